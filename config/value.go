@@ -188,6 +188,9 @@ func (v Value) Texts() []string {
 // Word reads one of a few words.
 func (v Value) Word(words ...string) (string, bool) { return oneOf(words)(v) }
 
+// IsText reports whether the value is a text.
+func (v Value) IsText() bool { return v.kind == textKind }
+
 // IsNumber reports whether the value is a number.
 func (v Value) IsNumber() bool { return v.kind == numberKind }
 

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -114,8 +113,7 @@ func (n *net) limit() string {
 		if n.Scope == ScopeSession {
 			per = ""
 		}
-		units := map[time.Duration]string{time.Second: "second", time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day"}
-		per += " per " + cmp.Or(units[every], every.String())
+		per += " per " + text.Period(every)
 	}
 	if len(n.keys) > 0 {
 		per += " for {key}"

@@ -140,7 +140,7 @@ func TestWordsOfSums(t *testing.T) {
 		every time.Duration
 		want  string
 	}{
-		{gate.ScopeSession, 0, "5 per session"}, {gate.ScopeSession, time.Hour, "5 per hour"}, {gate.ScopeSession, 90 * time.Minute, "5 per 1h30m0s"},
+		{gate.ScopeSession, 0, "5 per session"}, {gate.ScopeSession, time.Hour, "5 per hour"}, {gate.ScopeSession, 90 * time.Minute, "5 per 1h30m"},
 		{gate.ScopePrincipal, 0, "5 per user"}, {gate.ScopePrincipal, day, "5 per user per day"}, {gate.ScopeGlobal, 0, "5"}, {gate.ScopeGlobal, time.Second, "5 per second"},
 	} {
 		p := play(t, gate.PolicyOptions{}, scoped(c.scope, sumNet(5, c.every)))

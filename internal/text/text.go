@@ -21,6 +21,17 @@ func Duration(d time.Duration) string {
 	return s
 }
 
+// Exact formats a duration without the units behind it that are zero: 24h, 1h30m, 12.5s.
+func Exact(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
 // RoundedUp formats a duration for people, rounded up to a second, or, below one,
 // to a millisecond: 20s, 1m30s, 2h.
 func RoundedUp(d time.Duration) string {
@@ -28,13 +39,22 @@ func RoundedUp(d time.Duration) string {
 	if d < time.Second {
 		unit = time.Millisecond
 	}
-	text := ((d + unit - 1) / unit * unit).String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
+	return Exact((d + unit - 1) / unit * unit)
+}
+
+// Period is the time of a limit as rules write it: "day", or else "12h".
+func Period(d time.Duration) string {
+	switch d {
+	case time.Second:
+		return "second"
+	case time.Minute:
+		return "minute"
+	case time.Hour:
+		return "hour"
+	case 24 * time.Hour:
+		return "day"
 	}
-	return text
+	return Exact(d)
 }
 
 // EscapeLines is [Escape] of each line of a text that we broke ourselves.

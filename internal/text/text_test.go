@@ -86,3 +86,23 @@ func TestRoundedUp(t *testing.T) {
 		}
 	}
 }
+
+func TestExact(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		24 * time.Hour: "24h", 90 * time.Minute: "1h30m", 12500 * time.Millisecond: "12.5s", 10 * time.Minute: "10m", 0: "0s",
+	} {
+		if got := Exact(d); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestPeriod(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Second: "second", time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day", 36 * time.Hour: "36h",
+	} {
+		if got := Period(d); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
+}

@@ -81,7 +81,7 @@ func Story(t verify.Trace) []string {
 		s := t[i]
 		switch {
 		case s.Wait > 0:
-			lines = append(lines, fmt.Sprintf("%s pass", s.Wait*time.Duration(max(s.Times, 1))))
+			lines = append(lines, fmt.Sprintf("%s pass", text.Exact(s.Wait*time.Duration(max(s.Times, 1)))))
 			i++
 		case s.Ends:
 			lines = append(lines, fmt.Sprintf("%s %s", names[s.Call], ending(s.Outcome)))

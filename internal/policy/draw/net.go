@@ -72,7 +72,7 @@ func (t *Transition) notes() string {
 	var notes []string
 	switch {
 	case t.Every > 0:
-		notes = append(notes, "every "+t.Every.String())
+		notes = append(notes, "every "+text.Exact(t.Every))
 	case len(t.Tools) == 0:
 		notes = append(notes, "by itself")
 	case len(t.Tools) > mostTools:

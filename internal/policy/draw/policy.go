@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // OfPolicy returns the nets of a policy, as the gate has them.
@@ -80,11 +81,11 @@ func sum(info gate.NetInfo, t gate.Transition) string {
 	if s == nil || len(t.Tools) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %s", s.Most, cmp.Or(s.Field.Source, s.Field.Path))
+	limit := fmt.Sprintf("%d of %s", s.Most, cmp.Or(s.Field.Source, s.Field.Path))
 	if s.Every > 0 {
-		text += " every " + s.Every.String()
+		limit += " per " + text.Period(s.Every)
 	}
-	return text
+	return limit
 }
 
 func texts(tools []gate.Tool) []string {

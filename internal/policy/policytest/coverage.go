@@ -25,6 +25,8 @@ type Item struct {
 	Name string      `json:"name,omitempty"` // of a transition, or that a map gives
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
+
+	passive bool // a rule that holds no call back
 }
 
 // Kind says what has to happen to an [Item].
@@ -75,7 +77,8 @@ type watch struct {
 }
 
 // newWatch lists what there is to exercise in a policy. Transitions without
-// tools move by themselves, and those that can never fire need no test.
+// tools move by themselves, and those that can never fire need no test. An allow fires
+// when it is used, so that it counts once.
 func newWatch(p *Policy) (*watch, error) {
 	c := &watch{
 		rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item), passive: make(map[string]bool),
@@ -112,7 +115,7 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 	c.passive[n.Name] = true
 	for _, t := range n.Transitions {
 		c.passive[n.Name] = c.passive[n.Name] && (len(t.Tools) == 0 || t.Observe || n.Cause == gate.CauseAllow)
-		if len(t.Tools) == 0 || slices.Contains(dead, t.Name) {
+		if len(t.Tools) == 0 || n.Cause == gate.CauseAllow || slices.Contains(dead, t.Name) {
 			continue
 		}
 		item := &Item{Kind: KindTransition, Net: n.Name, Name: t.Name, Rule: policy.Rule(place(p.Source, n, t.Name))}
@@ -122,6 +125,7 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 		}
 		c.items = append(c.items, item)
 	}
+	item.passive = c.passive[n.Name]
 	c.named(n.Name, n.Maps)
 }
 

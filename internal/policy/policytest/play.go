@@ -270,7 +270,7 @@ func (s *Step) What() string {
 	case s.Settles > 0:
 		return fmt.Sprintf("settle step %d as %s", s.Settles, s.Result)
 	case s.Tool == "":
-		return fmt.Sprintf("after %s", s.After)
+		return fmt.Sprintf("after %s", text.Exact(s.After))
 	}
 	text := s.Tool
 	if s.Args != nil {

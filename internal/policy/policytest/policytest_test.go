@@ -223,6 +223,7 @@ func TestMistakes(t *testing.T) {
 		{"in shadow and refused", step("{call: x, would: ask, approve: false}"), `5:5: what nets in shadow would say counts for a call that passes (write "expect: allow", or leave would out)`},
 		{"a reason to pass", step("{call: x, expect: allow, rule: a}"), `5:5: a call that passes has neither a reason nor a rule (leave them out, or write "expect: refuse")`},
 		{"to pass without consent", step("{call: x, expect: allow, approve: false}"), `5:5: a call that is not approved does not pass (write "approve: true", or leave approve out where nobody is asked)`},
+		{"a result that is what the call returns", step("{call: x, result: {a: 1}}"), "5:23: result is a word that says how the call ends, such as success (write what the call returns under \"returns\")"},
 		{"a failure that returns", step("{call: x, result: failure, returns: {a: 1}}"), "5:5: only a success returns something (leave returns out)"},
 		{"a settlement that returns", step("{call: x, result: unknown}\n  - {settle: {call: 1, result: failure, returns: 1}}"), "6:14: only a success returns something (leave returns out)"},
 		{"a result of nothing", step("{call: x, expect: ask, result: failure}"), "5:5: a call that is not admitted has no result (leave result out)"},

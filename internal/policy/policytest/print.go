@@ -104,11 +104,13 @@ func (c *Coverage) print(b *strings.Builder) {
 }
 
 func (m *Item) told() string {
-	switch m.Kind {
-	case KindMap:
+	switch {
+	case m.Kind == KindMap:
 		return fmt.Sprintf("no call got the name %s", m.Name)
-	case KindTransition:
+	case m.Kind == KindTransition:
 		return fmt.Sprintf("%s of %s never fired", m.Name, m.Net)
+	case m.passive:
+		return fmt.Sprintf("no call was made that %s is about", m.Net)
 	default:
 		return fmt.Sprintf("%s never refused a call, and nobody was asked for it", m.Net)
 	}

@@ -30,7 +30,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		"annotations": call(func(v config.Value) { s.Annotations, _ = v.Object() }),
 		"session":     call(func(v config.Value) { s.Session = t.session(v) }),
 		"approve":     call(func(v config.Value) { s.Approve = approve(v) }),
-		"result":      call(func(v config.Value) { s.Result, _ = v.Word(results...) }),
+		"result":      call(func(v config.Value) { s.Result = result(v, results...) }),
 		"returns":     call(func(v config.Value) { s.Returns, _ = v.JSON() }),
 		"expect":      call(func(v config.Value) { s.Expect, _ = v.Word(verdicts...) }),
 		"reason":      call(func(v config.Value) { s.Reason = reason(v) }),
@@ -89,6 +89,16 @@ func approve(v config.Value) sandbox.Consent {
 	}
 }
 
+// result reads the word for how a call ends.
+func result(v config.Value, words ...string) string {
+	if !v.IsText() {
+		v.Fault("result is a word that says how the call ends, such as success", `write what the call returns under "returns"`)
+		return ""
+	}
+	word, _ := v.Word(words...)
+	return word
+}
+
 func reason(v config.Value) *Pattern {
 	text, ok := v.Text()
 	if !ok {
@@ -105,7 +115,7 @@ func (t *Test) settle(s *Step, v config.Value) {
 	s.Result = "success"
 	v.Fields(config.Keys{
 		"call":    func(v config.Value) { s.Settles = t.settles(v) },
-		"result":  func(v config.Value) { s.Result, _ = v.Word("success", "failure", "error", "unknown") },
+		"result":  func(v config.Value) { s.Result = result(v, "success", "failure", "error", "unknown") },
 		"returns": func(v config.Value) { s.Returns, _ = v.JSON() },
 	})
 	if s.Returns != nil && s.Result != "success" {

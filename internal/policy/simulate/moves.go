@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A move is a command that changes something: it can be taken back, and recorded.
@@ -26,6 +27,8 @@ type madeCall struct {
 	written Call
 	state   callState
 	refusal *gate.Refusal // or the question
+	people  int           // how many different persons must agree, where it waits for them
+	agreed  int           // how many of them have
 	would   *gate.Refusal // of nets in shadow
 }
 
@@ -37,6 +40,18 @@ const (
 	callRuns    callState = "runs"
 	callEnded   callState = "has ended"
 )
+
+// progress says how far the call is.
+func (c *madeCall) progress() string {
+	switch {
+	case c.state != callWaits || c.people < 2:
+		return string(c.state)
+	case c.agreed == 0:
+		return "waits for " + text.People(c.people, "", "")
+	default:
+		return fmt.Sprintf("waits, %d of %s agreed", c.agreed, text.People(c.people, "", "have"))
+	}
+}
 
 // endings has the commands that end a call.
 var endings = map[string]struct {
@@ -92,14 +107,14 @@ func (m *Simulator) ends(word, text string) error {
 	if err != nil {
 		return err
 	}
-	switch state := m.calls[number-1].state; state {
+	switch c := m.calls[number-1]; c.state {
 	case wants:
 		m.do(move{word: word, of: number, says: says})
 		return nil
 	case callRuns, callWaits:
-		return fmt.Errorf("call %d %s: %s", number, state, otherwise)
+		return fmt.Errorf("call %d %s: %s", number, c.progress(), otherwise)
 	default:
-		return fmt.Errorf("call %d %s", number, state)
+		return fmt.Errorf("call %d %s", number, c.progress())
 	}
 }
 
@@ -175,7 +190,7 @@ func (mv move) String() string {
 	case "call":
 		return "call " + mv.call.String()
 	case "after":
-		return "after " + mv.time.String()
+		return "after " + text.Exact(mv.time)
 	default:
 		return strings.TrimSpace(fmt.Sprintf("%s %d %s", mv.word, mv.of, mv.says))
 	}
@@ -200,7 +215,9 @@ func (m *Simulator) apply(mv move) {
 		m.calls = append(m.calls, c)
 		c.decided(st.session.Call(st.made(mv.call, mv.of), sandbox.Later))
 	case "approve":
-		m.calls[mv.of-1].decided(st.session.Answer(id, sandbox.Yes))
+		if c := m.calls[mv.of-1]; c.agrees() {
+			c.decided(st.session.Answer(id, sandbox.Yes))
+		}
 	case "deny":
 		m.calls[mv.of-1].decided(st.session.Answer(id, sandbox.No))
 	case "after":
@@ -215,12 +232,18 @@ func (m *Simulator) apply(mv move) {
 	}
 }
 
+// agrees notes that one more person agrees, and reports whether they are enough.
+func (c *madeCall) agrees() bool {
+	c.agreed++
+	return c.agreed >= c.people
+}
+
 func (c *madeCall) decided(d gate.Decision) {
 	switch d := d.(type) {
 	case *gate.Allow:
 		c.state, c.refusal, c.would = callRuns, nil, d.Would
 	case *gate.Ask:
-		c.state, c.refusal = callWaits, d.Refusal()
+		c.state, c.refusal, c.people = callWaits, d.Refusal(), d.Approvals()
 	case *gate.Refusal:
 		c.state, c.refusal = callRefused, d
 	}

@@ -106,7 +106,7 @@ func (m *Simulator) stepsText() []string {
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":
-			steps = append(steps, fmt.Sprintf("      - after: %s\n", mv.time))
+			steps = append(steps, fmt.Sprintf("      - after: %s\n", text.Exact(mv.time)))
 		case "call", "approve", "deny":
 			if text := m.callText(i); text != "" {
 				steps = append(steps, text)
@@ -131,11 +131,12 @@ func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the step of a call; empty if a person answers it later.
+// callText returns the step of a call; empty if a person answers it later. One who agrees
+// while another one is wanted has not approved the call.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
-	if mv.word == "call" && m.answered(mv.of) {
+	if m.answered(i+1, mv.of) {
 		return ""
 	}
 	text := "      - call: " + quote(c.written.Tool) + "\n"
@@ -143,10 +144,10 @@ func (m *Simulator) callText(i int) string {
 	if c.written.Args != nil {
 		line("args", string(c.written.Args))
 	}
-	switch mv.word {
-	case "approve":
+	switch {
+	case mv.word == "approve" && c.state != callWaits:
 		line("approve", "true")
-	case "deny":
+	case mv.word == "deny":
 		line("approve", "false")
 	}
 	switch c.state {
@@ -173,9 +174,9 @@ func (m *Simulator) callText(i int) string {
 	return text
 }
 
-// answered reports whether a person answers the call.
-func (m *Simulator) answered(call int) bool {
-	return slices.ContainsFunc(m.moves, func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
+// answered reports whether a person answers the call in this move or later.
+func (m *Simulator) answered(i, call int) bool {
+	return slices.ContainsFunc(m.moves[i:], func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
 // result returns how a call ends right after it was admitted.

@@ -17,7 +17,7 @@ import (
 // tell says what became of a move.
 func (m *Simulator) tell(mv move) {
 	if mv.word == "after" {
-		m.printf("%s later\n", mv.time)
+		m.printf("%s later\n", text.Exact(mv.time))
 		return
 	}
 	c := m.calls[mv.of-1]
@@ -34,7 +34,7 @@ func (m *Simulator) tell(mv move) {
 			m.printf("  in shadow %s: %s\n", sandbox.VerdictOf(c.would), reason(c.would))
 		}
 	case c.state == callWaits:
-		m.printf("%s %s waits for a person: approve or deny\n  %s\n", m.ink.In(text.Yellow, "ask:"), what, reason(c.refusal))
+		m.printf("%s %s %s: approve or deny\n  %s\n", m.ink.In(text.Yellow, "ask:"), what, c.progress(), reason(c.refusal))
 	default:
 		m.printf("%s %s\n  %s\n", m.ink.In(text.Red, "refuse:"), what, reason(c.refusal))
 		remedy := m.of.guide.Remedy(m.of.session.Snapshot(), m.of.made(c.written, mv.of), c.refusal)
@@ -152,7 +152,7 @@ func (m *Simulator) possible() {
 		case *gate.Allow:
 			now = append(now, name)
 		case *gate.Ask:
-			now = append(now, name+" (asks)")
+			now = append(now, name+asks(d.Approvals()))
 		case *gate.Refusal:
 			if m.unread(d) {
 				depends = append(depends, name)
@@ -164,6 +164,14 @@ func (m *Simulator) possible() {
 	m.list("now:", now)
 	m.list("it depends on the arguments:", depends)
 	m.list("not now:", later)
+}
+
+// asks says how many people a call asks.
+func asks(people int) string {
+	if people < 2 {
+		return " (asks)"
+	}
+	return " (asks " + text.People(people, "", "") + ")"
 }
 
 // unread reports whether only nets refuse a call without arguments that read some.
@@ -204,16 +212,16 @@ func (m *Simulator) status() {
 			m.printf("    and %d more values\n", n.More)
 		}
 		if !n.Next.IsZero() {
-			m.printf("    moves by itself in %s\n", n.Next.Sub(m.of.box.Now()))
+			m.printf("    moves by itself in %s\n", text.Exact(n.Next.Sub(m.of.box.Now())))
 		}
 	}
 	for i, c := range m.calls {
 		if c.state == callRuns || c.state == callWaits {
-			m.printf("call %d, %s, %s\n", i+1, c.written, c.state)
+			m.printf("call %d, %s, %s\n", i+1, c.written, c.progress())
 		}
 	}
 	if passed := m.of.box.Now().Sub(sandbox.Epoch); passed > 0 {
-		m.printf("%s have passed\n", passed)
+		m.printf("%s have passed\n", text.Exact(passed))
 	}
 	m.possible()
 }

@@ -15,7 +15,7 @@ import (
 const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
   succeed [N] [JSON] end the call N, or the latest that runs, with this result
   fail [N]           likewise; also: unknown
-  approve [N]        answer for the person who is asked; also: deny
+  approve [N]        answer for one person who is asked; also: deny
   after 2m           let time pass
   back               take the last command back
   status             show the nets, and the calls that have not ended
