@@ -131,7 +131,7 @@ func (v *vocabulary) checkMissed(s *spelling) {
 		if other.text == bare && other.given == (gate.Position{}) && len(other.uses) > 0 && !s.besides(other) {
 			first := s.uses[0]
 			v.atOccurrence(first, problem(diag.Warning, MissedName, first.Pos, fmt.Sprintf("the pattern %s does not match %s (%s)", first, bare, other.place()),
-				fmt.Sprintf("if it is meant, too, write: %s, %s", bare, first)))
+				fmt.Sprintf("if it should, write: %s, %s", bare, first)))
 		}
 	}
 }
