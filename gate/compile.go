@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/internal/petri"
 )
@@ -35,12 +36,11 @@ type net struct {
 	spoils     bool       // a transition spoils evidence
 	evidence   []string   // the names of the calls that are evidence for a net that has spoilers
 
-	keys    []int       // the numbers of its keys in the policy, each once; none: it has no key
-	keyOf   []int       // by transition: which of keys; -1: it has none
-	readers []keyReader // by keys
-	written keyReader   // the key under the names by which it is shown
-	results []int       // the transitions whose key is in the result
-	mixed   bool        // one of them reads the arguments too
+	keys    []int        // the numbers of its keys in the policy, each once; none: it has no key
+	keyOf   []int        // by transition: which of keys; -1: it has none
+	written keyvalue.Key // the key under the names by which it is shown
+	results []int        // the transitions whose key is in the result
+	mixed   bool         // one of them reads the arguments too
 }
 
 // row has the transitions of a net for one name.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -13,7 +14,7 @@ import (
 // values than the policy allows: the first of each net. It first drops those that are
 // as at the start again.
 func (j *judgement) crowded(d *Delta) (over []*finding) {
-	if len(j.policy.keys) == 0 {
+	if j.policy.keys.Len() == 0 {
 		return nil
 	}
 	grown, freed := 0, -1
@@ -59,7 +60,7 @@ func (j *judgement) keepOut(d *Delta, over []*finding) {
 func (j *judgement) sweep(d *Delta, f *finding) int {
 	base := f.net.at(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	of := func(key string) bool {
-		return slices.ContainsFunc(f.plan().values, func(v value) bool { return v.text == key })
+		return slices.ContainsFunc(f.plan().values, func(v keyvalue.Value) bool { return v.Text == key })
 	}
 	idle := f.net.idle(base, base, j.call.Time, of)
 	d.Nets, j.ticked = append(d.Nets, idle...), append(j.ticked, idle...)
@@ -85,5 +86,5 @@ func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) 
 // crowd returns the reason of a net that would keep too many values.
 func (n *net) crowd(most int) string {
 	return fmt.Sprintf("Net '%s' keeps %s values of %s already, and the call would add one: no more are kept.",
-		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.names(), "`", "'"))
+		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.Names(), "`", "'"))
 }

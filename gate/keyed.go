@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/internal/jsonpath"
@@ -17,8 +18,8 @@ type plan struct {
 	net     *net
 	labels  []naming.Label
 	ok      bool // the mapper of the net did not fail
-	values  []value
-	keys    uint64   // those of the net that have all values, see value.keys
+	values  []keyvalue.Value
+	keys    uint64   // those of the net that have all values, see [plan.keysOf]
 	watches []choice // observers whose key is in the result
 	spoils  []choice // transitions that spoil evidence and find no value: they spoil that for all
 	lack    *lack    // a transition that gates the call needs a value and finds none
@@ -36,7 +37,7 @@ type lack struct {
 type keyedCall struct {
 	plans   []plan // of those that it can concern, in order
 	next    int    // the plan that was asked for last
-	carrier carrier
+	carrier keyvalue.Carrier
 	carried []carried // of the subjects
 
 	// Space for the usual case.
@@ -49,14 +50,14 @@ func (k *keyedCall) clear() {
 	clear(k.plans)
 	clear(k.carried)
 	k.plans, k.carried, k.next = k.plans[:0], k.carried[:0], 0
-	k.carrier = carrier{}
+	k.carrier = keyvalue.Carrier{}
 }
 
 // carried is what a call carries for a subject that is a net with a key.
 type carried struct {
 	base  *NetData // the net at large
 	plan  *plan
-	value *value // nil: it is about what is about no value
+	value *keyvalue.Value // nil: it is about what is about no value
 }
 
 // subject returns a net with a key and what the call carries for it.
@@ -83,7 +84,7 @@ func (s *subject) plan() *plan {
 }
 
 // value returns the value of the call that the subject is about, or nil.
-func (s *subject) value() *value {
+func (s *subject) value() *keyvalue.Value {
 	if s.of == nil {
 		return nil
 	}
@@ -92,7 +93,7 @@ func (s *subject) value() *value {
 
 // plan finds the values for the nets with a key that the call can concern.
 func (j *judgement) plan() {
-	if len(j.policy.keys) == 0 || j.bare {
+	if j.policy.keys.Len() == 0 || j.bare {
 		return
 	}
 	count := 0
@@ -108,7 +109,7 @@ func (j *judgement) plan() {
 		k.plans, k.carried = k.planRoom[:0], k.carriedRoom[:0]
 	}
 	j.keyed, j.spare = k, nil
-	k.carrier.policy, k.carrier.call = j.policy, j.call
+	k.carrier.Set, k.carrier.Call = &j.policy.keys, j.call
 	if count > cap(k.plans) {
 		k.plans, k.carried = make([]plan, 0, count), make([]carried, 0, count)
 	}
@@ -144,55 +145,55 @@ func (j *judgement) fill(p *plan) {
 }
 
 // list adds the values of one transition that lists a name of the call.
-func (p *plan) list(c *carrier, label, t int) {
+func (p *plan) list(c *keyvalue.Carrier, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]
-	if c.policy.keys[number].result {
+	if c.Set.At(number).Result {
 		its := func(w choice) bool { return w.transition == t }
 		if !p.labels[label].Weak && !slices.ContainsFunc(p.watches, its) {
 			p.watches = append(p.watches, choice{transition: t, name: p.labels[label].Text})
 		}
 		return
 	}
-	switch r := c.key(number); {
-	case r.fault == jsonpath.None:
-		p.add(r.values, 1<<n.keyOf[t])
+	switch r := c.Key(number); {
+	case r.Fault == jsonpath.None:
+		p.add(r.Values, 1<<n.keyOf[t])
 	case n.Transitions[t].Spoils:
 		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].Text})
 	case p.lack == nil && !n.Transitions[t].Observe:
-		f := &c.policy.keys[number].written[r.field]
-		p.lack = &lack{label: label, field: f.Name(), fault: r.fault, by: f.Reader}
+		f := &c.Set.At(number).Written[r.Field]
+		p.lack = &lack{label: label, field: f.Name(), fault: r.Fault, by: f.Reader}
 	}
 }
 
 // add adds the values of one key of the net.
-func (p *plan) add(values []value, key uint64) {
+func (p *plan) add(values []keyvalue.Value, key uint64) {
 	switch {
 	case p.keys&key != 0:
 		return
 	case p.values == nil:
 		p.values, p.keys = values, key // shared with other nets
 		return
-	case p.values[0].keys == 0:
+	case p.values[0].Keys == 0:
 		p.values = slices.Clone(p.values)
 		for i := range p.values {
-			p.values[i].keys = p.keys
+			p.values[i].Keys = p.keys
 		}
 	}
 	p.keys |= key
 	at := make(map[string]int, len(p.values))
 	for i := range p.values {
-		at[p.values[i].text] = i
+		at[p.values[i].Text] = i
 	}
 	for _, v := range values {
-		if i, ok := at[v.text]; ok {
-			if old := &p.values[i]; key < old.keys&-old.keys {
-				old.named = v.named // as the first of its keys has them
+		if i, ok := at[v.Text]; ok {
+			if old := &p.values[i]; key < old.Keys&-old.Keys {
+				old.Named = v.Named // as the first of its keys has them
 			}
-			p.values[i].keys |= key
+			p.values[i].Keys |= key
 			continue
 		}
-		v.keys = key
+		v.Keys = key
 		p.values = append(p.values, v)
 	}
 }
@@ -224,8 +225,8 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 	for i := range p.values {
 		v := &p.values[i]
 		data := base
-		if stored := base.Values.get(v.hash, v.text); stored != nil {
-			data = j.now(n, v.text, stored, base)
+		if stored := base.Values.get(v.Hash, v.Text); stored != nil {
+			data = j.now(n, v.Text, stored, base)
 		}
 		j.consider(j.keyed.subject(n, data, carried{base, p, v}))
 	}
@@ -290,9 +291,9 @@ func (f *finding) has(t int) bool {
 }
 
 // keysOf returns the keys of the net that have the value.
-func (p *plan) keysOf(v *value) uint64 {
-	if v.keys != 0 {
-		return v.keys
+func (p *plan) keysOf(v *keyvalue.Value) uint64 {
+	if v.Keys != 0 {
+		return v.Keys
 	}
 	return p.keys
 }
@@ -330,7 +331,7 @@ func (l *lack) sentence(name string) string {
 		jsonpath.Unfit:     "it must be a string, a number, true or false, or a list of those",
 		jsonpath.NoElement: "the list is empty",
 		jsonpath.Doubtful:  "another key of the call differs from it only in letter case",
-		jsonpath.Excess:    fmt.Sprintf("the call has more than %d", maxValues),
+		jsonpath.Excess:    fmt.Sprintf("the call has more than %d", keyvalue.MaxValues),
 	}[l.fault]
 	if l.by != nil && l.fault == jsonpath.Unfit {
 		why = "the expression has none for this call"
@@ -343,7 +344,7 @@ func (f *finding) named() []KeyValue {
 	if f.value() == nil {
 		return nil
 	}
-	return f.value().named
+	return f.value().Named
 }
 
 // allKeys returns all keys of the net.
@@ -354,15 +355,7 @@ func (f *finding) about(sentence string) string {
 	if f.value() == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
 	}
-	return strings.ReplaceAll(sentence, "{key}", f.value().show())
-}
-
-// show returns the value as [shownKey].
-func (v *value) show() string {
-	if v.shown == "" {
-		v.shown = shownKey(v.named)
-	}
-	return v.shown
+	return strings.ReplaceAll(sentence, "{key}", f.value().Show())
 }
 
 // reason returns the reason of the net, about the value of the finding.
@@ -370,7 +363,7 @@ func (f *finding) reason(name string) string {
 	if f.value() == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
 	}
-	return strings.Join(f.net.reasoned, f.value().show())
+	return strings.Join(f.net.reasoned, f.value().Show())
 }
 
 // keyText returns the value of the subject as [NetDelta.Key].
@@ -378,7 +371,7 @@ func (s *subject) keyText() string {
 	if s.value() == nil {
 		return ""
 	}
-	return s.value().text
+	return s.value().Text
 }
 
 // own returns the state of the subject, to be changed; for a value of which nothing is

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 )
 
 // settleKeyed adds to d what the end of a call changes in a net with a key: for each
@@ -16,21 +18,21 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	values, idle := q.ended(n, &e, after)
 	d.Nets = append(d.Nets, idle...)
 	for _, v := range values {
-		old := base.Values.Get(v.text)
+		old := base.Values.Get(v.Text)
 		if old == nil {
 			single := base.single()
 			old = &single
 		} else {
 			old = n.at(old, base, e.time)
 		}
-		e.keys = v.keys
+		e.keys = v.Keys
 		if n.OnSuccess != nil {
-			e.named = n.written.read(v.text)
+			e.named = n.written.Read(v.Text)
 		}
 		room := &NetData{}
 		if e.both(n, old, room) {
 			room.prune(after)
-			d.Nets = append(d.Nets, NetDelta{Net: n.index, Key: v.text, Data: room})
+			d.Nets = append(d.Nets, NetDelta{Net: n.index, Key: v.Text, Data: room})
 		}
 	}
 }
@@ -39,10 +41,10 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 // has for the watches of the call. Where the policy does not allow to keep all of the
 // latter, it is none of them: there is no evidence. Others are dropped for them first,
 // where they are as after, the net at large, again.
-func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []value, idle []NetDelta) {
+func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
-			values = append(values, value{text: e.call.Keys[k]})
+			values = append(values, keyvalue.Value{Text: e.call.Keys[k]})
 		}
 	}
 	waiting := len(values)
@@ -54,7 +56,7 @@ func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []value, i
 	}
 	grown := e.base.Values.Len()
 	for i := range values[waiting:] {
-		if e.base.Values.Get(values[waiting+i].text) == nil {
+		if e.base.Values.Get(values[waiting+i].Text) == nil {
 			grown++
 		}
 	}
@@ -62,12 +64,12 @@ func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []value, i
 		return values, nil
 	}
 	idle = n.idle(e.base, after, e.time, func(key string) bool {
-		return slices.ContainsFunc(values, func(v value) bool { return v.text == key })
+		return slices.ContainsFunc(values, func(v keyvalue.Value) bool { return v.Text == key })
 	})
 	if grown-len(idle) > q.policy.most {
 		values = values[:waiting:waiting]
 		for i := range values {
-			values[i].keys = 0
+			values[i].Keys = 0
 		}
 	}
 	return values, idle
@@ -89,19 +91,19 @@ func (e *ending) watched(n *net) []int {
 }
 
 // shown adds to values those that the result has for one key.
-func (q PreparedEnd) shown(n *net, local int, e *ending, values []value) []value {
+func (q PreparedEnd) shown(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {
-		at[values[i].text] = i
+		at[values[i].Text] = i
 	}
-	q.carrier.call = &e.call.Call
-	for _, v := range q.carrier.key(n.keys[local]).values {
-		i, ok := at[v.text]
+	q.carrier.Call = &e.call.Call
+	for _, v := range q.carrier.Key(n.keys[local]).Values {
+		i, ok := at[v.Text]
 		if !ok {
 			i = len(values)
-			values = append(values, value{text: v.text})
+			values = append(values, keyvalue.Value{Text: v.Text})
 		}
-		values[i].keys |= 1 << local
+		values[i].Keys |= 1 << local
 	}
 	return values
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 )
 
 // values returns the states for the values that are not as at the start, the furthest
@@ -31,7 +33,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 	shown := all[:min(len(all), shownValues)]
 	var values []ValueState
 	for _, r := range shown {
-		v := ValueState{Key: n.written.read(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
+		v := ValueState{Key: n.written.Read(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
 		if n.Shadow {
 			v.Enforced = n.show(r.data.Shadow.Enforced)
 		}
@@ -43,7 +45,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 
 // state returns the value, its markings and the next tick.
 func (v *ValueState) state() string {
-	text := fmt.Sprintf("%s: %s", shownKey(v.Key), v.Marking)
+	text := fmt.Sprintf("%s: %s", keyvalue.Shown(v.Key), v.Marking)
 	if v.Enforced != nil {
 		text += "; enforced: " + v.Enforced.String()
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
@@ -43,12 +44,11 @@ type Policy struct {
 
 	advisory bool // some net is
 
-	fields  []fieldReader // of the keys
-	keys    []keyReader   // of the nets
-	keyed   netSet        // the nets that have a key
-	results bool          // a net reads results
-	most    int           // values of one net
-	limit   int           // likewise, as it was given
+	keys    keyvalue.Set // of the nets
+	keyed   netSet       // the nets that have a key
+	results bool         // a net reads results
+	most    int          // values of one net
+	limit   int          // likewise, as it was given
 
 	labels []*Labels      // of the nets and the options, each once
 	names  *naming.Naming // of the calls
@@ -180,7 +180,7 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 // fingerprint returns that of all that decides.
 func (p *Policy) fingerprint(maps []Map) string {
 	f := fingerprint.Policy{Maps: maps, Deny: p.deny, Shadow: p.shadow}
-	if len(p.keys) > 0 && p.most != defaultKeys {
+	if p.keys.Len() > 0 && p.most != defaultKeys {
 		f.Keys = p.most
 	}
 	f.Nets = make([]fingerprint.NetOfPolicy, len(p.nets))

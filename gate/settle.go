@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
@@ -26,7 +27,7 @@ type End struct {
 type PreparedEnd struct {
 	policy  *Policy
 	end     End
-	carrier *carrier // nil: no key is in the result
+	carrier *keyvalue.Carrier // nil: no key is in the result
 }
 
 // PrepareEnd reads the result of a call that has ended.
@@ -39,12 +40,8 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 	if len(e.Result) > maxResult || rawjson.Check(e.Result, maxNesting) != nil {
 		q.end.Result = nil
 	}
-	q.carrier = &carrier{policy: p, result: q.end.Result}
-	for number := range p.fields {
-		if p.fields[number].Result {
-			q.carrier.field(number)
-		}
-	}
+	q.carrier = &keyvalue.Carrier{Set: &p.keys, Result: q.end.Result}
+	q.carrier.ReadResult()
 	return q
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 )
 
 // A NetState is a copy of the state of one net.
@@ -85,7 +87,7 @@ func (n *net) state(state *State, data *NetData) NetState {
 	s.InFlight = n.inFlight(state, data.Flights)
 	s.Spoilers = n.inFlight(state, data.Spoilers())
 	if len(n.keys) > 0 {
-		s.Key = n.written.names()
+		s.Key = n.written.Names()
 		s.Values, s.More = n.values(state, data)
 	}
 	return s
@@ -220,7 +222,7 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 		return 0, false
 	}
 	data := s.Nets[n.index]
-	if d := data.Values.Get(textOf(v.Key)); d != nil {
+	if d := data.Values.Get(keyvalue.Text(v.Key)); d != nil {
 		data = d
 	}
 	return n.net.Transitions[t].Left(data.deciding().Marking)

@@ -1,0 +1,336 @@
+// Package keyvalue reads the values of keys: what a call, or its result, carries in the
+// fields of a key, as one text for equal values, and how a reader sees it. It is pure.
+package keyvalue
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate/internal/trie"
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/jsonpath"
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// MaxValues bounds the values of a key in one call.
+const MaxValues = 1000
+
+const maxKeyText = 200 // bytes of a text that stands for itself
+
+// A Value is one value of a key in a call.
+type Value struct {
+	Text  string             // see [Text]
+	Hash  uint64             // of the text, see [trie.Hash]
+	Named []toolnet.KeyValue // by field
+	Keys  uint64             // for the caller: the keys of a net that have it, by bit
+	shown string             // as [Shown]; empty: not known yet
+}
+
+// Show returns the value as [Shown].
+func (v *Value) Show() string {
+	if v.shown == "" {
+		v.shown = Shown(v.Named)
+	}
+	return v.shown
+}
+
+// A Key reads a key.
+type Key struct {
+	Result  bool // one of its fields reads the result
+	Mixed   bool // one of them does not
+	Written []toolnet.Field
+	fields  []int // of the set
+}
+
+// A Set has keys, each of them once, and their fields. It is ready to use.
+type Set struct {
+	keys   []Key
+	fields []fieldReader
+}
+
+// Len returns how many keys there are.
+func (s *Set) Len() int { return len(s.keys) }
+
+// At returns the key of that number.
+func (s *Set) At(number int) *Key { return &s.keys[number] }
+
+// fieldReader reads a field.
+type fieldReader struct {
+	toolnet.Field
+	path jsonpath.Path
+}
+
+// same reports whether two fields always have the same value.
+func (f *fieldReader) same(g *toolnet.Field) bool {
+	return f.Path == g.Path && f.Reader == g.Reader && f.Number == g.Number && f.Result == g.Result
+}
+
+// Number returns the number of the key, which it collects.
+func (s *Set) Number(key []toolnet.Field) int {
+	k := Key{Written: key}
+	for i := range key {
+		k.fields = append(k.fields, s.fieldNumber(key[i]))
+		k.Result = k.Result || key[i].Result
+		k.Mixed = k.Mixed || !key[i].Result
+	}
+	if i := slices.IndexFunc(s.keys, func(o Key) bool { return slices.Equal(o.fields, k.fields) }); i >= 0 {
+		return i
+	}
+	s.keys = append(s.keys, k)
+	return len(s.keys) - 1
+}
+
+func (s *Set) fieldNumber(f toolnet.Field) int {
+	if i := slices.IndexFunc(s.fields, func(o fieldReader) bool { return o.same(&f) }); i >= 0 {
+		return i
+	}
+	r := fieldReader{Field: f, path: jsonpath.Key(f.Path)}
+	if jsonpath.IsPath(f.Path) {
+		r.path, _ = jsonpath.Parse(f.Path)
+	}
+	s.fields = append(s.fields, r)
+	return len(s.fields) - 1
+}
+
+// A Carrier reads the values that one call carries, each field and each key once.
+type Carrier struct {
+	Set    *Set
+	Call   *toolnet.Call
+	Result []byte // nil: the call has none
+	fields []fieldReading
+	keys   []Reading
+
+	// Space for the usual case: one key of one field with one value.
+	fieldRoom [1]fieldReading
+	keyRoom   [1]Reading
+	valueRoom [1]Value
+}
+
+type fieldReading struct {
+	number int
+	all    []string
+	fault  jsonpath.Fault
+}
+
+// A Reading has the values of a key in a call, or says why there are none.
+type Reading struct {
+	Values []Value
+	Field  int // of the key, that has the fault
+	Fault  jsonpath.Fault
+	number int
+}
+
+// ReadResult reads the fields that are in the result, before the call is known.
+func (c *Carrier) ReadResult() {
+	for number := range c.Set.fields {
+		if c.Set.fields[number].Result {
+			c.field(number)
+		}
+	}
+}
+
+// Key returns the values of the key of that number.
+func (c *Carrier) Key(number int) *Reading {
+	for i := range c.keys {
+		if c.keys[i].number == number {
+			return &c.keys[i]
+		}
+	}
+	if c.keys == nil {
+		c.keys = c.keyRoom[:0]
+	}
+	r := Reading{number: number}
+	if len(c.keys) == 0 {
+		r.Values = c.valueRoom[:0]
+	}
+	columns := make([][]string, 0, 2)
+	k := &c.Set.keys[number]
+	for i, field := range k.fields {
+		f := c.field(field)
+		if f.fault != jsonpath.None {
+			r.Field, r.Fault = i, f.fault
+			break
+		}
+		columns = append(columns, f.all)
+	}
+	if r.Fault == jsonpath.None {
+		r.combine(k, columns)
+	}
+	c.keys = append(c.keys, r)
+	return &c.keys[len(c.keys)-1]
+}
+
+// combine makes the values of a key from those of its fields.
+func (r *Reading) combine(k *Key, columns [][]string) {
+	count := 1
+	for i, column := range columns {
+		if count *= len(column); count > MaxValues {
+			r.Field, r.Fault = i, jsonpath.Excess
+			return
+		}
+	}
+	if count > cap(r.Values) {
+		r.Values = make([]Value, 0, count)
+	}
+	all := make([]toolnet.KeyValue, 0, count*len(columns))
+	for i := range count {
+		all = k.combination(all, columns, i, count)
+		named := all[i*len(columns) : len(all) : len(all)]
+		text := Text(named)
+		r.Values = append(r.Values, Value{Text: text, Hash: trie.Hash(text), Named: named})
+	}
+}
+
+// combination appends one combination of as many as there are; the last column changes fastest.
+func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, of int) []toolnet.KeyValue {
+	for i, column := range columns {
+		of /= len(column)
+		parts = append(parts, toolnet.KeyValue{Field: k.Written[i].Name(), Value: column[number/of%len(column)]})
+	}
+	return parts
+}
+
+// Text returns the text of a value: its parts or, of a long one, its hash with how it
+// begins. None has an empty one.
+func Text(parts []toolnet.KeyValue) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	text := parts[0].Value
+	for i := 1; i < len(parts); i++ {
+		text += "," + parts[i].Value
+	}
+	if len(text) <= maxKeyText {
+		return text
+	}
+	const shown = 60
+	sum := sha256.Sum256([]byte(text))
+	return "#" + hex.EncodeToString(sum[:]) + strings.ToValidUTF8(text[:shown], "")
+}
+
+// field returns the values of the field of that number.
+func (c *Carrier) field(number int) *fieldReading {
+	for i := range c.fields {
+		if c.fields[i].number == number {
+			return &c.fields[i]
+		}
+	}
+	r := fieldReading{number: number}
+	switch f := &c.Set.fields[number]; {
+	case f.Reader != nil:
+		r.all, r.fault = jsonpath.Scalars(f.evaluate(c.Call), MaxValues)
+	case !f.Result:
+		r.all, r.fault = f.path.Scalars(arguments(c.Call), MaxValues)
+	case c.Result == nil:
+		r.fault = jsonpath.Absent
+	default:
+		r.all, r.fault = f.path.Scalars(c.Result, MaxValues)
+	}
+	if c.fields == nil {
+		c.fields = c.fieldRoom[:0]
+	}
+	c.fields = append(c.fields, r)
+	return &c.fields[len(c.fields)-1]
+}
+
+// arguments returns the arguments as an object.
+func arguments(c *toolnet.Call) []byte {
+	if len(c.Args) == 0 {
+		return []byte("{}")
+	}
+	return c.Args
+}
+
+// evaluate returns the value of an expression, or null.
+func (f *fieldReader) evaluate(c *toolnet.Call) (v []byte) {
+	defer func() {
+		if recover() != nil {
+			v = []byte("null")
+		}
+	}()
+	if v, ok := f.Reader.Value(c, f.Number); ok {
+		return v
+	}
+	return []byte("null")
+}
+
+// named returns the parts of a value with the fields of the key.
+func (k *Key) named(parts []string) []toolnet.KeyValue {
+	all := make([]toolnet.KeyValue, len(parts))
+	for i := range parts {
+		all[i] = toolnet.KeyValue{Field: k.Written[i].Name(), Value: parts[i]}
+	}
+	return all
+}
+
+// Read returns the parts of a value by its text, under the names of the fields. Of a
+// long one it is how it begins.
+func (k *Key) Read(text string) []toolnet.KeyValue {
+	if text[0] == '#' {
+		begin := strings.TrimPrefix(text[1+2*sha256.Size:], `"`)
+		return []toolnet.KeyValue{{Field: k.Names(), Value: string(rawjson.AppendString(nil, begin+"…"))}}
+	}
+	var parts []string
+	rawjson.Elements([]byte("["+text+"]"), func(v []byte, _ int) bool {
+		parts = append(parts, string(v))
+		return true
+	})
+	return k.named(parts)
+}
+
+// Names returns the names of the fields.
+func (k *Key) Names() string {
+	all := make([]string, len(k.Written))
+	for i := range all {
+		all[i] = k.Written[i].Name()
+	}
+	return strings.Join(all, ", ")
+}
+
+// Shown returns a value for a reader of text: bare where it is plain, and otherwise
+// as JSON, shortened.
+func Shown(parts []toolnet.KeyValue) string {
+	if len(parts) == 1 {
+		return shownPart(parts[0].Value)
+	}
+	shown := make([]string, len(parts))
+	for i := range parts {
+		shown[i] = shownPart(parts[i].Value)
+	}
+	return strings.Join(shown, ", ")
+}
+
+func shownPart(part string) string {
+	const longest = 64 // characters
+	if part[0] != '"' {
+		return part
+	}
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // so it has no escapes
+		return bare
+	}
+	s, _ := rawjson.String([]byte(part))
+	if runes := []rune(s); len(runes) > longest {
+		return string(rawjson.AppendString(nil, string(runes[:longest])+"…"))
+	}
+	return part
+}
+
+// isPlain reports whether a string needs no quotes in a sentence: it begins with a
+// letter or one of /._~@#+ and has only those, digits, hyphens and colons, and it is no
+// other JSON value.
+func isPlain(s string) bool {
+	if s == "" || s == "true" || s == "false" || s == "null" {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || strings.IndexByte("/._~@#+", c) >= 0
+		if !letter && (i == 0 || !('0' <= c && c <= '9' || c == '-' || c == ':')) {
+			return false
+		}
+	}
+	last := s[len(s)-1]
+	return last != '.' && last != ':'
+}

@@ -1,0 +1,164 @@
+package keyvalue_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/trie"
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/jsonpath"
+)
+
+// fields returns fields of the arguments with these paths.
+func fields(paths ...string) (all []toolnet.Field) {
+	for _, p := range paths {
+		all = append(all, toolnet.Field{Path: p})
+	}
+	return all
+}
+
+// texts returns the values of a reading, or its fault.
+func texts(r *keyvalue.Reading) string {
+	if r.Fault != jsonpath.None {
+		return fmt.Sprintf("fault %d in field %d", r.Fault, r.Field)
+	}
+	var all []string
+	for i := range r.Values {
+		if v := &r.Values[i]; v.Hash == trie.Hash(v.Text) && v.Text == keyvalue.Text(v.Named) {
+			all = append(all, v.Text)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestKeysAreCollectedOnce(t *testing.T) {
+	var s keyvalue.Set
+	a := s.Number(fields("path"))
+	b := s.Number(fields("$.at.host", "path"))
+	result := toolnet.Field{Path: "$.id", Result: true}
+	c := s.Number([]toolnet.Field{result})
+	if again := s.Number(fields("path")); a != again || b == a || s.Len() != 3 {
+		t.Errorf("%d %d %d of %d", a, again, b, s.Len())
+	}
+	if k := s.At(a); k.Result || !k.Mixed || k.Names() != "path" {
+		t.Errorf("%+v", k)
+	}
+	if k := s.At(b); k.Names() != "$.at.host, path" {
+		t.Errorf("%+v", k)
+	}
+	if k := s.At(c); !k.Result || k.Mixed {
+		t.Errorf("%+v", k)
+	}
+}
+
+func TestCarrierReads(t *testing.T) {
+	var s keyvalue.Set
+	one, two := s.Number(fields("path")), s.Number(fields("$.at.host", "path"))
+	many := make([]string, 40)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
+	list := "[" + strings.Join(many, ",") + "]"
+	for _, c := range []struct{ args, one, two string }{
+		{`{"path":"\u0061","at":{"host":1.0}}`, `"a"`, `1,"a"`},
+		{`{"path":["a","b"],"at":{"host":[1,2]}}`, `"a" "b"`, `1,"a" 1,"b" 2,"a" 2,"b"`},
+		{`{"path":true}`, `true`, fmt.Sprintf("fault %d in field 0", jsonpath.Absent)},
+		{``, fmt.Sprintf("fault %d in field 0", jsonpath.Absent), fmt.Sprintf("fault %d in field 0", jsonpath.Absent)},
+		{`{"path":` + list + `,"at":{"host":` + list + `}}`, strings.Join(many, " "), fmt.Sprintf("fault %d in field 1", jsonpath.Excess)},
+	} {
+		carrier := keyvalue.Carrier{Set: &s, Call: &toolnet.Call{Args: []byte(c.args)}}
+		for range 2 { // the second time it is what was read
+			if got := texts(carrier.Key(one)); got != c.one {
+				t.Errorf("%s: %s, want %s", c.args, got, c.one)
+			}
+			if got := texts(carrier.Key(two)); got != c.two {
+				t.Errorf("%s: %s, want %s", c.args, got, c.two)
+			}
+		}
+	}
+}
+
+// expression has the value "x", none, or fails.
+type expression struct{}
+
+func (expression) Value(_ *toolnet.Call, number int) ([]byte, bool) {
+	if number == 2 {
+		panic("fails")
+	}
+	return []byte(`"x"`), number == 0
+}
+
+func TestExpressions(t *testing.T) {
+	var s keyvalue.Set
+	unfit := fmt.Sprintf("fault %d in field 0", jsonpath.Unfit)
+	for number, want := range []string{`"x"`, unfit, unfit} {
+		key := s.Number([]toolnet.Field{{Reader: expression{}, Number: number}})
+		carrier := keyvalue.Carrier{Set: &s, Call: &toolnet.Call{}}
+		if got := texts(carrier.Key(key)); got != want {
+			t.Errorf("%d: %s, want %s", number, got, want)
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	var s keyvalue.Set
+	key := s.Number([]toolnet.Field{{Path: "$.id", Result: true}, {Path: "path"}})
+	for result, want := range map[string]string{
+		`{"id":[1,2]}`: `1,"a" 2,"a"`,
+		``:             fmt.Sprintf("fault %d in field 0", jsonpath.Absent),
+	} {
+		carrier := keyvalue.Carrier{Set: &s, Result: []byte(result)}
+		if result == "" {
+			carrier.Result = nil
+		}
+		carrier.ReadResult()
+		carrier.Call = &toolnet.Call{Args: []byte(`{"path":"a"}`)}
+		if got := texts(carrier.Key(key)); got != want {
+			t.Errorf("%s: %s, want %s", result, got, want)
+		}
+	}
+}
+
+func TestTextsAreReadBack(t *testing.T) {
+	if text := keyvalue.Text(nil); text != "" {
+		t.Errorf("none is %q", text)
+	}
+	var s keyvalue.Set
+	k := s.At(s.Number(fields("a", "b")))
+	parts := []toolnet.KeyValue{{Field: "a", Value: `"x,y"`}, {Field: "b", Value: "2"}}
+	if got := k.Read(keyvalue.Text(parts)); fmt.Sprint(got) != fmt.Sprint(parts) {
+		t.Errorf("%v", got)
+	}
+	long := func(end string) string {
+		return keyvalue.Text([]toolnet.KeyValue{{Value: `"` + strings.Repeat("x", 300) + end + `"`}, {Value: "2"}})
+	}
+	if a, b := long("a"), long("b"); a == b || len(a) > 200 || a[0] != '#' {
+		t.Errorf("%s and %s", a, b)
+	}
+	want := []toolnet.KeyValue{{Field: "a, b", Value: `"` + strings.Repeat("x", 59) + `…"`}}
+	if got := k.Read(long("a")); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestShown(t *testing.T) {
+	for _, c := range []struct{ want, value string }{
+		{"1.5", "1.5"}, {"true", "true"}, {"prod.db", `"prod.db"`}, {"/a/B-1:2", `"/a/B-1:2"`},
+		{`"true"`, `"true"`}, {`"false"`, `"false"`}, {`"null"`, `"null"`}, {`""`, `""`}, {`"1a"`, `"1a"`},
+		{`"a b"`, `"a b"`}, {`"-a"`, `"-a"`}, {`"a."`, `"a."`}, {`"a:"`, `"a:"`}, {`"\n"`, `"\n"`},
+		{strings.Repeat("x", 64), `"` + strings.Repeat("x", 64) + `"`},
+		{`"` + strings.Repeat("x", 64) + `…"`, `"` + strings.Repeat("x", 65) + `"`},
+	} {
+		v := keyvalue.Value{Named: []toolnet.KeyValue{{Value: c.value}}}
+		for range 2 {
+			if got := v.Show(); got != c.want {
+				t.Errorf("%s: %s, want %s", c.value, got, c.want)
+			}
+		}
+	}
+	if got := keyvalue.Shown([]toolnet.KeyValue{{Value: `"h"`}, {Value: `"a b"`}}); got != `h, "a b"` {
+		t.Error(got)
+	}
+}
