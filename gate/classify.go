@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/argument"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
@@ -31,7 +32,7 @@ type judgement struct {
 	past     bool       // the call was made, whatever the nets say
 	offered  []Call     // the tools that can be called; nil: those of the state
 	world    world      // acting by default
-	row      string     // see [rowOf]; empty: no net counts rows
+	row      string     // see [argument.Fingerprint]; empty: no net counts rows
 	ticked   []NetDelta // changes by the clock in the nets that were asked
 	shadows  []subject  // that the call concerns
 
@@ -96,7 +97,7 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 func (j *judgement) name() {
 	j.tools = naming.Physical(j.call, j.toolRoom[:0])
 	if j.policy.rows {
-		j.row = rowOf(j.call)
+		j.row = argument.Fingerprint(j.call)
 	}
 	if j.bare {
 		j.labels = naming.WithPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.Patterns())

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/jsonpath"
-	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/gate/internal/argument"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -42,12 +41,6 @@ func (s *spending) large() *Spent {
 	return &Spent{Amount: big.NewRat(s.num, s.denom), Time: s.time}
 }
 
-// Bounds of a number that a sum adds up, so that the work for one call is bounded.
-const (
-	maxAmountDigits   = 100
-	maxAmountExponent = 100
-)
-
 // spend blocks a call with which the sum of the net would be too large, or whose part
 // of it cannot be told.
 func (f *finding) spend(c *Call) {
@@ -55,7 +48,7 @@ func (f *finding) spend(c *Call) {
 		return
 	}
 	name := f.spokenName(c)
-	amount, ok := amountOf(f.net.Sum, c)
+	amount, ok := argument.Amount(&f.net.Sum.Field, c)
 	if !ok {
 		f.object(fmt.Sprintf("%s needs one number, which is not negative, as its %s: the sum of it is limited.", name, f.net.Sum.Field.Name()), 0)
 		return
@@ -94,15 +87,15 @@ func (f *finding) spokenName(c *Call) string {
 func (n *net) exceeds(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	most := new(big.Rat).SetInt64(int64(n.Sum.Most))
 	if amount.Cmp(most) > 0 {
-		return fmt.Sprintf("%s can spend at most %s, and this call needs %s.", name, n.limit(), decimal(amount, true)), 0
+		return fmt.Sprintf("%s can spend at most %s, and this call needs %s.", name, n.limit(), argument.Decimal(amount, true)), 0
 	}
-	reason = fmt.Sprintf("%s has %s left of %s, and this call needs %s", name, decimal(left, false), n.limit(), decimal(amount, true))
+	reason = fmt.Sprintf("%s has %s left of %s, and this call needs %s", name, argument.Decimal(left, false), n.limit(), argument.Decimal(amount, true))
 	if n.Sum.Every == 0 {
 		return reason + ".", 0
 	}
 	wait := new(big.Rat).Sub(amount, left)
 	wait.Mul(wait, new(big.Rat).SetFrac64(int64(n.Sum.Every), int64(n.Sum.Most)))
-	retry = time.Duration(ceil(wait).Int64())
+	retry = time.Duration(argument.Ceil(wait).Int64())
 	return fmt.Sprintf("%s; that is possible in %s.", reason, text.RoundedUp(retry)), retry
 }
 
@@ -128,45 +121,6 @@ func left(s *Sum, d *NetData) *big.Rat {
 		left.Sub(left, d.Spent.Amount)
 	}
 	return left
-}
-
-// amountOf returns what the call spends.
-func amountOf(s *Sum, c *Call) (*big.Rat, bool) {
-	value, ok := single(&s.Field, c)
-	if !ok || rawjson.Kind(value) != '0' || len(value) > maxAmountDigits {
-		return nil, false
-	}
-	number := strings.TrimSpace(string(value))
-	if i := strings.IndexAny(number, "eE"); i >= 0 {
-		if e, err := strconv.Atoi(number[i+1:]); err != nil || e < -maxAmountExponent || e > maxAmountExponent {
-			return nil, false
-		}
-	}
-	amount, ok := new(big.Rat).SetString(number)
-	return amount, ok && amount.Sign() >= 0
-}
-
-// single returns the one value of the field in the arguments of the call.
-func single(f *Field, c *Call) (value []byte, ok bool) {
-	if f.Reader != nil {
-		return evaluateSafely(f, c)
-	}
-	if jsonpath.IsPath(f.Path) {
-		p, _ := jsonpath.Parse(f.Path)
-		return p.Single(c.Args)
-	}
-	return jsonpath.SingleMember(c.Args, f.Path)
-}
-
-// evaluateSafely evaluates the expression of the field. A reader that panics has no
-// value.
-func evaluateSafely(f *Field, c *Call) (value []byte, ok bool) {
-	defer func() {
-		if recover() != nil {
-			value, ok = nil, false
-		}
-	}()
-	return f.Reader.Value(c, f.Number)
 }
 
 // spend adds the amount to what is spent.
@@ -214,33 +168,5 @@ func (n *net) spending(d *NetData) string {
 	if d.Spent != nil {
 		spent = d.Spent.Amount
 	}
-	return decimal(spent, true) + " of " + strings.TrimSuffix(n.limit(), " for {key}")
-}
-
-// decimal writes a number that is not negative: whole, or with two to six decimal
-// places. If it has more, it is rounded to two.
-func decimal(r *big.Rat, up bool) string {
-	places, exact := r.FloatPrec()
-	switch {
-	case places == 0 && exact:
-		return r.FloatString(0)
-	case exact && places <= 6:
-		return r.FloatString(max(places, 2))
-	}
-	hundred := big.NewRat(100, 1)
-	scaled := new(big.Rat).Mul(r, hundred)
-	whole := ceil(scaled)
-	if !up {
-		whole = new(big.Int).Quo(scaled.Num(), scaled.Denom())
-	}
-	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), hundred).FloatString(2)
-}
-
-// ceil returns the least whole number that is not below r, which is not negative.
-func ceil(r *big.Rat) *big.Int {
-	whole, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
-	if rest.Sign() > 0 {
-		whole.Add(whole, big.NewInt(1))
-	}
-	return whole
+	return argument.Decimal(spent, true) + " of " + strings.TrimSuffix(n.limit(), " for {key}")
 }

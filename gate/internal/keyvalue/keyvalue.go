@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/gate/internal/argument"
 	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/jsonpath"
@@ -244,13 +245,8 @@ func arguments(c *toolnet.Call) []byte {
 }
 
 // evaluate returns the value of an expression, or null.
-func (f *fieldReader) evaluate(c *toolnet.Call) (v []byte) {
-	defer func() {
-		if recover() != nil {
-			v = []byte("null")
-		}
-	}()
-	if v, ok := f.Reader.Value(c, f.Number); ok {
+func (f *fieldReader) evaluate(c *toolnet.Call) []byte {
+	if v, ok := argument.Evaluate(&f.Field, c); ok {
 		return v
 	}
 	return []byte("null")

@@ -1,0 +1,87 @@
+package argument_test
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate/internal/argument"
+	"github.com/petrigate/petrigate/gate/toolnet"
+)
+
+// TestFingerprint: the spellings in one line are equal, and no two lines are.
+func TestFingerprint(t *testing.T) {
+	lines := [][]string{
+		{``, `{}`, ` { } `}, {`[]`}, {`null`}, {`true`}, {`false`}, {`""`}, {`"true"`}, {`0`, `-0.0`, `0e7`}, {`1`, `10e-1`}, {`"1"`},
+		{`{"a":1,"b":[2,"c"]}`, ` {"b":[2.0,"\u0063"],"\u0061":1e0} `}, {`{"a":{"b":1}}`}, {`[[1],2]`}, {`[[1,2]]`},
+		{`1e99999999999999999999`}, {`2e99999999999999999999`}, {`not JSON`}, {`not  JSON`},
+	}
+	seen := make(map[string]int)
+	for line, spellings := range lines {
+		for _, args := range spellings {
+			text := argument.Fingerprint(&toolnet.Call{Tool: "x", Args: []byte(args)})
+			if other, ok := seen[text]; ok && other != line {
+				t.Errorf("%q is like those of line %d", args, other)
+			} else if !ok && args != spellings[0] {
+				t.Errorf("%q is not like %q", args, spellings[0])
+			}
+			seen[text] = line
+		}
+	}
+	for _, c := range []toolnet.Call{{Tool: "y"}, {Tool: "x", Upstream: "u"}, {Upstream: "x"}} {
+		if _, ok := seen[argument.Fingerprint(&c)]; ok {
+			t.Errorf("%+v is like a call of x", c)
+		}
+	}
+}
+
+// expression has a value, or none, or fails.
+type expression struct{}
+
+func (expression) Value(_ *toolnet.Call, number int) ([]byte, bool) {
+	if number == 2 {
+		panic("fails")
+	}
+	return []byte("7"), number == 0
+}
+
+func TestAmount(t *testing.T) {
+	member, path := toolnet.Field{Path: "n"}, toolnet.Field{Path: "$.at.n"}
+	for _, c := range []struct {
+		field toolnet.Field
+		args  string
+		want  string // empty: none
+	}{
+		{member, `{"n":1.50}`, "3/2"}, {member, `{"n": -0.0 }`, "0/1"}, {member, `{"n":1E+2}`, "100/1"}, {member, `{"n":5e-1}`, "1/2"},
+		{path, `{"at":{"n":3}}`, "3/1"}, {path, `{"n":3}`, ""},
+		{member, `{}`, ""}, {member, ``, ""}, {member, `{"n":"1"}`, ""}, {member, `{"n":[1]}`, ""}, {member, `{"n":-1}`, ""}, {member, `{"n":1,"N":2}`, ""},
+		{member, `{"n":1e101}`, ""}, {member, `{"n":1e-101}`, ""}, {member, `{"n":1e99999999999999999999}`, ""}, {member, `{"n":` + strings.Repeat("1", 101) + `}`, ""},
+		{toolnet.Field{Reader: expression{}}, `{}`, "7/1"}, {toolnet.Field{Reader: expression{}, Number: 1}, `{}`, ""}, {toolnet.Field{Reader: expression{}, Number: 2}, `{}`, ""},
+	} {
+		got, ok := argument.Amount(&c.field, &toolnet.Call{Args: []byte(c.args)})
+		if ok != (c.want != "") || ok && got.String() != c.want {
+			t.Errorf("%+v of %s: %v %v, want %q", c.field, c.args, got, ok, c.want)
+		}
+	}
+}
+
+func TestDecimal(t *testing.T) {
+	for _, c := range []struct{ number, up, down string }{
+		{"0", "0", "0"}, {"100", "100", "100"}, {"1/2", "0.50", "0.50"}, {"1/8", "0.125", "0.125"}, {"1/1000000", "0.000001", "0.000001"},
+		{"1/10000000", "0.01", "0.00"}, {"2/3", "0.67", "0.66"}, {"5/3", "1.67", "1.66"},
+	} {
+		r, _ := new(big.Rat).SetString(c.number)
+		if up, down := argument.Decimal(r, true), argument.Decimal(r, false); up != c.up || down != c.down {
+			t.Errorf("%s: %s and %s, want %s and %s", c.number, up, down, c.up, c.down)
+		}
+	}
+}
+
+func TestCeil(t *testing.T) {
+	for number, want := range map[string]int64{"0": 0, "1/3": 1, "1": 1, "7/2": 4, "4": 4} {
+		r, _ := new(big.Rat).SetString(number)
+		if got := argument.Ceil(r).Int64(); got != want {
+			t.Errorf("%s: %d, want %d", number, got, want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package argument
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/jsonpath"
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// Fingerprint returns a text that calls of one tool with equal arguments have, and no
+// others.
+func Fingerprint(c *toolnet.Call) string {
+	text := rawjson.AppendString(nil, c.Upstream)
+	text = rawjson.AppendString(text, c.Tool)
+	sum := sha256.Sum256(appendCanonical(text, c.Args))
+	return string(sum[:])
+}
+
+// appendCanonical appends the one spelling of a JSON value: the keys of objects in
+// order, strings with as few escapes as there can be, numbers by [jsonpath.Scalar].
+// Nothing at all is an empty object.
+func appendCanonical(text, doc []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var value any
+	switch err := d.Decode(&value); {
+	case len(doc) == 0:
+		return append(text, "{}"...)
+	case err != nil:
+		return append(text, doc...) // not JSON: equal if its bytes are
+	}
+	return appendValue(text, value)
+}
+
+func appendValue(text []byte, value any) []byte {
+	switch v := value.(type) {
+	case map[string]any:
+		text = append(text, '{')
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			text = append(rawjson.AppendString(text, key), ':')
+			text = append(appendValue(text, v[key]), ',')
+		}
+		return append(text, '}')
+	case []any:
+		text = append(text, '[')
+		for _, element := range v {
+			text = append(appendValue(text, element), ',')
+		}
+		return append(text, ']')
+	case string:
+		return rawjson.AppendString(text, v)
+	case json.Number:
+		if number, ok := jsonpath.Scalar([]byte(v)); ok {
+			return append(text, number...)
+		}
+		return append(text, v...) // it is equal to what is spelled so
+	case bool:
+		if v {
+			return append(text, 't')
+		}
+		return append(text, 'f')
+	default:
+		return append(text, 'n')
+	}
+}
