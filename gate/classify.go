@@ -116,8 +116,12 @@ func (j *judgement) name() {
 // what spoils their evidence.
 func (j *judgement) classify(s *State) {
 	j.state = s
-	j.findings, j.room = j.findingRoom[:0], j.choiceRoom[:0]
-	if n := j.set.size(); n > len(j.findingRoom) {
+	j.findings, j.room = j.findings[:0], j.choiceRoom[:0]
+	switch n := j.set.size(); {
+	case n <= cap(j.findings): // as of the call before
+	case n <= len(j.findingRoom):
+		j.findings = j.findingRoom[:0]
+	default:
 		j.findings = make([]finding, 0, n)
 	}
 	j.blocked, j.manual, j.known, j.ticked, j.shadows = false, false, false, nil, nil

@@ -45,10 +45,18 @@ func (q *Prepared) name(p *Policy, c *Call) {
 	q.judgement.name()
 }
 
+// maxSpare bounds the findings for which space is kept.
+const maxSpare = 64
+
 // clear forgets the call, and keeps the space for the next one.
 func (q *Prepared) clear() {
 	keyed := cmp.Or(q.judgement.keyed, q.judgement.spare)
+	findings := q.judgement.findings
 	*q = Prepared{}
+	if n := cap(findings); n > len(q.judgement.findingRoom) && n <= maxSpare {
+		q.judgement.findings = findings[:0]
+		clear(findings[:n])
+	}
 	if keyed != nil {
 		keyed.clear()
 		q.judgement.spare = keyed
