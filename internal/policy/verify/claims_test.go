@@ -23,7 +23,6 @@ func (g *generator) claims(tr *trial, a, b gate.Tool, count int) []verify.Assert
 			verify.ForEach{Of: verify.NeverBefore{Tool: a, First: b}, Key: []verify.Compared{{Field: field(a), Other: field(b)}}},
 			verify.ForEach{Of: verify.AtMost{Count: count, Tools: []gate.Tool{a}}, Key: []verify.Compared{{Field: field(a), Other: field(a)}}})
 	}
-	all = append(all, tr.more...)
 	for _, n := range tr.policy.Nets() {
 		if n.Labels == nil && !n.Row {
 			all = append(all, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]},
@@ -31,9 +30,9 @@ func (g *generator) claims(tr *trial, a, b gate.Tool, count int) []verify.Assert
 		}
 	}
 	if g.small {
-		return fewClaims(tr.seed, all)
+		all = fewClaims(tr.seed, all)
 	}
-	return all
+	return append(slices.Clip(all), tr.more...)
 }
 
 // claimed is a name, or a pattern that no rule has, which sees the names that

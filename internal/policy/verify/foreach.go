@@ -124,10 +124,44 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 
 // Never asks the model, of one value where the assertion is about each.
 func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
-	if m.each != nil {
-		q.Tag = m.each.narrow(q.Tag)
+	if m.each == nil {
+		return m.Model.Never(q, nets)
 	}
-	return m.Model.Never(q, nets)
+	tag := m.each.narrow(q.Tag)
+	q.Tag = tag
+	first := m.Model.Never(q, nets)
+	if first.Result != explore.Refuted || ofOneValue(first.Moves, tag) {
+		return first
+	}
+	var tried []callclass.Values
+	for _, c := range m.Classes {
+		if tag(c) == 0 || slices.ContainsFunc(tried, c.Speaks) {
+			continue
+		}
+		v := c.Values()
+		tried = append(tried, v)
+		q.Tag = func(s *callclass.Class) uint8 {
+			if !s.Speaks(v) {
+				return 0
+			}
+			return tag(s)
+		}
+		if a := m.Model.Never(q, nets); a.Result == explore.Refuted && ofOneValue(a.Moves, q.Tag) {
+			return a
+		}
+	}
+	return explore.Answer{Why: explore.WhyValues}
+}
+
+// ofOneValue reports whether all calls of the run that count have one value: maps can
+// give them different ones.
+func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
+	counts := func(mv explore.Move) bool { return mv.Class != nil && tag(mv.Class) != 0 }
+	return slices.ContainsFunc(ms, func(one explore.Move) bool {
+		return counts(one) && !slices.ContainsFunc(ms, func(other explore.Move) bool {
+			return counts(other) && !other.Class.Speaks(one.Class.Values())
+		})
+	})
 }
 
 // Budgeted asks the model likewise.

@@ -28,6 +28,9 @@ func (tr *trial) losses(stats map[string]int) {
 			tr.errorf("loss of %v: nothing fails in %+v", l.Tools, l.Trace)
 		}
 		for _, t := range l.Tools {
+			if tr.untold(t) {
+				continue
+			}
 			if !slices.ContainsFunc(tr.valuesOf(t), func(value string) bool { return tr.isLost(l.Trace, t, value) }) {
 				tr.errorf("loss of %v: %+v can go on, or successes take it away too", t, l.Trace)
 			}
@@ -132,8 +135,8 @@ func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool, value string) bool 
 		if !goes && closed {
 			return true
 		}
-		for _, m := range b.movesOf(states[k]) {
-			if m.ok && !seen[m.done] {
+		for c, m := range b.movesOf(states[k]) {
+			if m.ok && !seen[m.done] && (tr.brute.fresh == nil || tr.brute.fresh(c)) { // a value is always left
 				seen[m.done] = true
 				states = append(states, m.done)
 			}

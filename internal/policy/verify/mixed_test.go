@@ -15,7 +15,7 @@ import (
 // TestRandomMixed holds verify to the gate in small policies in which the forms meet:
 // keys of two fields and of expressions, with clocks, users, lists, exceptions, phases
 // and budgets, and claims for each value, of lists, and over periods.
-func TestRandomMixed(t *testing.T) { soak(t, newMixedTrial, 25) }
+func TestRandomMixed(t *testing.T) { soak(t, newMixedTrial, 40) }
 
 // A mixture is what the keys of a policy read, and the arguments of its calls.
 type mixture struct {
@@ -42,8 +42,9 @@ var mixtures = []mixture{
 type mixer struct {
 	*generator
 	of    *mixture
-	clock bool // there may be one more net that the clock moves
-	row   bool // equal calls may count
+	said  []saying // by the rules that were drawn
+	clock bool     // there may be one more net that the clock moves
+	row   bool     // equal calls may count
 }
 
 func newMixedTrial(t *testing.T, seed uint64) *trial {
@@ -65,7 +66,7 @@ func newMixedTrial(t *testing.T, seed uint64) *trial {
 		tr.add = append(tr.add, m.net())
 	}
 	tr.calls = m.calls(tr.rules)
-	for range 3 {
+	for range 4 {
 		tr.more = append(tr.more, m.claim())
 	}
 	return m.trial(tr)
@@ -86,39 +87,72 @@ func (m *mixer) rule() string {
 	each, same := m.maybe(2, " for each "+key), m.maybe(2, " with same "+key, " with same "+m.pick(m.of.same...))
 	unless := m.maybe(8, " unless "+m.one())
 	scope := m.pick("session", "session", "user")
-	count := 1 + m.IntN(2)
+	a, b, c, count := m.some(), m.some(), m.one(), 1+m.IntN(2)
+	user := verify.Period{User: scope == "user"}
 	switch m.IntN(14) {
 	case 0:
-		return fmt.Sprintf("require %s before %s%s%s%s", m.some(), m.some(), m.maybe(4, " once"), same, unless)
+		once := m.maybe(4, " once")
+		m.says(same, verify.NeverBefore{Tool: m.among(b), First: m.among(a), Once: once != ""})
+		return fmt.Sprintf("require %s before %s%s%s%s", a, b, once, same, unless)
 	case 1:
-		return fmt.Sprintf("require %s or %s before %s%s%s", m.one(), m.one(), m.one(), same, unless)
+		m.says(same, verify.NeverBefore{Tool: gate.Tool{Name: c}, First: m.among(a)})
+		return fmt.Sprintf("require %s before %s%s%s", strings.ReplaceAll(a, ",", " or"), c, same, unless)
 	case 2:
-		return fmt.Sprintf("require %s before %s since %s%s%s", m.one(), m.some(), m.some(), same, unless)
+		m.says(same, verify.NeverBefore{Tool: m.among(b), First: gate.Tool{Name: c}})
+		return fmt.Sprintf("require %s before %s since %s%s%s", c, b, a, same, unless)
 	case 3:
-		return fmt.Sprintf("block %s after %s%s%s%s", m.some(), m.one(), m.maybe(2, " until "+m.one()), same, unless)
+		until := m.maybe(2, " until "+m.one())
+		m.says("", verify.NeverAfter{Tool: m.among(a), After: gate.Tool{Name: c}, Until: named(strings.TrimPrefix(until, " until "))})
+		return fmt.Sprintf("block %s after %s%s%s%s", a, c, until, same, unless)
 	case 4:
-		return fmt.Sprintf("require %shuman-approval%s before %s after %s%s", m.maybe(2, "2 "), m.maybe(3, " via cli"), m.one(), m.one(), m.maybe(2, " until "+m.one()))
+		return m.approvedAfter()
 	case 5:
-		return fmt.Sprintf("limit %s to %d at once%s%s", m.some(), count, each, unless)
+		m.says("", verify.NeverWhile{Tool: m.among(a), Other: m.among(a)})
+		return fmt.Sprintf("limit %s to %d at once%s%s", a, count, each, unless)
 	case 6:
 		if m.row {
-			return fmt.Sprintf("limit %s to %d in a row%s", m.pick("*", m.one()), count, unless)
+			tool := m.pick("*", c)
+			m.says("", verify.AtMost{Count: count, Tools: named(c)})
+			return fmt.Sprintf("limit %s to %d in a row%s", tool, count, unless)
 		}
 	case 7:
-		return fmt.Sprintf("limit %s to %d of amount per %s%s", m.one(), count, scope, each)
+		m.says(each, verify.AtMost{Count: count, Tools: named(c), Per: user})
+		return fmt.Sprintf("limit %s to %d of amount per %s%s", c, count, scope, each)
 	case 8:
-		return fmt.Sprintf("limit %s to %d per %s%s%s", m.some(), count, scope, each, unless)
+		m.says(each, verify.AtMost{Count: count, Tools: named(a), Per: user})
+		return fmt.Sprintf("limit %s to %d per %s%s%s", a, count, scope, each, unless)
 	case 9:
-		return fmt.Sprintf("limit %s to %d per %s%s%s", m.one(), count, m.maybe(2, "successful ")+m.one(), each, unless)
+		successful, other := m.maybe(2, "successful "), m.one()
+		m.says(each, verify.AtMost{Count: count, Tools: named(c), Per: verify.Period{Call: gate.Tool{Name: other}, Successful: successful != ""}})
+		return fmt.Sprintf("limit %s to %d per %s%s%s%s", c, count, successful, other, each, unless)
 	case 10, 11:
 		if m.clock {
-			m.clock = false
-			return fmt.Sprintf("limit %s to %d per %s%s%s%s", m.some(), count, m.maybe(3, "user per "), m.pick("minute", "hour"), " for each "+key, unless)
+			return m.timed(a, count, key, unless)
 		}
 	case 12:
-		return fmt.Sprintf("require %shuman-approval%s before %s%s", m.pick("", "2 "), m.maybe(3, " via cli", " via elicit"), m.some(), unless)
+		two := m.pick("", "2 ")
+		m.says("", verify.NeverWithoutApproval{Tool: m.among(b), Approval: verify.Approval{Count: len(two)}})
+		return fmt.Sprintf("require %shuman-approval%s before %s%s", two, m.maybe(3, " via cli", " via elicit"), b, unless)
 	}
-	return m.pick("allow ", "block ", "shadow block ") + m.one()
+	m.says("", verify.Never{Tool: gate.Tool{Name: c}})
+	return m.pick("allow ", "block ", "shadow block ") + c
+}
+
+func (m *mixer) approvedAfter() string {
+	two, via, tool, after, until := m.maybe(2, "2 "), m.maybe(3, " via cli"), m.one(), m.one(), m.maybe(2, " until "+m.one())
+	m.says("", verify.NeverAfter{
+		Tool: gate.Tool{Name: tool}, After: gate.Tool{Name: after}, Until: named(strings.TrimPrefix(until, " until ")),
+		Unapproved: &verify.Approval{Count: len(two), Via: strings.TrimPrefix(via, " via ")},
+	})
+	return fmt.Sprintf("require %shuman-approval%s before %s after %s%s", two, via, tool, after, until)
+}
+
+func (m *mixer) timed(tools string, count int, key, unless string) string {
+	m.clock = false
+	user, window := m.maybe(3, "user per "), m.IntN(2)
+	period := verify.Period{User: user != "", Window: []time.Duration{time.Minute, time.Hour}[window]}
+	m.says(" for each "+key, verify.AtMost{Count: count, Tools: named(tools), Per: period})
+	return fmt.Sprintf("limit %s to %d per %s%s for each %s%s", tools, count, user, []string{"minute", "hour"}[window], key, unless)
 }
 
 // key is one of the fields that keys read as it stands, if there is one.
@@ -185,68 +219,4 @@ func (m *mixer) calls(rules string) []gate.Call {
 		}
 	}
 	return append(calls, gate.Call{Tool: "dd", Args: []byte("{}")}) // nor does a pattern match it
-}
-
-// claim is one for each value, of a list, or over a period.
-func (m *mixer) claim() verify.Assertion {
-	tool := func() gate.Tool { return gate.Tool{Name: m.one()} }
-	var of verify.Assertion
-	switch m.IntN(4) {
-	case 0, 1:
-		of = verify.NeverBefore{Tool: tool(), First: tool(), Once: m.IntN(3) == 0}
-	case 2:
-		of = m.atMost(tool)
-	default:
-		return verify.Each{Of: []verify.Assertion{m.simple(tool), m.simple(tool)}}
-	}
-	if m.IntN(4) == 0 {
-		return of
-	}
-	return verify.ForEach{Of: of, Key: comparedBy(m.pick(m.of.keys...))}
-}
-
-func (m *mixer) atMost(tool func() gate.Tool) verify.Assertion {
-	a := verify.AtMost{Count: 1 + m.IntN(2), Tools: []gate.Tool{tool()}}
-	if other := tool(); m.IntN(3) == 0 && other != a.Tools[0] {
-		a.Tools = append(a.Tools, other)
-	}
-	switch m.IntN(4) {
-	case 0:
-		if other := tool(); !slices.Contains(a.Tools, other) {
-			a.Per = verify.Period{Call: other, Successful: m.IntN(2) == 0}
-		}
-	case 1:
-		a.Per.Window = []time.Duration{time.Minute, time.Hour}[m.IntN(2)]
-	}
-	a.Per.User = m.IntN(4) == 0
-	return a
-}
-
-// simple is a claim of a list.
-func (m *mixer) simple(tool func() gate.Tool) verify.Assertion {
-	switch m.IntN(6) {
-	case 0:
-		return verify.Never{Tool: tool()}
-	case 1:
-		return verify.NeverBefore{Tool: tool(), First: tool()}
-	case 2:
-		return verify.NeverAfter{Tool: tool(), After: tool(), Until: []gate.Tool{tool()}}
-	case 3:
-		return verify.NeverWithoutApproval{Tool: tool(), Approval: verify.Approval{Count: m.IntN(3)}}
-	case 4:
-		return verify.AlwaysPossible{Tool: tool()}
-	}
-	return m.atMost(tool)
-}
-
-// comparedBy is the key of a claim, as it is written.
-func comparedBy(key string) (all []verify.Compared) {
-	for _, text := range strings.Split(key, ", ") {
-		f := gate.Field{Path: text, Source: text}
-		if strings.HasPrefix(text, `"`) {
-			f.Path = ""
-		}
-		all = append(all, verify.Compared{Field: f, Other: f})
-	}
-	return all
 }

@@ -31,6 +31,33 @@ func TestPossibleByOneValue(t *testing.T) {
 	}
 }
 
+// TestBrokenByOneValue: what breaks a claim for all values are calls of one value.
+func TestBrokenByOneValue(t *testing.T) {
+	f := gate.Field{Path: "f"}
+	for rules, want := range map[string]verify.Result{
+		"map *.f x as m\nrequire c before b\nblock b after b until m\nblock c after c until b": verify.Refuted,
+	} {
+		r := report(t, rules, func(o *verify.Options) {
+			o.Known, o.Prove = true, []verify.Assertion{
+				verify.ForEach{Of: verify.AtMost{Count: 2, Tools: gate.Tools("c")}, Key: []verify.Compared{{Field: f, Other: f}}},
+			}
+		})
+		p := r.Proofs[0]
+		if p.Result != want {
+			t.Errorf("%v, want %v\n%s", p.Result, want, rules)
+		}
+		of := make(map[any]int)
+		for _, s := range p.Counterexample {
+			if s.Tool == "c" && !s.Ends {
+				of[s.Args] += max(s.Times, 1)
+			}
+		}
+		if len(of) > 1 {
+			t.Errorf("calls of several values: %v\n%s", of, rules)
+		}
+	}
+}
+
 // TestCrossedKeys: where the parts of one value are compared with each other, the model,
 // in which they are the same, shows nothing of others.
 func TestCrossedKeys(t *testing.T) {

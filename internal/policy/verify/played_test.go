@@ -58,10 +58,11 @@ func replay(p *gate.Policy, t verify.Trace) played {
 }
 
 // ticked is the state after one tick of the only clock of the policy, for all values
-// where its net has a key; false where nothing moves.
+// where its net has a key; false where nothing moves, though it has none.
 func ticked(p *gate.Policy, s *gate.State) (next *gate.State, ok bool) {
 	for _, n := range p.Nets() {
 		for _, c := range ticksOf(n.Net) {
+			ok = ok || valuesOfKey(&n.Net) > 0
 			if now, moved := begin(p, s, c); moved {
 				s, ok = now.state, true
 			}

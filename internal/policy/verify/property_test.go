@@ -330,8 +330,8 @@ func (tr *trial) check(stats map[string]int) {
 
 // name compares whether a name can be called, and how soon.
 func (tr *trial) name(n verify.Name, stats map[string]int) {
-	if n.Tool.Kind == gate.Literal || n.Tool.Kind == gate.Glob && !strings.Contains(tr.rules, n.Tool.Name) {
-		return // the names of a call do not say what is an action, nor which patterns nets without labels have
+	if tr.untold(n.Tool) {
+		return
 	}
 	length, closed := tr.brute.depth(n.Tool)
 	stats[fmt.Sprint("callable ", n.Callable)]++
@@ -355,6 +355,12 @@ func (tr *trial) name(n verify.Name, stats map[string]int) {
 	default:
 		stats["why "+n.Why]++
 	}
+}
+
+// untold reports whether the names of a call leave it out: they do not say what is an
+// action, nor which patterns nets without labels have.
+func (tr *trial) untold(t gate.Tool) bool {
+	return t.Kind == gate.Literal || t.Kind == gate.Glob && !strings.Contains(tr.rules, t.Name)
 }
 
 // reaches checks that the last call of a trace is admitted and has the name.

@@ -120,16 +120,7 @@ func (tr *trial) unheard() {
 		}
 	}
 	for _, a := range tr.o.Prove { // nor do claims
-		if each, ok := a.(verify.ForEach); ok {
-			switch of := each.Of.(type) {
-			case verify.NeverBefore:
-				heard[of.Tool.Name], heard[of.First.Name] = true, true
-			case verify.AtMost:
-				for _, tool := range of.Tools {
-					heard[tool.Name] = true
-				}
-			}
-		}
+		hear(heard, a)
 	}
 	if strings.Contains(tr.rules, "map ") {
 		return
@@ -140,4 +131,24 @@ func (tr *trial) unheard() {
 		seen[c.Tool] = true
 		return again && !heard[c.Tool]
 	})
+}
+
+// hear notes the tools of which the claim tells calls apart.
+func hear(heard map[string]bool, a verify.Assertion) {
+	switch a := a.(type) {
+	case verify.Each:
+		for _, of := range a.Of {
+			hear(heard, of)
+		}
+	case verify.ForEach:
+		switch of := a.Of.(type) {
+		case verify.NeverBefore:
+			heard[of.Tool.Name], heard[of.First.Name] = true, true
+		case verify.AtMost:
+			heard[of.Per.Call.Name] = true
+			for _, tool := range of.Tools {
+				heard[tool.Name] = true
+			}
+		}
+	}
 }
