@@ -66,11 +66,11 @@ func expression(source string) string {
 }
 
 // samples are arguments of the members that the conditions name, and of the
-// values in them and next to them. Fields that other maps read are left alone.
-// The first has no members.
-func samples(conditions, fields []string) []map[string]any {
+// values in them and next to them, and of more values. Fields that other maps read are
+// left alone. The first has no members.
+func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
-	values := []any{"", 0, true, false, []any{}}
+	values := append(more, "", 0, true, false, []any{})
 	for _, source := range conditions {
 		source = expression(source)
 		for _, m := range member.FindAllStringSubmatch(source, -1) {
@@ -92,9 +92,9 @@ func samples(conditions, fields []string) []map[string]any {
 				if len(all) == maxSampled {
 					return all
 				}
-				more := clone(s)
-				if put(more, "$."+m, v) {
-					all = append(all, more)
+				longer := clone(s)
+				if put(longer, "$."+m, v) {
+					all = append(all, longer)
 				}
 			}
 		}

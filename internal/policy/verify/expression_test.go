@@ -1,0 +1,27 @@
+package verify_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// TestValuesOfExpressions: calls are found for which an expression has a value.
+func TestValuesOfExpressions(t *testing.T) {
+	for _, e := range []string{
+		"args.f.lowerAscii()", "args.f.split('@')[1]", "size(args.f)", "args.n / 100", "args.n > 5", "args.f + '/' + args.g",
+		"args.list.map(x, x.lowerAscii())", "args.inner.f", "args.?f.orValue(args.g)",
+	} {
+		rules := fmt.Sprintf("limit a to 1 per session for each %q\nrequire b before a with same %[1]q\n", e)
+		r := report(t, rules, func(o *verify.Options) { o.Known = true })
+		for _, n := range r.Names {
+			if n.Callable != verify.Possible {
+				t.Errorf("%s is %v by %s: %s", n.Tool.Name, n.Callable, e, n.Why)
+			}
+		}
+		if len(r.Names) != 2 {
+			t.Errorf("%d names by %s, want a and b", len(r.Names), e)
+		}
+	}
+}
