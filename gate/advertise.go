@@ -116,12 +116,10 @@ func (j *judgement) open(f *finding) bool {
 		return true
 	}
 	l := &f.labels[f.label]
-	for i := range n.own.Patterns {
-		if except := n.own.Patterns[i].Except; n.globs[i].number == int(l.Glob)-1 && except != "" && j.gives(n, Tool{Name: except}, Surely) {
-			return true
-		}
+	if except := n.listing.Except(l); except != "" && j.gives(n, Tool{Name: except}, Surely) {
+		return true
 	}
-	lists, _ := n.lookup(l)
+	lists, _ := n.listing.Lookup(l)
 	return slices.ContainsFunc(lists, func(t int) bool {
 		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return j.gives(n, u, Surely) })
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/argument"
+	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
@@ -18,7 +19,7 @@ type judgement struct {
 	state  *State
 	tools  []naming.Label // the physical names
 	labels []naming.Label // of the policy; the physical names first
-	set    netSet         // the nets that the call can concern
+	set    listing.Set    // the nets that the call can concern
 
 	keyed *keyedCall // nil: it can concern no net with a key, or its arguments are not known
 	spare *keyedCall // clear; to be used as keyed
@@ -104,11 +105,7 @@ func (j *judgement) name() {
 	} else {
 		j.labels = j.policy.names.Labels(j.call, j.tools, j.labelRoom[:0])
 	}
-	j.set = netSet(j.setRoom[:])
-	if j.policy.touch.words > len(j.set) {
-		j.set = make(netSet, j.policy.touch.words)
-	}
-	j.policy.touch.concerned(j.labels, j.set)
+	j.set = j.policy.touch.Find(j.labels, j.setRoom[:])
 	j.plan()
 }
 
@@ -117,7 +114,7 @@ func (j *judgement) name() {
 func (j *judgement) classify(s *State) {
 	j.state = s
 	j.findings, j.room = j.findings[:0], j.choiceRoom[:0]
-	switch n := j.set.size(); {
+	switch n := j.set.Len(); {
 	case n <= cap(j.findings): // as of the call before
 	case n <= len(j.findingRoom):
 		j.findings = j.findingRoom[:0]
@@ -237,43 +234,25 @@ func (n *net) knows(ls []naming.Label) bool {
 		if !ls[i].Certain {
 			continue
 		}
-		if lists, free := n.lookup(&ls[i]); free || !n.onlyObserve(lists) {
+		if lists, free := n.listing.Lookup(&ls[i]); free || !n.onlyObserve(lists) {
 			return true
 		}
 	}
 	return false
 }
 
-// lookup returns the transitions of the net for one name.
-func (n *net) lookup(l *naming.Label) (lists []int, free bool) {
-	if l.Glob > 0 {
-		for i := range n.globs {
-			if n.globs[i].number == int(l.Glob)-1 {
-				return n.globs[i].transitions, false
-			}
-		}
-		return nil, false
-	}
-	if r := n.row(l.Text); r != nil {
-		return r.lists(l), r.free
-	}
-	return nil, false
-}
-
 // judge takes the names of the call one after the other.
 func (f *finding) judge(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
-	spared := f.net.spared(f.labels)
+	spared := f.net.listing.Spared(f.labels)
 	observes, forbids := false, false // an observer was chosen, or another transition
 	for i := range f.labels {
-		lists, free := f.net.lookup(&f.labels[i])
+		lists, free := f.net.listing.Lookup(&f.labels[i])
 		if free {
 			f.kind = max(f.kind, Free)
 			continue
 		}
-		if len(spared) > 0 {
-			lists = without(lists, spared)
-		}
+		lists = listing.Without(lists, spared)
 		if f.of != nil {
 			lists = f.listed(lists)
 		}

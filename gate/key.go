@@ -1,6 +1,10 @@
 package gate
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/listing"
+)
 
 // Bounds of a result of which a key reads.
 const (
@@ -10,7 +14,7 @@ const (
 
 // readKeys numbers the fields and the keys of the nets.
 func (p *Policy) readKeys() {
-	p.keyed = make(netSet, (len(p.nets)+63)/64)
+	p.keyed = listing.NewSet(len(p.nets))
 	for _, n := range p.nets {
 		for i := range n.Transitions {
 			n.keyOf = append(n.keyOf, -1)
@@ -19,7 +23,7 @@ func (p *Policy) readKeys() {
 			}
 		}
 		if len(n.keys) > 0 {
-			p.keyed.add([]int{n.index})
+			p.keyed.Add(n.index)
 			n.written = *p.keys.At(n.keys[0])
 			if len(n.Key) > 0 {
 				n.written.Written = n.Key

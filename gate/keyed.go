@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/internal/jsonpath"
@@ -133,10 +134,10 @@ func (j *judgement) fill(p *plan) {
 		p.spoils = n.allSpoils(j.call.Tool)
 		return
 	}
-	spared := n.spared(p.labels)
+	spared := n.listing.Spared(p.labels)
 	for i := range p.labels {
-		lists, free := n.lookup(&p.labels[i])
-		for _, t := range without(lists, spared) {
+		lists, free := n.listing.Lookup(&p.labels[i])
+		for _, t := range listing.Without(lists, spared) {
 			if !free || n.Transitions[t].Spoils {
 				p.list(&j.keyed.carrier, i, t)
 			}
@@ -278,7 +279,7 @@ func (f *finding) listed(lists []int) []int {
 	if f.plan() == nil || f.value() != nil && f.plan().keysOf(f.value()) == f.net.allKeys() {
 		return lists
 	}
-	return deleted(lists, func(t int) bool { return !f.has(t) })
+	return listing.Delete(lists, func(t int) bool { return !f.has(t) })
 }
 
 // has reports whether the transition is about the value of the finding. One whose value

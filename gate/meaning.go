@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
@@ -45,10 +46,10 @@ func (p *Policy) Meaning(c Call) []Meaning {
 // asks returns the transitions of the net for each name that it lists.
 func (n *net) asks(ls []naming.Label) []Asked {
 	var asks []Asked
-	spared := n.spared(ls)
+	spared := n.listing.Spared(ls)
 	for i := range ls {
-		lists, free := n.lookup(&ls[i])
-		if lists = without(lists, spared); free || len(lists) > 0 {
+		lists, free := n.listing.Lookup(&ls[i])
+		if lists = listing.Without(lists, spared); free || len(lists) > 0 {
 			asks = append(asks, Asked{Transitions: lists, Free: free, Weak: ls[i].Weak})
 		}
 	}

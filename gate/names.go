@@ -1,6 +1,9 @@
 package gate
 
-import "github.com/petrigate/petrigate/gate/internal/naming"
+import (
+	"github.com/petrigate/petrigate/gate/internal/listing"
+	"github.com/petrigate/petrigate/gate/internal/naming"
+)
 
 // newNaming collects what the rules among nets use, and numbers their globs.
 func newNaming(maps []Map, nets []*net) *naming.Naming {
@@ -10,20 +13,27 @@ func newNaming(maps []Map, nets []*net) *naming.Naming {
 			continue
 		}
 		g.Use()
-		for name := range n.rows {
-			g.Name(name)
-		}
-		for i := range n.own.Patterns {
-			n.globs[i].number = g.Number(&n.own.Patterns[i])
-		}
-		for i := range n.Transitions {
-			g.Exempt(n.Transitions[i].Unless)
-		}
+		n.listing.Join(g)
 		for i := range n.Phases {
 			g.Exempt(n.Phases[i].Tools)
 		}
 	}
 	return g
+}
+
+// newIndex returns which nets a call can be about. Nets with names or patterns of their
+// own, rows or phases can be about every call.
+func newIndex(g *naming.Naming, nets []*net) listing.Index {
+	x := listing.NewIndex(len(nets), len(g.Patterns()))
+	for _, n := range nets {
+		tools, patterns := n.own.Maps.Tools()
+		if n.Labels == nil && (n.Mapper != nil || len(n.own.Patterns) > 0 || patterns) || n.Row || len(n.Phases) > 0 {
+			x.Always(n.index)
+		} else {
+			x.Add(n.index, &n.listing, tools)
+		}
+	}
+	return x
 }
 
 // Names returns all names of a call: the labels of the policy, then those that nets

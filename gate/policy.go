@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
@@ -45,14 +46,14 @@ type Policy struct {
 	advisory bool // some net is
 
 	keys    keyvalue.Set // of the nets
-	keyed   netSet       // the nets that have a key
+	keyed   listing.Set  // the nets that have a key
 	results bool         // a net reads results
 	most    int          // values of one net
 	limit   int          // likewise, as it was given
 
 	labels []*Labels      // of the nets and the options, each once
 	names  *naming.Naming // of the calls
-	touch  index          // which nets a call can be about
+	touch  listing.Index  // which nets a call can be about
 }
 
 // A Merge is a statement that repeats an earlier one; the two are one net with one

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -134,8 +135,8 @@ func (j *judgement) block(b *Block, f *finding) {
 	if f.data.Stuck {
 		b.Reason = f.net.unrest()
 	}
-	lists, _ := f.net.lookup(l)
-	lists = without(lists, f.net.spared(f.labels))
+	lists, _ := f.net.listing.Lookup(l)
+	lists = listing.Without(lists, f.net.listing.Spared(f.labels))
 	b.Holds = append(f.holders(j.state, lists), f.spoilers(j.state)...)
 	j.wait(f, lists, b)
 }

@@ -16,9 +16,9 @@ func (f *finding) hear(call *Call) {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
 		return
 	}
-	spared := f.net.spared(f.labels)
+	spared := f.net.listing.Spared(f.labels)
 	for i := range f.labels {
-		lists, _ := f.net.lookup(&f.labels[i])
+		lists, _ := f.net.listing.Lookup(&f.labels[i])
 		for _, t := range lists {
 			heard := slices.ContainsFunc(f.spoils(), func(c choice) bool { return c.transition == t })
 			if f.net.Transitions[t].Spoils && !heard && !slices.Contains(spared, t) && f.concerns(t) {

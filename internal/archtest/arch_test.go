@@ -157,7 +157,7 @@ const (
 	maxMutexes     = 3
 	maxLines       = 5000
 	maxLinesOfRoom = 3000 // of a package below proxy
-	maxLinesOfGate = 5500 // to be split further: the state of a net can leave it
+	maxLinesOfGate = 5250 // to be split further: the state of a net can leave it
 )
 
 // TestSizes bounds packages, types and the locks of one struct.

@@ -1,0 +1,82 @@
+package listing
+
+import (
+	"math/bits"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
+)
+
+// An Index finds the nets of a policy that a call can be about, so that the others cost
+// nothing.
+type Index struct {
+	byName map[string][]int // nets that list a name, or map its tool
+	byGlob [][]int          // nets, by the number of the pattern
+	always []int            // nets that every call can be about
+	words  int              // of a set of nets
+}
+
+// NewIndex returns an index for so many nets, none of them in it, and patterns.
+func NewIndex(nets, patterns int) Index {
+	return Index{byName: make(map[string][]int), byGlob: make([][]int, patterns), words: words(nets)}
+}
+
+// Always adds a net that every call can be about.
+func (x *Index) Always(net int) { x.always = append(x.always, net) }
+
+// Add adds a net that is about what it lists, and about tools.
+func (x *Index) Add(net int, l *Listing, tools []string) {
+	for i := range l.names {
+		x.name(net, l.names[i].name)
+	}
+	for _, tool := range tools {
+		x.name(net, tool)
+	}
+	for i := range l.globs {
+		number := l.globs[i].number
+		x.byGlob[number] = append(x.byGlob[number], net)
+	}
+}
+
+func (x *Index) name(net int, name string) { x.byName[name] = append(x.byName[name], net) }
+
+// Find returns the nets that a call with these names can be about. The set is made in
+// room, which is empty, if that is large enough.
+func (x *Index) Find(names []naming.Label, room Set) Set {
+	if x.words > len(room) {
+		room = make(Set, x.words)
+	}
+	room.add(x.always)
+	for i := range names {
+		if glob := names[i].Glob; glob > 0 {
+			room.add(x.byGlob[glob-1])
+		} else {
+			room.add(x.byName[names[i].Text])
+		}
+	}
+	return room
+}
+
+// A Set is a set of nets by their index: 64 of them in each number.
+type Set []uint64
+
+// NewSet returns an empty set of so many nets.
+func NewSet(nets int) Set { return make(Set, words(nets)) }
+
+func words(nets int) int { return (nets + 63) / 64 }
+
+// Add adds a net.
+func (s Set) Add(net int) { s[net/64] |= 1 << (net % 64) }
+
+func (s Set) add(nets []int) {
+	for _, n := range nets {
+		s.Add(n)
+	}
+}
+
+// Len returns how many nets there are.
+func (s Set) Len() (n int) {
+	for _, nets := range s {
+		n += bits.OnesCount64(nets)
+	}
+	return n
+}

@@ -1,0 +1,218 @@
+// Package listing finds what the names of a call reach: the transitions of a net that list
+// them, and the nets of a policy that the call can be about.
+package listing
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/toolnet"
+)
+
+// A Listing has what a net lists, by name and by pattern. It never changes, once it has
+// joined the naming of its policy.
+type Listing struct {
+	transitions []toolnet.Transition
+	rows        map[string]*row
+	names       []namedRow       // the rows, in order of first use
+	patterns    []naming.Pattern // in order of first use
+	globs       []globRow        // of the patterns
+	spares      bool             // a transition has Unless
+}
+
+// row has the transitions of a net for one name.
+type row struct {
+	free  bool
+	plain []int // transitions that list it, also as tool.action
+	exact []int // plain ones and literal ones
+}
+
+// namedRow is the row of a name.
+type namedRow struct {
+	name string
+	*row
+}
+
+// globRow has the transitions of a net for the names that a pattern matches.
+type globRow struct {
+	number      int // of the pattern in the policy, see [Listing.Join]; before that, in the net
+	transitions []int
+}
+
+// New returns what the net lists, which must not change any more.
+func New(n *toolnet.Net) Listing {
+	l := Listing{transitions: n.Transitions, rows: make(map[string]*row)}
+	for _, name := range n.Free {
+		l.makeRow(name).free = true
+	}
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		l.spares = l.spares || len(t.Unless) > 0
+		for _, tool := range t.Tools {
+			l.list(i, tool)
+		}
+	}
+	return l
+}
+
+// makeRow returns the row of a name, and creates it if necessary.
+func (l *Listing) makeRow(name string) *row {
+	r := l.rows[name]
+	if r == nil {
+		r = &row{}
+		l.rows[name], l.names = r, append(l.names, namedRow{name, r})
+	}
+	return r
+}
+
+func (l *Listing) list(transition int, tool toolnet.Tool) {
+	if tool.Kind == toolnet.Glob {
+		g := l.glob(tool)
+		if !slices.Contains(g.transitions, transition) {
+			g.transitions = append(g.transitions, transition)
+		}
+		return
+	}
+	r := l.makeRow(tool.Name)
+	if tool.Kind == toolnet.Plain && !slices.Contains(r.plain, transition) {
+		r.plain = append(r.plain, transition)
+	}
+	if !slices.Contains(r.exact, transition) {
+		r.exact = append(r.exact, transition)
+	}
+}
+
+// glob returns the row of a pattern, and creates it if necessary.
+func (l *Listing) glob(tool toolnet.Tool) *globRow {
+	p := naming.Pattern{Text: tool.Name, Except: tool.Except, Literal: l.literal(tool.Except), Actions: strings.Contains(tool.Name, ".")}
+	i := slices.Index(l.patterns, p)
+	if i < 0 {
+		i = len(l.patterns)
+		l.patterns, l.globs = append(l.patterns, p), append(l.globs, globRow{number: i})
+	}
+	return &l.globs[i]
+}
+
+// literal reports whether the net knows name only in quotes, so that an
+// action of this name is another thing.
+func (l *Listing) literal(name string) bool {
+	literal := false
+	for i := range l.transitions {
+		for _, tool := range l.transitions[i].Tools {
+			if tool.Name == name && tool.Kind == toolnet.Plain {
+				return false
+			}
+			literal = literal || tool.Name == name && tool.Kind == toolnet.Literal
+		}
+	}
+	return literal
+}
+
+// Patterns returns the patterns, in order of first use.
+func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
+
+// Join makes g give calls what the net lists, and numbers the patterns as g does.
+func (l *Listing) Join(g *naming.Naming) {
+	for i := range l.names {
+		g.Name(l.names[i].name)
+	}
+	for i := range l.patterns {
+		l.globs[i].number = g.Number(&l.patterns[i])
+	}
+	for i := range l.transitions {
+		g.Exempt(l.transitions[i].Unless)
+	}
+}
+
+// Lookup returns the transitions for one name, in declaration order, and whether the net
+// always allows it.
+func (l *Listing) Lookup(name *naming.Label) (transitions []int, free bool) {
+	if name.Glob > 0 {
+		if i := l.numbered(name); i >= 0 {
+			return l.globs[i].transitions, false
+		}
+		return nil, false
+	}
+	if r := l.row(name.Text); r != nil {
+		return r.lists(name), r.free
+	}
+	return nil, false
+}
+
+// numbered returns the place of the pattern that gave a call the name; -1: it is not one
+// of the net.
+func (l *Listing) numbered(name *naming.Label) int {
+	for i := range l.globs {
+		if l.globs[i].number == int(name.Glob)-1 {
+			return i
+		}
+	}
+	return -1
+}
+
+// fewRows are so many that to compare each name is faster than a map.
+const fewRows = 8
+
+// row returns the row of a name; nil if the net does not list it.
+func (l *Listing) row(name string) *row {
+	if len(l.names) > fewRows {
+		return l.rows[name]
+	}
+	for i := range l.names {
+		if l.names[i].name == name {
+			return l.names[i].row
+		}
+	}
+	return nil
+}
+
+// lists returns the transitions that gate the name, in declaration order.
+func (r *row) lists(name *naming.Label) []int {
+	if name.ActionOnly() {
+		return r.plain
+	}
+	return r.exact
+}
+
+// Except returns the name that exempts a call from the pattern that gave it this one, or
+// "".
+func (l *Listing) Except(name *naming.Label) string {
+	if i := l.numbered(name); i >= 0 {
+		return l.patterns[i].Except
+	}
+	return ""
+}
+
+// Spared returns the transitions whose Unless certainly exempts a call with these names.
+func (l *Listing) Spared(names []naming.Label) []int {
+	if !l.spares {
+		return nil
+	}
+	return l.findSpared(names)
+}
+
+func (l *Listing) findSpared(names []naming.Label) (spared []int) {
+	for t := range l.transitions {
+		if slices.ContainsFunc(l.transitions[t].Unless, func(u toolnet.Tool) bool { return naming.Exempts(&u, names) }) {
+			spared = append(spared, t)
+		}
+	}
+	return spared
+}
+
+// Without returns transitions without those that are spared.
+func Without(transitions, spared []int) []int {
+	if len(spared) == 0 {
+		return transitions
+	}
+	return Delete(transitions, func(t int) bool { return slices.Contains(spared, t) })
+}
+
+// Delete returns transitions without those that are out; it does not change them.
+func Delete(transitions []int, out func(t int) bool) []int {
+	if !slices.ContainsFunc(transitions, out) {
+		return transitions
+	}
+	return slices.DeleteFunc(slices.Clone(transitions), out)
+}
