@@ -141,7 +141,7 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 		v := c.Values()
 		tried = append(tried, v)
 		q.Tag = func(s *callclass.Class) uint8 {
-			if !s.Speaks(v) {
+			if !s.Takes(v) {
 				return 0
 			}
 			return tag(s)
@@ -153,15 +153,17 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether all calls of the run that count have one value: maps can
-// give them different ones.
+// ofOneValue reports whether the calls of the run that count have one value as the run is
+// shown: maps can give them different ones.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
-	counts := func(mv explore.Move) bool { return mv.Class != nil && tag(mv.Class) != 0 }
-	return slices.ContainsFunc(ms, func(one explore.Move) bool {
-		return counts(one) && !slices.ContainsFunc(ms, func(other explore.Move) bool {
-			return counts(other) && !other.Class.Speaks(one.Class.Values())
-		})
-	})
+	var classes []*callclass.Class
+	for _, mv := range ms {
+		if mv.Class != nil {
+			classes = append(classes, mv.Class)
+		}
+	}
+	v := callclass.Common(classes)
+	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }
 
 // Budgeted asks the model likewise.

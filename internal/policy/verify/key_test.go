@@ -192,11 +192,12 @@ func (tr *trial) forEach(p verify.Proof, e verify.ForEach) {
 }
 
 // loose reports whether brute force sees less than there is: of a claim that counts over
-// time, where values tick one after the other, over the sessions of a user, and for each value of
-// a field that nothing reads.
+// time, where values tick one after the other, over the sessions of a user, for each value of
+// a field that nothing reads, and by calls that have a part of a value.
 func (tr *trial) loose(p verify.Proof) bool {
 	a := p.Assertion
-	if e, ok := a.(verify.ForEach); ok {
+	e, ok := a.(verify.ForEach)
+	if ok {
 		a = e.Of
 		for _, k := range e.Key {
 			if !slices.ContainsFunc(tr.brute.calls, func(c gate.Call) bool { return len(valuesIn(k.Field, c)) > 0 }) {
@@ -204,8 +205,18 @@ func (tr *trial) loose(p verify.Proof) bool {
 			}
 		}
 	}
+	if ok && len(e.Key) > 1 && slices.ContainsFunc(p.Counterexample, tr.unmade) {
+		return true
+	}
 	most, ok := a.(verify.AtMost)
 	return ok && tr.keyed && (most.Per.Window > 0 || most.Per.User)
+}
+
+// unmade reports whether the step is a call that brute force does not make.
+func (tr *trial) unmade(s verify.Step) bool {
+	return !s.Ends && s.Wait == 0 && !slices.ContainsFunc(tr.brute.calls, func(c gate.Call) bool {
+		return c.Tool == s.Tool && (string(c.Args) == s.Args || s.Args == "" && string(c.Args) == "{}")
+	})
 }
 
 func (b *brute) call(p *gate.Policy, c gate.Call, result string) {

@@ -458,14 +458,35 @@ func same(a, b any) bool {
 // Common are values that all of the classes can have, as far as one value of each
 // sort will do.
 func Common(classes []*Class) Values {
-	v := Values{same: make(map[int]literal)}
+	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
-		if s.of == nil {
-			continue
-		}
-		maps.Copy(v.same, s.of.fixed.same)
+		maps.Copy(all.same, s.Values().same)
 	}
-	return v
+	for _, s := range classes {
+		if takenBy(classes, all) {
+			break
+		}
+		one := Values{same: maps.Clone(all.same)}
+		maps.Copy(one.same, s.Values().same)
+		if takenBy(classes, one) {
+			return one
+		}
+	}
+	return all
+}
+
+func takenBy(classes []*Class, v Values) bool {
+	return !slices.ContainsFunc(classes, func(s *Class) bool { return !s.Takes(v) })
+}
+
+// Takes reports whether a call of the class can have the values.
+func (s *Class) Takes(v Values) bool {
+	if s.of == nil || len(s.Data) == 0 {
+		return true
+	}
+	v.other = s.of.fixed.other
+	_, ok := s.of.arguments(v)
+	return ok
 }
 
 // Filled are the arguments and the result of a call of the class with the values.
