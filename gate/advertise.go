@@ -59,29 +59,16 @@ func (p *Policy) Advertise(s *State, tools []Call, now time.Time) Advertised {
 }
 
 func (v *adviser) advise() Advertised {
-	v.heed()
-	a := Advertised{Conflict: v.conflict, Ignored: v.ignored}
-	for i, net := range v.hides() {
-		if net < 0 {
+	settled := v.heed()
+	a := Advertised{Conflict: (*Conflict)(settled.Conflict), Ignored: settled.Ignored}
+	for i := range v.tools {
+		if net := settled.Hides(i); net < 0 {
 			a.Tools = append(a.Tools, v.tools[i].Tool)
 		} else {
 			a.Hidden = append(a.Hidden, v.hidden(i, net))
 		}
 	}
 	return a
-}
-
-// hides returns, for each tool, the first net that does not yield and hides it, or
-// -1.
-func (v *adviser) hides() []int {
-	hides := make([]int, len(v.tools))
-	for i := range hides {
-		hides[i] = -1
-		if k := slices.IndexFunc(v.heeded, func(l *allowlist) bool { return l.blocked[i] }); k >= 0 {
-			hides[i] = v.heeded[k].net.index
-		}
-	}
-	return hides
 }
 
 // hidden returns the tool with the verdict of the net that hides it.

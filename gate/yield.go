@@ -1,10 +1,10 @@
 package gate
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/precedence"
 )
 
 // yield drops the verdicts of advisory nets that yield now.
@@ -12,12 +12,11 @@ func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
 	}
-	v := newAdviser(j.policy, j.state, j.callable(), j.world, j.call.Time)
-	v.heed()
+	settled := newAdviser(j.policy, j.state, j.callable(), j.world, j.call.Time).heed()
 	j.blocked, j.manual = false, false
 	for i := range j.findings {
 		f := &j.findings[i]
-		if f.kind == Blocked && v.yields[f.net.index] {
+		if f.kind == Blocked && settled.Yields[f.net.index] {
 			f.kind = Yields
 		}
 		j.blocked = j.blocked || f.kind == Blocked
@@ -41,29 +40,25 @@ type adviser struct {
 	world  world  // acting, or enforced
 	now    time.Time
 
-	lists    []*allowlist // by net; nil: it narrows nothing
-	yields   []bool       // by net
-	heeded   []*allowlist // the most important first
-	ignored  []string     // nets with a list that yield
-	conflict *Conflict
-	j        judgement
-}
-
-// allowlist has the tools that one net allows, stored as those that it blocks.
-type allowlist struct {
-	net     *net
-	blocked []bool // by tool
-	left    int    // the number of tools that it allows
+	contest *precedence.Contest
+	j       judgement
 }
 
 func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *adviser {
-	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, lists: make([]*allowlist, len(p.nets)), yields: make([]bool, len(p.nets))}
+	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, contest: precedence.New(p.ranks(), len(tools))}
 }
 
-// heed decides which nets do not yield: all required ones, and then, by priority,
-// each advisory one that no recovery net overrules and that leaves a tool which the
-// nets before it allow.
-func (v *adviser) heed() {
+// ranks returns what ranks the nets where they contradict each other.
+func (p *Policy) ranks() []precedence.Net {
+	ranks := make([]precedence.Net, len(p.nets))
+	for i, n := range p.nets {
+		ranks[i] = precedence.Net{Name: n.Name, Priority: n.Priority, Advisory: n.Advisory}
+	}
+	return ranks
+}
+
+// heed decides which nets do not yield.
+func (v *adviser) heed() *precedence.Settled {
 	for i := range v.tools {
 		v.judge(i)
 		v.add(&v.j, i)
@@ -71,56 +66,12 @@ func (v *adviser) heed() {
 			v.add(v.j.in(enforced), i)
 		}
 	}
-	v.recover()
-	lists := v.ordered()
-	blocked := make([]bool, len(v.tools))
-	for _, l := range lists {
-		if !l.net.Advisory {
-			l.narrow(blocked)
+	for _, n := range v.policy.nets {
+		if v.recovering(n) {
+			v.contest.Recover(n.index)
 		}
 	}
-	some := slices.Contains(blocked, false)
-	var yield []string
-	for _, l := range lists {
-		switch {
-		case !l.net.Advisory:
-		case some && !l.leaves(blocked):
-			v.yields[l.net.index] = true
-			yield = append(yield, l.net.Name)
-		default:
-			l.narrow(blocked)
-		}
-	}
-	for _, l := range lists {
-		if !v.yields[l.net.index] {
-			v.heeded = append(v.heeded, l)
-		}
-	}
-	v.ignored = append(v.ignored, yield...)
-	v.conflict = v.disagreement(lists, yield, some)
-}
-
-// disagreement returns the conflict of the lists, or nil. A required net that blocks
-// every tool is not a conflict: it agrees with all others.
-func (v *adviser) disagreement(lists []*allowlist, yield []string, some bool) *Conflict {
-	c := &Conflict{Yields: yield}
-	switch {
-	case len(yield) > 0:
-		if len(v.heeded) > 0 {
-			c.Winner = v.heeded[0].net.Name
-		}
-	case some:
-		return nil
-	default:
-		lists = slices.DeleteFunc(lists, func(l *allowlist) bool { return l.net.Advisory })
-		if len(lists) == 0 || slices.ContainsFunc(lists, func(l *allowlist) bool { return l.left == 0 }) {
-			return nil
-		}
-	}
-	for _, l := range lists {
-		c.Nets = append(c.Nets, l.net.Name)
-	}
-	return c
+	return v.contest.Settle()
 }
 
 // judge asks the nets about one tool.
@@ -136,71 +87,8 @@ func (v *adviser) judge(tool int) {
 func (v *adviser) add(j *judgement, tool int) {
 	for i := range j.findings {
 		if f := &j.findings[i]; j.hides(f) {
-			v.list(f.net).block(tool)
+			v.contest.Block(f.net.index, tool)
 		}
-	}
-}
-
-// list returns the list of the net, and creates it if necessary.
-func (v *adviser) list(n *net) *allowlist {
-	if v.lists[n.index] == nil {
-		v.lists[n.index] = &allowlist{net: n, blocked: make([]bool, len(v.tools)), left: len(v.tools)}
-	}
-	return v.lists[n.index]
-}
-
-func (l *allowlist) block(tool int) {
-	l.blocked[tool] = true
-	l.left--
-}
-
-// narrow adds what the net blocks.
-func (l *allowlist) narrow(blocked []bool) {
-	for i := range blocked {
-		blocked[i] = blocked[i] || l.blocked[i]
-	}
-}
-
-// leaves reports whether the net lets a tool pass that is not blocked.
-func (l *allowlist) leaves(blocked []bool) bool {
-	for i := range blocked {
-		if !blocked[i] && !l.blocked[i] {
-			return true
-		}
-	}
-	return false
-}
-
-// ordered returns the lists of the nets that no recovery net overrules, the most
-// important first.
-func (v *adviser) ordered() []*allowlist {
-	var lists []*allowlist
-	for i, l := range v.lists {
-		switch {
-		case l == nil:
-		case v.yields[i]:
-			v.ignored = append(v.ignored, l.net.Name)
-		default:
-			lists = append(lists, l)
-		}
-	}
-	slices.SortFunc(lists, func(a, b *allowlist) int {
-		return cmp.Or(cmp.Compare(b.net.Priority, a.net.Priority), cmp.Compare(a.left, b.left), strings.Compare(a.net.Name, b.net.Name))
-	})
-	return lists
-}
-
-// recover makes the advisory nets yield whose priority is below that of a net in
-// recovery.
-func (v *adviser) recover() {
-	in, priority := false, 0
-	for _, n := range v.policy.nets {
-		if (!in || n.Priority > priority) && v.recovering(n) {
-			in, priority = true, n.Priority
-		}
-	}
-	for i, n := range v.policy.nets {
-		v.yields[i] = in && n.Advisory && n.Priority < priority
 	}
 }
 
