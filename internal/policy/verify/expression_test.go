@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -23,5 +24,26 @@ func TestValuesOfExpressions(t *testing.T) {
 		if len(r.Names) != 2 {
 			t.Errorf("%d names by %s, want a and b", len(r.Names), e)
 		}
+	}
+}
+
+// TestAnotherValueOfExpression: what is made of a field that has the value is not
+// another one.
+func TestAnotherValueOfExpression(t *testing.T) {
+	const expression = `"args.f.lowerAscii()"`
+	of := verify.NeverBefore{Tool: gate.Tool{Name: "a"}, First: gate.Tool{Name: "b"}, Once: true}
+	r := report(t, "require b before a\nlimit b to 1 per session for each "+expression+"\n", func(o *verify.Options) {
+		o.Known = true
+		o.Prove = []verify.Assertion{verify.ForEach{Of: of, Key: comparedBy(expression)}, verify.ForEach{Of: of, Key: comparedBy("f")}}
+	})
+	run := r.Proofs[0].Counterexample
+	calls := make(map[string]string)
+	for _, s := range run {
+		if !s.Ends {
+			calls[s.Tool] = s.Args
+		}
+	}
+	if len(run.Calls()) != 2 || calls["a"] == calls["b"] {
+		t.Errorf("%v, want b and a of another value", run)
 	}
 }

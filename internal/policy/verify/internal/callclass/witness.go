@@ -66,20 +66,20 @@ func quoted(text string) literal {
 	return literal(b)
 }
 
-// literal is the value that the datum has.
+// literal is the value that the datum has: another is not the one that is looked at.
 func (b *Enumerator) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
-	if d.Has == Other {
-		if l, ok := v.other[d.sort]; ok {
+	same, ok := v.same[d.sort]
+	if !ok {
+		same = quoted(texts[0])
+	}
+	if d.Has != Other {
+		return same
+	}
+	for _, l := range []literal{v.other[d.sort], quoted(texts[1])} {
+		if l != "" && l != same {
 			return l
 		}
-		if second := quoted(texts[1]); second != v.same[d.sort] {
-			return second
-		}
-		return quoted(texts[0])
-	}
-	if l, ok := v.same[d.sort]; ok {
-		return l
 	}
 	return quoted(texts[0])
 }
