@@ -60,7 +60,7 @@ func (j *judgement) keepOut(d *Delta, over []*finding) {
 func (j *judgement) sweep(d *Delta, f *finding) int {
 	base := f.net.at(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	of := func(key string) bool {
-		return slices.ContainsFunc(f.plan().values, func(v keyvalue.Value) bool { return v.Text == key })
+		return slices.ContainsFunc(f.plan().Values, func(v keyvalue.Value) bool { return v.Text == key })
 	}
 	idle := f.net.idle(base, base, j.call.Time, of)
 	d.Nets, j.ticked = append(d.Nets, idle...), append(j.ticked, idle...)

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
@@ -16,11 +15,10 @@ import (
 
 // plan says what a call is for a net with a key, whatever the state.
 type plan struct {
+	keyvalue.Union
 	net     *net
 	labels  []naming.Label
-	ok      bool // the mapper of the net did not fail
-	values  []keyvalue.Value
-	keys    uint64   // those of the net that have all values, see [plan.keysOf]
+	ok      bool     // the mapper of the net did not fail
 	watches []choice // observers whose key is in the result
 	spoils  []choice // transitions that spoil evidence and find no value: they spoil that for all
 	lack    *lack    // a transition that gates the call needs a value and finds none
@@ -28,10 +26,9 @@ type plan struct {
 
 // lack says why a call has no value for a transition that gates it.
 type lack struct {
-	label int
-	field string
-	fault jsonpath.Fault
-	by    ValueReader // of an expression
+	label   int
+	reading *keyvalue.Reading
+	key     *keyvalue.Key
 }
 
 // keyedCall is what a call is for the nets with a key.
@@ -158,44 +155,11 @@ func (p *plan) list(c *keyvalue.Carrier, label, t int) {
 	}
 	switch r := c.Key(number); {
 	case r.Fault == jsonpath.None:
-		p.add(r.Values, 1<<n.keyOf[t])
+		p.Add(r.Values, 1<<n.keyOf[t])
 	case n.Transitions[t].Spoils:
 		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].Text})
 	case p.lack == nil && !n.Transitions[t].Observe:
-		f := &c.Set.At(number).Written[r.Field]
-		p.lack = &lack{label: label, field: f.Name(), fault: r.Fault, by: f.Reader}
-	}
-}
-
-// add adds the values of one key of the net.
-func (p *plan) add(values []keyvalue.Value, key uint64) {
-	switch {
-	case p.keys&key != 0:
-		return
-	case p.values == nil:
-		p.values, p.keys = values, key // shared with other nets
-		return
-	case p.values[0].Keys == 0:
-		p.values = slices.Clone(p.values)
-		for i := range p.values {
-			p.values[i].Keys = p.keys
-		}
-	}
-	p.keys |= key
-	at := make(map[string]int, len(p.values))
-	for i := range p.values {
-		at[p.values[i].Text] = i
-	}
-	for _, v := range values {
-		if i, ok := at[v.Text]; ok {
-			if old := &p.values[i]; key < old.Keys&-old.Keys {
-				old.Named = v.Named // as the first of its keys has them
-			}
-			p.values[i].Keys |= key
-			continue
-		}
-		v.Keys = key
-		p.values = append(p.values, v)
+		p.lack = &lack{label: label, reading: r, key: c.Set.At(number)}
 	}
 }
 
@@ -220,11 +184,11 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 		j.considerAny(n, base)
 		return
 	}
-	if len(p.values) == 0 || len(p.watches)+len(p.spoils) > 0 || p.lack != nil {
+	if len(p.Values) == 0 || len(p.watches)+len(p.spoils) > 0 || p.lack != nil {
 		j.consider(j.keyed.subject(n, base, carried{base: base, plan: p}))
 	}
-	for i := range p.values {
-		v := &p.values[i]
+	for i := range p.Values {
+		v := &p.Values[i]
 		data := base
 		if stored := base.Values.get(v.Hash, v.Text); stored != nil {
 			data = j.now(n, v.Text, stored, base)
@@ -276,7 +240,7 @@ func (d *NetData) distinct() func(yield func(*NetData) bool) {
 
 // listed returns those of the transitions whose key has the value of the finding.
 func (f *finding) listed(lists []int) []int {
-	if f.plan() == nil || f.value() != nil && f.plan().keysOf(f.value()) == f.net.allKeys() {
+	if f.plan() == nil || f.value() != nil && f.plan().KeysOf(f.value()) == f.net.allKeys() {
 		return lists
 	}
 	return listing.Delete(lists, func(t int) bool { return !f.has(t) })
@@ -288,15 +252,7 @@ func (f *finding) has(t int) bool {
 	if f.value() == nil {
 		return false
 	}
-	return f.plan().keysOf(f.value())&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
-}
-
-// keysOf returns the keys of the net that have the value.
-func (p *plan) keysOf(v *keyvalue.Value) uint64 {
-	if v.Keys != 0 {
-		return v.Keys
-	}
-	return p.keys
+	return f.plan().KeysOf(f.value())&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
 }
 
 // judgeWatches is for the observers whose key is in the result: those are watched by the
@@ -323,21 +279,6 @@ func (f *finding) judgeBase() {
 	default:
 		f.judge(nil) // perhaps one of the names is free
 	}
-}
-
-// sentence returns the reason of a net that finds no value.
-func (l *lack) sentence(name string) string {
-	why := map[jsonpath.Fault]string{
-		jsonpath.Absent:    "the call has none",
-		jsonpath.Unfit:     "it must be a string, a number, true or false, or a list of those",
-		jsonpath.NoElement: "the list is empty",
-		jsonpath.Doubtful:  "another key of the call differs from it only in letter case",
-		jsonpath.Excess:    fmt.Sprintf("the call has more than %d", keyvalue.MaxValues),
-	}[l.fault]
-	if l.by != nil && l.fault == jsonpath.Unfit {
-		why = "the expression has none for this call"
-	}
-	return name + " needs a value in `" + l.field + "`: " + why + "."
 }
 
 // named returns the value of the finding, under the names of the fields of a transition.

@@ -124,7 +124,8 @@ func (j *judgement) block(b *Block, f *finding) {
 		b.Name = l.Text
 	}
 	if f.lacks() {
-		b.Reason = f.plan().lack.sentence(cmp.Or(b.Name, j.call.Tool))
+		lack := f.plan().lack
+		b.Reason = lack.reading.Lack(lack.key, cmp.Or(b.Name, j.call.Tool))
 		return
 	}
 	if f.doubtful {

@@ -5,6 +5,7 @@ package keyvalue
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,17 +16,18 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// MaxValues bounds the values of a key in one call.
-const MaxValues = 1000
-
-const maxKeyText = 200 // bytes of a text that stands for itself
+// Bounds of what a key reads of one call.
+const (
+	maxValues  = 1000 // of the key
+	maxKeyText = 200  // bytes of a text that stands for itself
+)
 
 // A Value is one value of a key in a call.
 type Value struct {
 	Text  string             // see [Text]
 	Hash  uint64             // of the text, see [trie.Hash]
 	Named []toolnet.KeyValue // by field
-	Keys  uint64             // for the caller: the keys of a net that have it, by bit
+	Keys  uint64             // the keys of a net that have it, see [Union]
 	shown string             // as [Shown]; empty: not known yet
 }
 
@@ -123,6 +125,22 @@ type Reading struct {
 	number int
 }
 
+// Lack says that a call of that name needs a value of the key, and why it has none.
+func (r *Reading) Lack(k *Key, name string) string {
+	why := map[jsonpath.Fault]string{
+		jsonpath.Absent:    "the call has none",
+		jsonpath.Unfit:     "it must be a string, a number, true or false, or a list of those",
+		jsonpath.NoElement: "the list is empty",
+		jsonpath.Doubtful:  "another key of the call differs from it only in letter case",
+		jsonpath.Excess:    fmt.Sprintf("the call has more than %d", maxValues),
+	}[r.Fault]
+	f := &k.Written[r.Field]
+	if f.Reader != nil && r.Fault == jsonpath.Unfit {
+		why = "the expression has none for this call"
+	}
+	return name + " needs a value in `" + f.Name() + "`: " + why + "."
+}
+
 // ReadResult reads the fields that are in the result, before the call is known.
 func (c *Carrier) ReadResult() {
 	for number := range c.Set.fields {
@@ -167,7 +185,7 @@ func (c *Carrier) Key(number int) *Reading {
 func (r *Reading) combine(k *Key, columns [][]string) {
 	count := 1
 	for i, column := range columns {
-		if count *= len(column); count > MaxValues {
+		if count *= len(column); count > maxValues {
 			r.Field, r.Fault = i, jsonpath.Excess
 			return
 		}
@@ -221,13 +239,13 @@ func (c *Carrier) field(number int) *fieldReading {
 	r := fieldReading{number: number}
 	switch f := &c.Set.fields[number]; {
 	case f.Reader != nil:
-		r.all, r.fault = jsonpath.Scalars(f.evaluate(c.Call), MaxValues)
+		r.all, r.fault = jsonpath.Scalars(f.evaluate(c.Call), maxValues)
 	case !f.Result:
-		r.all, r.fault = f.path.Scalars(arguments(c.Call), MaxValues)
+		r.all, r.fault = f.path.Scalars(arguments(c.Call), maxValues)
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Scalars(c.Result, MaxValues)
+		r.all, r.fault = f.path.Scalars(c.Result, maxValues)
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]

@@ -162,3 +162,42 @@ func TestShown(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestLack(t *testing.T) {
+	var s keyvalue.Set
+	plain, expr := s.Number(fields("id", "path")), s.Number([]toolnet.Field{{Reader: expression{}, Number: 1, Source: "size(args)"}})
+	many := "[" + strings.Repeat("1,", 1000) + "2]"
+	for _, c := range []struct {
+		key        int
+		args, want string
+	}{
+		{plain, `{}`, "`id`: the call has none."},
+		{plain, `{"id":1}`, "`path`: the call has none."},
+		{plain, `{"id":{}}`, "`id`: it must be a string, a number, true or false, or a list of those."},
+		{plain, `{"id":[]}`, "`id`: the list is empty."},
+		{plain, `{"id":1,"ID":2}`, "`id`: another key of the call differs from it only in letter case."},
+		{plain, `{"id":[1,2],"path":` + numbers(501) + `}`, "`path`: the call has more than 1000."},
+		{plain, `{"id":` + numbers(1001) + `}`, "`id`: the call has more than 1000."},
+		{plain, `{"id":` + many + `,"path":1}`, ""},
+		{expr, `{}`, "`size(args)`: the expression has none for this call."},
+	} {
+		carrier := keyvalue.Carrier{Set: &s, Call: &toolnet.Call{Args: []byte(c.args)}}
+		switch r := carrier.Key(c.key); {
+		case c.want == "":
+			if r.Fault != jsonpath.None {
+				t.Errorf("%.40s: %s", c.args, r.Lack(s.At(c.key), "x"))
+			}
+		case r.Lack(s.At(c.key), "delete") != "delete needs a value in "+c.want:
+			t.Errorf("%.40s: %s\nwant %s", c.args, r.Lack(s.At(c.key), "delete"), c.want)
+		}
+	}
+}
+
+// numbers returns a list of so many different numbers.
+func numbers(count int) string {
+	all := make([]string, count)
+	for i := range all {
+		all[i] = fmt.Sprint(i)
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
