@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
@@ -45,5 +46,26 @@ func TestAnotherValueOfExpression(t *testing.T) {
 	}
 	if len(run.Calls()) != 2 || calls["a"] == calls["b"] {
 		t.Errorf("%v, want b and a of another value", run)
+	}
+}
+
+// TestExpressionOfMappedField: arguments that are made for an expression give a call no
+// name that it is not to have.
+func TestExpressionOfMappedField(t *testing.T) {
+	r := report(t, "map a.f x as m\nlimit m to 1 per session for each \"args.f.lowerAscii()\"\nrequire a before b\n", func(o *verify.Options) {
+		o.Known, o.Prove = true, []verify.Assertion{
+			verify.NeverBefore{Tool: gate.Tool{Name: "b"}, First: gate.Tool{Name: "m"}},
+			verify.ForEach{Of: verify.AtMost{Count: 1, Tools: gate.Tools("a")}, Key: comparedBy(`"args.f.lowerAscii()"`)},
+		}
+	})
+	for _, p := range r.Proofs {
+		if p.Result != verify.Refuted {
+			t.Errorf("%+v: %v, want refuted", p.Assertion, p.Result)
+		}
+		for _, s := range p.Counterexample {
+			if s.Tool == "a" && s.Name == "a" && strings.Contains(s.Args, "x") {
+				t.Errorf("%+v: a of x is m, too: %+v", p.Assertion, s)
+			}
+		}
 	}
 }

@@ -355,7 +355,39 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 		l := w.b.literal(v, &d)
 		values = append(values, l, []any{l}, w.b.sorts[d.sort].texts[0])
 	}
-	return samples(sources, nil, values...)
+	return slices.DeleteFunc(samples(sources, nil, values...), w.named)
+}
+
+// named reports whether the members can give the call a name of which the form does not
+// say so.
+func (w *recipe) named(members map[string]any) bool {
+	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
+		v, there := members[keysOf(field)[0]]
+		if !there || w.form.value(field) != nil {
+			return false
+		}
+		return field == "action" || slices.ContainsFunc(leaves(v), func(l literal) bool { return w.matched(field, l) })
+	})
+}
+
+// leaves are the value and all that is in it, as they are written.
+func leaves(v any) []literal {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // made of JSON
+	}
+	all := []literal{literal(text)}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			all = append(all, leaves(inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			all = append(all, leaves(inner)...)
+		}
+	}
+	return all
 }
 
 // written is the expression as a net has it.
