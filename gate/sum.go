@@ -1,14 +1,10 @@
 package gate
 
 import (
-	"fmt"
 	"math/big"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/gate/internal/argument"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/gate/internal/sum"
 )
 
 // Spent is what the calls of a net with a [Sum] have spent. It is replaced and never
@@ -47,19 +43,25 @@ func (f *finding) spend(c *Call) {
 	if f.kind != Gated || !f.forbids() {
 		return
 	}
-	name := f.spokenName(c)
-	amount, ok := argument.Amount(&f.net.Sum.Field, c)
-	if !ok {
-		f.object(fmt.Sprintf("%s needs one number, which is not negative, as its %s: the sum of it is limited.", name, f.net.Sum.Field.Name()), 0)
-		return
-	}
-	left := left(f.net.Sum, f.data)
-	if left.Cmp(amount) < 0 {
-		reason, retry := f.net.exceeds(name, left, amount)
+	amount, reason, retry := f.net.limit().Add(f.spokenName(c), c, f.data.spent())
+	if amount == nil {
 		f.object(reason, retry)
 		return
 	}
 	f.makeSpecial().amount = amount
+}
+
+// limit returns the limit of the net, which has a sum.
+func (n *net) limit() sum.Limit {
+	return sum.Limit{Sum: n.Sum, Scope: n.Scope, Each: len(n.keys) > 0}
+}
+
+// spent returns what is spent; nil: nothing.
+func (d *NetData) spent() *big.Rat {
+	if d.Spent == nil {
+		return nil
+	}
+	return d.Spent.Amount
 }
 
 // forbids reports whether a transition that is no observer was chosen.
@@ -80,47 +82,6 @@ func (f *finding) spokenName(c *Call) string {
 		}
 	}
 	return c.Tool
-}
-
-// exceeds returns the reason why a call with this name cannot spend the amount, and
-// when it can.
-func (n *net) exceeds(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
-	most := new(big.Rat).SetInt64(int64(n.Sum.Most))
-	if amount.Cmp(most) > 0 {
-		return fmt.Sprintf("%s can spend at most %s, and this call needs %s.", name, n.limit(), argument.Decimal(amount, true)), 0
-	}
-	reason = fmt.Sprintf("%s has %s left of %s, and this call needs %s", name, argument.Decimal(left, false), n.limit(), argument.Decimal(amount, true))
-	if n.Sum.Every == 0 {
-		return reason + ".", 0
-	}
-	wait := new(big.Rat).Sub(amount, left)
-	wait.Mul(wait, new(big.Rat).SetFrac64(int64(n.Sum.Every), int64(n.Sum.Most)))
-	retry = time.Duration(argument.Ceil(wait).Int64())
-	return fmt.Sprintf("%s; that is possible in %s.", reason, text.RoundedUp(retry)), retry
-}
-
-// limit describes the largest sum: "1000 per user per day".
-func (n *net) limit() string {
-	per := [...]string{" per session", " per user", ""}[n.Scope]
-	if every := n.Sum.Every; every > 0 {
-		if n.Scope == ScopeSession {
-			per = ""
-		}
-		per += " per " + text.Period(every)
-	}
-	if len(n.keys) > 0 {
-		per += " for {key}"
-	}
-	return strconv.Itoa(n.Sum.Most) + per
-}
-
-// left returns how much can be spent.
-func left(s *Sum, d *NetData) *big.Rat {
-	left := new(big.Rat).SetInt64(int64(s.Most))
-	if d.Spent != nil {
-		left.Sub(left, d.Spent.Amount)
-	}
-	return left
 }
 
 // spend adds the amount to what is spent.
@@ -150,10 +111,7 @@ func (n *net) regained(d *NetData, t time.Time) *NetData {
 	if d.Spent.Time.IsZero() {
 		return &c
 	}
-	back := new(big.Rat).SetFrac64(int64(t.Sub(d.Spent.Time)), int64(n.Sum.Every))
-	back.Mul(back, new(big.Rat).SetInt64(int64(n.Sum.Most)))
-	c.Spent.Amount = back.Sub(d.Spent.Amount, back)
-	if back.Sign() <= 0 {
+	if c.Spent.Amount = n.limit().After(d.Spent.Amount, t.Sub(d.Spent.Time)); c.Spent.Amount == nil {
 		c.Spent = nil
 	}
 	return &c
@@ -164,9 +122,5 @@ func (n *net) spending(d *NetData) string {
 	if n.Sum == nil {
 		return ""
 	}
-	spent := new(big.Rat)
-	if d.Spent != nil {
-		spent = d.Spent.Amount
-	}
-	return argument.Decimal(spent, true) + " of " + strings.TrimSuffix(n.limit(), " for {key}")
+	return n.limit().Spending(d.spent())
 }

@@ -54,31 +54,3 @@ func Evaluate(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	}()
 	return f.Reader.Value(c, f.Number)
 }
-
-// Decimal writes a number that is not negative: whole, or with two to six decimal
-// places. If it has more, it is rounded to two.
-func Decimal(r *big.Rat, up bool) string {
-	places, exact := r.FloatPrec()
-	switch {
-	case places == 0 && exact:
-		return r.FloatString(0)
-	case exact && places <= 6:
-		return r.FloatString(max(places, 2))
-	}
-	hundred := big.NewRat(100, 1)
-	scaled := new(big.Rat).Mul(r, hundred)
-	whole := Ceil(scaled)
-	if !up {
-		whole = new(big.Int).Quo(scaled.Num(), scaled.Denom())
-	}
-	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), hundred).FloatString(2)
-}
-
-// Ceil returns the least whole number that is not below r, which is not negative.
-func Ceil(r *big.Rat) *big.Int {
-	whole, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
-	if rest.Sign() > 0 {
-		whole.Add(whole, big.NewInt(1))
-	}
-	return whole
-}

@@ -1,7 +1,6 @@
 package argument_test
 
 import (
-	"math/big"
 	"strings"
 	"testing"
 
@@ -61,27 +60,6 @@ func TestAmount(t *testing.T) {
 		got, ok := argument.Amount(&c.field, &toolnet.Call{Args: []byte(c.args)})
 		if ok != (c.want != "") || ok && got.String() != c.want {
 			t.Errorf("%+v of %s: %v %v, want %q", c.field, c.args, got, ok, c.want)
-		}
-	}
-}
-
-func TestDecimal(t *testing.T) {
-	for _, c := range []struct{ number, up, down string }{
-		{"0", "0", "0"}, {"100", "100", "100"}, {"1/2", "0.50", "0.50"}, {"1/8", "0.125", "0.125"}, {"1/1000000", "0.000001", "0.000001"},
-		{"1/10000000", "0.01", "0.00"}, {"2/3", "0.67", "0.66"}, {"5/3", "1.67", "1.66"},
-	} {
-		r, _ := new(big.Rat).SetString(c.number)
-		if up, down := argument.Decimal(r, true), argument.Decimal(r, false); up != c.up || down != c.down {
-			t.Errorf("%s: %s and %s, want %s and %s", c.number, up, down, c.up, c.down)
-		}
-	}
-}
-
-func TestCeil(t *testing.T) {
-	for number, want := range map[string]int64{"0": 0, "1/3": 1, "1": 1, "7/2": 4, "4": 4} {
-		r, _ := new(big.Rat).SetString(number)
-		if got := argument.Ceil(r).Int64(); got != want {
-			t.Errorf("%s: %d, want %d", number, got, want)
 		}
 	}
 }
