@@ -2,21 +2,9 @@ package petri
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"testing"
 )
-
-func ExampleStates() {
-	seen := NewStates(2)
-	fmt.Println(seen.Add([]uint64{1, 2}), seen.Add([]uint64{2, 1}))
-	fmt.Println(seen.Find([]uint64{2, 1}))
-	fmt.Println(seen.At(1), seen.Len())
-	// Output:
-	// true true
-	// 1 true
-	// [2 1] 2
-}
 
 func TestStatesKeepWhatTheyAreGiven(t *testing.T) {
 	for _, words := range []int{1, 2, 3, 70} {
