@@ -2,7 +2,6 @@ package gate
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/naming"
@@ -115,18 +114,8 @@ func (j *judgement) open(f *finding) bool {
 // gives reports whether arguments could give the call a name that u matches; Surely:
 // a certain one.
 func (j *judgement) gives(n *net, u Tool, how Found) bool {
-	maps := n.own.Maps
 	if n.Labels != nil {
-		maps = j.policy.names.Maps()
+		return j.policy.names.Gives(j.tools, &u, how == Surely)
 	}
-	for i := range j.tools {
-		tool := j.tools[i].Text
-		if maps.Gives(tool, &u, how == Surely) {
-			return true
-		}
-		if n.Labels != nil && (strings.HasPrefix(u.Name, tool+".") || u.Kind == Glob && strings.Contains(u.Name, ".")) && u.Kind != Literal {
-			return true
-		}
-	}
-	return false
+	return n.own.Gives(j.tools, &u, how == Surely)
 }

@@ -184,7 +184,7 @@ func (j *judgement) ask(s subject) {
 
 // judge finds the verdict of an active net.
 func (j *judgement) judge(f *finding) {
-	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.knows(j.tools) || f.net.knows(f.labels) || f.net.listed(f.labels)
+	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.listing.Knows(j.tools) || f.net.listing.Knows(f.labels) || f.net.listed(f.labels)
 	switch {
 	case f.broken:
 		f.kind = Blocked
@@ -226,21 +226,6 @@ func (j *judgement) own(n *net) ([]naming.Label, bool) {
 	return n.own.Labels(j.call, j.tools)
 }
 
-// knows reports whether the net gates a certain name of ls, or has it among its
-// free tools: then "default: deny" does not refuse the call. It is not enough to be
-// evidence for another call, or to refill its budget.
-func (n *net) knows(ls []naming.Label) bool {
-	for i := range ls {
-		if !ls[i].Certain {
-			continue
-		}
-		if lists, free := n.listing.Lookup(&ls[i]); free || !n.onlyObserve(lists) {
-			return true
-		}
-	}
-	return false
-}
-
 // judge takes the names of the call one after the other.
 func (f *finding) judge(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
@@ -261,7 +246,7 @@ func (f *finding) judge(room []int) {
 		}
 		t := f.net.candidate(lists, f.data)
 		switch {
-		case t < 0 && f.net.onlyObserve(lists) && !f.data.Stuck:
+		case t < 0 && f.net.listing.OnlyObserve(lists) && !f.data.Stuck:
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
@@ -299,10 +284,6 @@ func (n *net) candidate(lists []int, data *NetData) int {
 		}
 	}
 	return -1
-}
-
-func (n *net) onlyObserve(lists []int) bool {
-	return !slices.ContainsFunc(lists, func(t int) bool { return !n.Transitions[t].Observe })
 }
 
 // chosen reports whether the transition was chosen for an earlier name.

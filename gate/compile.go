@@ -1,7 +1,7 @@
 package gate
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -43,7 +43,8 @@ type net struct {
 
 // compile checks and prepares one net.
 func compile(def Net) (*net, ErrorList) {
-	n := &net{Net: copyNet(def)}
+	n := &net{Net: def.Clone()}
+	n.Cause = cmp.Or(n.Cause, CauseNet)
 	if errs := n.Check(); len(errs) > 0 {
 		return nil, errs
 	}
@@ -54,6 +55,7 @@ func compile(def Net) (*net, ErrorList) {
 		n.lasting = append(n.lasting, pt.Lasting())
 		n.progress = append(n.progress, n.Labels == nil && !t.WeakProgress && pt.Adds())
 		n.manual = n.manual || t.Manual
+		n.spoils = n.spoils || t.Spoils
 		if t.Every > 0 {
 			n.timed = append(n.timed, i)
 		}
@@ -64,39 +66,14 @@ func compile(def Net) (*net, ErrorList) {
 	n.advance(n.start, nil)
 	n.own.Mapper, n.own.First = n.Mapper, n.MatchFirst
 	n.prepareClock()
-	n.gatherEvidence()
 	n.listing = listing.New(&n.Net)
+	if n.spoils {
+		n.evidence = n.listing.Evidence()
+	}
 	n.own.Patterns = n.listing.Patterns()
 	if n.Labels == nil && len(n.Maps) > 0 {
 		n.own.Maps = naming.NewMapping(n.Maps)
 	}
 	n.print = fingerprint.Net(&n.Net)
 	return n, nil
-}
-
-// copyNet returns a copy of n that shares only functions with it.
-func copyNet(n Net) Net {
-	n.Places = slices.Clone(n.Places)
-	n.Terminal = slices.Clone(n.Terminal)
-	n.Free, n.Key = slices.Clone(n.Free), slices.Clone(n.Key)
-	n.Maps = slices.Clone(n.Maps)
-	n.Phases = slices.Clone(n.Phases)
-	for i := range n.Phases {
-		n.Phases[i].Tools = slices.Clone(n.Phases[i].Tools)
-	}
-	if n.Sum != nil {
-		sum := *n.Sum
-		n.Sum = &sum
-	}
-	n.Initial, n.Recovery = maps.Clone(n.Initial), maps.Clone(n.Recovery)
-	n.Transitions = slices.Clone(n.Transitions)
-	for i := range n.Transitions {
-		t := &n.Transitions[i]
-		t.Inputs, t.Outputs = slices.Clone(t.Inputs), slices.Clone(t.Outputs)
-		t.Tools, t.Unless, t.Key = slices.Clone(t.Tools), slices.Clone(t.Unless), slices.Clone(t.Key)
-	}
-	if n.Cause == "" {
-		n.Cause = CauseNet
-	}
-	return n
 }

@@ -123,23 +123,6 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 	return held
 }
 
-// gatherEvidence lists the names of the calls whose success is evidence for a net with
-// spoilers.
-func (n *net) gatherEvidence() {
-	for i := range n.Transitions {
-		n.spoils = n.spoils || n.Transitions[i].Spoils
-	}
-	for i := range n.Transitions {
-		if t := &n.Transitions[i]; n.spoils && t.Observe && t.Deferred {
-			for _, tool := range t.Tools {
-				if !slices.Contains(n.evidence, tool.Name) {
-					n.evidence = append(n.evidence, tool.Name)
-				}
-			}
-		}
-	}
-}
-
 // restarted returns the net at its start, as after a reset. The calls that spoil its
 // evidence are still under way.
 func (n *net) restarted(d *NetData) *NetData {

@@ -175,6 +175,40 @@ func (r *row) lists(name *naming.Label) []int {
 	return r.exact
 }
 
+// Knows reports whether the net gates a certain one of the names, or has it among its
+// free tools: then "default: deny" does not refuse the call. It is not enough to be
+// evidence for another call, or to refill its budget.
+func (l *Listing) Knows(names []naming.Label) bool {
+	for i := range names {
+		if !names[i].Certain {
+			continue
+		}
+		if transitions, free := l.Lookup(&names[i]); free || !l.OnlyObserve(transitions) {
+			return true
+		}
+	}
+	return false
+}
+
+// OnlyObserve reports whether all of the transitions are observers.
+func (l *Listing) OnlyObserve(transitions []int) bool {
+	return !slices.ContainsFunc(transitions, func(t int) bool { return !l.transitions[t].Observe })
+}
+
+// Evidence returns the names of the calls that observers wait for the success of, in the
+// order in which they are listed.
+func (l *Listing) Evidence() (names []string) {
+	for i := range l.transitions {
+		t := &l.transitions[i]
+		for k := range t.Tools {
+			if name := t.Tools[k].Name; t.Observe && t.Deferred && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // Except returns the name that exempts a call from the pattern that gave it this one, or
 // "".
 func (l *Listing) Except(name *naming.Label) string {

@@ -119,3 +119,40 @@ func TestJoin(t *testing.T) {
 		t.Errorf("%+v: %v", ls[2], got)
 	}
 }
+
+func TestKnows(t *testing.T) {
+	n := checks()
+	n.Transitions[1].Observe = true
+	l := listing.New(n)
+	for _, c := range []struct {
+		names []naming.Label
+		want  bool
+	}{
+		{nil, false},
+		{[]naming.Label{{Text: "read"}}, false},
+		{[]naming.Label{{Text: "read"}, {Text: "read", Certain: true}}, true},
+		{[]naming.Label{{Text: "help", Certain: true}}, true},
+		{[]naming.Label{{Text: "chat.send", Certain: true}}, false}, // observed
+		{[]naming.Label{{Text: "unheard-of", Certain: true}}, false},
+		{[]naming.Label{{Text: "db_*", Glob: 1, Certain: true}}, true},
+	} {
+		if got := l.Knows(c.names); got != c.want {
+			t.Errorf("%+v: %v", c.names, got)
+		}
+	}
+	if !l.OnlyObserve([]int{1}) || l.OnlyObserve([]int{1, 2}) || !l.OnlyObserve(nil) {
+		t.Error("other transitions are observers")
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	l := listing.New(&toolnet.Net{Transitions: []toolnet.Transition{
+		{Tools: toolnet.Tools("edit"), Observe: true},
+		{Tools: toolnet.Tools("build"), Deferred: true},
+		{Tools: toolnet.Tools("test", "lint"), Observe: true, Deferred: true},
+		{Tools: toolnet.Tools("lint", "vet"), Observe: true, Deferred: true},
+	}})
+	if got := l.Evidence(); !slices.Equal(got, []string{"test", "lint", "vet"}) {
+		t.Error(got)
+	}
+}

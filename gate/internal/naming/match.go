@@ -29,9 +29,23 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	}
 }
 
-// Gives reports whether a map of the tool gives a name that u matches; with certain,
+// Gives reports whether arguments could give a call with these physical names one that u
+// matches; with certain, one that is certain.
+func (g *Naming) Gives(tools []Label, u *toolnet.Tool, certain bool) bool {
+	return slices.ContainsFunc(tools, func(tool Label) bool {
+		return g.mapping.gives(tool.Text, u, certain) || u.Kind != toolnet.Literal &&
+			(strings.HasPrefix(u.Name, tool.Text+".") || u.Kind == toolnet.Glob && strings.Contains(u.Name, "."))
+	})
+}
+
+// Gives is [Naming.Gives] for the names of the net; a Go function counts as none.
+func (o *Own) Gives(tools []Label, u *toolnet.Tool, certain bool) bool {
+	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.gives(tool.Text, u, certain) })
+}
+
+// gives reports whether a map of the tool gives a name that u matches; with certain,
 // whether one gives it so that it is certain. There may be no maps.
-func (m *Mapping) Gives(tool string, u *toolnet.Tool, certain bool) bool {
+func (m *Mapping) gives(tool string, u *toolnet.Tool, certain bool) bool {
 	return m != nil && slices.ContainsFunc(m.about(tool), func(number int) bool {
 		d := &m.maps[number]
 		return (d.Reader != nil || !certain) && Matches(u, &Label{Text: d.As, From: FromMap})

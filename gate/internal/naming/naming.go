@@ -96,9 +96,6 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 // Patterns returns the patterns that the policy uses, by their numbers.
 func (g *Naming) Patterns() []Pattern { return g.globs }
 
-// Maps returns the maps of the policy; nil: there are none.
-func (g *Naming) Maps() *Mapping { return g.mapping }
-
 // actions appends tool.action. Another value can contain many strings; only those
 // that a rule names count.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {

@@ -249,21 +249,51 @@ func TestOwnNames(t *testing.T) {
 // TestMapsByTool answers before there are arguments.
 func TestMapsByTool(t *testing.T) {
 	reader := &commands{words: []string{"rm"}}
-	g := used(toolnet.Map{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")},
-		toolnet.Map{Tool: "s?", Glob: true, Field: "c", As: "remove", Reader: reader})
-	m := g.Maps()
+	maps := []toolnet.Map{{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")}, {Tool: "s?", Glob: true, Field: "c", As: "remove", Reader: reader}}
+	m := naming.NewMapping(maps)
 	if !m.Has("sh") || !m.Has("sx") || m.Has("other") {
 		t.Error("a map is about another tool")
-	}
-	remove, copied := toolnet.Tool{Name: "remove"}, toolnet.Tool{Name: "copy"}
-	if !m.Gives("sx", &remove, true) || m.Gives("other", &remove, false) || m.Gives("sh", &copied, true) || !m.Gives("sh", &copied, false) {
-		t.Error("a map gives another name, or is as sure as another")
 	}
 	if tools, patterns := m.Tools(); len(tools) != 2 || !patterns {
 		t.Errorf("the maps are about %v", tools)
 	}
 	var none *naming.Mapping
-	if tools, patterns := none.Tools(); tools != nil || patterns || none.Gives("sh", &copied, false) {
+	if tools, patterns := none.Tools(); tools != nil || patterns {
 		t.Error("no maps give a name")
+	}
+}
+
+// TestGives answers before there are arguments: what maps, and for the policy actions,
+// could name a call.
+func TestGives(t *testing.T) {
+	maps := []toolnet.Map{{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")}, {Tool: "s?", Glob: true, Field: "c", As: "remove", Reader: &commands{words: []string{"rm"}}}}
+	policy, own, none := used(maps...), naming.Own{Maps: naming.NewMapping(maps)}, naming.Own{}
+	for _, c := range []struct {
+		call    string
+		tool    toolnet.Tool
+		certain bool
+		policy  bool
+		own     bool
+	}{
+		{"sx", toolnet.Tool{Name: "remove"}, true, true, true},
+		{"other", toolnet.Tool{Name: "remove"}, false, false, false},
+		{"sh", toolnet.Tool{Name: "copy"}, true, false, false},
+		{"sh", toolnet.Tool{Name: "copy"}, false, true, true},
+		{"git", toolnet.Tool{Name: "git.push"}, true, true, false},
+		{"git", toolnet.Tool{Name: "gitx.push"}, true, false, false},
+		{"git", toolnet.Tool{Name: "git.push", Kind: toolnet.Literal}, true, false, false},
+		{"git", toolnet.Tool{Name: "*.push", Kind: toolnet.Glob}, true, true, false},
+		{"git", toolnet.Tool{Name: "x*", Kind: toolnet.Glob}, true, false, false},
+	} {
+		tools := naming.Physical(&toolnet.Call{Tool: c.call}, nil)
+		if got := policy.Gives(tools, &c.tool, c.certain); got != c.policy {
+			t.Errorf("%s as %+v, certain %v: %v", c.call, c.tool, c.certain, got)
+		}
+		if got := own.Gives(tools, &c.tool, c.certain); got != c.own {
+			t.Errorf("%s as %+v of a net, certain %v: %v", c.call, c.tool, c.certain, got)
+		}
+		if none.Gives(tools, &c.tool, c.certain) {
+			t.Errorf("%s as %+v without maps", c.call, c.tool)
+		}
 	}
 }
