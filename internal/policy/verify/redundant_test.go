@@ -3,9 +3,29 @@ package verify_test
 import (
 	"slices"
 	"strconv"
+	"testing"
 
 	"github.com/petrigate/petrigate/gate"
 )
+
+// TestRedundantInSessions: what forbids in one session may not in the next.
+func TestRedundantInSessions(t *testing.T) {
+	for rules, want := range map[string][]string{
+		"limit x to 1 per session\nlimit x to 2 per user":                       nil, // three sessions
+		"limit x to 1 per session\nlimit x to 2 per session":                    {"limit-x-2"},
+		"limit x to 1 per user\nlimit x to 2 per user":                          {"limit-x-2-per-user"},
+		"limit x to 1 per session for each f\nlimit x to 2 per user for each f": nil,
+		"require a before x\nblock x":                                           {"require-a-before-x"},
+	} {
+		var got []string
+		for _, r := range report(t, rules, nil).Redundant {
+			got = append(got, r.Net.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v are redundant, want %v\n%s", got, want, rules)
+		}
+	}
+}
 
 // redundant checks that the same calls pass without a redundant net, and the
 // same questions are asked, in every state that brute force knows.

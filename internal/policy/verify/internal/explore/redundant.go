@@ -95,6 +95,11 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 	case m.Calls.Deny && slices.ContainsFunc(m.Classes, solely): // without the net the default denies the call
 		return nil, false
 	}
+	if off := m.unsure(n); off != nil {
+		before := m.off
+		m.off = off
+		defer func() { m.off = before }()
+	}
 	r := m.newRun()
 	for _, i := range m.byNet[n] {
 		if m.Classes[i].Waits {
@@ -123,4 +128,20 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 		return slices.Contains(fewer, n) && m.unmet(q, fewer, o)
 	})
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true
+}
+
+// unsure are the nets that are left out and those of another scope, nil if there are none
+// of these: where the net forbids in another session, they may permit. Those of a session
+// begin anew there, and others have what earlier sessions earned.
+func (m *Model) unsure(n int) []bool {
+	off, found := slices.Clone(m.off), false
+	for i, o := range m.Nets {
+		if o.Info.Scope != m.Nets[n].Info.Scope {
+			off[i], found = true, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return off
 }
