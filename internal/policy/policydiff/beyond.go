@@ -26,6 +26,24 @@ func (d *Comparison) beyond() string {
 	return ""
 }
 
+// earned names a net of both policies that a difference was looked for with, and that may
+// permit more to a later session of a user than to the one that is looked at; empty: there
+// is none. A limit that nothing refills permits less.
+func (d *Comparison) earned() string {
+	for i, t := range d.pairs {
+		if d.shared != nil && !d.kept[i] {
+			continue // without it they differ in nothing
+		}
+		at := slices.IndexFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == t[0] })
+		n := &d.sides[0].nets[at]
+		refilled := func(t gate.Transition) bool { return t.Observe }
+		if n.Scope != gate.ScopeSession && !n.Shadow && (n.Cause != gate.CauseLimit || slices.ContainsFunc(n.Transitions, refilled)) {
+			return fmt.Sprintf("%s counts for several sessions, and one is looked at", n.Name)
+		}
+	}
+	return ""
+}
+
 // apart are the nets that only one of the policies has.
 func (d *Comparison) apart() []gate.NetInfo {
 	var out []gate.NetInfo

@@ -260,7 +260,13 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return nil, err
 	}
 	d := newComparison(from, to)
-	return d, d.explore(states, stop)
+	if err := d.explore(states, stop); err != nil {
+		return d, err
+	}
+	if why := d.earned(); why != "" && d.Complete && d.result() != "both" {
+		d.partly(why)
+	}
+	return d, nil
 }
 
 func newComparison(from, to *Side) *Comparison {
