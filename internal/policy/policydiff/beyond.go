@@ -15,7 +15,7 @@ func (d *Comparison) beyond() string {
 		switch {
 		case n.Validate != nil:
 			return fmt.Sprintf("%s judges arguments, and those are not compared", n.Name)
-		case (n.Sum != nil || n.Row || hasKey(n)) && !d.bounded(n):
+		case (n.Sum != nil || n.Row || hasKey(n.Net)) && !d.bounded(n):
 			return fmt.Sprintf("%s counts by what arguments hold, and few of the values are tried", n.Name)
 		case n.Scope != gate.ScopeSession:
 			return fmt.Sprintf("%s counts for several sessions, and one is looked at", n.Name)

@@ -12,20 +12,24 @@ import (
 // tickOf begins the names of the calls that stand for ticks of the clock. No tool has such a name.
 const tickOf = "\x00tick "
 
-// clockless replaces the ticks of a net by calls. Patterns of rules do not match them.
+// clockless replaces the ticks of a net by calls. They are none to its patterns, nor to
+// those of any other net. A net with a key keeps its clock: one call is no tick of all values.
 func clockless(n gate.Net) gate.Net {
-	if !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Every > 0 }) {
-		return n
-	}
+	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
+	keyed := hasKey(n)
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {
 		switch t := &n.Transitions[i]; {
-		case t.Every > 0:
+		case t.Every > 0 && !keyed:
 			t.Tools = []gate.Tool{{Name: tickOf + t.Every.String() + " " + n.Name + " " + t.Name, Kind: gate.Literal}}
 			t.Every = 0
-		case len(t.Tools) > 0:
-			t.Unless = append(slices.Clone(t.Unless), gate.Tool{Name: tickOf + "*", Kind: gate.Glob})
+		case slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Kind == gate.Glob }):
+			t.Unless = append(slices.Clone(t.Unless), none)
 		}
+	}
+	n.Phases = slices.Clone(n.Phases)
+	for i := range n.Phases {
+		n.Phases[i].Tools = append(slices.Clone(n.Phases[i].Tools), none)
 	}
 	return n
 }
@@ -61,6 +65,16 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 		for _, t := range tickings(p) {
 			out = append(out, t.every)
 		}
+		for _, n := range p.Nets() { // those that keep their clock
+			if n.Sum != nil && n.Sum.Every > 0 {
+				out = append(out, n.Sum.Every)
+			}
+			for _, t := range n.Transitions {
+				if t.Every > 0 {
+					out = append(out, t.Every)
+				}
+			}
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -72,7 +86,9 @@ func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
 	n.by = verify.Step{Call: n.began, Wait: d}
+	n.now = n.now.Add(d)
 	for i, policy := range p.policies {
+		n.states[i].Apply(policy.Tick(n.states[i], n.now))
 		for _, t := range tickings(policy) {
 			for range d / t.every {
 				verdict, number, _ := decide(policy, n.states[i], gate.Call{Tool: t.tool})

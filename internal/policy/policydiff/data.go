@@ -13,10 +13,10 @@ import (
 // them more calls pass, and the calls that pass under both policies move them alike.
 
 // readsData reports whether the net counts by what arguments hold.
-func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n) }
+func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
 // hasKey reports whether the net has a marking for each value of a key.
-func hasKey(n gate.NetInfo) bool {
+func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
@@ -46,7 +46,7 @@ func (d *Comparison) sumPairs() (pairs [][2]gate.NetInfo) {
 			old := slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == a.Name && n.Fingerprint == a.Fingerprint })
 			changed := slices.ContainsFunc(d.sides[1].nets, func(n gate.NetInfo) bool { return n.Name == b.Name && n.Fingerprint == b.Fingerprint })
 			taken := slices.ContainsFunc(pairs, func(p [2]gate.NetInfo) bool { return p[0].Name == a.Name || p[1].Name == b.Name })
-			if old && changed && !taken && a.Sum != nil && b.Sum != nil && !a.Row && !hasKey(a) && sameClass(a, b) && unlimited(a) == unlimited(b) {
+			if old && changed && !taken && a.Sum != nil && b.Sum != nil && !a.Row && !hasKey(a.Net) && sameClass(a, b) && unlimited(a) == unlimited(b) {
 				pairs = append(pairs, [2]gate.NetInfo{a, b})
 			}
 		}

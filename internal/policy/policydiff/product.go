@@ -33,8 +33,9 @@ type product struct {
 type node struct {
 	states [2]*gate.State
 	open   []openCall
-	began  int // calls so far
-	from   int // of nodes
+	now    time.Time // for nets that keep their clock
+	began  int       // calls so far
+	from   int       // of nodes
 	repeat repeat
 	by     verify.Step
 }
@@ -59,7 +60,7 @@ const (
 // search visits states breadth first. missing are the shared nets that were left out and
 // are needed to confirm a difference.
 func (p *product) search(limit int, stop func() bool) (missing []int) {
-	first := node{from: -1}
+	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {
 		first.states[i] = policy.NewState(nil)
 	}
@@ -104,7 +105,9 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	f := openCall{step: n.by}
 	var verdicts [2]permission
 	for i, policy := range p.policies {
-		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], c.on(i))
+		call := c.on(i)
+		call.Time = n.now
+		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], call)
 	}
 	if found := p.direction(verdicts); found != nil && *found == nil {
 		w, missing := p.confirm(p.path(k, n.by), verdicts)
@@ -174,7 +177,7 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 		n.open = append(n.open, n.copyOf(f, n.began))
 	}
 	for i, policy := range p.policies {
-		n.states[i].Apply(policy.Settle(n.states[i], f.numbers[i], o))
+		n.states[i].Apply(policy.SettleAt(n.states[i], f.numbers[i], o, n.now))
 	}
 	p.forget(&n)
 	p.visit(n)
@@ -190,7 +193,7 @@ func (p *product) forget(n *node) {
 			return holds == ""
 		}
 		for i, policy := range p.policies {
-			n.states[i].Apply(policy.Settle(n.states[i], f.numbers[i], gate.Failure))
+			n.states[i].Apply(policy.SettleAt(n.states[i], f.numbers[i], gate.Failure, n.now))
 		}
 		return true
 	})
