@@ -1,0 +1,312 @@
+package policydiff
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// An edit is a random policy, and what one edit makes of it.
+type edit struct {
+	rules [2][]written
+	maps  [2][]string
+	deny  bool
+	kind  string // of the edit
+	of    *subject
+}
+
+// A subject is what the rules of a policy are about.
+type subject struct {
+	each, same []string // keys: of limits, and of two calls
+	args       []string // members of objects
+	maps       []string
+}
+
+var subjects = []subject{
+	{args: []string{""}},
+	{each: []string{"f"}, same: []string{"f", "f", "result.$.r as f"}, args: []string{"", `"f":"x"`, `"f":"y"`, `"f":["x","y"]`}},
+	{
+		each: []string{"f, g", "f"}, same: []string{"f, g", "f as g", "f"},
+		args: []string{`"f":"x"`, `"f":"x","g":"x"`, `"f":"x","g":"y"`, `"f":"y","g":"x"`},
+	},
+	{
+		each: []string{`"args.f.lowerAscii()"`, "f"}, same: []string{`"args.f.lowerAscii()"`, "f"},
+		args: []string{"", `"f":"x"`, `"f":"X"`, `"f":"y"`, `"f":1`},
+	},
+	{
+		each: []string{"f"}, same: []string{"f"}, args: []string{"", `"f":"x"`, `"f":"y"`, `"f":["x"]`},
+		maps: []string{"map a.f x as m", "map b.f y as m", "map *.f x as m", `map a when "args.f == 'x'" as m`},
+	},
+}
+
+// A written rule has its parts, so that one of them can be edited.
+type written struct {
+	form    string
+	a, b, c []string // lists of calls
+	n       int
+	key     string // with its "for each" or "with same"
+	unless  string
+	word    string // of the form
+}
+
+// forms are those that can be drawn.
+var forms = []string{
+	"require", "or", "since", "after", "approval after", "at once", "in a row", "of amount", "per session",
+	"per call", "per minute", "per user", "per user per minute", "approvals", "allow", "block",
+}
+
+func newEdit(g *rand.Rand) *edit {
+	e := &edit{of: &subjects[g.IntN(len(subjects))], deny: g.IntN(5) == 0}
+	names := []string{"a", "b", "c"}[:2+g.IntN(2)]
+	if len(e.of.maps) > 0 {
+		names = append(names, "m")
+		e.maps[0] = []string{e.of.maps[g.IntN(len(e.of.maps))]}
+	}
+	if g.IntN(6) == 0 {
+		names = append(names, "*")
+	}
+	w := &scribe{g, e.of, names}
+	for range 1 + g.IntN(3) {
+		e.rules[0] = append(e.rules[0], w.rule())
+	}
+	e.maps[1] = e.maps[0]
+	for e.kind == "" {
+		e.rules[1] = slices.Clone(e.rules[0])
+		e.kind = w.change(e)
+	}
+	return e
+}
+
+// A scribe writes rules.
+type scribe struct {
+	*rand.Rand
+	of    *subject
+	names []string
+}
+
+func (w *scribe) pick(from ...string) string { return from[w.IntN(len(from))] }
+
+func (w *scribe) maybe(of int, texts ...string) string {
+	if len(texts) == 0 || w.IntN(of) > 0 {
+		return ""
+	}
+	return w.pick(texts...)
+}
+
+func (w *scribe) list() []string {
+	one := []string{w.pick(w.names...)}
+	if other := w.pick(w.names...); w.IntN(4) == 0 && other != one[0] {
+		one = append(one, other)
+	}
+	return one
+}
+
+func (w *scribe) rule() written {
+	r := written{form: w.pick(forms...), a: w.list(), b: w.list(), c: w.list(), n: 1 + w.IntN(3)}
+	switch r.form {
+	case "since":
+		r.a = r.a[:1]
+	case "or":
+		if len(r.a) < 2 {
+			r.a = append(r.a, w.pick(w.names...))
+		}
+	case "require":
+		r.word = w.maybe(5, " once")
+	case "after", "approval after":
+		if w.IntN(3) == 0 {
+			r.c = nil
+		}
+	case "per call":
+		r.word = w.maybe(2, "successful ")
+	case "of amount":
+		r.word = w.pick("session", "session", "session", "user")
+	case "approvals":
+		r.word = w.maybe(5, " via cli")
+	case "block":
+		r.word = w.maybe(4, "shadow ")
+	}
+	if w.IntN(5) < 2 {
+		r.key = w.key(r.form)
+	}
+	r.unless = w.exception(r.form, 6)
+	return r
+}
+
+// key is a key for the form, empty where it has none.
+func (w *scribe) key(form string) string {
+	switch form {
+	case "require", "or", "since", "after":
+		if len(w.of.same) > 0 {
+			return " with same " + w.pick(w.of.same...)
+		}
+	case "at once", "of amount", "per session", "per call", "per minute", "per user", "per user per minute":
+		if len(w.of.each) > 0 {
+			return " for each " + w.pick(w.of.each...)
+		}
+	}
+	return ""
+}
+
+func (w *scribe) exception(form string, of int) string {
+	if form == "allow" {
+		return ""
+	}
+	return w.maybe(of, " unless "+w.pick(w.names...))
+}
+
+func (r *written) String() string {
+	a, b, c := strings.Join(r.a, ", "), strings.Join(r.b, ", "), strings.Join(r.c, ", ")
+	if len(r.c) > 0 {
+		c = " until " + r.c[0]
+	}
+	limit := fmt.Sprintf("limit %s to %d ", a, r.n)
+	rest := r.key + r.unless
+	switch r.form {
+	case "require":
+		return fmt.Sprintf("require %s before %s%s%s", a, b, r.word, rest)
+	case "or":
+		return fmt.Sprintf("require %s before %s%s", strings.Join(r.a, " or "), b, rest)
+	case "since":
+		return fmt.Sprintf("require %s before %s since %s%s", a, b, strings.Join(r.c, ", "), rest)
+	case "after":
+		return fmt.Sprintf("block %s after %s%s%s", b, r.a[0], c, rest)
+	case "approval after":
+		return fmt.Sprintf("require %shuman-approval before %s after %s%s", [...]string{"", "2 ", ""}[r.n-1], b, r.a[0], c)
+	case "at once":
+		return limit + "at once" + rest
+	case "in a row":
+		return limit + "in a row" + r.unless
+	case "of amount":
+		return limit + "of amount per " + r.word + rest
+	case "per session", "per minute", "per user", "per user per minute":
+		return limit + r.form + rest
+	case "per call":
+		return limit + "per " + r.word + r.b[0] + rest
+	case "approvals":
+		return fmt.Sprintf("require %shuman-approval%s before %s%s", [...]string{"", "2 ", "2 "}[r.n-1], r.word, a, r.unless)
+	case "allow":
+		return "allow " + a
+	}
+	return r.word + "block " + a + r.unless
+}
+
+// change edits the new policy. It returns what it did; empty: nothing.
+func (w *scribe) change(e *edit) (kind string) {
+	rules := e.rules[1]
+	at := w.IntN(len(rules))
+	r := &rules[at]
+	was := *r
+	switch kind = w.pick("rule added", "rule removed", "rule replaced", "key", "count", "evidence", "list", "spoilers", "exception", "word", "map"); kind {
+	case "rule added":
+		e.rules[1] = slices.Insert(rules, at, w.rule())
+		return kind
+	case "rule removed":
+		e.rules[1] = slices.Delete(rules, at, at+1)
+		return kind
+	case "rule replaced":
+		*r = w.rule()
+	case "key":
+		r.key = cmp.Or(w.maybe(2, w.key(r.form)), "")
+	case "count":
+		r.n = 1 + w.IntN(3)
+	case "evidence":
+		r.a = w.longer(r.a)
+		if r.form == "require" {
+			r.form = "or"
+		}
+	case "list":
+		r.b = w.longer(r.b)
+	case "spoilers":
+		r.c = w.longer(r.c)
+		if w.IntN(3) == 0 && r.form != "since" {
+			r.c = nil
+		}
+	case "exception":
+		r.unless = w.exception(r.form, 2)
+	case "word":
+		other := w.rule()
+		if other.form == r.form {
+			r.word = other.word
+		}
+	case "map":
+		if len(w.of.maps) > 0 {
+			e.maps[1] = [][]string{nil, {w.pick(w.of.maps...)}, append(slices.Clip(e.maps[0]), w.pick(w.of.maps...))}[w.IntN(3)]
+		}
+		if !slices.Equal(e.maps[0], e.maps[1]) {
+			return kind
+		}
+	}
+	if r.String() == was.String() {
+		return ""
+	}
+	return kind
+}
+
+// longer adds a call to a list, or removes one.
+func (w *scribe) longer(list []string) []string {
+	if len(list) > 1 && w.IntN(3) == 0 {
+		return list[:1]
+	}
+	if one := w.pick(w.names...); !slices.Contains(list, one) {
+		return append(slices.Clip(list), one)
+	}
+	return list
+}
+
+// text are the rules of a side.
+func (e *edit) text(side int) string {
+	lines := slices.Clone(e.maps[side])
+	for _, r := range e.rules[side] {
+		lines = append(lines, r.String())
+	}
+	return strings.Join(append(lines, "shadow block nothing\n"), "\n")
+}
+
+func (e *edit) String() string {
+	return fmt.Sprintf("%s, deny %v\n%s--\n%s", e.kind, e.deny, e.text(0), e.text(1))
+}
+
+// forms are those of the rules that only one of the policies has.
+func (e *edit) forms() []string {
+	var out []string
+	for i, rules := range e.rules {
+		for _, r := range rules {
+			same := func(o written) bool { return o.String() == r.String() }
+			form := r.form
+			switch {
+			case strings.HasPrefix(r.key, " with"), strings.HasPrefix(r.key, " for"):
+				form += ", keyed"
+			}
+			if !slices.ContainsFunc(e.rules[1-i], same) && !slices.Contains(out, form) {
+				out = append(out, form)
+			}
+		}
+	}
+	return out
+}
+
+// calls are those of all tools with all arguments that the rules tell apart.
+func (e *edit) calls() []gate.Call {
+	text := e.text(0) + e.text(1)
+	var more []string
+	switch {
+	case strings.Contains(text, "of amount"):
+		more = []string{`"amount":0`, `"amount":1`, `"amount":1.5`, `"amount":2`}
+	case strings.Contains(text, "in a row"):
+		more = []string{`"n":1`}
+	}
+	var calls []gate.Call
+	for _, tool := range []string{"a", "b", "c", "other"} {
+		for _, members := range e.of.args {
+			for _, m := range append([]string{""}, more...) {
+				args := strings.Trim(members+","+m, ",")
+				calls = append(calls, gate.Call{Tool: tool, Args: []byte("{" + args + "}")})
+			}
+		}
+	}
+	return calls
+}

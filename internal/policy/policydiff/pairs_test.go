@@ -1,0 +1,312 @@
+package policydiff
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// TestRandomPairs holds comparisons of small policies of all forms with what one edit
+// makes of them to the gate: it contradicts none that is complete, no proof that one is
+// narrower, and it admits every run that is shown.
+func TestRandomPairs(t *testing.T) {
+	count, err := strconv.ParseUint(os.Getenv("PETRIGATE_SOAK"), 10, 64)
+	if err != nil {
+		count = 60
+	}
+	from, _ := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64)
+	shares := make(map[string]*share)
+	for seed := from; seed < from+count; seed++ {
+		g := rand.New(rand.NewPCG(seed, 43))
+		e := newEdit(g)
+		d, results := e.compare(t)
+		if d == nil {
+			continue
+		}
+		for _, of := range append(e.forms(), "all pairs", "edit: "+e.kind) {
+			if shares[of] == nil {
+				shares[of] = new(share)
+			}
+			shares[of].add(d)
+		}
+		stricter, looser := e.play(g, results)
+		if d.Complete && (stricter != "" && d.Stricter == nil || looser != "" && d.Looser == nil) {
+			t.Fatalf("seed %d: diff says %s; stricter: %s; looser: %s\n%s", seed, d.result(), stricter, looser, e)
+		}
+		for _, w := range []*Witness{d.Stricter, d.Looser} {
+			if why := replayed(w, d, results); why != "" {
+				t.Fatalf("seed %d: %s\n%s\n%s", seed, why, d.Text("old", "new"), e)
+			}
+		}
+		if seed%5 == 0 && !e.deny { // a file of rules has no default
+			e.narrower(t, seed, results[1], looser)
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(shares)) {
+		t.Logf("%s: %v", of, shares[of])
+	}
+}
+
+// A share is how many comparisons are complete.
+type share struct {
+	all, complete int
+	why           map[string]int
+}
+
+func (s *share) add(d *Comparison) {
+	s.all++
+	if d.Complete || d.result() == "both" {
+		s.complete++
+		return
+	}
+	if s.why == nil {
+		s.why = make(map[string]int)
+	}
+	_, why, _ := strings.Cut(d.why, " ") // without the name of a net
+	s.why[why]++
+}
+
+func (s *share) String() string {
+	return fmt.Sprintf("%d of %d complete (%d %%) %v", s.complete, s.all, 100*s.complete/s.all, s.why)
+}
+
+// compare is what diff makes of the two policies; nil where one is none.
+func (e *edit) compare(t *testing.T) (*Comparison, [2]*policy.Result) {
+	var sides [2]*Side
+	var results [2]*policy.Result
+	for i := range sides {
+		source := e.source(i)
+		result, err := policy.Build(source)
+		if err != nil {
+			return nil, results
+		}
+		results[i] = result
+		if sides[i], err = NewSide(result, source, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := Compare(sides[0], sides[1], e.states(), func() bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, results
+}
+
+// states is how many are looked at: few where keys make them slow, and are not all anyway.
+func (e *edit) states() int {
+	if len(e.of.each) > 0 {
+		return 150
+	}
+	return 1000
+}
+
+func (e *edit) source(side int) policy.Source {
+	s := policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: e.text(side)}}}
+	if e.deny {
+		s.Default = "deny"
+	}
+	return s
+}
+
+// narrower holds the claim that the new policy admits no more than the old one to what
+// calls have shown.
+func (e *edit) narrower(t *testing.T, seed uint64, changed *policy.Result, looser string) {
+	file := filepath.Join(t.TempDir(), "old.rules")
+	if err := os.WriteFile(file, []byte(e.text(0)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := Narrower(policy.Claim{File: file}, changed, e.source(1), func() bool { return false })
+	if p.Result == verify.Proved && looser != "" {
+		t.Fatalf("seed %d: proved to be narrower, but: %s\n%s", seed, looser, e)
+	}
+}
+
+// replayed plays a run that is shown with the gate. It says what is wrong with it; empty: nothing.
+func replayed(w *Witness, d *Comparison, results [2]*policy.Result) string {
+	if w == nil {
+		return ""
+	}
+	r := w.report(d.tools())
+	for i, result := range results {
+		box := sandbox.New(result.Policy, result.Active)
+		for k, event := range r.Events {
+			if event.Type == "wait" {
+				box.Wait(event.Duration())
+				continue
+			}
+			last := k == len(r.Events)-1
+			if last {
+				event.Approve = sandbox.Later
+			}
+			decision, _ := box.Session("").Play(&event)
+			var is permission
+			switch decision := decision.(type) {
+			case *gate.Refusal:
+				is = refusedCall
+			case *gate.Ask:
+				is = asked(decision.Approvals())
+			}
+			switch {
+			case last && is != w.verdicts[i]:
+				return fmt.Sprintf("the last call is said to be %s, and is %s, by policy %d", w.verdicts[i], is, i)
+			case !last && is == refusedCall:
+				return fmt.Sprintf("event %d is refused by policy %d", k, i)
+			}
+		}
+	}
+	return ""
+}
+
+// A table is where a run is played: under both policies, by two sessions of a user.
+type table struct {
+	*rand.Rand
+	policies [2]*gate.Policy
+	states   [2][2]*gate.State // by policy and session
+	now      time.Time
+	open     []dealt
+	log      []move
+	last     dealt
+}
+
+// story is the run so far, and the last call.
+func (b *table) story() string {
+	var out []string
+	for _, m := range b.log {
+		out = append(out, m.String())
+	}
+	return strings.Join(append(out, (&move{dealt: b.last}).String()), ", ")
+}
+
+// A move is one step of a run.
+type move struct {
+	dealt
+	end *gate.End     // nil: the call begins
+	at  time.Duration // without a call: time passes
+}
+
+func (m *move) String() string {
+	switch {
+	case m.call.Tool == "":
+		return "at " + m.at.String()
+	case m.end != nil:
+		return fmt.Sprintf("%s%s ends: %v %s", m.call.Tool, m.call.Args, m.end.Outcome, m.end.Result)
+	}
+	return fmt.Sprintf("%s%s in session %d", m.call.Tool, m.call.Args, m.session)
+}
+
+// A dealt call is under way.
+type dealt struct {
+	session int
+	numbers [2]uint64
+	call    gate.Call
+}
+
+// play makes random calls of which both policies admit all but the last. It returns runs
+// whose last call is decided differently.
+func (e *edit) play(g *rand.Rand, results [2]*policy.Result) (stricter, looser string) {
+	calls := e.calls()
+	for round := range 18 {
+		b := &table{Rand: g, now: time.Unix(0, 0)}
+		for i, r := range results {
+			b.policies[i] = r.Policy
+			for k := range b.states[i] {
+				b.states[i][k] = r.Policy.NewState(r.Active)
+				b.states[i][k].Owners = [3]uint64{0, uint64(k + 1), uint64(k + 1)}
+			}
+		}
+		menu := calls
+		if round%2 == 1 { // few calls go deeper
+			menu = nil
+			for range 2 + g.IntN(4) {
+				menu = append(menu, calls[g.IntN(len(calls))])
+			}
+		}
+		sessions := 1
+		if round%6 == 5 {
+			sessions = 2
+		}
+		for range 24 {
+			switch verdicts := b.step(menu, g.IntN(sessions)); {
+			case verdicts[1] > verdicts[0] && stricter == "":
+				stricter = b.story()
+			case verdicts[1] < verdicts[0] && looser == "":
+				looser = b.story()
+			}
+			if stricter != "" && looser != "" {
+				return
+			}
+		}
+	}
+	return stricter, looser
+}
+
+// step lets time pass, ends a call or makes one; a call that one of the policies refuses
+// was not made.
+func (b *table) step(menu []gate.Call, session int) (verdicts [2]permission) {
+	switch {
+	case b.IntN(10) == 0:
+		b.now = b.now.Add(time.Duration(b.IntN(4000)) * time.Second)
+		b.log = append(b.log, move{at: time.Duration(b.now.UnixNano())})
+		return verdicts
+	case len(b.open) > 0 && b.IntN(5) < 2:
+		b.end(b.IntN(len(b.open)))
+		return verdicts
+	}
+	call := menu[b.IntN(len(menu))]
+	call.Time = b.now
+	c := dealt{session: session, call: call}
+	before := [2]*gate.State{b.states[0][session].Clone(), b.states[1][session].Clone()}
+	for i, p := range b.policies {
+		verdicts[i], c.numbers[i], _ = decide(p, b.states[i][session], call)
+	}
+	b.last = c
+	if max(verdicts[0], verdicts[1]) == refusedCall {
+		b.states[0][session], b.states[1][session] = before[0], before[1]
+		return verdicts
+	}
+	b.open, b.log = append(b.open, c), append(b.log, move{dealt: c})
+	b.share(session)
+	return verdicts
+}
+
+// end ends a call.
+func (b *table) end(open int) {
+	c := b.open[open]
+	end := gate.End{Outcome: []gate.Outcome{gate.Success, gate.Success, gate.Failure, gate.Unknown}[b.IntN(4)], Time: b.now}
+	if end.Outcome == gate.Success {
+		end.Result = []byte([]string{`{"r":"x"}`, `{"r":"y"}`, `{"r":["x","y"]}`, `{}`}[b.IntN(4)])
+	}
+	for i, p := range b.policies {
+		s := b.states[i][c.session]
+		s.Apply(p.End(s, c.numbers[i], end))
+	}
+	b.log = append(b.log, move{dealt: c, end: &end})
+	if end.Outcome != gate.Unknown {
+		b.open = slices.Delete(b.open, open, open+1)
+	}
+	b.share(c.session)
+}
+
+// share gives the other session what the sessions of a user have in common.
+func (b *table) share(from int) {
+	for i, p := range b.policies {
+		for k, n := range p.Nets() {
+			if n.Scope != gate.ScopeSession {
+				b.states[i][1-from].Nets[k] = b.states[i][from].Nets[k]
+			}
+		}
+	}
+}
