@@ -123,3 +123,108 @@ func ExamplePolicy_Decide() {
 	// Output:
 	// *gate.Ask *gate.Allow
 }
+
+// A proxy that decides many calls keeps one Prepared, which allocates nothing anew.
+func ExamplePrepared_Reset() {
+	policy := policyWith(backupBeforeDelete)
+	var prepared gate.Prepared
+	for _, call := range []gate.Call{{Tool: "delete"}, {Tool: "read"}} {
+		prepared.Reset(policy, &call)
+		decision, _ := prepared.Decide(policy.NewState(nil), nil)
+		fmt.Printf("%s: %T\n", call.Tool, decision)
+	}
+	// Output:
+	// delete: *gate.Refusal
+	// read: *gate.Allow
+}
+
+// What was decided on a state that has changed since is decided again: the names of the
+// call are found already.
+func ExamplePrepared_Decide() {
+	policy := policyWith(backupBeforeDelete)
+	saved := policy.NewState(nil)
+	backup, delta := policy.Decide(saved, gate.Call{Tool: "backup"}, nil)
+	saved.Apply(delta)
+	saved.Apply(policy.Settle(saved, backup.(*gate.Allow).Ticket.Number, gate.Success))
+	prepared := policy.Prepare(gate.Call{Tool: "delete"})
+	for _, state := range []*gate.State{policy.NewState(nil), saved} {
+		decision, _ := prepared.Decide(state, nil)
+		fmt.Printf("%T\n", decision)
+	}
+	// Output:
+	// *gate.Refusal
+	// *gate.Allow
+}
+
+// A decision changes nothing: its delta does, once it is applied.
+func ExampleState_Apply() {
+	policy := policyWith(backupBeforeDelete)
+	state := policy.NewState(nil)
+	decision, delta := policy.Decide(state, gate.Call{ID: "1", Tool: "backup"}, nil)
+	fmt.Printf("%T, open: %d\n", decision, len(state.Open()))
+	state.Apply(delta)
+	for _, open := range state.Open() {
+		fmt.Println("open:", open.ID, open.Tool)
+	}
+	// Output:
+	// *gate.Allow, open: 0
+	// open: 1 backup
+}
+
+// What would be can be tried on a copy.
+func ExampleState_Clone() {
+	policy := policyWith(backupBeforeDelete)
+	state := policy.NewState(nil)
+	trial := state.Clone()
+	_, delta := trial.Policy().Decide(trial, gate.Call{Tool: "backup"}, nil)
+	trial.Apply(delta)
+	fmt.Println(len(state.Open()), len(trial.Open()))
+	// Output: 0 1
+}
+
+// A net that counts equal calls in a row remembers which call it counted.
+func ExampleNetData_Row() {
+	policy := policyWith(gate.Net{
+		Name: "loops", Row: true, Places: []string{"tries"}, Initial: map[string]int{"tries": 2},
+		Transitions: []gate.Transition{{Name: "poll", Inputs: []string{"tries"}, Tools: gate.Tools("poll")}},
+	})
+	state := policy.NewState(nil)
+	var rows []string
+	for _, args := range []string{`{"id": 1, "all": true}`, `{"all": true, "id": 1}`, `{"id": 2}`} {
+		_, delta := policy.Decide(state, gate.Call{Tool: "poll", Args: []byte(args)}, nil)
+		state.Apply(delta)
+		rows = append(rows, state.Nets[0].Row())
+	}
+	fmt.Println(rows[0] == rows[1], rows[1] == rows[2])
+	// Output: true false
+}
+
+// An edit of a file, while a test of all files is under way, keeps that test from being
+// evidence for this file. It stays evidence for the others.
+func ExampleNetData_Lapsed() {
+	path := gate.Field{Path: "path"}
+	policy := policyWith(gate.Net{
+		Name: "tested", Places: []string{"dirty", "tested"}, Initial: map[string]int{"dirty": 1},
+		Key: []gate.Field{path},
+		Transitions: []gate.Transition{
+			{Name: "test", Inputs: []string{"dirty"}, Outputs: []string{"tested"}, Tools: gate.Tools("test"), Deferred: true, Observe: true, Key: []gate.Field{{Path: "$.paths[*]", Result: true}}},
+			{Name: "push", Inputs: []string{"tested"}, Outputs: []string{"dirty"}, Tools: gate.Tools("push")},
+			{Name: "edit", Inputs: []string{"tested"}, Outputs: []string{"dirty"}, Tools: gate.Tools("edit"), Observe: true, Spoils: true},
+		},
+	})
+	state := policy.NewState(nil)
+	for _, call := range []gate.Call{{Tool: "test"}, {Tool: "edit", Args: []byte(`{"path": "a.go"}`)}} {
+		_, delta := policy.Decide(state, call, nil)
+		state.Apply(delta)
+	}
+	edited := state.Nets[0].Values.Get(`"a.go"`)
+	for _, f := range edited.Spoilers() {
+		fmt.Println("under way:", f.Name)
+	}
+	for _, f := range edited.Lapsed() {
+		fmt.Println("no evidence:", f.Name)
+	}
+	// Output:
+	// under way: edit
+	// no evidence: test
+}

@@ -67,7 +67,13 @@ func ExampleValues() {
 	s.Apply(delta)
 	values := s.Nets[0].Values
 	fmt.Println(values.Len(), values.Get(`"news"`).Marking, values.Get("7").Marking, values.Get("8"))
-	// Output: 2 [1] [1] <nil>
+	for value, data := range values.All() {
+		fmt.Println(value, data.Marking)
+	}
+	// Unordered output:
+	// 2 [1] [1] <nil>
+	// "news" [1]
+	// 7 [1]
 }
 
 // A call can also be settled by its number.

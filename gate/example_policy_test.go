@@ -1,0 +1,180 @@
+package gate_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// What nets a policy is made of, and whether it is another one than before.
+func ExamplePolicy_Nets() {
+	policy := policyWith(backupBeforeDelete, threePushes)
+	for _, n := range policy.Nets() {
+		fmt.Println(n.Name, n.Places)
+	}
+	again, other := policyWith(backupBeforeDelete, threePushes), policyWith(threePushes)
+	fmt.Println(policy.Fingerprint() == again.Fingerprint(), policy.Fingerprint() == other.Fingerprint())
+	fmt.Println(policy.Nets()[1].Fingerprint == other.Nets()[0].Fingerprint)
+	// Output:
+	// backup-before-delete [ready saved]
+	// three-pushes [budget]
+	// true false
+	// true
+}
+
+// A rule that stands in two files is one net with one budget, not two.
+func ExamplePolicy_Merged() {
+	first, again := threePushes, threePushes
+	first.Labels, again.Labels = &gate.Labels{}, &gate.Labels{}
+	first.Rule = gate.Position{File: "team.rules", Line: 3, Column: 1}
+	again.Rule = gate.Position{File: "mine.rules", Line: 7, Column: 1}
+	policy := policyWith(first, again)
+	for _, m := range policy.Merged() {
+		fmt.Println(m.Again, "repeats", m.First)
+	}
+	fmt.Println(len(policy.Nets()), "net")
+	// Output:
+	// mine.rules:7:1 repeats team.rules:3:1
+	// 1 net
+}
+
+// A policy in shadow records what it would have refused, and refuses nothing.
+func ExamplePolicy_Shadow() {
+	policy, err := gate.NewPolicy([]gate.Net{backupBeforeDelete}, gate.PolicyOptions{Shadow: true})
+	if err != nil {
+		panic(err)
+	}
+	state := policy.NewState(nil)
+	decision, delta := policy.Decide(state, gate.Call{Tool: "delete"}, nil)
+	state.Apply(delta)
+	fmt.Printf("%t %T\n", policy.Shadow(), decision)
+	fmt.Println(decision.(*gate.Allow).Would.Text)
+	report := policy.ShadowOf(state)
+	fmt.Println(report.Refused, "refused by", report.Nets[0].Name)
+	// Output:
+	// true *gate.Allow
+	// delete requires a successful call to backup first.
+	// 1 refused by backup-before-delete
+}
+
+// Which tools are worth showing to a client, and what hides the others.
+func ExamplePolicy_Advertise() {
+	policy := policyWith(backupBeforeDelete)
+	a := policy.Advertise(policy.NewState(nil), []gate.Call{{Tool: "backup"}, {Tool: "delete"}, {Tool: "read"}}, time.Time{})
+	fmt.Println(a.Tools)
+	for _, h := range a.Hidden {
+		fmt.Println(h.Tool, "is hidden by", h.Net)
+	}
+	// Output:
+	// [backup read]
+	// delete is hidden by backup-before-delete
+}
+
+// An admitted call is settled by its number, on whatever state the store has by then.
+func ExamplePolicy_Settle() {
+	policy := policyWith(backupBeforeDelete)
+	state := policy.NewState(nil)
+	decision, delta := policy.Decide(state, gate.Call{Tool: "backup"}, nil)
+	state.Apply(delta)
+	number := decision.(*gate.Allow).Ticket.Number
+	state.Apply(policy.Settle(state, number, gate.Success))
+	fmt.Println(policy.NetsOf(state)[0].Marking)
+	fmt.Println(policy.Settle(state, number, gate.Failure) == nil) // it is settled
+	// Output:
+	// saved:1
+	// true
+}
+
+// With the time at which a call ended, a clock that waits for it knows where to begin.
+func ExamplePolicy_SettleAt() {
+	policy := policyWith(gate.Net{
+		Name: "pause", Places: []string{"ready", "tired"}, Initial: map[string]int{"ready": 1},
+		Transitions: []gate.Transition{
+			{Name: "run", Inputs: []string{"ready"}, Outputs: []string{"tired"}, Tools: gate.Tools("run"), Deferred: true},
+			{Name: "rest", Inputs: []string{"tired"}, Outputs: []string{"ready"}, Every: time.Minute},
+		},
+	})
+	state := policy.NewState(nil)
+	start := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	decision, delta := policy.Decide(state, gate.Call{Tool: "run", Time: start}, nil)
+	state.Apply(delta)
+	state.Apply(policy.SettleAt(state, decision.(*gate.Allow).Ticket.Number, gate.Success, start.Add(10*time.Second)))
+	for _, after := range []time.Duration{time.Minute, 70 * time.Second} {
+		state.Apply(policy.Tick(state, start.Add(after)))
+		fmt.Println(after, policy.NetsOf(state)[0].Marking)
+	}
+	// Output:
+	// 1m0s tired:1
+	// 1m10s ready:1
+}
+
+// All nets go back to their start; a call that was under way settles without effect.
+func ExamplePolicy_Reset() {
+	policy := policyWith(backupBeforeDelete)
+	state := policy.NewState(nil)
+	decision, delta := policy.Decide(state, gate.Call{Tool: "backup"}, nil)
+	state.Apply(delta)
+	state.Apply(policy.Reset(state))
+	state.Apply(policy.Settle(state, decision.(*gate.Allow).Ticket.Number, gate.Success))
+	fmt.Println(policy.NetsOf(state)[0].Marking)
+	// Output: ready:1
+}
+
+// The nets that are named are active, the others wait for being switched on.
+func ExamplePolicy_NewState() {
+	policy := policyWith(backupBeforeDelete, threePushes)
+	for _, active := range [][]string{nil, {"three-pushes"}} {
+		for _, n := range policy.NetsOf(policy.NewState(active)) {
+			fmt.Println(n.Name, n.Active)
+		}
+	}
+	// Output:
+	// backup-before-delete true
+	// three-pushes true
+	// backup-before-delete false
+	// three-pushes true
+}
+
+// A transition can list several tools. One action of a tool is a name of its own where a
+// net has labels.
+func ExampleTools() {
+	s := newSession(gate.Net{
+		Name: "outbox", Labels: &gate.Labels{}, Places: []string{"left"}, Initial: map[string]int{"left": 1},
+		Transitions: []gate.Transition{{Name: "send", Inputs: []string{"left"}, Tools: gate.Tools("post", "mail.send")}},
+		Reason:      "One message is enough.",
+	})
+	try(s, "post", gate.Success)
+	for _, action := range []string{"read", "send"} {
+		switch d := s.Decide(gate.Call{Tool: "mail", Args: []byte(`{"action": "` + action + `"}`)}, nil).(type) {
+		case *gate.Allow:
+			fmt.Println("mail to", action, "is allowed")
+		case *gate.Refusal:
+			fmt.Println("mail to", action, "is refused:", d.Text)
+		}
+	}
+	// Output:
+	// post: allowed
+	// mail to read is allowed
+	// mail to send is refused: One message is enough.
+}
+
+// What a principal has used up comes back for all its sessions.
+func ExampleShared_Reset() {
+	once := threePushes
+	once.Initial = map[string]int{"budget": 1}
+	once.Scope, once.Reason = gate.ScopePrincipal, "push is possible once."
+	policy := policyWith(once)
+	alice := gate.NewShared(policy, gate.ScopePrincipal, gate.SharedOptions{})
+	first := gate.NewSession(policy, gate.SessionOptions{Principal: alice})
+	second := gate.NewSession(policy, gate.SessionOptions{Principal: alice})
+	try(first, "push", gate.Success)
+	first.Reset() // of what is its own
+	try(second, "push", gate.Success)
+	alice.Reset()
+	try(second, "push", gate.Success)
+	// Output:
+	// push: allowed
+	// push: push is possible once.
+	// push: allowed
+}
