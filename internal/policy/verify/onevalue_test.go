@@ -17,6 +17,7 @@ func TestPossibleByOneValue(t *testing.T) {
 		// a of y is m, and needs b of y, which needs m of y.
 		{"map a.f y as m\nrequire b or a before m with same f\nrequire m before b with same f", verify.Unknown},
 		{"map a.f y as m\nlimit a to 1 at once for each f", verify.Proved},
+		{"map a.f y as m\nrequire b before m with same f", verify.Proved},                    // of y
 		{"map a.f y as m\nblock b after b until m\nblock m after c until c", verify.Refuted}, // b and c, in this order
 	} {
 		r := report(t, c.rules, func(o *verify.Options) {

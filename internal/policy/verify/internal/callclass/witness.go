@@ -447,7 +447,7 @@ func (o object) place(field string, content any) bool {
 				value = []any{value}
 			}
 			if old, there := at[key]; there {
-				return same(old, value)
+				return same(old, value) || same(old, []any{value}) // the one element has it, too
 			}
 			at[key] = value
 			return true

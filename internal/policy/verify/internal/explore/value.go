@@ -31,11 +31,18 @@ func (m *Model) OneValue() *Model {
 // Assured are the states from which successful calls of classes that may be made reach
 // the goal, with the value that is looked at or, unless the goal is about that one, with
 // a new value. The calls are of one value. Whatever the state, calls of a certain value
-// can follow: if these reach the goal from all states, all are assured.
+// can follow: if these reach the goal from all states, all are assured. Where each value
+// matters, one that two maps tell apart may be none of those of the classes: those calls
+// alone follow that were made with the value.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(may) {
-		good := s.assured(g, func(class int) bool { return may(class) && s.classes[class].member.Speaks(v) })
+		taken := make([]bool, len(s.classes))
+		for i := range taken {
+			c := s.classes[i].member
+			taken[i] = may(i) && (c.Speaks(v) || !g.one && c.Takes(v))
+		}
+		good := s.assured(g, func(class int) bool { return taken[class] })
 		if all == nil || !g.one && !slices.Contains(good, false) {
 			all = good
 			continue
