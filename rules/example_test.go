@@ -77,9 +77,12 @@ func ExampleError() {
 	var e *rules.Error
 	if errors.As(err, &e) {
 		fmt.Println(e.Code, e.Pos.Line, e.Pos.Column, e.Msg)
+		fmt.Print(e.Excerpt())
 	}
 	// Output:
 	// E010 1 21 push would refill its own limit
+	//     limit push to 3 per push
+	//                         ^^^^
 }
 
 func ExampleCompiled_claims() {

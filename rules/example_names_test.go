@@ -1,0 +1,101 @@
+package rules_test
+
+import (
+	"fmt"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// What a file speaks of: names of calls, tools whose arguments it reads, and the names
+// that it gives. Whoever knows the tools can tell which of them do not exist.
+func ExampleFile_Names() {
+	f, _ := rules.Parse("safety.rules", []byte(`map bash.command runs rm as delete
+require backup before delete, drop_*
+prove never push
+`))
+	for _, n := range f.Names() {
+		fmt.Println(n.Pos, n)
+	}
+	fmt.Println("reads", f.Tools(), "and names", f.Labels())
+	// Output:
+	// safety.rules:2:9 backup
+	// safety.rules:2:23 delete
+	// safety.rules:2:31 drop_*
+	// safety.rules:3:13 push
+	// reads [bash] and names [delete]
+}
+
+// A name in quotes stands for itself, one with * or ? for a pattern.
+func ExampleName_Matches() {
+	f, _ := rules.Parse("safety.rules", []byte("block delete_*\nblock \"delete_*\"\nblock delete_?\n"))
+	for _, n := range f.Names() {
+		fmt.Println(n, n.Glob(), n.Matches("delete_file"), n.Matches("delete_*"))
+	}
+	// Output:
+	// delete_* true true true
+	// "delete_*" false false true
+	// delete_? true false true
+}
+
+// A net that is written by hand can list the name of a rule.
+func ExampleName_Call() {
+	f, _ := rules.Parse("safety.rules", []byte("block chat.send\nblock \"chat.send\"\nblock chat.*\n"))
+	for _, n := range f.Names() {
+		tool := n.Call()
+		fmt.Println(tool.Name, tool.Kind == gate.Literal, tool.Kind == gate.Glob)
+	}
+	// Output:
+	// chat.send false false
+	// chat.send true false
+	// chat.* false true
+}
+
+// A message about a name can show where it stands.
+func ExampleName_Excerpt() {
+	f, _ := rules.Parse("safety.rules", []byte("require backup before delte"))
+	n := f.Names()[1]
+	fmt.Printf("%s: no tool is called %s\n%s", n.Pos, n, n.Excerpt())
+	// Output:
+	// safety.rules:1:23: no tool is called delte
+	//     require backup before delte
+	//                           ^^^^^
+}
+
+// A word is found as a whole word.
+func ExampleMatchWord() {
+	rm := rules.MatchWord("rm")
+	force := rules.MatchWord("--force")
+	for _, s := range []string{"rm -rf build", "sudo rm x", "alarm", "push --force", "push --force-with-lease"} {
+		fmt.Println(s, rm(s), force(s))
+	}
+	// Output:
+	// rm -rf build true false
+	// sudo rm x true false
+	// alarm false false
+	// push --force false true
+	// push --force-with-lease false true
+}
+
+// A regular expression is found anywhere, unless it is anchored.
+func ExampleMatchRegex() {
+	env, err := rules.MatchRegex(`(^|/)\.env$`)
+	fmt.Println(env("src/.env"), env("src/.environment"), err)
+	_, err = rules.MatchRegex(`a{5000}`)
+	fmt.Println(err)
+	// Output:
+	// true false <nil>
+	// invalid regex: invalid repeat count: `{5000}`
+}
+
+// A parsed pattern finds what the map of it would find.
+func ExamplePattern_Match() {
+	f, _ := rules.Parse("safety.rules", []byte("map bash.command /\\brm\\b/i as delete\nmap bash.command sudo as root\n"))
+	for _, s := range f.Statements {
+		p := s.(*rules.Map).Pattern
+		fmt.Println(p, p.Match("sudo RM x"), p.Match("alarm"))
+	}
+	// Output:
+	// /\brm\b/i true false
+	// sudo true false
+}
