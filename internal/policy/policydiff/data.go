@@ -9,11 +9,39 @@ import (
 )
 
 // Nets that count by what arguments hold, such as those with a key, have more states than
-// can be visited. Those that both policies have are left out of loose searches: without
-// them more calls pass, and the calls that pass under both policies move them alike.
+// can be visited, and nets that judge arguments refuse some that nobody knows. Those that
+// both policies have refuse nothing in loose searches: so more calls pass, and the calls
+// that pass under both policies move such nets alike.
 
 // readsData reports whether the net counts by what arguments hold.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
+
+// lenient returns the net as loose searches see it.
+func lenient(n gate.Net) gate.Net {
+	n.Validate, n.OnSuccess = nil, nil
+	if readsData(gate.NetInfo{Net: n}) {
+		return permissive(n)
+	}
+	return n
+}
+
+// permissive returns a net that knows the calls that n knows, and permits all of them.
+func permissive(n gate.Net) gate.Net {
+	place := []string{"p"}
+	out := gate.Net{Name: n.Name, Places: place, Initial: map[string]int{"p": 1}, Free: n.Free, Mapper: n.Mapper, Labels: n.Labels, Maps: n.Maps, MatchFirst: n.MatchFirst}
+	for _, t := range n.Transitions {
+		if !t.Observe && len(t.Tools) > 0 {
+			out.Transitions = append(out.Transitions, gate.Transition{Name: t.Name, Inputs: place, Outputs: place, Tools: t.Tools})
+		}
+	}
+	return out
+}
+
+// judges reports whether one of the nets that are searched judges arguments.
+func (p *product) judges() bool {
+	is := func(n gate.NetInfo) bool { return n.Validate != nil }
+	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })
+}
 
 // hasKey reports whether the net has a marking for each value of a key.
 func hasKey(n gate.Net) bool {
@@ -38,15 +66,16 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 	return false
 }
 
-// sumPairs pairs nets of the policies that limit the same sum, to another number.
-func (d *Comparison) sumPairs() (pairs [][2]gate.NetInfo) {
+// sumPairs pairs nets of the policies that limit the same sum, to another number, and that
+// read no map that only one of the policies has.
+func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	apart := d.apart()
 	for i, a := range apart {
 		for _, b := range apart[i+1:] {
 			old := slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == a.Name && n.Fingerprint == a.Fingerprint })
 			changed := slices.ContainsFunc(d.sides[1].nets, func(n gate.NetInfo) bool { return n.Name == b.Name && n.Fingerprint == b.Fingerprint })
 			taken := slices.ContainsFunc(pairs, func(p [2]gate.NetInfo) bool { return p[0].Name == a.Name || p[1].Name == b.Name })
-			if old && changed && !taken && a.Sum != nil && b.Sum != nil && !a.Row && !hasKey(a.Net) && sameClass(a, b) && unlimited(a) == unlimited(b) {
+			if old && changed && !taken && a.Sum != nil && b.Sum != nil && !a.Row && !hasKey(a.Net) && sameClass(a, b) && !reads(a, alone) && unlimited(a) == unlimited(b) {
 				pairs = append(pairs, [2]gate.NetInfo{a, b})
 			}
 		}

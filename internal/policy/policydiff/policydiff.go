@@ -273,7 +273,7 @@ func newComparison(from, to *Side) *Comparison {
 	single := alone(from, to)
 	d := &Comparison{sides: [2]*Side{from, to}, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
 	d.pairs, d.kept = d.shared, make([]bool, len(d.shared))
-	d.sums = d.sumPairs()
+	d.sums = d.sumPairs(single)
 	if why := doubted(from, to, single); why != "" {
 		d.partly(why)
 	}
@@ -322,7 +322,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 	case p.unsettled() && !p.cut:
 		d.partly("there is a difference where more calls are in flight at once, and none could be shown")
 		return nil
-	case len(p.waits) == 0 && len(d.maybe) == 0 && !p.hasData():
+	case len(p.waits) == 0 && len(d.maybe) == 0 && !p.hasData() && !p.judges():
 		return nil
 	}
 	if len(d.sums) > 0 && (d.sums[0][0].Sum.Most > d.sums[0][1].Sum.Most && d.Stricter == nil || d.sums[0][0].Sum.Most < d.sums[0][1].Sum.Most && d.Looser == nil) {
@@ -390,24 +390,27 @@ func (d *Comparison) needed(by [2][]string) []int {
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {
+		all := func(n gate.NetInfo) bool { return !loose || side.deny || !readsData(n) }
 		wanted := func(n gate.NetInfo) bool {
 			at := slices.IndexFunc(d.shared, func(t sharedNet) bool { return t[i] == n.Name })
-			return (at < 0 || d.kept[at]) && !(loose && readsData(n))
+			return (at < 0 || d.kept[at]) && all(n)
 		}
-		var err error
-		if p.policies[i], err = side.only(wanted, clockless); err != nil {
+		seen := clockless
+		if loose {
+			seen = func(n gate.Net) gate.Net { return clockless(lenient(n)) }
+		}
+		var err, failed error
+		p.policies[i], err = side.only(wanted, seen)
+		if loose {
+			p.whole[i], failed = side.only(all, seen)
+		}
+		if err = cmp.Or(err, failed); err != nil {
 			return nil, err
 		}
 	}
 	p.waits = waits(p.policies)
 	if loose {
 		p.ticks = d.ticks(p.policies)
-		for i, side := range d.sides {
-			var err error
-			if p.whole[i], err = side.only(func(n gate.NetInfo) bool { return !readsData(n) }, clockless); err != nil {
-				return nil, err
-			}
-		}
 	}
 	return p, nil
 }

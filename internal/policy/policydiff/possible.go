@@ -92,10 +92,13 @@ func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 
 // doubt says why a difference that a loose search has found is not known to be one.
 func (p *product) doubt() string {
-	if len(p.ticks) > 0 {
+	switch {
+	case len(p.ticks) > 0:
 		return "calls are compared at some times, and there are others"
+	case len(p.maybe) > 0:
+		return someTogether
 	}
-	return someTogether
+	return "both policies decide by what arguments hold, and few of the values are tried"
 }
 
 // A tick is a transition that fires by the clock, by the calls that stand for it in the
