@@ -82,6 +82,41 @@ func ExampleNet_Check() {
 	// nets.yaml:4:3: net "typo": transition "t": unknown place "redy" (did you mean "ready"?)
 }
 
+// The errors of several nets are one error, or none.
+func ExampleErrorList_Err() {
+	typo := backupBeforeDelete
+	typo.Initial = map[string]int{"redy": 1}
+	for _, nets := range [][]toolnet.Net{{backupBeforeDelete}, {backupBeforeDelete, typo}} {
+		var errs toolnet.ErrorList
+		for _, n := range nets {
+			errs = append(errs, n.Check()...)
+		}
+		fmt.Println(errs.Err())
+	}
+	// Output:
+	// <nil>
+	// net "backup-before-delete": unknown place "redy" (did you mean "ready"?)
+}
+
+// The tools of a transition, by their names.
+func ExampleTools() {
+	t := toolnet.Transition{Name: "write", Tools: toolnet.Tools("write_file", "edit_file")}
+	for _, tool := range t.Tools {
+		fmt.Println(tool.Name)
+	}
+	// Output:
+	// write_file
+	// edit_file
+}
+
+// A field is known to its readers as it was written.
+func ExampleField_Name() {
+	path := toolnet.Field{Path: "$.files[*].path"}
+	expression := toolnet.Field{Source: `args.path.lowerAscii()`}
+	fmt.Println(path.Name(), expression.Name())
+	// Output: $.files[*].path args.path.lowerAscii()
+}
+
 func ExampleMap_Fault() {
 	m := toolnet.Map{Tool: "bash", Field: "$.command[", As: "delete", Match: func(string) bool { return true }}
 	fmt.Println(m.Fault())
