@@ -27,6 +27,8 @@ const module = "github.com/petrigate/petrigate"
 type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
+	TestGoFiles             []string
+	XTestGoFiles            []string
 	Imports                 []string
 	TestImports             []string
 	XTestImports            []string
@@ -35,7 +37,7 @@ type listed struct {
 // packages lists the packages of the module, and where the export data of all that they import is.
 func packages(t *testing.T) (ours []listed, export map[string]string) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,TestImports,XTestImports", "./...")
+	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir, cmd.Stderr = "../..", os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -300,25 +302,13 @@ func check(t *testing.T, f func(listed, *token.FileSet, []*ast.File, *types.Pack
 	t.Helper()
 	ours, export := packages(t)
 	fset := token.NewFileSet()
-	from := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
-		if export[path] == "" {
-			return nil, fmt.Errorf("no export data of %s", path)
-		}
-		return os.Open(export[path])
-	})
+	from := compiled(fset, export)
 	program := shipped(t, ours)
 	for _, p := range ours {
 		if !program[p.ImportPath] {
 			continue
 		}
-		var files []*ast.File
-		for _, name := range p.GoFiles {
-			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, file)
-		}
+		files := parse(t, fset, p, p.GoFiles)
 		if len(files) == 0 {
 			continue
 		}
@@ -329,4 +319,27 @@ func check(t *testing.T, f func(listed, *token.FileSet, []*ast.File, *types.Pack
 		}
 		f(p, fset, files, pkg, info)
 	}
+}
+
+// compiled imports packages by their export data.
+func compiled(fset *token.FileSet, export map[string]string) types.Importer {
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if export[path] == "" {
+			return nil, fmt.Errorf("no export data of %s", path)
+		}
+		return os.Open(export[path])
+	})
+}
+
+// parse reads files of a package.
+func parse(t *testing.T, fset *token.FileSet, p listed, names []string) (files []*ast.File) {
+	t.Helper()
+	for _, name := range names {
+		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
 }

@@ -1,0 +1,145 @@
+package archtest
+
+import (
+	"cmp"
+	"go/ast"
+	"go/doc"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shown are the packages whose entry points all have an Example.
+var shown = []string{"gate", "gate/toolnet", "rules", "internal/petri"}
+
+// plain are methods that need none: they print a value, or tell where it stands.
+var plain = []string{"Error", "Position", "String", "Unwrap"}
+
+// TestExamples: each exported function and method of these packages has an Example of
+// its own (ExampleF, ExampleT_M), or an Example of its type (ExampleT, ExampleT_N) calls
+// it. The type of a function is that of its first result. Only an Example that runs
+// counts: one with an "Output:".
+func TestExamples(t *testing.T) {
+	ours, export := packages(t)
+	for _, name := range shown {
+		at := slices.IndexFunc(ours, func(p listed) bool { return short(p.ImportPath) == name })
+		if at < 0 {
+			t.Errorf("there is no package %s", name)
+			continue
+		}
+		fset := token.NewFileSet()
+		pkg, calls := examples(t, fset, ours[at], compiled(fset, export))
+		for _, e := range entries(pkg) {
+			file := fset.Position(e.f.Pos()).Filename
+			if slices.Contains(plain, e.f.Name()) || strings.HasSuffix(file, "_test.go") || e.shown(calls) {
+				continue
+			}
+			t.Errorf("%s: %s has no Example%s, and no Example of %s calls it", file, e.f.FullName(), e.name, cmp.Or(e.owner, "its type"))
+		}
+	}
+}
+
+// An entry is an exported function or method.
+type entry struct {
+	f     *types.Func
+	name  string // that an Example of it has: F, or T_M
+	owner string // the type below which go doc lists it; empty: none
+}
+
+// shown reports whether one of the Examples is of that name, or calls it for its type.
+func (e entry) shown(calls map[string]map[*types.Func]bool) bool {
+	for example, called := range calls {
+		if is(example, e.name) || e.owner != "" && is(example, e.owner) && called[e.f] {
+			return true
+		}
+	}
+	return false
+}
+
+// is reports whether an Example is about that name.
+func is(example, name string) bool {
+	return example == name || strings.HasPrefix(example, name+"_")
+}
+
+// entries are the exported functions of a package, and the exported methods of its
+// exported types, also of those that have their name here and stand in an internal package
+// below it.
+func entries(pkg *types.Package) (all []entry) {
+	for _, name := range pkg.Scope().Names() {
+		o := pkg.Scope().Lookup(name)
+		if f, ok := o.(*types.Func); ok && f.Exported() {
+			all = append(all, entry{f, name, resultOf(f)})
+		}
+		named, ok := types.Unalias(o.Type()).(*types.Named)
+		if _, isType := o.(*types.TypeName); !ok || !isType || !o.Exported() || !ownedBy(pkg, named.Obj().Pkg()) {
+			continue
+		}
+		for m := range named.Methods() {
+			if m.Exported() {
+				all = append(all, entry{m, name + "_" + m.Name(), name})
+			}
+		}
+	}
+	return all
+}
+
+func ownedBy(pkg, of *types.Package) bool {
+	return of == pkg || of != nil && strings.HasPrefix(of.Path(), pkg.Path()+"/internal/")
+}
+
+// resultOf names the type of the package that a function returns first.
+func resultOf(f *types.Func) string {
+	if f.Signature().Results().Len() == 0 {
+		return ""
+	}
+	of := f.Signature().Results().At(0).Type()
+	if p, ok := of.(*types.Pointer); ok {
+		of = p.Elem()
+	}
+	if named, ok := of.(*types.Named); ok && named.Obj().Pkg() == f.Pkg() {
+		return named.Obj().Name()
+	}
+	return ""
+}
+
+// examples checks the types of a package with its tests. It returns what of the
+// package each Example calls, by the name of the Example without that word.
+func examples(t *testing.T, fset *token.FileSet, p listed, from types.Importer) (*types.Package, map[string]map[*types.Func]bool) {
+	t.Helper()
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	// What the tests import beyond the program has no export data, and is of no interest.
+	lenient := func(error) {}
+	inside := parse(t, fset, p, slices.Concat(p.GoFiles, p.TestGoFiles))
+	pkg, _ := (&types.Config{Importer: from, Error: lenient}).Check(p.ImportPath, fset, inside, info)
+	outside := parse(t, fset, p, p.XTestGoFiles)
+	tested := importerFunc(func(path string) (*types.Package, error) {
+		if path == p.ImportPath {
+			return pkg, nil
+		}
+		return from.Import(path)
+	})
+	_, _ = (&types.Config{Importer: tested, Error: lenient}).Check(p.ImportPath+"_test", fset, outside, info)
+
+	calls := map[string]map[*types.Func]bool{}
+	for _, e := range doc.Examples(slices.Concat(inside, outside)...) {
+		if e.Output == "" && !e.EmptyOutput {
+			continue
+		}
+		calls[e.Name] = map[*types.Func]bool{}
+		ast.Inspect(e.Code, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if f, ok := info.Uses[id].(*types.Func); ok {
+					calls[e.Name][f] = true
+				}
+			}
+			return true
+		})
+	}
+	return pkg, calls
+}
+
+type importerFunc func(path string) (*types.Package, error)
+
+func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
