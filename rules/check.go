@@ -16,15 +16,19 @@ func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)
 		c.checkFields(s)
+		c.checkExpressions(s)
 		switch s := s.(type) {
 		case *Require:
 			c.checkRequire(s)
 			c.checkUnless(s, &s.Rule, s.Before)
 		case *Approve:
-			c.checkUntil(s, s.After, s.Until, nil)
+			c.checkUntil(s.After, s.Until)
+			c.checkFree(s.Before, s.Until)
 			c.checkUnless(s, &s.Rule, s.Before)
 		case *Block:
-			c.checkUntil(s, s.After, s.Until, s.Tools)
+			c.checkUntil(s.After, s.Until)
+			c.checkFree(s.Tools, s.Until)
+			c.checkLocked(s.Tools, s.Until)
 			c.checkUnless(s, &s.Rule, s.Tools)
 		case *Limit:
 			c.checkLimit(s)
@@ -149,17 +153,31 @@ func (c *compiler) isOneOf(n, other Name) bool {
 	return n.same(other) || c.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// checkUntil warns of a rule between two calls that ends at its beginning, or that
-// blocks the calls that would end it.
-func (c *compiler) checkUntil(s Statement, after, until, blocked []Name) {
+// checkUntil warns of a rule between two calls that ends where it begins.
+func (c *compiler) checkUntil(after, until []Name) {
 	for _, n := range until {
-		for _, a := range after {
-			if n.same(a) {
-				c.warnName(n, EndsItself, "", "%s begins what it ends", n)
-			}
+		if slices.ContainsFunc(after, n.same) {
+			c.warnName(n, EndsItself, "", "%s begins what it ends", n)
 		}
+	}
+}
+
+// checkFree warns of a call that the rule would restrict, and that passes since its
+// success ends the rule.
+func (c *compiler) checkFree(restricted, until []Name) {
+	for _, n := range until {
+		if !n.Glob() && slices.ContainsFunc(restricted, n.same) {
+			c.warnName(n, EndsItself, "name another call after until, or leave until out", "the rule holds for no call of %s, since a success of it ends the rule", n)
+		}
+	}
+}
+
+// checkLocked warns of a call that would end the rule, and that is a call of a blocked
+// one.
+func (c *compiler) checkLocked(blocked, until []Name) {
+	for _, n := range until {
 		for _, b := range blocked {
-			if !b.Glob() && c.isOneOf(n, b) {
+			if !b.Glob() && !n.same(b) && c.isOneOf(n, b) {
 				c.warnName(n, EndsItself, "", "%s is blocked, so that it never ends what blocks it", n)
 			}
 		}

@@ -128,6 +128,7 @@ const (
 	ManyBudgets    Code = "W023" // a limit for each value, and the caller chooses how to write the value
 	LikePath       Code = "W024" // a key that looks like a path
 	OwnRefill      Code = "W025" // a limit for each value that its own calls refill for other values
+	LikeExpression Code = "W026" // a name that looks like an expression
 )
 
 // oneLine formats a problem without its source line.

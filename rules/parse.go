@@ -271,8 +271,10 @@ func clauseHint(word, form string) string {
 	switch strings.ToLower(word) {
 	case "and", "or", "&", "&&", "|", "||":
 		return "a comma stands between names"
-	case "same", "foreach", "each", "every", "by", "grouped", "where", "when", "if", "with-same", "for-each":
+	case "same", "foreach", "each", "every", "by", "grouped", "where", "with-same", "for-each":
 		return "calls are told apart by a field: with same path, or in a limit: for each path"
+	case "when", "if", "==", "!=", "=", "<", ">", "<=", ">=":
+		return `name the calls first: map tool when "args.amount > 100" as name`
 	case "except", "excluding", "but", "besides", "save":
 		return "write: unless A, B"
 	case "of":

@@ -1,0 +1,42 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// expressive finds what an expression has and the name of a tool has not: something of
+// the arguments, a comparison, or a function of texts.
+var expressive = regexp.MustCompile(`(?:^|[^\w.-])(?:args|annotations)\s*(?:\.|\[)|[=!<>]=|&&|\|\||\s[<>]\s|\.(?:matches|startsWith|endsWith|contains|exists|all)\(`)
+
+// checkExpressions warns of texts in a rule that are read as names of calls, and are
+// hardly meant so.
+func (c *compiler) checkExpressions(s Statement) {
+	var r *Rule
+	var tools []Name
+	switch s := s.(type) {
+	case *Require:
+		r, tools = &s.Rule, s.Before
+	case *Approve:
+		r, tools = &s.Rule, s.Before
+	case *Block:
+		r, tools = &s.Rule, s.Tools
+	case *Limit:
+		r, tools = &s.Rule, s.Tools
+	case *Allow:
+		r = &Rule{}
+	default:
+		return
+	}
+	for _, n := range s.names() {
+		if c.labels.maps[n.Text] != nil || !expressive.MatchString(n.Text) {
+			continue
+		}
+		hint := fmt.Sprintf("write: map tool when %s as name, and name in the rule", quote(n.Text))
+		if slices.Contains(r.Unless, n) {
+			hint = fmt.Sprintf("write: map %s when %s as safe, and in the rule: unless safe", tools[0], quote(n.Text))
+		}
+		c.warnName(n, LikeExpression, hint, "%s is read as the name of a tool, not as an expression", n)
+	}
+}
