@@ -177,9 +177,9 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 			return
 		}
 	}
-	a.States, a.Edges, a.Deadlocks, a.Trapped = s.states.Len(), s.edges, s.stuck, s.trapped
+	a.States, a.Edges, a.Deadlocks, a.Trapped = s.states.len(), s.edges, s.stuck, s.trapped
 	a.Bounds, a.Dead = s.bounds(), unfired(s.fired)
-	a.BytesPerState = s.states.BytesPerState()
+	a.BytesPerState = s.states.bytesPerState()
 	a.Trap = s.pathToTrap()
 	switch a.Stop {
 	case Finished:

@@ -15,8 +15,8 @@ func TestDeadlocksWhereAllCompete(t *testing.T) {
 	for range maxSet + 100 {
 		n.Transitions = append(n.Transitions, trans([]int{0}, []int{1}))
 	}
-	if d, stop := deadlocksOf(n, Marking{1, 0}, Options{}); stop != Finished || d.stuck != 1 || d.states.Len() != 2 {
-		t.Errorf("stop %d, %d deadlocks in %d states", stop, d.stuck, d.states.Len())
+	if d, stop := deadlocksOf(n, Marking{1, 0}, Options{}); stop != Finished || d.stuck != 1 || d.states.len() != 2 {
+		t.Errorf("stop %d, %d deadlocks in %d states", stop, d.stuck, d.states.len())
 	}
 }
 

@@ -54,7 +54,7 @@ func (k *known) of(state int) []uint64 { return k.ring[state&(k.size-1)*k.words:
 // reserve makes room for the set of the next state. It reports whether there is
 // memory for that.
 func (s *search) reserve() bool {
-	k, waiting := s.known, s.states.Len()-s.expanded
+	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {
 		return true
 	}
@@ -63,7 +63,7 @@ func (s *search) reserve() bool {
 		return false
 	}
 	k.ring, k.size = make([]uint64, size*k.words), size
-	for i := s.expanded; i < s.states.Len(); i++ {
+	for i := s.expanded; i < s.states.len(); i++ {
 		copy(k.of(i), old.of(i))
 	}
 	return true
@@ -110,8 +110,8 @@ func (k *known) add(t int32) {
 // state to one found before the successor, and do not take what led to it.
 func (s *search) spread(state int) {
 	k := s.known
-	first := s.states.Len() - len(k.news)
-	key := s.states.At(state)
+	first := s.states.len() - len(k.news)
+	key := s.states.at(state)
 	for i, u := range k.news {
 		set, clash := k.of(first+i), k.clashOf(int(u))
 		for w, all := range k.set {

@@ -19,7 +19,7 @@ func TestKnownSuccessors(t *testing.T) {
 	}
 	s := newSearch(n, m, slices.Repeat([]int{1}, n.Places))
 	lookups := 0
-	for s.expanded < s.states.Len() {
+	for s.expanded < s.states.len() {
 		if !s.gather() || s.admit(1<<20) != Finished {
 			t.Fatal("the search stopped")
 		}
@@ -27,8 +27,8 @@ func TestKnownSuccessors(t *testing.T) {
 		s.settleAll()
 	}
 	states := 1 << switches
-	if s.states.Len() != states || s.edges != parallel*switches*states/2 {
-		t.Errorf("%d states, %d edges", s.states.Len(), s.edges)
+	if s.states.len() != states || s.edges != parallel*switches*states/2 {
+		t.Errorf("%d states, %d edges", s.states.len(), s.edges)
 	}
 	// Each state but the first is found by one lookup; those of the second transition that
 	// does the same are always made.

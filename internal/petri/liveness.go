@@ -64,7 +64,7 @@ const done = math.MaxUint32
 
 // run visits every state; all are reachable from the first.
 func (c *components) run() bool {
-	n := c.states.Len()
+	n := c.states.len()
 	c.number, c.low = make([]uint32, n), make([]uint32, n)
 	c.next, c.here = make([]uint64, c.layout.words), make([]bool, len(c.live))
 	c.enter(0)
@@ -92,7 +92,7 @@ func (c *components) enter(state uint32) {
 // step follows the next edge of the last state of the path, or leaves it.
 func (c *components) step() {
 	v := &c.path[len(c.path)-1]
-	for key := c.states.At(int(v.state)); int(v.try) < len(c.firings); {
+	for key := c.states.at(int(v.state)); int(v.try) < len(c.firings); {
 		f := &c.firings[v.try]
 		v.try++
 		c.work++
@@ -103,7 +103,7 @@ func (c *components) step() {
 		for _, p := range f.parts {
 			c.next[p.word] += p.out - p.in
 		}
-		to, _ := c.states.Find(c.next)
+		to, _ := c.states.find(c.next)
 		switch {
 		case c.number[to] == 0:
 			c.enter(uint32(to))
@@ -143,7 +143,7 @@ func (c *components) close(v visit) {
 		c.open = c.open[:len(c.open)-1]
 		c.low[state] = done
 		if !v.leaves {
-			key := c.states.At(int(state))
+			key := c.states.at(int(state))
 			c.work += len(c.firings)
 			for t := range c.firings {
 				c.here[t] = c.here[t] || c.enabled(&c.firings[t], key)

@@ -19,7 +19,7 @@ type search struct {
 	initial Marking
 	layout  *layout
 	firings []firing
-	states  *States
+	states  *stateSet
 	high    []uint64 // the largest count of each place
 	fired   []bool   // transitions that were enabled somewhere
 
@@ -61,11 +61,11 @@ func newSearch(n *Net, initial Marking, bounds []int) *search {
 		s.marked = make([]int, n.Places)
 	}
 	s.use(newLayout(neededWidths(n, initial, bounds)))
-	s.states, s.known = NewStates(s.layout.words), newKnown(n)
+	s.states, s.known = newStateSet(s.layout.words), newKnown(n)
 	s.reserve()
 	key := make([]uint64, s.layout.words)
 	s.layout.pack(initial, key)
-	s.states.Add(key)
+	s.states.add(key)
 	s.high = key
 	return s
 }
@@ -123,9 +123,9 @@ func (s *search) run(o *Options) Stop {
 	if limit < 1 {
 		limit = DefaultLimit
 	}
-	s.terminal, s.states.MaxBytes = o.Terminal, o.MaxBytes
-	for round := 0; s.expanded < s.states.Len(); round++ {
-		if round&255 == 0 && o.Continue != nil && !o.Continue(s.states.Len()) {
+	s.terminal, s.states.maxBytes = o.Terminal, o.MaxBytes
+	for round := 0; s.expanded < s.states.len(); round++ {
+		if round&255 == 0 && o.Continue != nil && !o.Continue(s.states.len()) {
 			return StopAsked
 		}
 		if !s.gather() {
@@ -146,8 +146,8 @@ func (s *search) run(o *Options) Stop {
 // fit the layout.
 func (s *search) gather() bool {
 	s.by, s.via, s.next, s.ends = s.by[:0], s.via[:0], s.next[:0], s.ends[:0]
-	for i := s.expanded; i < s.states.Len() && len(s.via) < batchKeys && len(s.by) < 16*batchKeys; i++ {
-		key := s.states.At(i)
+	for i := s.expanded; i < s.states.len() && len(s.via) < batchKeys && len(s.by) < 16*batchKeys; i++ {
+		key := s.states.at(i)
 		if s.marked != nil && i <= learnStates {
 			s.learn(key, i)
 		}
@@ -179,7 +179,7 @@ func (s *search) settle(by []int32) {
 	s.edges += len(by)
 	if len(by) == 0 {
 		s.stuck++
-		if !s.resting(s.states.At(s.expanded)) {
+		if !s.resting(s.states.at(s.expanded)) {
 			if s.trapped++; s.trap < 0 {
 				s.trap = s.expanded
 			}
@@ -223,7 +223,7 @@ func (s *search) admitOf(state, from, to, limit int) Stop {
 			k.add(s.via[i])
 			continue
 		}
-		if s.states.Len() >= limit {
+		if s.states.len() >= limit {
 			return StopStates
 		}
 		if !s.reserve() || !s.states.insert(key, slot) {
@@ -285,7 +285,7 @@ func (s *search) probeKeys() {
 	}
 	for i, number := range s.found {
 		if number > 0 && words > 0 {
-			s.found[i] = s.states.At(int(number) - 1)[0]
+			s.found[i] = s.states.at(int(number) - 1)[0]
 		}
 	}
 }
@@ -416,13 +416,13 @@ func (s *search) widen() bool {
 
 // repack moves all states from the old layout to the present one, in order.
 func (s *search) repack(old *layout) bool {
-	states := NewStates(s.layout.words)
-	states.MaxBytes = s.states.MaxBytes
+	states := newStateSet(s.layout.words)
+	states.maxBytes = s.states.maxBytes
 	m, key := make(Marking, s.net.Places), make([]uint64, s.layout.words)
-	for i := range s.states.Len() {
-		old.unpack(s.states.At(i), m)
+	for i := range s.states.len() {
+		old.unpack(s.states.at(i), m)
 		s.layout.pack(m, key)
-		if !states.Add(key) {
+		if !states.add(key) {
 			return false
 		}
 	}
@@ -458,7 +458,7 @@ func (s *search) path(state int) []int {
 	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)
 	key := make([]uint64, s.layout.words)
 	for state > 0 {
-		s.layout.unpack(s.states.At(state), m)
+		s.layout.unpack(s.states.at(state), m)
 		best, by := state, -1
 		for t := range s.net.Transitions {
 			if i, ok := s.before(m, t, prev, key); ok && i < best {
@@ -488,5 +488,5 @@ func (s *search) before(m Marking, t int, prev Marking, key []uint64) (state int
 	if !s.layout.pack(prev, key) {
 		return 0, false
 	}
-	return s.states.Find(key)
+	return s.states.find(key)
 }

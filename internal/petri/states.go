@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// States is a set of keys of the same length, numbered in the order of insertion. It
+// stateSet is a set of keys of the same length, numbered in the order of insertion. It
 // is the visited set of a search and, as an arena in that order, also the queue of a
 // breadth-first search. Keys are compared exactly: two that differ
 // are never taken for one.
 //
 // It allocates for thousands of keys at once and never for one. It is not safe
 // for concurrent use.
-type States struct {
-	MaxBytes int64 // the maximum memory; 0: no bound
+type stateSet struct {
+	maxBytes int64 // the maximum memory; 0: no bound
 
 	words  int
 	shift  uint       // a chunk holds 1<<shift keys
@@ -40,10 +40,10 @@ type States struct {
 // chunkWords is about how many words a chunk of the arena holds.
 const chunkWords = 1 << 15
 
-// NewStates returns an empty set of keys with this number of words; a set of keys
+// newStateSet returns an empty set of keys with this number of words; a set of keys
 // with 0 words has at most one key. A key of one word must have a bit that is 0.
-func NewStates(words int) *States {
-	s := &States{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, top: 64 - firstBits}
+func newStateSet(words int) *stateSet {
+	s := &stateSet{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, top: 64 - firstBits}
 	if words == 1 {
 		s.inline, s.bytes = make([]uint64, firstSlots), 8*firstSlots
 	} else {
@@ -61,11 +61,11 @@ const (
 	firstSlots = 1 << firstBits
 )
 
-// Add copies a key that is not in the set. It reports whether there was room.
-func (s *States) Add(key []uint64) bool { return s.insert(key, s.slot(key)) }
+// add copies a key that is not in the set. It reports whether there was room.
+func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 
-// Find returns the number of key, if the set has it.
-func (s *States) Find(key []uint64) (index int, ok bool) {
+// find returns the number of key, if the set has it.
+func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
 		s.bytes += 4 * int64(s.size) // perhaps beyond the bound: a search that ended there must still report its path
 		s.number()
@@ -74,26 +74,26 @@ func (s *States) Find(key []uint64) (index int, ok bool) {
 	return int(entry) - 1, entry != 0
 }
 
-// At returns the key with number i. Later insertions do not change it; the caller
+// at returns the key with number i. Later insertions do not change it; the caller
 // must not change it.
-func (s *States) At(i int) []uint64 {
+func (s *stateSet) at(i int) []uint64 {
 	at := (i & (1<<s.shift - 1)) * s.words
 	return s.chunks[i>>s.shift][at : at+s.words : at+s.words]
 }
 
-// Len returns the number of keys.
-func (s *States) Len() int { return s.count }
+// len returns the number of keys.
+func (s *stateSet) len() int { return s.count }
 
-// BytesPerState returns the memory of the set, with its reserve for growth, divided
-// by [States.Len].
-func (s *States) BytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
+// bytesPerState returns the memory of the set, with its reserve for growth, divided
+// by the number of keys.
+func (s *stateSet) bytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
 // home returns the slot in which the search for a hash begins. It comes from the
 // high bits, so that a table that grows keeps its order.
-func (s *States) home(hash uint64) int { return int(hash >> s.top) }
+func (s *stateSet) home(hash uint64) int { return int(hash >> s.top) }
 
 // slot returns the slot of key, or the one for it.
-func (s *States) slot(key []uint64) int {
+func (s *stateSet) slot(key []uint64) int {
 	if s.words == 1 {
 		return s.wordSlot(key[0], hashWord(key[0]))
 	}
@@ -101,10 +101,10 @@ func (s *States) slot(key []uint64) int {
 }
 
 // keySlot is slot for a key that is not of one word.
-func (s *States) keySlot(key []uint64, hash uint64) int {
+func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	tag := tagOf(hash)
 	for slot := s.home(hash); ; slot = (slot + 1) & (s.size - 1) {
-		if found := s.tags[slot]; found == 0 || found == tag && slices.Equal(s.At(int(s.table[slot])-1), key) {
+		if found := s.tags[slot]; found == 0 || found == tag && slices.Equal(s.at(int(s.table[slot])-1), key) {
 			return slot
 		}
 	}
@@ -114,7 +114,7 @@ func (s *States) keySlot(key []uint64, hash uint64) int {
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is slot for a key of one word.
-func (s *States) wordSlot(key, hash uint64) int {
+func (s *stateSet) wordSlot(key, hash uint64) int {
 	for slot := s.home(hash); ; slot = (slot + 1) & (s.size - 1) {
 		if found := s.inline[slot]; found == 0 || found == ^key {
 			return slot
@@ -124,7 +124,7 @@ func (s *States) wordSlot(key, hash uint64) int {
 
 // insert appends a key that is not there and belongs into slot. It reports whether
 // there was room.
-func (s *States) insert(key []uint64, slot int) bool {
+func (s *stateSet) insert(key []uint64, slot int) bool {
 	if s.full() {
 		if !s.grow() {
 			return false
@@ -149,11 +149,11 @@ func (s *States) insert(key []uint64, slot int) bool {
 }
 
 // full reports whether the next key needs a larger table.
-func (s *States) full() bool { return 4*(s.count+1) > 3*s.size }
+func (s *stateSet) full() bool { return 4*(s.count+1) > 3*s.size }
 
 // room ensures space for one more key in the last chunk. The first chunk
 // grows by doubling, so that small sets are small; the others come whole.
-func (s *States) room() bool {
+func (s *stateSet) room() bool {
 	full := s.words << s.shift
 	if s.count&(1<<s.shift-1) == 0 {
 		size := full
@@ -180,7 +180,7 @@ func (s *States) room() bool {
 
 // grow doubles the table. For keys of one word it goes through the old table in
 // order, and so, but for collisions, through the new one.
-func (s *States) grow() bool {
+func (s *stateSet) grow() bool {
 	slotBytes := int64(tagged)
 	if s.words == 1 {
 		slotBytes = 8
@@ -205,10 +205,10 @@ func (s *States) grow() bool {
 }
 
 // tag makes table and tags.
-func (s *States) tag() {
+func (s *stateSet) tag() {
 	s.table, s.tags = make([]uint32, s.size), make([]uint8, s.size)
 	for i := range s.count {
-		hash := hashKey(s.At(i))
+		hash := hashKey(s.at(i))
 		slot := s.home(hash)
 		for s.tags[slot] != 0 {
 			slot = (slot + 1) & (s.size - 1)
@@ -218,16 +218,16 @@ func (s *States) tag() {
 }
 
 // number makes the table of numbers for keys of one word.
-func (s *States) number() {
+func (s *stateSet) number() {
 	s.table = make([]uint32, s.size)
 	for i := range s.count {
-		s.table[s.slot(s.At(i))] = uint32(i + 1)
+		s.table[s.slot(s.at(i))] = uint32(i + 1)
 	}
 }
 
 // take accounts for more memory, if the bound allows it.
-func (s *States) take(more int64) bool {
-	if s.MaxBytes > 0 && s.bytes+more > s.MaxBytes {
+func (s *stateSet) take(more int64) bool {
+	if s.maxBytes > 0 && s.bytes+more > s.maxBytes {
 		return false
 	}
 	s.bytes += more

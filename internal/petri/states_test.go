@@ -9,7 +9,7 @@ import (
 func TestStatesKeepWhatTheyAreGiven(t *testing.T) {
 	for _, words := range []int{1, 2, 3, 70} {
 		const n = 50_000 / 7
-		s := NewStates(words)
+		s := newStateSet(words)
 		key := make([]uint64, words)
 		fill := func(i int) {
 			for w := range key {
@@ -19,53 +19,53 @@ func TestStatesKeepWhatTheyAreGiven(t *testing.T) {
 		var early []uint64
 		for i := range n {
 			fill(i)
-			if !s.Add(key) || s.Len() != i+1 {
-				t.Fatalf("%d words: key %d got number %d", words, i, s.Len()-1)
+			if !s.add(key) || s.len() != i+1 {
+				t.Fatalf("%d words: key %d got number %d", words, i, s.len()-1)
 			}
 			if i == 3 {
-				early = s.At(3)
+				early = s.at(3)
 			}
 		}
 		for i := range n {
 			fill(i)
-			if index, ok := s.Find(key); index != i || !ok || !slices.Equal(s.At(i), key) {
+			if index, ok := s.find(key); index != i || !ok || !slices.Equal(s.at(i), key) {
 				t.Fatalf("%d words: key %d is number %d, found %v", words, i, index, ok)
 			}
 		}
 		fill(3)
-		if !slices.Equal(early, key) || s.Len() != n {
-			t.Errorf("%d words: %v, want %v; %d keys", words, early, key, s.Len())
+		if !slices.Equal(early, key) || s.len() != n {
+			t.Errorf("%d words: %v, want %v; %d keys", words, early, key, s.len())
 		}
 		fill(n)
-		if _, ok := s.Find(key); ok {
+		if _, ok := s.find(key); ok {
 			t.Errorf("%d words: found what is not there", words)
 		}
 	}
 }
 
 func TestStatesWithoutWords(t *testing.T) {
-	s := NewStates(0)
-	if _, ok := s.Find(nil); ok || !s.Add(nil) {
+	s := newStateSet(0)
+	if _, ok := s.find(nil); ok || !s.add(nil) {
 		t.Error("the empty key is not new")
 	}
-	if index, ok := s.Find([]uint64{}); index != 0 || !ok || len(s.At(0)) != 0 {
+	if index, ok := s.find([]uint64{}); index != 0 || !ok || len(s.at(0)) != 0 {
 		t.Error("there are two empty keys")
 	}
 }
 
 func TestStatesStayWithinTheirMemory(t *testing.T) {
 	for _, most := range []int64{200, 1_000, 100_000, 1_000_000} {
-		s := NewStates(1)
-		s.MaxBytes = most
+		s := newStateSet(1)
+		s.maxBytes = most
 		n := 0
-		for s.Add([]uint64{uint64(n)}) {
+		for s.add([]uint64{uint64(n)}) {
 			n++
 		}
-		if s.bytes > most || s.Len() != n {
-			t.Errorf("%d keys in %d bytes of %d", s.Len(), s.bytes, most)
+		if s.bytes > most || s.len() != n {
+			t.Errorf("%d keys in %d bytes of %d", s.len(), s.bytes, most)
 		}
 		if n > 0 {
-			if index, ok := s.Find([]uint64{0}); index != 0 || !ok {
+			if index, ok := s.find([]uint64{0}); index != 0 || !ok {
 				t.Error("a full set does not know its keys")
 			}
 		}
@@ -73,18 +73,18 @@ func TestStatesStayWithinTheirMemory(t *testing.T) {
 }
 
 func TestStatesAreSmallAndAllocateRarely(t *testing.T) {
-	s := NewStates(1)
+	s := newStateSet(1)
 	key := []uint64{0}
 	allocs := testing.AllocsPerRun(1, func() {
 		for range 1_000_000 {
 			key[0] += 0x10001
-			s.Add(key)
+			s.add(key)
 		}
 	})
-	if s.BytesPerState() > 36 || allocs > 200 {
-		t.Errorf("%.1f bytes a state, %.0f allocations", s.BytesPerState(), allocs)
+	if s.bytesPerState() > 36 || allocs > 200 {
+		t.Errorf("%.1f bytes a state, %.0f allocations", s.bytesPerState(), allocs)
 	}
-	if few := NewStates(2); few.bytes > 80 {
+	if few := newStateSet(2); few.bytes > 80 {
 		t.Errorf("an empty set takes %d bytes", few.bytes)
 	}
 }
@@ -96,7 +96,7 @@ func FuzzStates(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 1, 0, 0, 0, 0}, uint8(2))
 	f.Fuzz(func(t *testing.T, doc []byte, words uint8) {
 		size := int(words%4) + 1
-		s, want := NewStates(size), map[string]int{}
+		s, want := newStateSet(size), map[string]int{}
 		key := make([]uint64, size)
 		for ; len(doc) >= size; doc = doc[size:] {
 			var text []byte
@@ -109,10 +109,10 @@ func FuzzStates(f *testing.F) {
 				known = len(want)
 				want[string(text)] = known
 			}
-			if index, found := s.Find(key); found != ok || ok && index != known {
+			if index, found := s.find(key); found != ok || ok && index != known {
 				t.Fatalf("%v is %d, found %v; want %d", key, index, found, known)
 			}
-			if !ok && !s.Add(key) {
+			if !ok && !s.add(key) {
 				t.Fatalf("there is no room for %v", key)
 			}
 		}

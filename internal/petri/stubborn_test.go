@@ -26,12 +26,12 @@ func TestDeadlocksOfTheCorpus(t *testing.T) {
 		}
 		n, initial := readNet(t, dir, name).net()
 		d, stop := deadlocksOf(n, initial, Options{MaxStates: large})
-		if stop != Finished || d.stuck != *want.Deadlocks || d.states.Len() > *want.States {
-			t.Errorf("%s: stop %d, %d deadlocks in %d states; want %d in %d", name, stop, d.stuck, d.states.Len(), *want.Deadlocks, *want.States)
+		if stop != Finished || d.stuck != *want.Deadlocks || d.states.len() > *want.States {
+			t.Errorf("%s: stop %d, %d deadlocks in %d states; want %d in %d", name, stop, d.stuck, d.states.len(), *want.Deadlocks, *want.States)
 		}
 		checkTrap(t, n, initial, d)
-		all, few = all+*want.States, few+d.states.Len()
-		t.Logf("%s: %d of %d states", name, d.states.Len(), *want.States)
+		all, few = all+*want.States, few+d.states.len()
+		t.Logf("%s: %d of %d states", name, d.states.len(), *want.States)
 	}
 	t.Logf("%d of %d states", few, all)
 }
@@ -84,8 +84,8 @@ func TestDeadlocksOfRandomNets(t *testing.T) {
 			continue
 		}
 		d, stop := deadlocksOf(n, initial, Options{})
-		if stop != Finished || d.stuck != o.deadlocks || d.states.Len() > len(o.states) {
-			t.Fatalf("%+v from %v: %d deadlocks in %d states, want %d in %d", n, initial, d.stuck, d.states.Len(), o.deadlocks, len(o.states))
+		if stop != Finished || d.stuck != o.deadlocks || d.states.len() > len(o.states) {
+			t.Fatalf("%+v from %v: %d deadlocks in %d states, want %d in %d", n, initial, d.stuck, d.states.len(), o.deadlocks, len(o.states))
 		}
 		checkTrap(t, n, initial, d)
 	}
@@ -113,8 +113,8 @@ func TestDeadlocksBeyondTheBudget(t *testing.T) {
 		if a.Stop != StopStates || a.Trapped != c.deadlocks || a.Deadlocks != c.deadlocks || len(a.Trap) > 0 != (c.deadlocks > 0) {
 			t.Errorf("stop %d, %d deadlocks, %d traps, %v", a.Stop, a.Deadlocks, a.Trapped, a.Trap)
 		}
-		if d, stop := deadlocksOf(c.n, initial, o); stop != Finished || d.states.Len() > 100 {
-			t.Errorf("stop %d after %d states", stop, d.states.Len())
+		if d, stop := deadlocksOf(c.n, initial, o); stop != Finished || d.states.len() > 100 {
+			t.Errorf("stop %d after %d states", stop, d.states.len())
 		}
 	}
 	if a := Analyze(stuck, initial, Options{MaxStates: 1000, Continue: func(int) bool { return false }}); a.Stop != StopAsked || a.Deadlocks != 0 {
