@@ -14,7 +14,8 @@ import (
 type edit struct {
 	rules [2][]written
 	maps  [2][]string
-	deny  bool
+	nets  [2]*flow // nil: none
+	deny  [2]bool
 	kind  string // of the edit
 	of    *subject
 }
@@ -60,7 +61,8 @@ var forms = []string{
 }
 
 func newEdit(g *rand.Rand) *edit {
-	e := &edit{of: &subjects[g.IntN(len(subjects))], deny: g.IntN(5) == 0}
+	deny := g.IntN(5) == 0
+	e := &edit{of: &subjects[g.IntN(len(subjects))], deny: [2]bool{deny, deny}}
 	names := []string{"a", "b", "c"}[:2+g.IntN(2)]
 	if len(e.of.maps) > 0 {
 		names = append(names, "m")
@@ -73,10 +75,16 @@ func newEdit(g *rand.Rand) *edit {
 	for range 1 + g.IntN(3) {
 		e.rules[0] = append(e.rules[0], w.rule())
 	}
-	e.maps[1] = e.maps[0]
+	if g.IntN(4) == 0 {
+		e.nets[0] = w.flow()
+	}
 	for e.kind == "" {
-		e.rules[1] = slices.Clone(e.rules[0])
-		e.kind = w.change(e)
+		e.rules[1], e.maps[1], e.nets[1], e.deny[1] = slices.Clone(e.rules[0]), e.maps[0], e.nets[0], deny
+		if e.kind = w.change(e); g.IntN(4) == 0 && e.kind != "" {
+			if more := w.change(e); more != "" {
+				e.kind = "two edits"
+			}
+		}
 	}
 	return e
 }
@@ -197,10 +205,13 @@ func (r *written) String() string {
 // change edits the new policy. It returns what it did; empty: nothing.
 func (w *scribe) change(e *edit) (kind string) {
 	rules := e.rules[1]
+	if len(rules) == 0 {
+		return ""
+	}
 	at := w.IntN(len(rules))
 	r := &rules[at]
 	was := *r
-	switch kind = w.pick("rule added", "rule removed", "rule replaced", "key", "count", "evidence", "list", "spoilers", "exception", "word", "map"); kind {
+	switch kind = w.pick("rule added", "rule removed", "rule replaced", "key", "count", "evidence", "list", "spoilers", "exception", "word", "map", "net", "default"); kind {
 	case "rule added":
 		e.rules[1] = slices.Insert(rules, at, w.rule())
 		return kind
@@ -240,7 +251,14 @@ func (w *scribe) change(e *edit) (kind string) {
 			return kind
 		}
 	}
-	if r.String() == was.String() {
+	switch {
+	case kind == "net" && e.nets[1] != nil:
+		e.nets[1] = w.flow()
+		return kind
+	case kind == "default" && w.IntN(3) == 0:
+		e.deny[1] = !e.deny[1]
+		return kind
+	case r.String() == was.String():
 		return ""
 	}
 	return kind
@@ -267,13 +285,16 @@ func (e *edit) text(side int) string {
 }
 
 func (e *edit) String() string {
-	return fmt.Sprintf("%s, deny %v\n%s--\n%s", e.kind, e.deny, e.text(0), e.text(1))
+	return fmt.Sprintf("%s, deny %v\n%s%s--\n%s%s", e.kind, e.deny, e.text(0), e.nets[0], e.text(1), e.nets[1])
 }
 
 // forms are those of the rules that only one of the policies has.
 func (e *edit) forms() []string {
 	var out []string
 	for i, rules := range e.rules {
+		if i == 0 && e.nets[0].String() != e.nets[1].String() {
+			out = append(out, "net")
+		}
 		for _, r := range rules {
 			same := func(o written) bool { return o.String() == r.String() }
 			form := r.form

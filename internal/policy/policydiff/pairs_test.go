@@ -51,8 +51,8 @@ func TestRandomPairs(t *testing.T) {
 				t.Fatalf("seed %d: %s\n%s\n%s", seed, why, d.Text("old", "new"), e)
 			}
 		}
-		if seed%5 == 0 && !e.deny { // a file of rules has no default
-			e.narrower(t, seed, results[1], looser)
+		if seed%5 == 0 && !e.deny[0] && e.nets[0] == nil { // a file of rules has neither
+			e.narrower(t, seed, results, looser)
 		}
 	}
 	for _, of := range slices.Sorted(maps.Keys(shares)) {
@@ -115,20 +115,31 @@ func (e *edit) states() int {
 
 func (e *edit) source(side int) policy.Source {
 	s := policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: e.text(side)}}}
-	if e.deny {
+	if e.deny[side] {
 		s.Default = "deny"
+	}
+	if e.nets[side] != nil {
+		s.Nets, _ = config.ParseNet("flow.yaml", []byte(e.nets[side].String())) // some are none
 	}
 	return s
 }
 
 // narrower holds the claim that the new policy admits no more than the old one to what
 // calls have shown.
-func (e *edit) narrower(t *testing.T, seed uint64, changed *policy.Result, looser string) {
+func (e *edit) narrower(t *testing.T, seed uint64, results [2]*policy.Result, looser string) {
 	file := filepath.Join(t.TempDir(), "old.rules")
 	if err := os.WriteFile(file, []byte(e.text(0)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := Narrower(policy.Claim{File: file}, changed, e.source(1), func() bool { return false })
+	claim, end := policy.Claim{File: file}, func() bool { return false }
+	d, err := against(claim, results[1], e.source(1), end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := replayed(d.Looser, d, results); why != "" {
+		t.Fatalf("seed %d: %s\n%s\n%s", seed, why, d.Text("old", "new"), e)
+	}
+	p := Narrower(claim, results[1], e.source(1), end)
 	if p.Result == verify.Proved && looser != "" {
 		t.Fatalf("seed %d: proved to be narrower, but: %s\n%s", seed, looser, e)
 	}
