@@ -26,6 +26,15 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// First returns a list of so many of the names at most, and how many there are besides:
+// "a, b and 3 more".
+func First(most int, names []string) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 // Subject returns a number with its noun and its verb: "1 file is", "2 files are".
 func Subject(n int, noun, is, are string) string {
 	if n == 1 {

@@ -106,3 +106,11 @@ func TestPeriod(t *testing.T) {
 		}
 	}
 }
+
+func TestFirst(t *testing.T) {
+	for want, names := range map[string][]string{"": nil, "a": {"a"}, "a, b": {"a", "b"}, "a, b and 2 more": {"a", "b", "c", "d"}} {
+		if got := First(2, names); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -102,6 +102,9 @@ func (r Report) toolRows() [][]string {
 	return rows
 }
 
+// mostBefore is how many calls are named that lead to one.
+const mostBefore = 12
+
 // callable says whether and how a name can be called. asks is how many people a net
 // requires to approve its calls.
 func (r Report) callable(t reportedTool, asks int) string {
@@ -109,7 +112,7 @@ func (r Report) callable(t reportedTool, asks int) string {
 	case verify.Possible:
 		said := r.verified.tools.yes(n.Shortest)
 		if before := t.Shortest[:max(0, len(t.Shortest)-1)]; len(before) > 0 {
-			said = "after " + strings.Join(before, ", ") + strings.TrimPrefix(", "+said, ", yes")
+			said = "after " + text.First(mostBefore, before) + strings.TrimPrefix(", "+said, ", yes")
 		}
 		if asks > 0 {
 			said += ", with the approval of " + text.People(asks, "", "")

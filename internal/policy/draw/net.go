@@ -75,10 +75,8 @@ func (t *Transition) notes() string {
 		notes = append(notes, "every "+text.Exact(t.Every))
 	case len(t.Tools) == 0:
 		notes = append(notes, "by itself")
-	case len(t.Tools) > mostTools:
-		notes = append(notes, fmt.Sprintf("%s and %d more", strings.Join(t.Tools[:mostTools], ", "), len(t.Tools)-mostTools))
-	case !t.namesTool():
-		notes = append(notes, strings.Join(t.Tools, ", "))
+	case len(t.Tools) > mostTools, !t.namesTool():
+		notes = append(notes, text.First(mostTools, t.Tools))
 	}
 	if len(t.Key) > 0 {
 		notes = append(notes, "for each "+strings.Join(t.Key, ", "))

@@ -84,11 +84,7 @@ func way(path []string) string {
 		return "at the start"
 	}
 	const most = 12
-	text := "after " + strings.Join(path[:min(most, len(path))], ", ")
-	if len(path) > most {
-		text += fmt.Sprintf(" and %d more", len(path)-most)
-	}
-	return text
+	return "after " + text.First(most, path)
 }
 
 func (r *Report) bounded() string {

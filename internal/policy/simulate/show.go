@@ -189,12 +189,7 @@ func (m *Simulator) list(title string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	more := ""
-	if len(names) > most {
-		more = fmt.Sprintf(" and %d more", len(names)-most)
-		names = names[:most]
-	}
-	m.printf("%s %s%s\n", m.ink.In(text.Cyan, title), strings.Join(names, ", "), more)
+	m.printf("%s %s\n", m.ink.In(text.Cyan, title), text.First(most, names))
 }
 
 // status shows the nets and the open calls.

@@ -3,7 +3,6 @@ package callclass
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -104,7 +103,7 @@ func (o *openTool) tooMany(atoms []int) string {
 func enumerated(names []string) string {
 	const most = 8
 	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+		return text.First(most, names)
 	}
 	return text.And(names)
 }
