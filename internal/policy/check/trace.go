@@ -62,7 +62,7 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 // Story returns a run as lines for people, one for each call that begins or ends. A call that
 // ends before the next event is one line, and so are many alike.
 func Story(t verify.Trace) []string {
-	names := make(map[int]string)
+	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
 	for i := 0; i < len(t); {
 		if n := same(t[i:]); n >= manySame {
@@ -84,13 +84,14 @@ func Story(t verify.Trace) []string {
 			lines = append(lines, fmt.Sprintf("%s pass", text.Exact(s.Wait*time.Duration(max(s.Times, 1)))))
 			i++
 		case s.Ends:
-			lines = append(lines, fmt.Sprintf("%s %s", names[s.Call], ending(s.Outcome)))
+			lines = append(lines, fmt.Sprintf("%s %s", names[s.Call], ending(begun[s.Call], s.Outcome)))
 			i++
 		case s.Times > 1:
-			lines = append(lines, fmt.Sprintf("%s succeeds %d times", Called(s), s.Times))
+			lines = append(lines, fmt.Sprintf("%s %s %d times", Called(s), ending(s, gate.Success), s.Times))
 			i++
 		default:
 			what, steps := happens(t[i:])
+			begun[s.Call] = s
 			names[s.Call] = "the " + text.Escape(s.Name) + " of step " + strconv.Itoa(len(lines)+1)
 			lines = append(lines, Called(s)+" "+what)
 			i += steps
@@ -103,11 +104,11 @@ func Story(t verify.Trace) []string {
 func happens(t verify.Trace) (what string, steps int) {
 	switch {
 	case t[0].Times == 1:
-		return "succeeds", 1
+		return ending(t[0], gate.Success), 1
 	case !ends(t[1:], t[0].Call):
 		return "is admitted", 1
 	case t[1].Ends && t[1].Call == t[0].Call:
-		return ending(t[1].Outcome), 2
+		return ending(t[0], t[1].Outcome), 2
 	}
 	return "begins", 1
 }
@@ -182,7 +183,11 @@ func Called(s verify.Step) string {
 	return fmt.Sprintf("%s (%s %s)", text.Escape(s.Name), text.Escape(s.Tool), text.Escape(s.Args))
 }
 
-func ending(o gate.Outcome) string {
+// ending returns how the call ends that begins with the step, and what it has to return.
+func ending(s verify.Step, o gate.Outcome) string {
+	if o == gate.Success && s.Result != "" {
+		return "succeeds and returns " + text.Escape(s.Result)
+	}
 	return [...]string{gate.Unknown: "ends, nobody knows how", gate.Success: "succeeds", gate.Failure: "fails"}[o]
 }
 
