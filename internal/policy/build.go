@@ -81,6 +81,7 @@ func Build(s Source) (*Result, error) {
 	b.checkBare()
 	b.checkEvidence()
 	b.checkDefault()
+	b.checkPeople()
 	b.checkTools()
 	b.active()
 	b.invalid = len(b.errors()) > 0

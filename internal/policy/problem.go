@@ -40,6 +40,7 @@ const (
 	IdleDeny       = "W112" // a limit that makes every tool known where the default is to deny
 	NearName       = "W113" // a name that looks like another one, misspelt
 	MissedName     = "W114" // a pattern such as pay_*, where a rule names pay
+	Unasked        = "W115" // an approval that nobody could give
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

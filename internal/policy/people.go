@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// checkPeople warns of approvals that nobody could give: their channel is not open, or
+// several persons have to give them and only the one at the client is asked.
+func (b *builder) checkPeople() {
+	for _, f := range b.files {
+		for _, s := range f.Statements {
+			if s, ok := s.(*rules.Approve); ok {
+				if msg, hint := b.unasked(s.Via, s.Persons); msg != "" {
+					b.atName(s.Before[0], problem(diag.Warning, Unasked, s.Before[0].Pos, listed(s.Before)+" can never be approved: "+msg, hint))
+				}
+			}
+		}
+	}
+	for i := range b.source.Nets {
+		n := &b.source.Nets[i]
+		for _, t := range n.Transitions {
+			if t.Type != "manual" {
+				continue
+			}
+			if msg, hint := b.unasked(t.Via, t.Approvals); msg != "" {
+				b.inNet(n, problem(diag.Warning, Unasked, position(t.Position), fmt.Sprintf("the transition %q can never be approved: %s", t.Name, msg), hint))
+			}
+		}
+	}
+}
+
+// unasked says why so many persons cannot be asked by a channel, and what to do; empty
+// if they can.
+func (b *builder) unasked(via string, persons int) (msg, hint string) {
+	const elicit = "elicit"
+	open := []string{elicit, "cli"}
+	if b.source.Config != nil && b.source.Config.Approval.Channels != nil {
+		open = b.source.Config.Approval.Channels
+	}
+	switch {
+	case via != "" && !slices.Contains(open, via):
+		return fmt.Sprintf("the channel %s is not open", via), "add it to approval.channels"
+	case persons < 2:
+		return "", ""
+	case via == elicit:
+		return "all answers at the client are of one person", "write via cli, or leave via out"
+	case via == "" && !slices.ContainsFunc(open, func(c string) bool { return c != elicit }):
+		return "all answers at the client are of one person", "add cli to approval.channels"
+	}
+	return "", ""
+}
