@@ -404,7 +404,7 @@ func (d *Comparison) product(loose bool) (*product, error) {
 		if loose {
 			p.whole[i], failed = side.only(all, seen)
 		}
-		if err = cmp.Or(err, failed); err != nil {
+		if err := cmp.Or(err, failed); err != nil {
 			return nil, err
 		}
 	}
