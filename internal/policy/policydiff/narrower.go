@@ -21,7 +21,7 @@ func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop 
 		return verify.Proof{Why: fmt.Sprintf("%s: %v", c.File, err)}
 	case d.Looser != nil:
 		return verify.Proof{Result: verify.Refuted, Counterexample: d.Looser.trace}
-	case !d.Complete:
+	case !d.Excludes("looser"):
 		return verify.Proof{Why: d.why}
 	}
 	return verify.Proof{Result: verify.Proved}

@@ -240,7 +240,8 @@ type Comparison struct {
 	kept   []bool            // of shared: these are needed
 	sums   [][2]gate.NetInfo // nets that differ in the limit of a sum
 	states int
-	alike  int // so many calls that only watch are taken to be any number
+	none   [2]bool // no difference exists: stricter, looser
+	alike  int     // so many calls that only watch are taken to be any number
 
 	Stricter, Looser *Witness
 	Complete         bool
@@ -263,7 +264,10 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 	if err := d.explore(states, stop); err != nil {
 		return d, err
 	}
-	if why := d.earned(); why != "" && d.Complete && d.result() != "both" {
+	switch why := d.earned(); {
+	case d.settled():
+		d.Complete, d.why = true, ""
+	case why != "" && d.Complete:
 		d.partly(why)
 	}
 	return d, nil
@@ -273,7 +277,7 @@ func newComparison(from, to *Side) *Comparison {
 	single := alone(from, to)
 	d := &Comparison{sides: [2]*Side{from, to}, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
 	d.pairs, d.kept = d.shared, make([]bool, len(d.shared))
-	d.sums = d.sumPairs(single)
+	d.sums, d.none = d.sumPairs(single), d.never(single)
 	if why := doubted(from, to, single); why != "" {
 		d.partly(why)
 	}
@@ -317,7 +321,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 		d.partly(moreStates)
 	}
 	switch {
-	case err != nil || !d.Complete || d.result() == "both":
+	case err != nil || !d.Complete || d.settled():
 		return err
 	case p.unsettled() && !p.cut:
 		d.partly("there is a difference where more calls are in flight at once, and none could be shown")

@@ -85,7 +85,7 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 				p.wait(k, d)
 			}
 		}
-		if (p.Stricter != nil || p.loose && p.unreal[0]) && (p.Looser != nil || p.loose && p.unreal[1]) {
+		if (p.Stricter != nil || p.none[0] || p.loose && p.unreal[0]) && (p.Looser != nil || p.none[1] || p.loose && p.unreal[1]) {
 			return nil
 		}
 	}

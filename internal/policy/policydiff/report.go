@@ -2,6 +2,7 @@ package policydiff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -71,6 +72,9 @@ func (d *Comparison) Text(from, to string) string {
 		fmt.Fprintf(&b, "%s and %s decide alike\n", from, to)
 	case "unknown":
 		b.WriteString("no difference was found\n")
+		if i := slices.Index(d.none[:], true); i >= 0 {
+			fmt.Fprintf(&b, "%s is not %s than %s\n", to, []string{"stricter", "looser"}[i], from)
+		}
 	case "stricter-or-both":
 		fmt.Fprintf(&b, "%s is stricter than %s in some calls, and may be looser in others\n", to, from)
 	case "looser-or-both":

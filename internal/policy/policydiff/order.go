@@ -1,0 +1,119 @@
+package policydiff
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Nets only restrict, and after the same calls, with the same ends, equal nets are in equal
+// states. So a policy that has every net of another one, or a stricter one in its place,
+// refuses whatever the other refuses: after every run, of several sessions too.
+
+// never reports which differences cannot exist: that the new policy is stricter, and that
+// it is looser. The maps are those that only one of the policies has.
+func (d *Comparison) never(alone []gate.Map) (never [2]bool) {
+	from, to := d.sides[0], d.sides[1]
+	if doubted(from, to, alone) != "" || from.yields() || to.yields() {
+		return never
+	}
+	return [2]bool{to.within(from, alone), from.within(to, alone)}
+}
+
+// within reports whether the other side refuses all that s refuses.
+func (s *Side) within(other *Side, alone []gate.Map) bool {
+	for _, n := range s.nets {
+		if !slices.ContainsFunc(other.nets, func(o gate.NetInfo) bool { return replaces(o, n, alone) }) {
+			return false
+		}
+	}
+	if !s.deny {
+		return true
+	}
+	known := func(n gate.NetInfo) bool { // by s too
+		return slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone) })
+	}
+	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
+}
+
+// replaces reports whether the net strict lists the calls that n lists, and refuses
+// whatever n refuses.
+func replaces(strict, n gate.NetInfo, alone []gate.Map) bool {
+	switch {
+	case (strict.Labels == nil) != (n.Labels == nil), strict.Scope != n.Scope, !sameClass(strict, n), reads(n, alone):
+		return false
+	case strict.Fingerprint == n.Fingerprint:
+		return true
+	}
+	return alike(strict.Net, n.Net) && fingerprint(withNumbers(strict.Net, n.Net)) == n.Fingerprint
+}
+
+// alike reports whether two nets can be equal but for numbers.
+func alike(a, b gate.Net) bool {
+	return (a.Sum == nil) == (b.Sum == nil) && slices.Equal(a.Places, b.Places) &&
+		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
+}
+
+// withNumbers returns the net with the numbers of the other one, where those restrict
+// less: with its tokens in budgets, its largest sum and its approvals. Of equal calls
+// budgets lose and get as many tokens in both nets, and nothing else depends on them.
+func withNumbers(n, other gate.Net) gate.Net {
+	n.Initial = maps.Clone(n.Initial)
+	for _, p := range budgets(n) {
+		n.Initial[p] = max(n.Initial[p], other.Initial[p])
+	}
+	if n.Sum != nil && n.Sum.Most < other.Sum.Most {
+		sum := *n.Sum
+		sum.Most = other.Sum.Most
+		n.Sum = &sum
+	}
+	n.Transitions = slices.Clone(n.Transitions)
+	for i, o := range other.Transitions {
+		if t := &n.Transitions[i]; t.Approvals > max(o.Approvals, 1) {
+			t.Approvals = o.Approvals
+		}
+	}
+	return n
+}
+
+// budgets are the places that only the one transition of the net that gates takes tokens
+// from.
+func budgets(n gate.Net) []string {
+	var gates, others []gate.Transition
+	for _, t := range n.Transitions {
+		if t.Observe || t.Every > 0 || len(t.Tools) == 0 {
+			others = append(others, t)
+		} else {
+			gates = append(gates, t)
+		}
+	}
+	if len(gates) != 1 || len(n.Phases) > 0 || n.Validate != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(gates[0].Inputs), func(p string) bool {
+		return slices.ContainsFunc(others, func(t gate.Transition) bool { return slices.Contains(t.Inputs, p) })
+	})
+}
+
+// fingerprint is that of the net, empty where it is none.
+func fingerprint(n gate.Net) string {
+	p, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
+	if err != nil {
+		return ""
+	}
+	return p.Nets()[0].Fingerprint
+}
+
+// settled reports whether there is nothing more to look for.
+func (d *Comparison) settled() bool {
+	return (d.Stricter != nil || d.none[0]) && (d.Looser != nil || d.none[1])
+}
+
+// Excludes reports whether no calls can show that the new policy is "looser", "stricter"
+// or, either, "different".
+func (d *Comparison) Excludes(direction string) bool {
+	stricter := d.Stricter == nil && (d.Complete || d.none[0])
+	looser := d.Looser == nil && (d.Complete || d.none[1])
+	return map[string]bool{"stricter": stricter, "looser": looser, "different": stricter && looser}[direction]
+}

@@ -1,0 +1,37 @@
+package policydiff
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDiffsOfRestrictions: rules that are added, and numbers that are smaller, restrict
+// more and nothing else, whatever the rules read.
+func TestDiffsOfRestrictions(t *testing.T) {
+	for _, c := range []struct {
+		old, changed string
+		deny         bool
+		want         string
+	}{
+		{"limit a to 3 per session for each f", "limit a to 2 per session for each f", false, "stricter"},
+		{"limit a to 1 per user", "limit a to 2 per user", false, "looser"},
+		{"limit a to 1 per user", "limit a to 2 per user", true, "looser"},
+		{"limit a to 2 per user per minute", "limit a to 1 per user per minute", false, "stricter-or-both"}, // not as often
+		{"limit a to 3 in a row", "limit a to 2 in a row", false, "stricter"},
+		{"limit a to 3 at once for each f", "limit a to 1 at once for each f", false, "stricter"},
+		{"limit a to 2 per b for each f", "limit a to 1 per b for each f", false, "stricter"},
+		{"limit a to 9 of amount per session", "limit a to 5 of amount per session\nblock b", false, "stricter"},
+		{"require human-approval via cli before a", "require 2 human-approvals via cli before a", false, "stricter"},
+		{"require 2 human-approvals via cli before a", "require human-approval via cli before a", false, "looser"},
+		{"block c", "block c\nrequire a before b with same f", false, "stricter"},
+		{"allow b", "allow b\nrequire a before b with same f", true, "stricter-or-both"}, // it may let pass what nothing else does
+		{"require a before b with same f\nlimit c to 1 per user", "limit c to 2 per user", false, "looser"},
+		{"require a before b with same f", "require a before c with same f", false, "both"},
+		{"map a.f x as m\nlimit m to 1 per user", "map a.f x as m\nmap a.f y as m\nlimit m to 1 per user", false, "stricter-or-both"}, // they read other calls,
+	} {
+		p := &pair{lines: [2][]string{strings.Split(c.old, "\n"), strings.Split(c.changed, "\n")}, deny: c.deny}
+		if d := p.compare(t); d.result() != c.want {
+			t.Errorf("%s (%s), want %s\n%s", d.result(), d.why, c.want, p)
+		}
+	}
+}
