@@ -29,12 +29,12 @@ var mixtures = []mixture{
 	{[]string{"f"}, []string{"f", "f", "f", "result.$.r as f"}, []string{`"f":"x"`, `"f":"y"`, `"f":"z"`}, []string{`"f":["x","y"]`}},
 	{
 		[]string{"f, g", "f, g", "f"}, []string{"g, f", "f as g", "f as g, g as f"},
-		[]string{`"f":"x","g":"x"`, `"f":"x","g":"y"`, `"f":"y","g":"x"`, `"f":"z","g":"z"`}, []string{`"f":"x"`, `"f":["x","y"],"g":"x"`},
+		[]string{`"f":"x","g":"x"`, `"f":"x","g":"y"`, `"f":"y","g":"x"`, `"f":"y","g":"y"`, `"f":"z","g":"z"`}, []string{`"f":"x"`, `"f":["x","y"],"g":"x"`},
 	},
 	{[]string{`"args.f.lowerAscii()"`}, []string{`"args.f.lowerAscii()"`}, []string{`"f":"x"`, `"f":"y"`, `"f":"z"`}, []string{`"f":"X"`, `"f":"Y"`, `"f":1`}},
 	{
 		[]string{`"args.f.lowerAscii()", g`, `"args.f.lowerAscii()"`}, []string{`g as "args.f.lowerAscii()"`},
-		[]string{`"f":"x","g":"x"`, `"f":"x","g":"y"`, `"f":"y","g":"x"`, `"f":"z","g":"z"`}, []string{`"f":"X","g":"x"`, `"g":"x"`},
+		[]string{`"f":"x","g":"x"`, `"f":"x","g":"y"`, `"f":"y","g":"x"`, `"f":"y","g":"y"`, `"f":"z","g":"z"`}, []string{`"f":"X","g":"x"`, `"g":"x"`},
 	},
 }
 
