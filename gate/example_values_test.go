@@ -42,7 +42,19 @@ func ExampleNet_key() {
 	// news has had its two posts.
 	// allowed
 	// post needs a value in `channel`: the call has none.
-	// twice (active): budget:2 for each channel; news: ; team:
+	// twice (active): budget:2 for each channel; news: no tokens; team: no tokens
+}
+
+// The state of a net can be read, with the values that are not as at the start.
+func ExampleNetState_String() {
+	s := newSession(twicePerChannel)
+	post(s, `{"channel": "news"}`)
+	for _, n := range s.Nets() {
+		fmt.Println(&n)
+	}
+	// Output:
+	// allowed
+	// budget:2 for each channel; news: budget:1
 }
 
 // A policy bounds how many values a net keeps.

@@ -45,7 +45,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 
 // state returns the value, its markings and the next tick.
 func (v *ValueState) state() string {
-	text := fmt.Sprintf("%s: %s", keyvalue.Shown(v.Key), v.Marking)
+	text := fmt.Sprintf("%s: %s", keyvalue.Shown(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {
 		text += "; enforced: " + v.Enforced.String()
 	}

@@ -107,7 +107,7 @@ func (n *net) inFlight(s *State, flights []Flight) (list []InFlight) {
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
-		fmt.Fprintf(&b, "%s (%s): %s\n", n.Name, strings.Join(n.attributes(), ", "), n.state())
+		fmt.Fprintf(&b, "%s (%s): %s\n", n.Name, strings.Join(n.attributes(), ", "), &n)
 	}
 	return b.String()
 }
@@ -126,8 +126,9 @@ func (n *NetState) attributes() []string {
 	return a
 }
 
-// state returns the markings and the next tick.
-func (n *NetState) state() string {
+// String returns the marking, in shadow also the enforced one, what is spent, the calls
+// that spoil evidence, the next tick, and the same for the values of a key.
+func (n *NetState) String() string {
 	text := n.Marking.String()
 	if n.Shadow {
 		text += "; enforced: " + n.Enforced.String()
@@ -260,7 +261,7 @@ func (n *net) describe(s NetState, d *NetData) string {
 		head += " (" + strings.Join(about, ", ") + ")"
 	}
 	return fmt.Sprintf("\n### %s\nAvailable gated tools: %s\nFree tools: %s\nState: %s\n",
-		head, list(tools), list(n.Free), s.state())
+		head, list(tools), list(n.Free), &s)
 }
 
 func list(names []string) string {

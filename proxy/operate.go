@@ -238,12 +238,14 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 	}
 	shadow := state.Policy().ShadowOf(state)
 	for _, n := range state.Policy().NetsOf(state) {
-		net := NetInfo{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight), Status: n.Marking.String(), Shadow: netShadow(shadow, n.Name)}
+		net := NetInfo{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight), Shadow: netShadow(shadow, n.Name)}
 		for _, t := range n.Marking {
 			if t.Count > 0 {
 				net.Marking[t.Place] = t.Count
 			}
 		}
+		n.Shadow = false // net.Shadow says what would be enforced
+		net.Status = n.String()
 		info.Nets = append(info.Nets, net)
 	}
 	for _, a := range p.approvals.List() {
