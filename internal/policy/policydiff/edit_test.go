@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // An edit is a random policy, and what one edit makes of it.
@@ -16,7 +17,8 @@ type edit struct {
 	maps  [2][]string
 	nets  [2]*flow // nil: none
 	deny  [2]bool
-	kind  string // of the edit
+	tools []verify.Tool // of servers; nil: they are not known
+	kind  string        // of the edit
 	of    *subject
 }
 
@@ -42,6 +44,25 @@ var subjects = []subject{
 		each: []string{"f"}, same: []string{"f"}, args: []string{"", `"f":"x"`, `"f":"y"`, `"f":["x"]`},
 		maps: []string{"map a.f x as m", "map b.f y as m", "map *.f x as m", `map a when "args.f == 'x'" as m`},
 	},
+}
+
+// served are tools of two servers; two of the names mean tools of both.
+var served = []verify.Tool{
+	{Name: "s_a", Also: []gate.Name{{Text: "a", Weak: true}, {Text: "s.a", Certain: true}}},
+	{Name: "t_a", Also: []gate.Name{{Text: "a", Weak: true}, {Text: "t.a", Certain: true}}},
+	{Name: "s_b", Also: []gate.Name{{Text: "b", Weak: true}, {Text: "s.b", Certain: true}}},
+	{Name: "t_b", Also: []gate.Name{{Text: "b", Weak: true}, {Text: "t.b", Certain: true}}},
+	{Name: "s_c", Also: []gate.Name{{Text: "c", Certain: true}, {Text: "s.c", Certain: true}}},
+}
+
+// also are the further names of a tool.
+func (e *edit) also(tool string) []gate.Name {
+	for _, t := range e.tools {
+		if t.Name == tool {
+			return t.Also
+		}
+	}
+	return nil
 }
 
 // A written rule has its parts, so that one of them can be edited.
@@ -70,6 +91,10 @@ func newEdit(g *rand.Rand) *edit {
 	}
 	if g.IntN(6) == 0 {
 		names = append(names, "*")
+	}
+	if g.IntN(6) == 0 {
+		e.tools = served
+		names = append(names, "s.a", "t_b", "s_*")
 	}
 	w := &scribe{g, e.of, names}
 	for range 1 + g.IntN(3) {
@@ -285,7 +310,7 @@ func (e *edit) text(side int) string {
 }
 
 func (e *edit) String() string {
-	return fmt.Sprintf("%s, deny %v\n%s%s--\n%s%s", e.kind, e.deny, e.text(0), e.nets[0], e.text(1), e.nets[1])
+	return fmt.Sprintf("%s, deny %v, servers %v\n%s%s--\n%s%s", e.kind, e.deny, e.tools != nil, e.text(0), e.nets[0], e.text(1), e.nets[1])
 }
 
 // forms are those of the rules that only one of the policies has.
@@ -321,11 +346,18 @@ func (e *edit) calls() []gate.Call {
 		more = []string{`"n":1`}
 	}
 	var calls []gate.Call
-	for _, tool := range []string{"a", "b", "c", "other"} {
+	tools := []string{"other"}
+	for _, t := range e.tools {
+		tools = append(tools, t.Name)
+	}
+	if e.tools == nil {
+		tools = append(tools, "a", "b", "c")
+	}
+	for _, tool := range tools {
 		for _, members := range e.of.args {
 			for _, m := range append([]string{""}, more...) {
 				args := strings.Trim(members+","+m, ",")
-				calls = append(calls, gate.Call{Tool: tool, Args: []byte("{" + args + "}")})
+				calls = append(calls, gate.Call{Tool: tool, Also: e.also(tool), Args: []byte("{" + args + "}")})
 			}
 		}
 	}

@@ -50,11 +50,11 @@ func TestRandomPairs(t *testing.T) {
 			t.Fatalf("seed %d: never %v; stricter: %s; looser: %s\n%s\n%s", seed, d.none, stricter, looser, d.Text("old", "new"), e)
 		}
 		for _, w := range []*Witness{d.Stricter, d.Looser} {
-			if why := replayed(w, d, results); why != "" {
+			if why := e.replayed(w, d, results); why != "" {
 				t.Fatalf("seed %d: %s\n%s\n%s", seed, why, d.Text("old", "new"), e)
 			}
 		}
-		if seed%5 == 0 && !e.deny[0] && e.nets[0] == nil { // a file of rules has neither
+		if seed%5 == 0 && !e.deny[0] && e.nets[0] == nil && e.tools == nil { // a file of rules has none of these
 			e.narrower(t, seed, results, looser)
 		}
 	}
@@ -97,7 +97,7 @@ func (e *edit) compare(t *testing.T) (*Comparison, [2]*policy.Result) {
 			return nil, results
 		}
 		results[i] = result
-		if sides[i], err = NewSide(result, source, nil); err != nil {
+		if sides[i], err = NewSide(result, source, e.tools); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func (e *edit) narrower(t *testing.T, seed uint64, results [2]*policy.Result, lo
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := replayed(d.Looser, d, results); why != "" {
+	if why := e.replayed(d.Looser, d, results); why != "" {
 		t.Fatalf("seed %d: %s\n%s\n%s", seed, why, d.Text("old", "new"), e)
 	}
 	p := Narrower(claim, results[1], e.source(1), end)
@@ -149,7 +149,7 @@ func (e *edit) narrower(t *testing.T, seed uint64, results [2]*policy.Result, lo
 }
 
 // replayed plays a run that is shown with the gate. It says what is wrong with it; empty: nothing.
-func replayed(w *Witness, d *Comparison, results [2]*policy.Result) string {
+func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) string {
 	if w == nil {
 		return ""
 	}
@@ -161,11 +161,16 @@ func replayed(w *Witness, d *Comparison, results [2]*policy.Result) string {
 				box.Wait(event.Duration())
 				continue
 			}
-			last := k == len(r.Events)-1
-			if last {
-				event.Approve = sandbox.Later
+			if event.Type == "result" {
+				box.Session("").Play(&event)
+				continue
 			}
-			decision, _ := box.Session("").Play(&event)
+			last, says := k == len(r.Events)-1, sandbox.Yes
+			if last {
+				says = sandbox.Later
+			}
+			call := gate.Call{ID: event.ID, Tool: event.Tool, Also: e.also(event.Tool), Args: event.Arguments()}
+			decision := box.Session("").Call(call, says)
 			var is permission
 			switch decision := decision.(type) {
 			case *gate.Refusal:
