@@ -14,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/jsonpath"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Bounds of what a key reads of one call.
@@ -304,7 +305,7 @@ func (k *Key) Names() string {
 }
 
 // Shown returns a value for a reader of text: bare where it is plain, and otherwise
-// as JSON, shortened.
+// as JSON, shortened, with escapes for what cannot be seen.
 func Shown(parts []toolnet.KeyValue) string {
 	if len(parts) == 1 {
 		return shownPart(parts[0].Value)
@@ -326,9 +327,9 @@ func shownPart(part string) string {
 	}
 	s, _ := rawjson.String([]byte(part))
 	if runes := []rune(s); len(runes) > longest {
-		return string(rawjson.AppendString(nil, string(runes[:longest])+"…"))
+		part = string(rawjson.AppendString(nil, string(runes[:longest])+"…"))
 	}
-	return part
+	return string(text.EscapeJSON([]byte(part)))
 }
 
 // isPlain reports whether a string needs no quotes in a sentence: it begins with a

@@ -147,7 +147,7 @@ func TestShown(t *testing.T) {
 	for _, c := range []struct{ want, value string }{
 		{"1.5", "1.5"}, {"true", "true"}, {"prod.db", `"prod.db"`}, {"/a/B-1:2", `"/a/B-1:2"`},
 		{`"true"`, `"true"`}, {`"false"`, `"false"`}, {`"null"`, `"null"`}, {`""`, `""`}, {`"1a"`, `"1a"`},
-		{`"a b"`, `"a b"`}, {`"-a"`, `"-a"`}, {`"a."`, `"a."`}, {`"a:"`, `"a:"`}, {`"\n"`, `"\n"`},
+		{`"a b"`, `"a b"`}, {`"-a"`, `"-a"`}, {`"a\u202eb"`, "\"a\u202eb\""}, {`"a."`, `"a."`}, {`"a:"`, `"a:"`}, {`"\n"`, `"\n"`},
 		{strings.Repeat("x", 64), `"` + strings.Repeat("x", 64) + `"`},
 		{`"` + strings.Repeat("x", 64) + `…"`, `"` + strings.Repeat("x", 65) + `"`},
 	} {

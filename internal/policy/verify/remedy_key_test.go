@@ -21,6 +21,8 @@ require test before push since edit with same branch
 		{"backup", `{"path":"notes.txt"}`, "delete", `{"path":"prod.db"}`, "Way out: call `backup` with path \"prod.db\"; after that `delete` is allowed."},
 		{"backup", `{"path":"a"}`, "delete", `{"path":["a","b"]}`, "Way out: call `backup` with path \"b\"; after that `delete` is allowed."},
 		{"", "", "delete", `{"path":["a","b"]}`, "Way out: call `backup` with path \"a\", then `backup` with path \"b\"; after that `delete` is allowed."},
+		{"", "", "delete", `{"path":9007199254740993}`, "Way out: call `backup` with path 9007199254740993; after that `delete` is allowed."},
+		{"", "", "delete", `{"path":"a\u202e<b>&"}`, "Way out: call `backup` with path \"a\\u202e<b>&\"; after that `delete` is allowed."},
 		{"", "", "delete", `{"path":7}`, "Way out: call `backup` with path 7; after that `delete` is allowed."},
 		{"", "", "delete", `{}`, ""},
 		{"", "", "send", `{"to":"bob@x.org"}`, "Way out: call `lookup`, of which the result has to be like {\"contacts\":[{\"email\":\"bob@x.org\"}]}; after that `send` is allowed."},

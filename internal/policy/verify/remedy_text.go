@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -82,25 +83,25 @@ func (r *Remedy) step(i, times int) string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// written are the arguments of a step: values of keys as a person would say them.
+// written are the arguments of a step: values of keys as a person would say them, with
+// escapes for what cannot be seen.
 func (r *Remedy) written(i int) string {
 	s := &r.Steps[i]
-	members := make(map[string]any)
+	var members map[string]json.RawMessage
 	if !r.valued[i] || json.Unmarshal([]byte(s.Args), &members) != nil {
-		return s.Args
+		return string(text.EscapeJSON([]byte(s.Args)))
 	}
 	var parts []string
 	for _, field := range slices.Sorted(maps.Keys(members)) {
-		switch v := members[field].(type) {
-		case string, bool, float64:
-			value, err := json.Marshal(v)
-			if err != nil {
-				return s.Args
-			}
-			parts = append(parts, field+" "+string(value))
-		default:
-			return s.Args
+		value := members[field]
+		switch value[0] {
+		case '{', '[', 'n':
+			return string(text.EscapeJSON([]byte(s.Args)))
+		case '"':
+			plain, _ := rawjson.String(value)
+			value = rawjson.AppendString(nil, plain)
 		}
+		parts = append(parts, field+" "+string(text.EscapeJSON(value)))
 	}
 	return strings.Join(parts, " and ")
 }
