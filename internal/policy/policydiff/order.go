@@ -56,8 +56,9 @@ func alike(a, b gate.Net) bool {
 }
 
 // withNumbers returns the net with the numbers of the other one, where those restrict
-// less: with its tokens in budgets, its largest sum and its approvals. Of equal calls
-// budgets lose and get as many tokens in both nets, and nothing else depends on them.
+// less: with its tokens in budgets, its largest sum, its approvals and its clock. Of equal
+// calls budgets lose as many tokens in both nets, and get as many or, by a faster clock,
+// at no time fewer; nothing else depends on them.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -70,8 +71,12 @@ func withNumbers(n, other gate.Net) gate.Net {
 	}
 	n.Transitions = slices.Clone(n.Transitions)
 	for i, o := range other.Transitions {
-		if t := &n.Transitions[i]; t.Approvals > max(o.Approvals, 1) {
+		t := &n.Transitions[i]
+		if t.Approvals > max(o.Approvals, 1) {
 			t.Approvals = o.Approvals
+		}
+		if n.Cause == gate.CauseLimit && o.Every > 0 { // its one clock gives back calls one by one
+			t.Every = min(t.Every, o.Every)
 		}
 	}
 	return n

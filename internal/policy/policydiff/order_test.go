@@ -16,7 +16,9 @@ func TestDiffsOfRestrictions(t *testing.T) {
 		{"limit a to 3 per session for each f", "limit a to 2 per session for each f", false, "stricter"},
 		{"limit a to 1 per user", "limit a to 2 per user", false, "looser"},
 		{"limit a to 1 per user", "limit a to 2 per user", true, "looser"},
-		{"limit a to 2 per user per minute", "limit a to 1 per user per minute", false, "stricter-or-both"}, // not as often
+		{"limit a to 2 per user per minute", "limit a to 1 per user per minute", false, "stricter"},
+		{"limit a to 2 per minute for each f", "limit a to 2 per hour for each f", false, "stricter"},
+		{"limit a to 2 per minute", "limit a to 3 per hour", false, "both"},
 		{"limit a to 3 in a row", "limit a to 2 in a row", false, "stricter"},
 		{"limit a to 3 at once for each f", "limit a to 1 at once for each f", false, "stricter"},
 		{"limit a to 2 per b for each f", "limit a to 1 per b for each f", false, "stricter"},

@@ -280,7 +280,7 @@ func (e *edit) play(g *rand.Rand, results [2]*policy.Result) (stricter, looser s
 func (b *table) step(menu []gate.Call, session int) (verdicts [2]permission) {
 	switch {
 	case b.IntN(10) == 0:
-		b.now = b.now.Add(time.Duration(b.IntN(4000)) * time.Second)
+		b.now = b.now.Add(time.Duration(b.IntN([]int{4000, 100, 25}[b.IntN(3)])) * time.Second)
 		b.log = append(b.log, move{at: time.Duration(b.now.UnixNano())})
 		return verdicts
 	case len(b.open) > 0 && b.IntN(5) < 2:
