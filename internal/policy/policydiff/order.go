@@ -40,13 +40,8 @@ func (s *Side) within(other *Side, alone []gate.Map) bool {
 // replaces reports whether the net strict lists the calls that n lists, and refuses
 // whatever n refuses.
 func replaces(strict, n gate.NetInfo, alone []gate.Map) bool {
-	switch {
-	case (strict.Labels == nil) != (n.Labels == nil), strict.Scope != n.Scope, !sameClass(strict, n), reads(n, alone):
-		return false
-	case strict.Fingerprint == n.Fingerprint:
-		return true
-	}
-	return alike(strict.Net, n.Net) && fingerprint(withNumbers(strict.Net, n.Net)) == n.Fingerprint
+	same := strict.Fingerprint == n.Fingerprint || alike(strict.Net, n.Net) && fingerprint(withNumbers(strict.Net, n.Net)) == n.Fingerprint
+	return same && (strict.Labels == nil) == (n.Labels == nil) && strict.Scope == n.Scope && sameClass(strict, n) && !reads(n, alone)
 }
 
 // alike reports whether two nets can be equal but for numbers.
