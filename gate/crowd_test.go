@@ -77,6 +77,14 @@ func TestResultsBeyondTheBound(t *testing.T) {
 	p.status("require-contacts-before-send (active): ready:1 for each to; a: gate:1; b: gate:1")
 }
 
+// TestResultsReadInPart: an element that is no value takes nothing from the others.
+func TestResultsReadInPart(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, contactsNet())
+	p.allow("contacts").Ticket.End(gate.End{Outcome: gate.Success, Result: []byte(`["a",null,{"name":"Eve"},"b"]`)})
+	p.allow(`send {"to":["a","b"]}`)
+	p.refuse(`send {"to":"c"}`, gate.KindBlocked, "require-contacts-before-send")
+}
+
 // TestResultsBeyondTheBoundEndWaits: values that wait for the call settle all the same.
 func TestResultsBeyondTheBoundEndWaits(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "do: p -> q [deferred] | contacts", "saw: p -> r [observe] [deferred] | contacts", "then: q -> p | send")

@@ -33,15 +33,26 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	return s.all, None
 }
 
+// Readable returns the scalars to which the path leads, as [Path.Scalars] does, but
+// leaves out the elements of lists in which there are none, and what is more than most.
+func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
+	s := scalars{most: most, partly: true}
+	if s.walk(p.steps, doc); len(s.all) > 0 {
+		return s.all, None
+	}
+	return nil, max(s.fault, Absent)
+}
+
 // Scalars returns the scalars of a value, as [Path.Scalars] does.
 func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(value, most) }
 
 // scalars collects the scalars of a place, until there is a fault.
 type scalars struct {
-	most  int
-	all   []string
-	seen  map[string]bool // of all, if they are many
-	fault Fault
+	most   int
+	partly bool // faults in lists count for their elements alone
+	all    []string
+	seen   map[string]bool // of all, if they are many
+	fault  Fault
 }
 
 // walk adds what the steps lead to in doc.
@@ -70,7 +81,9 @@ func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	rawjson.Elements(array, func(v []byte, _ int) bool {
 		if index == every || index == number {
 			some = true
-			add(v)
+			if add(v); s.partly && index == every {
+				s.fault = None
+			}
 		}
 		number++
 		return s.fault == None && (index == every || number <= index)

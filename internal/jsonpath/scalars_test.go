@@ -102,3 +102,28 @@ func TestManyScalars(t *testing.T) {
 		t.Errorf("fault %d", fault)
 	}
 }
+
+// TestReadable: what cannot be read in a list is left out, and so is what is too much.
+func TestReadable(t *testing.T) {
+	for _, c := range []struct {
+		path, doc, want string
+		fault           jsonpath.Fault
+	}{
+		{"$.a[*].b", `{"a":[{"b":1},{},{"b":null},{"B":2},{"b":[]},{"b":[3,{}]},7]}`, "[1 3]", jsonpath.None},
+		{"$.a", `{"a":[1,null,2,3,4,5,1]}`, "[1 2 3 4]", jsonpath.None},
+		{"$.a", `{"a":"x"}`, "[x]", jsonpath.None},
+		{"$.a[1].b", `{"a":[{"b":1},{}]}`, "[]", jsonpath.Absent},
+		{"$.a[*].b", `{"a":[{},null]}`, "[]", jsonpath.Absent},
+		{"$.a[*].b", `{"a":[]}`, "[]", jsonpath.NoElement},
+		{"$.a", `{"a":1,"A":[1]}`, "[]", jsonpath.Doubtful},
+	} {
+		p, err := jsonpath.Parse(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, fault := p.Readable([]byte(c.doc), 4)
+		if got := strings.ReplaceAll(fmt.Sprint(all), `"`, ""); got != c.want || fault != c.fault {
+			t.Errorf("%s of %s: %s and %d, want %s and %d", c.path, c.doc, got, fault, c.want, c.fault)
+		}
+	}
+}

@@ -246,7 +246,7 @@ func (c *Carrier) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Scalars(c.Result, maxValues)
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each is evidence by itself
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]
