@@ -85,6 +85,6 @@ func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) 
 
 // crowd returns the reason of a net that would keep too many values.
 func (n *net) crowd(most int) string {
-	return fmt.Sprintf("Net '%s' keeps %s values of %s already, and the call would add one: no more are kept.",
+	return fmt.Sprintf("Net '%s' keeps %s values of %s already, and the call would add one: no more are kept until they are reset.",
 		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.Names(), "`", "'"))
 }

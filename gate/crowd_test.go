@@ -32,7 +32,7 @@ func TestValuesAreFreed(t *testing.T) {
 		p.allowCall(post("2", 0), nil)
 		p.Tick(noon.Add(time.Minute - 1))
 		r := p.refuseCall(post("3", time.Minute-1), nil, gate.KindBlocked, "n")
-		if want := "Net 'n' keeps 2 values of channel already, and the call would add one: no more are kept."; r.Text != want || r.Retry != 0 {
+		if want := "Net 'n' keeps 2 values of channel already, and the call would add one: no more are kept until they are reset."; r.Text != want || r.Retry != 0 {
 			t.Errorf("%s %v, want %s", r.Text, r.Retry, want)
 		}
 		if r, ok := p.Decide(post("[3,4,5]", time.Minute), nil).(*gate.Refusal); !ok || r.Kind != gate.KindBlocked {

@@ -68,7 +68,7 @@ func ExamplePolicyOptions_keys() {
 	post(s, `{"channel": "team"}`)
 	// Output:
 	// allowed
-	// Net 'twice' keeps 1 values of channel already, and the call would add one: no more are kept.
+	// Net 'twice' keeps 1 values of channel already, and the call would add one: no more are kept until they are reset.
 }
 
 // The state of a net has those values whose marking is not that of the net at large.

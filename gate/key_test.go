@@ -152,7 +152,7 @@ func TestManyKeys(t *testing.T) {
 	}
 	p.success(`post {"channel":11}`)
 	r := p.refuse(`post {"channel":12}`, gate.KindBlocked, n.Name)
-	if want := "Net 'limit-post-2' keeps 12 values of channel already, and the call would add one: no more are kept."; r.Text != want {
+	if want := "Net 'limit-post-2' keeps 12 values of channel already, and the call would add one: no more are kept until they are reset."; r.Text != want {
 		t.Errorf("%s, want %s", r.Text, want)
 	}
 	p.status(n.Name + " (active): ready:1, budget:2 for each channel; 11: ready:1; 0: ready:1, budget:1; 1: ready:1, budget:1; 10: ready:1, budget:1; " +

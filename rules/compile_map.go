@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"regexp"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
@@ -86,6 +87,9 @@ func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Fi
 	return earn, restricted
 }
 
+// likeField matches what reads like a field, and not like an expression.
+var likeField = regexp.MustCompile(`^(\$\.)?[\pL_-][\pL\pN_.*\[\]-]*$`)
+
 // field converts a field for the gate.
 func (c *compiler) field(s Statement, f Field) gate.Field {
 	if !f.Expression {
@@ -93,7 +97,11 @@ func (c *compiler) field(s Statement, f Field) gate.Field {
 	}
 	number, err := c.readers.expressions().ValueExpr(f.Text)
 	if err != nil {
-		c.fail(s, badExpression(f.line, f.at, err))
+		bad := badExpression(f.line, f.at, err)
+		if likeField.MatchString(f.Text) {
+			bad.Hint = "a field has no quotes; write: " + f.Text
+		}
+		c.fail(s, bad)
 	}
 	return gate.Field{Reader: c.readers.calls, Number: number, Source: f.String()}
 }
