@@ -24,7 +24,7 @@ func (d *Comparison) never(alone []gate.Map) (never [2]bool) {
 // within reports whether the other side refuses all that s refuses.
 func (s *Side) within(other *Side, alone []gate.Map) bool {
 	for _, n := range s.nets {
-		if !slices.ContainsFunc(other.nets, func(o gate.NetInfo) bool { return replaces(o, n, alone) }) {
+		if !slices.ContainsFunc(other.nets, func(o gate.NetInfo) bool { return replaces(o, n, alone, !s.deny) }) {
 			return false
 		}
 	}
@@ -32,16 +32,45 @@ func (s *Side) within(other *Side, alone []gate.Map) bool {
 		return true
 	}
 	known := func(n gate.NetInfo) bool { // by s too
-		return slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone) })
+		return slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
 	}
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
 }
 
-// replaces reports whether the net strict lists the calls that n lists, and refuses
-// whatever n refuses.
-func replaces(strict, n gate.NetInfo, alone []gate.Map) bool {
-	same := strict.Fingerprint == n.Fingerprint || alike(strict.Net, n.Net) && fingerprint(withNumbers(strict.Net, n.Net)) == n.Fingerprint
+// replaces reports whether the net strict refuses whatever n refuses; it may list more
+// calls if more is true.
+func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
+	same := strict.Fingerprint == n.Fingerprint
+	if !same {
+		with := strict.Net
+		if more {
+			with = withList(with, n.Net)
+		}
+		same = alike(with, n.Net) && fingerprint(withNumbers(with, n.Net)) == n.Fingerprint
+	}
 	return same && (strict.Labels == nil) == (n.Labels == nil) && strict.Scope == n.Scope && sameClass(strict, n) && !reads(n, alone)
+}
+
+// withList returns the net with the list of the other one, if both are limits that no call
+// refills, and the net limits all calls that the other limits: then it has no more left.
+func withList(n, other gate.Net) gate.Net {
+	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
+	i := slices.IndexFunc(n.Transitions, lists)
+	if n.Cause != gate.CauseLimit || other.Cause != gate.CauseLimit || n.Row || i < 0 || len(n.Transitions) != len(other.Transitions) || slices.ContainsFunc(n.Transitions[i+1:], lists) {
+		return n
+	}
+	t, o := n.Transitions[i], other.Transitions[i]
+	if !includes(t.Tools, o.Tools) || !includes(o.Unless, t.Unless) {
+		return n
+	}
+	t.Name, t.Tools, t.Unless = o.Name, o.Tools, o.Unless
+	n.Transitions = slices.Clone(n.Transitions)
+	n.Transitions[i] = t
+	return n
+}
+
+func includes(all, some []gate.Tool) bool {
+	return !slices.ContainsFunc(some, func(t gate.Tool) bool { return !slices.Contains(all, t) })
 }
 
 // alike reports whether two nets can be equal but for numbers.

@@ -25,6 +25,11 @@ func TestDiffsOfRestrictions(t *testing.T) {
 		{"limit a to 9 of amount per session", "limit a to 5 of amount per session\nblock b", false, "stricter"},
 		{"require human-approval via cli before a", "require 2 human-approvals via cli before a", false, "stricter"},
 		{"require 2 human-approvals via cli before a", "require human-approval via cli before a", false, "looser"},
+		{"limit a to 2 per user", "limit a, b to 1 per user", false, "stricter"},
+		{"limit a to 2 per user", "limit a, b to 1 per user", true, "both"},
+		{"limit a to 2 per user", "limit a, b to 3 per user", false, "both"},
+		{"limit a, b to 2 per hour for each f unless b, c", "limit a, b to 2 per hour for each f unless c", false, "stricter"},
+		{"limit a to 2 at once for each f", "limit a to 2 at once for each f unless a", false, "looser"},
 		{"block c", "block c\nrequire a before b with same f", false, "stricter"},
 		{"allow b", "allow b\nrequire a before b with same f", true, "stricter-or-both"}, // it may let pass what nothing else does
 		{"require a before b with same f\nlimit c to 1 per user", "limit c to 2 per user", false, "looser"},
