@@ -61,13 +61,20 @@ func newMixedTrial(t *testing.T, seed uint64) *trial {
 	for range 2 + m.IntN(3) {
 		lines = append(lines, m.rule())
 	}
-	tr := &trial{t: t, seed: seed, rules: strings.Join(lines, "\n") + "\n", known: true, keyed: true, alone: true}
+	tr := &trial{t: t, seed: seed, rules: strings.Join(lines, "\n") + "\n", known: true, keyed: true, alone: true, two: strings.Contains(m.of.args[0], `"g"`)}
 	if m.IntN(3) == 0 {
 		tr.add = append(tr.add, m.net())
 	}
 	tr.calls = m.calls(tr.rules)
 	for range 4 {
 		tr.more = append(tr.more, m.claim())
+	}
+	if tr.add != nil { // its patterns match what is there: what something names
+		all := verify.Each{}
+		for _, name := range []string{"a", "b", "c", "d"} {
+			all.Of = append(all.Of, verify.Never{Tool: gate.Tool{Name: name}})
+		}
+		tr.more = append(tr.more, all)
 	}
 	return m.trial(tr)
 }

@@ -25,6 +25,7 @@ type trial struct {
 	sampled bool               // there are more calls: what these do not show is not held against verify
 	more    []verify.Assertion // further claims
 	lossy   bool               // it counts what failures take away of which nothing is said
+	two     bool               // values have two parts, and brute force makes few of the pairs
 	alone   bool               // rules only: the calls do not tell apart what random nets read
 	nets    []gate.Net
 	add     []gate.Net      // nets that it has in any case
