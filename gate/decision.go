@@ -112,6 +112,7 @@ type Holder struct {
 	Tool   string // of a call of another session, the name that the net knows it by
 	Since  time.Time
 	Other  bool // it is a call of another session
+	Brings bool // it holds nothing: its success brings what is missing
 
 	// Voids names the calls that are no evidence while this one is under way, such as
 	// "test or lint"; empty: it holds tokens.

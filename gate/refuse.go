@@ -68,7 +68,10 @@ func (h *Holder) sentence(now time.Time) string {
 	if !h.Since.IsZero() && now.After(h.Since) {
 		text += fmt.Sprintf(" for %s", now.Sub(h.Since).Round(time.Second))
 	}
-	if h.Voids != "" {
+	switch {
+	case h.Brings:
+		return text + ", brings what is missing if it succeeds."
+	case h.Voids != "":
 		return text + fmt.Sprintf(", spoils evidence: a call of %s beside it proves nothing.", h.Voids)
 	}
 	return text + ", holds what it needs."
@@ -138,7 +141,7 @@ func (j *judgement) block(b *Block, f *finding) {
 	}
 	lists, _ := f.net.listing.Lookup(l)
 	lists = listing.Without(lists, f.net.listing.Spared(f.labels))
-	b.Holds = append(f.holders(j.state, lists), f.spoilers(j.state)...)
+	b.Holds = slices.Concat(f.holders(j.state, lists), f.spoilers(j.state), f.awaited(j.state, lists))
 	j.wait(f, lists, b)
 }
 
@@ -202,6 +205,21 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.of(&flight) && f.holds(g, lists) })
 		if !twice && f.holds(flight, lists) {
 			held = append(held, s.holder(f.net, flight))
+		}
+	}
+	return held
+}
+
+// awaited returns the calls in flight whose success brings what these transitions lack.
+func (f *finding) awaited(s *State, lists []int) (held []Holder) {
+	ts := f.net.net.Transitions
+	for i, w := range f.data.Watches {
+		brings := func(t int) bool { return ts[w.Transition].Brings(&ts[t], f.data.Marking) }
+		twice := slices.ContainsFunc(f.data.Watches[:i], func(g Flight) bool { return g.of(&w) })
+		if !twice && slices.ContainsFunc(lists, brings) && !slices.Contains(f.data.Lapsed(), w) && !slices.Contains(f.net.results, w.Transition) {
+			h := s.holder(f.net, w)
+			h.Brings = true
+			held = append(held, h)
 		}
 	}
 	return held

@@ -387,3 +387,22 @@ func TestSpoilerSince(t *testing.T) {
 		t.Errorf("%+v: %s", h, r.Text)
 	}
 }
+
+// TestAwaited: a refusal names the call in flight whose success brings what is missing, and
+// none that brings it for another value, or whose evidence is spoilt.
+func TestAwaited(t *testing.T) {
+	n := sequenceNet("backup", "delete")
+	n.Key = []gate.Field{{Path: "path"}}
+	n.Transitions = append(n.Transitions, gate.Transition{Name: "spoil", Inputs: []string{"gate"}, Outputs: []string{"ready"}, Tools: gate.Tools("edit"), Observe: true, Spoils: true})
+	p := play(t, gate.PolicyOptions{}, n)
+	a := p.allow(`backup {"path":"x"}`)
+	p.allow(`backup {"path":"y"}`)
+	r := p.refuse(`delete {"path":"x"}`, gate.KindBlocked, n.Name)
+	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Number != a.Ticket.Number || !h[0].Brings || !strings.Contains(r.Text, "Call 1 of backup, which has not ended, brings what is missing if it succeeds.") {
+		t.Errorf("%+v %s", h, r.Text)
+	}
+	p.allow(`edit {"path":"x"}`).Ticket.Settle(gate.Success)
+	if r := p.refuse(`delete {"path":"x"}`, gate.KindBlocked, n.Name); len(r.Blocks[0].Holds) != 0 {
+		t.Errorf("%+v", r.Blocks[0].Holds)
+	}
+}

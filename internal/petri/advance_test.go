@@ -88,6 +88,14 @@ func TestConserves(t *testing.T) {
 	}
 }
 
+func TestBrings(t *testing.T) {
+	use := Transition{In: []Arc{{0, 2}}, Out: []Arc{{0, 2}}}
+	put, back := Transition{Out: []Arc{{0, 1}}}, Transition{In: []Arc{{0, 1}}, Out: []Arc{{0, 1}}}
+	if !put.Brings(&use, Marking{1}) || put.Brings(&use, Marking{2}) || back.Brings(&use, Marking{1}) || use.Brings(&use, Marking{0}) {
+		t.Error("Brings")
+	}
+}
+
 func TestLeftAndHolds(t *testing.T) {
 	use := Transition{In: Arcs([]int{0, 0, 1}), Out: Arcs([]int{1})}
 	if n, ok := use.Left(Marking{5, 0}); n != 2 || !ok {

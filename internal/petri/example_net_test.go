@@ -97,6 +97,14 @@ func ExampleTransition_Clash() {
 	// 2 false
 }
 
+// What opens brings the token for which use waits.
+func ExampleTransition_Brings() {
+	opens := petri.Transition{Out: []petri.Arc{{Place: 0, Weight: 1}}}
+	use := petri.Transition{In: []petri.Arc{{Place: 0, Weight: 1}}}
+	fmt.Println(opens.Brings(&use, petri.Marking{0}), opens.Brings(&use, petri.Marking{1}))
+	// Output: true false
+}
+
 // One worker is busy, and nobody can open. Holds says whose firings have taken what is
 // missing, Touches whose firings change what a transition needs.
 func ExampleTransition_Holds() {

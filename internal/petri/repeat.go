@@ -58,3 +58,10 @@ func (t *Transition) Touches(u *Transition) bool {
 func (t *Transition) Holds(u *Transition, m Marking) bool {
 	return slices.ContainsFunc(u.In, func(need Arc) bool { return m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 })
 }
+
+// Brings reports whether t puts tokens in a place in which u finds too few.
+func (t *Transition) Brings(u *Transition, m Marking) bool {
+	return slices.ContainsFunc(u.In, func(need Arc) bool {
+		return m[need.Place] < need.Weight && weight(t.Out, need.Place) > weight(t.In, need.Place)
+	})
+}

@@ -67,6 +67,9 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	default:
 		return Remedy{Why: "no other call changes what was refused"}
 	}
+	if awaited(r) {
+		return Remedy{Why: "a call that is under way brings what is missing"} // as the reason says
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.model == nil || f.model.States > remedyRoom {
@@ -90,6 +93,14 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	remedy.shared = slices.ContainsFunc(refusing, func(n int) bool { return f.policy.Nets()[n].Scope != gate.ScopeSession })
 	remedy.madeUp = f.madeUp(&remedy)
 	return remedy
+}
+
+// awaited reports whether for each net that refuses a call is under way that brings what
+// is missing: to call the same again is no way out.
+func awaited(r *gate.Refusal) bool {
+	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
+		return !slices.ContainsFunc(b.Holds, func(h gate.Holder) bool { return h.Brings })
+	})
 }
 
 // madeUp are the tools that no rule names and that stand for what a pattern

@@ -163,7 +163,10 @@ func (a *Admission) Text(r *gate.Refusal, now time.Time) string {
 // number of a call of another session means nothing to the reader.
 func held(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
-	if h.Voids != "" {
+	switch {
+	case h.Brings:
+		what = ": wait until it has succeeded."
+	case h.Voids != "":
 		what = fmt.Sprintf(": a call of %s beside it proves nothing.", h.Voids)
 	}
 	if h.Other {
