@@ -79,7 +79,7 @@ func FuzzSession(f *testing.F) {
 // somewhere.
 func TestRandomSessions(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 3000 {
+	for range 1500 {
 		data := make([]byte, 200)
 		for i := range data {
 			data[i] = byte(random.Uint32())

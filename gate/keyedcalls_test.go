@@ -272,3 +272,16 @@ func TestManyKeyedNets(t *testing.T) {
 		}
 	}
 }
+
+// TestValueThatDoesNotRest: a net that does not come to rest for one value is blocked for
+// that one alone.
+func TestValueThatDoesNotRest(t *testing.T) {
+	n := restless("[deferred]")
+	n.Key = []gate.Field{{Path: "path"}}
+	p := play(t, gate.PolicyOptions{}, n)
+	p.success(`x {"path":"a"}`)
+	if r := p.refuse(`x {"path":"a"}`, gate.KindBlocked, "n"); r.Text != "Net 'n' does not come to rest." {
+		t.Error(r.Text)
+	}
+	p.success(`x {"path":"b"}`)
+}
