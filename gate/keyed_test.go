@@ -14,7 +14,7 @@ import (
 // TestKeyedAsMany compares nets with a key with one net without a key for each value.
 func TestKeyedAsMany(t *testing.T) {
 	nets, steps := 0, 0
-	for seed := range uint64(1500) {
+	for seed := range uint64(2000) {
 		m := newMany(t, rand.New(rand.NewPCG(seed, 12)))
 		if m == nil {
 			continue

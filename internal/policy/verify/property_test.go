@@ -47,7 +47,7 @@ type trial struct {
 func TestRandomPolicies(t *testing.T) { soak(t, newTrial, 120) }
 
 // TestRandomScripts does it for what rules say of scripts.
-func TestRandomScripts(t *testing.T) { soak(t, newScriptTrial, 10) }
+func TestRandomScripts(t *testing.T) { soak(t, newScriptTrial, 5) }
 
 // TestRandomCounters does it for large limits: no brute force comes to their
 // end, and the runs that verify makes do.
