@@ -1,0 +1,142 @@
+package callclass
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// candidates are values that are tried: those of the sorts, then what the form says of
+// a field, then what conditions name, then what expressions make of their own arguments.
+func (w *recipe) candidates() func(yield func(Values) bool) {
+	return func(yield func(Values) bool) {
+		if !yield(Values{}) || len(w.data) == 0 {
+			return
+		}
+		for i := range w.data {
+			d := &w.data[i]
+			for _, l := range w.tried(d) {
+				one := map[int]literal{d.sort: l}
+				if d.Has == Other && !yield(Values{other: one}) || d.Has == Same && !yield(Values{same: one}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tried are candidates for what the field has.
+func (w *recipe) tried(d *Datum) (all []literal) {
+	if v := w.form.value(d.Field.Path); v != nil && d.Field.Path != "" && len(v.texts) > 0 {
+		all = append(all, quoted(v.texts[0]))
+	}
+	if c := w.b.conditionsOf(w.form.tools); c != nil {
+		for _, m := range c.maps {
+			for _, l := range literals(m.Source) {
+				if text, ok := l.(string); ok {
+					all = append(all, quoted(text))
+				}
+			}
+		}
+	}
+	if d.Field.Reader == nil || d.Has == Lacks {
+		return all
+	}
+	made := w.evaluated(d)
+	if d.Has == Other { // than the first of them
+		slices.Reverse(made)
+	}
+	return append(all, made...)
+}
+
+// maxEvaluated bounds the values of an expression that are tried.
+const maxEvaluated = 4
+
+// evaluated are values that the expression has for arguments that it names.
+func (w *recipe) evaluated(d *Datum) (values []literal) {
+	texts := w.b.sorts[d.sort].texts
+	for _, m := range samples([]string{w.b.written(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
+		if l, ok := w.valueOf(d, object(m).text()); ok && !strings.HasPrefix(string(l.single()), "[") {
+			values = include(values, l.single())
+		}
+		if len(values) == maxEvaluated {
+			break
+		}
+	}
+	return values
+}
+
+// valueOf is what the expression reads.
+func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
+	value, ok := d.Field.Reader.Value(&gate.Call{Tool: w.form.tools[0].text, Args: []byte(args)}, d.Field.Number)
+	return literal(value), ok && string(value) != "null"
+}
+
+// single is what stands in an array of one element; else the literal itself.
+func (l literal) single() literal {
+	var elements []json.RawMessage
+	if json.Unmarshal([]byte(l), &elements) == nil && len(elements) == 1 {
+		return literal(elements[0])
+	}
+	return l
+}
+
+// samples are members that the expressions name, with the values among others.
+func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
+	var sources []string
+	var values []any
+	for _, d := range expressions {
+		sources = append(sources, w.b.written(d.Field))
+		l := w.b.literal(v, &d)
+		values = append(values, l, []any{l}, w.b.sorts[d.sort].texts[0])
+	}
+	return slices.DeleteFunc(samples(sources, nil, values...), w.named)
+}
+
+// named reports whether the members can give the call a name of which the form does not
+// say so.
+func (w *recipe) named(members map[string]any) bool {
+	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
+		v, there := members[keysOf(field)[0]]
+		if !there || w.form.value(field) != nil {
+			return false
+		}
+		return field == "action" || slices.ContainsFunc(leaves(v), func(l literal) bool { return w.matched(field, l) })
+	})
+}
+
+// leaves are the value and all that is in it, as they are written.
+func leaves(v any) []literal {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // made of JSON
+	}
+	all := []literal{literal(text)}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			all = append(all, leaves(inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			all = append(all, leaves(inner)...)
+		}
+	}
+	return all
+}
+
+// read reports whether the expressions have the values that they are to have.
+func (w *recipe) read(args string, v Values, expressions []Datum) bool {
+	if args == "" {
+		args = "{}"
+	}
+	return !slices.ContainsFunc(expressions, func(d Datum) bool {
+		l, ok := w.valueOf(&d, args)
+		if d.Has == Lacks {
+			return ok
+		}
+		return !ok || !same(l.single(), w.b.literal(v, &d))
+	})
+}
