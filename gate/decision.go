@@ -98,7 +98,7 @@ type Block struct {
 	Rule   Position
 	Reason string        // a sentence
 	Name   string        // of the call
-	Holds  []Holder      // calls in flight that hold the missing tokens, then those that spoil the evidence
+	Holds  []Holder      // calls in flight, the first of them: one that brings what is missing, those that hold it, those that spoil the evidence
 	Retry  time.Duration // as of [Refusal], for this net alone
 	Key    []KeyValue    // of a net with a key: the value for which it blocks; nil: the call has none
 	More   int           // further values for which it blocks
@@ -115,7 +115,7 @@ type Holder struct {
 	Brings bool // it holds nothing: its success brings what is missing
 
 	// Voids names the calls that are no evidence while this one is under way, such as
-	// "test or lint"; empty: it holds tokens.
+	// "test or lint"; empty: it does not spoil them.
 	Voids string
 }
 

@@ -110,6 +110,9 @@ func (n *net) block(name, reason string) Block {
 	return Block{Net: n.Name, Cause: n.Cause, Rule: n.Rule, Name: name, Reason: reason}
 }
 
+// shownHolders is how many calls in flight a block names at most: a client can have many.
+const shownHolders = 8
+
 // block makes b say why the net of the finding blocks the call.
 func (j *judgement) block(b *Block, f *finding) {
 	*b = f.net.block(j.call.Tool, "")
@@ -141,7 +144,8 @@ func (j *judgement) block(b *Block, f *finding) {
 	}
 	lists, _ := f.net.listing.Lookup(l)
 	lists = listing.Without(lists, f.net.listing.Spared(f.labels))
-	b.Holds = slices.Concat(f.holders(j.state, lists), f.spoilers(j.state), f.awaited(j.state, lists))
+	holds := slices.Concat(f.awaited(j.state, lists), f.holders(j.state, lists), f.spoilers(j.state))
+	b.Holds = holds[:min(len(holds), shownHolders)]
 	j.wait(f, lists, b)
 }
 
@@ -210,19 +214,19 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 	return held
 }
 
-// awaited returns the calls in flight whose success brings what these transitions lack.
-func (f *finding) awaited(s *State, lists []int) (held []Holder) {
+// awaited returns the first call in flight whose success brings what these transitions
+// lack: one will do.
+func (f *finding) awaited(s *State, lists []int) []Holder {
 	ts := f.net.net.Transitions
-	for i, w := range f.data.Watches {
+	for _, w := range f.data.Watches {
 		brings := func(t int) bool { return ts[w.Transition].Brings(&ts[t], f.data.Marking) }
-		twice := slices.ContainsFunc(f.data.Watches[:i], func(g Flight) bool { return g.of(&w) })
-		if !twice && slices.ContainsFunc(lists, brings) && !slices.Contains(f.data.Lapsed(), w) && !slices.Contains(f.net.results, w.Transition) {
+		if slices.ContainsFunc(lists, brings) && !slices.Contains(f.data.Lapsed(), w) && !slices.Contains(f.net.results, w.Transition) {
 			h := s.holder(f.net, w)
 			h.Brings = true
-			held = append(held, h)
+			return []Holder{h}
 		}
 	}
-	return held
+	return nil
 }
 
 // holder returns the call of a flight.

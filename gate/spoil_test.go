@@ -406,3 +406,22 @@ func TestAwaited(t *testing.T) {
 		t.Errorf("%+v", r.Blocks[0].Holds)
 	}
 }
+
+// TestManyInFlight: however many calls are under way, a refusal names few of them.
+func TestManyInFlight(t *testing.T) {
+	n := sequenceNet("backup", "delete")
+	n.Transitions = append(n.Transitions, gate.Transition{Name: "spoil", Inputs: []string{"gate"}, Outputs: []string{"ready"}, Tools: gate.Tools("edit"), Observe: true, Spoils: true})
+	p := play(t, gate.PolicyOptions{}, n)
+	for range 20 {
+		p.allow("backup")
+	}
+	if h := p.refuse("delete", gate.KindBlocked, n.Name).Blocks[0].Holds; len(h) != 1 || h[0].Number != 1 {
+		t.Errorf("%+v", h)
+	}
+	for range 20 {
+		p.allow("edit")
+	}
+	if h := p.refuse("delete", gate.KindBlocked, n.Name).Blocks[0].Holds; len(h) != 8 || h[0].Voids != "backup" {
+		t.Errorf("%+v", h)
+	}
+}
