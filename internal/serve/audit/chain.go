@@ -1,0 +1,17 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"strconv"
+)
+
+// Link returns the hash of a record: over the hash of the one before it (zero for the first
+// of a chain), its number in decimal digits, and its event as it stands on record, one JSON
+// object without the number and the hash.
+func Link(before [32]byte, seq uint64, event []byte) [32]byte {
+	b := make([]byte, 0, 32+20+len(event))
+	b = append(b, before[:]...)
+	b = strconv.AppendUint(b, seq, 10)
+	b = append(b, event...)
+	return sha256.Sum256(b)
+}
