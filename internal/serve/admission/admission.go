@@ -101,7 +101,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 
 // Withdraw ends the wait of a call. It is of no effect after an admission.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
-	err := a.ledger.Update(ctx, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
+	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {
 		a.log.Error("a call that waited for a person cannot be withdrawn", "session", k.Session, "error", err)
 	}
@@ -128,7 +128,7 @@ func (a *Admission) decide(ctx context.Context, v *verdict) error {
 		v.generation = a.generation.Load()
 		v.prepared.Reset(v.generation.Policy, &v.call.Gate)
 		v.prepared.Offered = v.call.Offered
-		err := a.ledger.Update(ctx, v.call.Key, func(s *gate.State) (Change, error) { return a.decideOn(s, v) })
+		err := Update(ctx, a.ledger, v.call.Key, func(s *gate.State) (Change, error) { return a.decideOn(s, v) })
 		if !errors.Is(err, errSwapped) {
 			return err
 		}

@@ -83,18 +83,29 @@ func (d *disk) said(t *testing.T) []string {
 type faults struct {
 	admission.Ledger
 	update, append, ready error
+	stale                 int // so many steps are not made, since another process was faster
 }
 
-func (f *faults) Update(ctx context.Context, k admission.Key, do func(*gate.State) (admission.Change, error)) error {
+// late is the commit of a step that another process was faster than.
+type late struct{}
+
+func (late) Wait(context.Context) error { return admission.ErrStale }
+
+func (f *faults) Stage(ctx context.Context, k admission.Key, do func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
 	if f.update != nil {
-		return f.update
+		return nil, f.update
 	}
-	return f.Ledger.Update(ctx, k, do)
+	if f.stale > 0 {
+		f.stale--
+		err := f.View(ctx, k, func(s *gate.State) { _, _ = do(s) })
+		return late{}, err
+	}
+	return f.Ledger.Stage(ctx, k, do)
 }
 
-func (f *faults) Append(ctx context.Context, events ...audit.Event) error {
+func (f *faults) Append(ctx context.Context, events ...audit.Event) (admission.Commit, error) {
 	if f.append != nil {
-		return f.append
+		return nil, f.append
 	}
 	return f.Ledger.Append(ctx, events...)
 }
@@ -217,6 +228,28 @@ func TestOrder(t *testing.T) {
 	}
 	if c := d.Counts("s"); c.Refused != 1 || c.Would[0].Tool != "up.odd" || d.Counts("").Refused != 1 || d.Counts("other").Refused != 0 {
 		t.Errorf("counted: %+v", c)
+	}
+}
+
+// TestStale: a step that another process was faster than is decided anew.
+func TestStale(t *testing.T) {
+	d := newDesk(t, nil)
+	d.ledger.stale = 3
+	ticket := d.admit("backup")
+	d.want("backup", "ready:1 (1 in flight)")
+	d.ledger.stale = 1
+	d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success}, "")
+	d.want("backup", "saved:1")
+	over, end := context.WithCancel(t.Context())
+	end()
+	d.ledger.stale = 1
+	if _, ok := d.Decide(over, d.call("delete")).(*admission.Refused); !ok || d.ledger.stale != 0 {
+		t.Error("it tries again though nobody waits any more")
+	}
+	d.want("backup", "saved:1")
+	want := []string{"decision allow backup", "outcome up.backup success"}
+	if got := d.disk.said(t); !slices.Equal(got, want) {
+		t.Errorf("on record: %q, want %q", got, want)
 	}
 }
 

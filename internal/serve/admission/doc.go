@@ -15,7 +15,7 @@
 // on record before it produces a token; where it cannot be, the call stays open
 // with an unknown outcome, for an operator to settle.
 //
-// States, records and consents are kept by a [Ledger]; its Update commits all that
-// one decision changes, or nothing. What decides is a [Generation], which is loaded
+// States, records and consents are kept by a [Ledger]; each of its steps is
+// durable as a whole or not at all. What decides is a [Generation], which is loaded
 // once for each decision and replaced as a whole by [Admission.Swap].
 package admission

@@ -11,8 +11,10 @@ import (
 )
 
 // A Ledger keeps the states of the nets and the record of what was decided on
-// them. It is safe for concurrent use. What an update yields is durable when Update
-// returns nil, all of it or none; after an error nothing has changed.
+// them. It is safe for concurrent use. A step is staged, which changes the states as this
+// process sees them, and committed: then it is durable, all of it or nothing. Steps are
+// committed in the order in which they were staged, many of them together. After an error
+// of Stage or of [Commit.Wait] nothing of the step is in force, nor of what was staged on it.
 //
 // The states of a ledger are all of one policy, which [Ledger.Adopt] replaces.
 type Ledger interface {
@@ -22,18 +24,20 @@ type Ledger interface {
 	// End forgets a session, once no call of it is open or waits any more.
 	End(ctx context.Context, k Key) error
 
-	// Update runs f on the newest state of the session and of what it shares,
-	// and commits the change. f may run again, on a newer state, where another was
-	// faster: it has no side effects, does not keep the state, and does not block.
-	// An error of f is returned as it is, and nothing is changed.
-	Update(ctx context.Context, k Key, f func(*gate.State) (Change, error)) error
+	// Stage runs f on the newest state of the session and of what it shares, and
+	// makes the change in the state that later steps see. Nothing may come of it before
+	// its commit has been waited for, which the caller always does, once; a nil commit
+	// needs no wait. f may run again, on a newer state, where another was faster: it
+	// has no side effects, does not keep the state, and does not block. An error of f is
+	// returned as it is. The queue of what waits is bounded: Stage may wait for a place.
+	Stage(ctx context.Context, k Key, f func(*gate.State) (Change, error)) (Commit, error)
 
 	// View runs f on the newest state, which f must not change or keep. Without a
 	// session in k the state is that of one which begins now for the principal.
 	View(ctx context.Context, k Key, f func(*gate.State)) error
 
-	// Append puts events on record that move no net.
-	Append(ctx context.Context, events ...audit.Event) error
+	// Append stages events that move no net.
+	Append(ctx context.Context, events ...audit.Event) (Commit, error)
 
 	// Sessions lists the sessions that are open.
 	Sessions(ctx context.Context) iter.Seq2[SessionInfo, error]
@@ -48,6 +52,36 @@ type Ledger interface {
 
 	// Ready reports why nothing can be made durable now, as far as is known.
 	Ready() error
+}
+
+// A Commit is a staged step that is not known to be durable.
+type Commit interface {
+	// Wait returns nil once the step is durable. Whoever waits first commits all that
+	// waits. After an error the step is undone. The error is [ErrStale] where another
+	// process was faster: the step may be staged again.
+	Wait(ctx context.Context) error
+}
+
+// wait waits for a commit, which may be nil.
+func wait(ctx context.Context, c Commit) error {
+	if c == nil {
+		return nil
+	}
+	return c.Wait(ctx)
+}
+
+// Update stages a step, waits for its commit, and begins anew where another process was
+// faster. See [Ledger.Stage] for f.
+func Update(ctx context.Context, l Ledger, k Key, f func(*gate.State) (Change, error)) error {
+	for {
+		c, err := l.Stage(ctx, k, f)
+		if err == nil {
+			err = wait(ctx, c)
+		}
+		if !errors.Is(err, ErrStale) || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // A Key names a session, and the principal whose session it is.
@@ -72,5 +106,8 @@ type Adopted struct {
 	Nets []gate.Kept
 }
 
-// ErrNoSession is the error of a [Ledger] for a session that is not open.
-var ErrNoSession = errors.New("the session is over")
+// The errors of a [Ledger].
+var (
+	ErrNoSession = errors.New("the session is over")                   // or was never opened
+	ErrStale     = errors.New("another process has changed the state") // of [Commit.Wait]
+)

@@ -41,7 +41,7 @@ func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 // Reset puts every net of a session back to its start, for an operator.
 func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 	event := a.operator("reset", k, 0, actor)
-	return a.ledger.Update(ctx, k, func(s *gate.State) (Change, error) {
+	return Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
 		return Change{Delta: s.Policy().Reset(s), Events: event}, nil
 	})
 }
@@ -53,7 +53,7 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 		o, name = gate.Success, "settle success"
 	}
 	event, found, now := a.operator(name, k, number, actor), false, a.now()
-	err := a.ledger.Update(ctx, k, func(s *gate.State) (Change, error) {
+	err := Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
 		d := s.Policy().SettleAt(s, number, o, now)
 		found = d != nil
 		return Change{Delta: d, Events: event}, nil

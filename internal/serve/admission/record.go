@@ -62,7 +62,7 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, g *G
 	for _, b := range r.Facts.Nets {
 		entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
 	}
-	if err := a.ledger.Append(ctx, entry); err != nil {
+	if err := a.append(ctx, entry); err != nil {
 		a.log.Error("recording a refusal", "error", err)
 	}
 }
@@ -107,5 +107,13 @@ func (a *Admission) Append(ctx context.Context, e audit.Event) error {
 	if !a.ledger.Records() {
 		return nil
 	}
-	return a.ledger.Append(ctx, e)
+	return a.append(ctx, e)
+}
+
+func (a *Admission) append(ctx context.Context, e audit.Event) error {
+	c, err := a.ledger.Append(ctx, e)
+	if err != nil {
+		return err
+	}
+	return wait(ctx, c)
 }

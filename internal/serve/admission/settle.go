@@ -37,7 +37,7 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 func (a *Admission) settle(ctx context.Context, t *Ticket, e gate.End, events []audit.Event) error {
 	policy := a.Generation().Policy
 	ended := policy.PrepareEnd(e)
-	return a.ledger.Update(ctx, t.key, func(s *gate.State) (Change, error) {
+	return Update(ctx, a.ledger, t.key, func(s *gate.State) (Change, error) {
 		if s.Policy() != policy { // it was replaced in between
 			policy = s.Policy()
 			ended = policy.PrepareEnd(e)

@@ -163,15 +163,15 @@ func (m *Memory) entry(k admission.Key) *entry {
 	return m.sessions[k.Session]
 }
 
-// Update implements [admission.Ledger].
-func (m *Memory) Update(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) error {
+// Stage implements [admission.Ledger]. What it stages is durable.
+func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
 	e := m.entry(k)
 	if e == nil {
-		return admission.ErrNoSession
+		return nil, admission.ErrNoSession
 	}
 	over, err := m.update(e, f)
 	m.forget(e, over)
-	return err
+	return nil, err
 }
 
 func (m *Memory) update(e *entry, f func(*gate.State) (admission.Change, error)) (over bool, err error) {
@@ -243,7 +243,9 @@ func (m *Memory) fresh(k admission.Key) *entry {
 }
 
 // Append implements [admission.Ledger].
-func (m *Memory) Append(_ context.Context, events ...audit.Event) error { return m.write(events) }
+func (m *Memory) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
+	return nil, m.write(events)
+}
 
 // Sessions implements [admission.Ledger].
 func (m *Memory) Sessions(context.Context) iter.Seq2[admission.SessionInfo, error] {

@@ -34,7 +34,7 @@ func policyOf(t *testing.T, nets ...gate.Net) *gate.Policy {
 func try(t *testing.T, m *store.Memory, k admission.Key, tool string) (passed bool, err error) {
 	t.Helper()
 	var number uint64
-	err = m.Update(t.Context(), k, func(s *gate.State) (admission.Change, error) {
+	err = admission.Update(t.Context(), m, k, func(s *gate.State) (admission.Change, error) {
 		d, delta := s.Policy().Decide(s, gate.Call{Tool: tool}, nil)
 		if a, ok := d.(*gate.Allow); ok {
 			passed, number = true, a.Ticket.Number
@@ -44,7 +44,7 @@ func try(t *testing.T, m *store.Memory, k admission.Key, tool string) (passed bo
 	if !passed {
 		return false, err
 	}
-	return true, m.Update(t.Context(), k, func(s *gate.State) (admission.Change, error) {
+	return true, admission.Update(t.Context(), m, k, func(s *gate.State) (admission.Change, error) {
 		return admission.Change{Delta: s.Policy().Settle(s, number, gate.Success)}, nil
 	})
 }
@@ -134,7 +134,7 @@ func TestNothingByHalves(t *testing.T) {
 	k := admission.Key{Session: "1"}
 	m := memory(t, policyOf(t, limit("a", 1, gate.ScopeSession)), nil, k)
 	no := errors.New("no")
-	if err := m.Update(t.Context(), k, func(s *gate.State) (admission.Change, error) {
+	if err := admission.Update(t.Context(), m, k, func(s *gate.State) (admission.Change, error) {
 		_, delta := s.Policy().Decide(s, gate.Call{Tool: "a"}, nil)
 		return admission.Change{Delta: delta}, no
 	}); !errors.Is(err, no) {
