@@ -14,7 +14,6 @@ func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
-func foreign(os.FileInfo) bool { return false }
 func removed(os.FileInfo) bool { return false }
 
 // Without a lock only one process may write the file.

@@ -23,12 +23,6 @@ func openFile(path string) (*os.File, error) {
 	return f, err
 }
 
-// foreign says whether the file is another user's, who could then change it.
-func foreign(info os.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && stat.Uid != uint32(os.Geteuid())
-}
-
 // removed says whether the file has no name any more: what is written to it
 // is lost.
 func removed(info os.FileInfo) bool {

@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync"
+
+	"github.com/petrigate/petrigate/internal/serve/safefile"
 )
 
 // A Log is an open audit file. It is safe for concurrent use. When lines reach
@@ -59,15 +60,8 @@ func openError(path string, err error) error {
 
 // open opens or creates the file, once its directory is found to be safe.
 func open(path string) (*os.File, error) {
-	dir := filepath.Dir(path)
-	info, err := os.Stat(dir)
-	switch {
-	case err != nil:
+	if err := safefile.Directory(filepath.Dir(path)); err != nil {
 		return nil, err
-	case !info.IsDir():
-		return nil, fmt.Errorf("%q is not a directory", dir)
-	case info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 && runtime.GOOS != "windows":
-		return nil, fmt.Errorf("anybody may replace the files of the directory %q; chmod o-w", dir)
 	}
 	return openFile(path)
 }
@@ -86,12 +80,8 @@ func inspect(f *os.File) (regular bool, err error) {
 		return false, errors.New("it is a pipe or a socket")
 	case !mode.IsRegular():
 		return false, nil // a device: nothing to go on from
-	case mode.Perm()&0o022 != 0 && runtime.GOOS != "windows":
-		return false, fmt.Errorf("others may write it (mode %04o); chmod 600", mode.Perm())
-	case foreign(info):
-		return false, errors.New("it belongs to another user")
 	}
-	return true, nil
+	return true, safefile.Regular(info)
 }
 
 // Append writes one record, a JSON object without a line end, as one line with

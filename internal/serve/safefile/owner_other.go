@@ -1,0 +1,7 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package safefile
+
+import "io/fs"
+
+func foreign(fs.FileInfo) bool { return false }

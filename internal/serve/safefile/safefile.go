@@ -1,0 +1,59 @@
+// Package safefile refuses files and directories that others could change behind the
+// back of the program.
+package safefile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// Directory refuses a directory in which anybody may replace files.
+func Directory(dir string) error {
+	info, err := directory(dir)
+	if err == nil && writable(info, 0o002) && info.Mode()&os.ModeSticky == 0 {
+		return fmt.Errorf("anybody may replace the files of the directory %q; chmod o-w", dir)
+	}
+	return err
+}
+
+// OwnDirectory refuses a directory in which others may make files, which is enough to put
+// a file beside one that is opened by its name.
+func OwnDirectory(dir string) error {
+	info, err := directory(dir)
+	switch {
+	case err != nil:
+		return err
+	case writable(info, 0o022):
+		return fmt.Errorf("others may write to the directory %q (mode %04o); chmod go-w", dir, info.Mode().Perm())
+	case foreign(info):
+		return fmt.Errorf("the directory %q belongs to another user", dir)
+	}
+	return nil
+}
+
+func directory(dir string) (fs.FileInfo, error) {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%q is not a directory", dir)
+	}
+	return info, err
+}
+
+// Regular refuses a regular file that another user has made or may write.
+func Regular(info fs.FileInfo) error {
+	switch {
+	case writable(info, 0o022):
+		return fmt.Errorf("others may write it (mode %04o); chmod 600", info.Mode().Perm())
+	case foreign(info):
+		return errors.New("it belongs to another user")
+	}
+	return nil
+}
+
+// writable says whether somebody of the mask may write. Windows has no such bits.
+func writable(info fs.FileInfo, mask fs.FileMode) bool {
+	return info.Mode().Perm()&mask != 0 && runtime.GOOS != "windows"
+}
