@@ -45,9 +45,7 @@ func Text(err error) string { return diag.Text(err) }
 // configuration sets it.
 const DefaultStartup = 10 * time.Second
 
-// A Config is one configuration, checked and complete. Values of "state" and
-// "session" are not in it: this version keeps state in memory, one session for
-// each connection, and refuses a file that asks for anything else.
+// A Config is one configuration, checked and complete.
 type Config struct {
 	File    string   // "": no file
 	Servers []Server // in the order of the file
@@ -61,11 +59,14 @@ type Config struct {
 	Mode           string // "enforce" or "shadow": decide and record, and never block or ask
 	Advertise      string // "all", "possible" or "enabled": which tools are listed
 
-	Listen   Listen
-	Approval Approval
-	Audit    Audit
-	Log      Log
-	Startup  time.Duration // how long the first list waits for upstreams
+	Listen    Listen
+	Session   Session
+	State     State
+	Approval  Approval
+	Audit     Audit
+	Telemetry Telemetry
+	Log       Log
+	Startup   time.Duration // how long the first list waits for upstreams
 
 	Warnings ErrorList
 
@@ -80,11 +81,6 @@ type Approval struct {
 	Hold     time.Duration // how long a call waits before it is parked
 	Expire   time.Duration // how long an approval can be answered and used
 	Cooldown time.Duration // how long a denial refuses the same call
-}
-
-// Audit configures the audit log.
-type Audit struct {
-	File string // "": nowhere
 }
 
 // Log configures the log for people.

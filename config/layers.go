@@ -21,6 +21,7 @@ type layers struct {
 	// maps of the user's names would not survive.
 	values *viper.Viper
 	set    map[string]*node // the values that come from the file
+	broken map[string]bool  // sections with mistakes: what is in them is not checked together
 }
 
 // A scalar is one value that several layers may give.
@@ -43,11 +44,14 @@ var scalars = map[string]scalar{
 	"audit.file":        {check: checkFilled, path: true},
 	"log.level":         {initial: "info", check: checkWord([]string{"debug", "info", "warn", "error"})},
 	"log.format":        {initial: "auto", check: checkWord([]string{"auto", "text", "json"})},
+	"session.name":      {check: checkSessionName},
+	"telemetry.traces":  {check: checkCollector},
+	"telemetry.metrics": {check: checkAddress},
 	"startup":           {initial: DefaultStartup.String(), check: checkDuration(0), timed: true},
 }
 
 func newLayers() *layers {
-	l := &layers{values: viper.New(), set: map[string]*node{}}
+	l := &layers{values: viper.New(), set: map[string]*node{}, broken: map[string]bool{}}
 	for name, s := range scalars {
 		l.values.SetDefault(name, s.initial)
 	}
@@ -92,6 +96,24 @@ func (l *layers) section(v Value, others Keys) {
 		}
 	}
 	v.Fields(others)
+}
+
+// noted returns the function of a key that only the file has, and keeps its position.
+func (l *layers) noted(name string, read func(Value)) func(Value) {
+	return func(v Value) {
+		read(v)
+		l.set[name] = v.node
+	}
+}
+
+// whole returns the function of a section that is checked as a whole where all of it can
+// be read.
+func (l *layers) whole(read func(Value)) func(Value) {
+	return func(v Value) {
+		before := v.Faults()
+		read(v)
+		l.broken[v.key.text] = v.Faults() > before
+	}
 }
 
 func checkDuration(least time.Duration) check {

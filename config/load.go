@@ -130,7 +130,7 @@ func Servers(o Options) (file string, servers []Server, err error) {
 // give the defaults, overridden by the environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	root, ok := readConfiguration(name, src, o)
-	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all"}
+	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all", State: State{Driver: "memory", Sync: "full"}, Audit: Audit{Arguments: "hash"}}
 	l := newLayers()
 	if ok {
 		readRoot(root, c, l)
@@ -170,6 +170,15 @@ func (c *Config) settle(d *decoder, l *layers) {
 	}
 	checkVia(d, c)
 	c.settleListen(d, l)
+	for _, s := range []struct {
+		section string
+		settle  func(*decoder, *layers)
+	}{{"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}} {
+		if !l.broken[s.section] {
+			s.settle(d, l)
+		}
+	}
+	c.refuseUnserved(d, l)
 	if c.Approval.Expire < c.Approval.Hold {
 		d.at(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
 	}

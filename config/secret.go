@@ -22,8 +22,8 @@ func (e *environment) resolved(name, value string) {
 	}
 }
 
-// Secrets returns the values of ${...}, of headers, and of variables with the name
-// of a secret. They must not reach a log.
+// Secrets returns the values of ${...}, of headers, of variables with the name of a
+// secret, and how a database is reached. They must not reach a log.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {
@@ -33,6 +33,9 @@ func (c *Config) Secrets() []string {
 		if len(value) >= shortestSecret && !slices.Contains(secrets, value) {
 			secrets = append(secrets, value)
 		}
+	}
+	for _, value := range c.State.secrets() {
+		add(value)
 	}
 	for _, s := range c.Servers {
 		for _, value := range s.Headers {
@@ -98,9 +101,16 @@ func (s *source) masked(line int, text []rune) []rune {
 }
 
 // markSecrets records the positions of the values of env, of headers, of the secret of
-// a client, and of a mapping under an unknown key of a server: it may be one of them,
-// misspelt.
+// a client, of a connection string, and of a mapping under an unknown key of a server: it
+// may be one of them, misspelt.
 func (s *source) markSecrets(root *node) {
+	if state := root.get("state"); state != nil {
+		for _, f := range state.fields {
+			if f.value.kind == textKind && (f.key.text == "dsn" || strings.ContainsAny(f.value.text, "@=")) {
+				s.secret(f.value)
+			}
+		}
+	}
 	servers := root.get("mcpServers")
 	if servers == nil {
 		return

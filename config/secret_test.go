@@ -1,7 +1,9 @@
 package config
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -20,5 +22,18 @@ mcpServers:
 	want := []string{"Bearer header-secret", "header-secret", "literal-key", "ghp_value"}
 	if got := c.Secrets(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestDSN: nothing of a connection string is printed, and all of it is a secret.
+func TestDSN(t *testing.T) {
+	for _, dsn := range []string{"postgres://gate:hunter2x@db/x", "host=db password='hunter2x' user=gate"} {
+		c := &Config{State: State{Driver: "postgres", DSN: dsn}}
+		if got := fmt.Sprintf("%v %+v %#v", c.State, c.State, c.State); strings.Contains(got, "hunter2x") {
+			t.Error(got)
+		}
+		if s := c.Secrets(); !slices.Contains(s, "hunter2x") || s[0] != dsn {
+			t.Errorf("%q", s)
+		}
 	}
 }

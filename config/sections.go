@@ -68,12 +68,11 @@ func sectionKeys(c *Config, l *layers) Keys {
 		"approval": func(v Value) {
 			l.section(v, Keys{"channels": into(&c.Approval.Channels, readChannels), "mask": Value.later, "webhook": Value.later})
 		},
-		"audit": func(v Value) {
-			l.section(v, Keys{"chain": Value.later, "values": Value.later, "mask": Value.later, "redact": Value.later, "sync": Value.later})
-		},
-		"log":     func(v Value) { l.section(v, Keys{"file": Value.later}) },
-		"session": readSection("by", "connection", "principal", "name", "header", "meta"),
-		"state":   readSection("driver", "memory", "sqlite", "postgres"),
+		"audit":     l.whole(func(v Value) { readAudit(v, c, l) }),
+		"log":       func(v Value) { l.section(v, Keys{"file": Value.later}) },
+		"session":   l.whole(func(v Value) { readSession(v, c, l) }),
+		"state":     l.whole(func(v Value) { readState(v, c, l) }),
+		"telemetry": func(v Value) { l.section(v, Keys{}) },
 	}
 }
 
@@ -81,16 +80,6 @@ func readVersion(v Value) {
 	if v.is(numberKind) && v.text != "1" {
 		v.Fault(fmt.Sprintf("version %s of the configuration is not supported", v.text), "this is version 1")
 	}
-}
-
-// readSection reads a mapping with one key that accepts one value.
-func readSection(name, word string, later ...string) func(Value) {
-	known := Keys{}
-	for _, key := range []string{"path", "dsn", "name", "header", "meta", "idle", "file"} {
-		known[key] = Value.later
-	}
-	known[name] = into(new(string), oneOf([]string{word}, later...))
-	return func(v Value) { v.Fields(known) }
 }
 
 // The channels for approvals. Read-only.

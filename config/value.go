@@ -104,6 +104,7 @@ var foreign = map[string]string{
 	"environment": "env", "envs": "env",
 	"cmd": "command", "transport": "type", "http_headers": "headers", "enabled": "disabled",
 	"initial": "initialMarking", "in": "inputs", "out": "outputs", "callbackPort": "redirectPort",
+	"redact": "mask", "values": "arguments", "store": "driver", "database": "path", "connectionString": "dsn", "otlp": "traces", "prometheus": "metrics",
 }
 
 // nearestKey suggests one of the known keys, or returns "".
@@ -260,9 +261,17 @@ var units = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size reads a number of bytes with a unit, least or more.
+// size reads a number of bytes with a unit, least or more and less than 2 GiB.
 func size(least int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
+		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)
+		return int(n), ok
+	}
+}
+
+// sizeUpTo reads a number of bytes with a unit.
+func sizeUpTo(least, most int64) func(Value) (int64, bool) {
+	return func(v Value) (int64, bool) {
 		if !v.hasUnit("MiB") {
 			return 0, false
 		}
@@ -270,7 +279,7 @@ func size(least int) func(Value) (int, bool) {
 		if !ok {
 			return 0, false
 		}
-		n, ok := sizeOf(text)
+		n, ok := sizeOf(text, most)
 		switch {
 		case !ok:
 			v.Fault(fmt.Sprintf("%s: %s is not a size", v.what, v.shown()), `for example "4MiB"`)
@@ -281,15 +290,15 @@ func size(least int) func(Value) (int, bool) {
 	}
 }
 
-// sizeOf reads a whole number of a unit, less than 2 GiB.
-func sizeOf(text string) (int, bool) {
+// sizeOf reads a whole number of a unit.
+func sizeOf(text string, most int64) (int64, bool) {
 	for _, unit := range units {
 		digits, ok := strings.CutSuffix(text, unit.name)
 		if !ok {
 			continue
 		}
-		n, err := strconv.ParseUint(strings.TrimSuffix(digits, " "), 10, 31)
-		return int(n) * int(unit.bytes), err == nil && int64(n) <= math.MaxInt32/unit.bytes
+		n, err := strconv.ParseUint(strings.TrimSuffix(digits, " "), 10, 63)
+		return int64(n) * unit.bytes, err == nil && int64(n) <= most/unit.bytes
 	}
 	return 0, false
 }
