@@ -3,6 +3,8 @@ package gate
 import (
 	"maps"
 	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
 // Fate says whether the state of a net survives when another policy takes over.
@@ -43,7 +45,7 @@ func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
 			if data := s.Nets[old.index]; data.Active == to.Nets[n.index].Active {
 				to.Nets[n.index] = data
 			} else {
-				to.Nets[n.index] = data.switched(to.Nets[n.index].Active)
+				to.Nets[n.index] = netstate.Switched(data, to.Nets[n.index].Active)
 			}
 			numbers[old.index] = n.index
 			kept = append(kept, Kept{Net: n.Name})
@@ -78,7 +80,7 @@ func (n *net) loses(s *State) bool {
 	if n == nil {
 		return false
 	}
-	d := s.Nets[n.index].deciding()
+	d := s.Nets[n.index].Deciding()
 	return len(d.Flights) > 0 || d.Spent != nil || s.Nets[n.index].Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 

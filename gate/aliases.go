@@ -1,6 +1,9 @@
 package gate
 
-import "github.com/petrigate/petrigate/gate/toolnet"
+import (
+	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/gate/toolnet"
+)
 
 // What the author of a net writes, and what a net is told of calls, is in package
 // toolnet, which knows nothing of decisions. These are its types: a caller of this
@@ -58,6 +61,24 @@ type (
 	NetError = toolnet.NetError
 	// ErrorList is [toolnet.ErrorList].
 	ErrorList = toolnet.ErrorList
+)
+
+// The state of a net as plain data is in a package of its own too.
+type (
+	// NetData is the state of one net. It is replaced and never changed.
+	NetData = netstate.NetData
+	// Flight is a transition that waits for the end of a call.
+	Flight = netstate.Flight
+	// ShadowData is the further state of a net in shadow.
+	ShadowData = netstate.ShadowData
+	// Clock is the time of a net with transitions that have [Transition.Every].
+	Clock = netstate.Clock
+	// Spent is what the calls of a net with a [Sum] have spent.
+	Spent = netstate.Spent
+	// Apart is what only nets with spoilers, a row or a key have.
+	Apart = netstate.Apart
+	// Values are the states of a net for the values of its key.
+	Values = netstate.Values
 )
 
 // The constants of these types.

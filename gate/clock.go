@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -15,13 +16,6 @@ const maxTicks = 1000
 
 // maxTokens bounds the tokens of one place that the clock produces.
 const maxTokens = math.MaxInt32
-
-// A Clock is the time of a net with transitions that have [Transition.Every].
-// It is replaced and never changed.
-type Clock struct {
-	Time  time.Time   // the latest at which the net was moved
-	Since []time.Time // for each of the transitions: its last tick, or when it was enabled; zero: it is not, or not known to be
-}
 
 // prepareClock finds out whether no timed transition changes the inputs of another
 // transition without tools: then the structural ones stay at rest
@@ -58,14 +52,14 @@ func (n *net) at(d, base *NetData, t time.Time) *NetData {
 		return d
 	}
 	large := d == base
-	moved := n.tick(d, base.watches(), large, t)
+	moved := n.tick(d, watchesOf(base), large, t)
 	if d.Shadow == nil {
 		return moved
 	}
 	if base != nil {
 		base = base.Shadow.Enforced
 	}
-	enforced := n.tick(d.Shadow.Enforced, base.watches(), large, t)
+	enforced := n.tick(d.Shadow.Enforced, watchesOf(base), large, t)
 	if enforced == d.Shadow.Enforced {
 		return moved
 	}
@@ -75,8 +69,8 @@ func (n *net) at(d, base *NetData, t time.Time) *NetData {
 	return &both
 }
 
-// watches returns the watches; those of nothing are none.
-func (d *NetData) watches() []Flight {
+// watchesOf returns the watches; those of nothing are none.
+func watchesOf(d *NetData) []Flight {
 	if d == nil {
 		return nil
 	}
@@ -97,7 +91,7 @@ func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData 
 }
 
 func (n *net) tickOver(d *NetData, over []Flight, large bool, t time.Time) *NetData {
-	t = d.Clock.latest(t)
+	t = netstate.Latest(d.Clock, t)
 	if !n.due(d, t) {
 		return d
 	}
@@ -111,26 +105,10 @@ func (n *net) tickOver(d *NetData, over []Flight, large bool, t time.Time) *NetD
 	return w.data
 }
 
-// latest returns t, or the time of the clock if that is later.
-func (c *Clock) latest(t time.Time) time.Time {
-	if c != nil && c.Time.After(t) {
-		return c.Time
-	}
-	return t
-}
-
-// since returns when the timed transition with this index ticked last.
-func (c *Clock) since(k int) time.Time {
-	if c == nil {
-		return time.Time{}
-	}
-	return c.Since[k]
-}
-
 // due reports whether the clock changes anything by the time t.
 func (n *net) due(d *NetData, t time.Time) bool {
 	for k, number := range n.timed {
-		since := d.Clock.since(k)
+		since := netstate.Since(d.Clock, k)
 		if n.net.Transitions[number].Enabled(d.Marking) && (since.IsZero() || t.Sub(since) >= n.Transitions[number].Every) {
 			return true
 		}
@@ -142,7 +120,7 @@ func (n *net) due(d *NetData, t time.Time) bool {
 func (n *net) next(d *NetData) (k int, due time.Time) {
 	k = -1
 	for i, number := range n.timed {
-		if since := d.Clock.since(i); !since.IsZero() {
+		if since := netstate.Since(d.Clock, i); !since.IsZero() {
 			if tick := since.Add(n.Transitions[number].Every); k < 0 || tick.Before(due) {
 				k, due = i, tick
 			}
@@ -178,16 +156,8 @@ type clockwork struct {
 
 func newClockwork(n *net, d *NetData, t time.Time) *clockwork {
 	w := &clockwork{move: newMove(n, d, &NetData{})}
-	w.data.Clock = d.Clock.copy(len(n.timed), t)
+	w.data.Clock = netstate.CopyClock(d.Clock, len(n.timed), t)
 	return w
-}
-
-// copy returns a copy of the clock at the time t.
-func (c *Clock) copy(timed int, t time.Time) *Clock {
-	if c == nil {
-		return &Clock{Time: t, Since: make([]time.Time, timed)}
-	}
-	return &Clock{Time: t, Since: slices.Clone(c.Since)}
 }
 
 // run fires the transitions that are due by the time t, in the order of time.
@@ -282,8 +252,8 @@ func (m *move) clock(old *NetData, t time.Time) {
 		return
 	}
 	known := !t.IsZero()
-	t = old.Clock.latest(t)
-	m.data.Clock = old.Clock.copy(len(m.net.timed), t)
+	t = netstate.Latest(old.Clock, t)
+	m.data.Clock = netstate.CopyClock(old.Clock, len(m.net.timed), t)
 	if known {
 		m.reclock(t)
 		return

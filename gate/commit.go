@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/petri"
 )
@@ -152,7 +153,7 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 				base.Values = f.net.spoilValues(f.base(), base, f.plan().spoils, j.call.Time, false)
 			}
 		}
-		f.grows = f.base() == f.data && f.value() != nil && !m.data.like(f.base())
+		f.grows = f.base() == f.data && f.value() != nil && !netstate.Like(m.data, f.base())
 		d.set(f.net.index, f.keyText(), m.data)
 	}
 	return nil
@@ -165,7 +166,7 @@ func (j *judgement) await(d *Delta, open *OpenCall) {
 	for _, delta := range d.Nets {
 		n := j.policy.nets[delta.Net]
 		call := Flight{Owner: j.state.Owners[n.Scope], Call: open.Number}
-		if delta.Data.waits(&call) || n.Shadow && delta.Data.Shadow.Enforced.waits(&call) {
+		if delta.Data.Waits(&call) || n.Shadow && delta.Data.Shadow.Enforced.Waits(&call) {
 			open.Nets = append(open.Nets, delta.Net)
 			if len(n.keys) > 0 || open.Keys != nil {
 				open.wait(delta.Key)
@@ -244,7 +245,7 @@ func (m *move) watch() {
 		return
 	}
 	present := petri.Marking(m.data.Marking)
-	m.data.Watches = keep(m.data.Watches, func(w Flight) bool {
+	m.data.Watches = netstate.Keep(m.data.Watches, func(w Flight) bool {
 		return m.net.net.Transitions[w.Transition].Enabled(present)
 	})
 }
@@ -254,17 +255,6 @@ func (m *move) watch() {
 func (m *move) settle() bool {
 	m.data.Stuck = m.net.net.AnyEnabled(m.data.Marking, m.net.structural) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
-}
-
-// keep returns a new slice of the flights that are ok.
-func keep(flights []Flight, ok func(Flight) bool) []Flight {
-	var kept []Flight
-	for _, f := range flights {
-		if ok(f) {
-			kept = append(kept, f)
-		}
-	}
-	return kept
 }
 
 // advance moves m by the structural transitions of the net until it is at rest. It

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -76,7 +77,7 @@ func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) 
 	}
 	for key, old := range base.Values.All() {
 		data := *n.at(old, base, t)
-		if data.prune(after); data.like(after) && !of(key) {
+		if netstate.Prune(&data, after); netstate.Like(&data, after) && !of(key) {
 			idle = append(idle, NetDelta{Net: n.index, Key: key, Data: &data})
 		}
 	}

@@ -228,3 +228,34 @@ func ExampleNetData_Lapsed() {
 	// under way: edit
 	// no evidence: test
 }
+
+// A call in flight is told by its number and by the session that made it. A net in
+// shadow waits for it as one that decides would.
+func ExampleNetData_Waits() {
+	net := backupBeforeDelete
+	net.Shadow = true
+	policy := policyWith(net)
+	state := policy.NewState(nil)
+	_, delta := policy.Decide(state, gate.Call{Tool: "backup"}, nil)
+	state.Apply(delta)
+	backup, other := gate.Flight{Call: 1}, gate.Flight{Owner: 7, Call: 1}
+	fmt.Println(backup.Is(&other), state.Nets[0].Deciding().Waits(&backup), state.Nets[0].Waits(&other))
+	// Output: false true false
+}
+
+// The state by which a net in shadow decides is the one that it would have if it blocked.
+func ExampleNetData_Deciding() {
+	net := backupBeforeDelete
+	net.Shadow = true
+	policy := policyWith(net)
+	state := policy.NewState(nil)
+	fmt.Println(state.Nets[0].Deciding() == state.Nets[0].Shadow.Enforced)
+	// Output: true
+}
+
+// The calls of two sessions can have the same number.
+func ExampleFlight() {
+	one, two := gate.Flight{Owner: 1, Call: 3}, gate.Flight{Owner: 2, Call: 3}
+	fmt.Println(one.Is(&two), one.Is(&one))
+	// Output: false true
+}

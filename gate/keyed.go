@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
-	"github.com/petrigate/petrigate/gate/internal/trie"
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
@@ -190,7 +190,7 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 	for i := range p.Values {
 		v := &p.Values[i]
 		data := base
-		if stored := base.Values.get(v.Hash, v.Text); stored != nil {
+		if stored := netstate.GetHashed(base.Values, v.Hash, v.Text); stored != nil {
 			data = j.now(n, v.Text, stored, base)
 		}
 		j.consider(j.keyed.subject(n, data, carried{base, p, v}))
@@ -202,9 +202,9 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 func (j *judgement) considerAny(n *net, base *NetData) {
 	best := base
 	if base.Active {
-		for d := range base.distinct() {
+		for d := range netstate.Distinct(base) {
 			d = n.at(d, base, j.call.Time)
-			f := finding{subject: subject{net: n, data: d.deciding()}, labels: j.labels, label: -1}
+			f := finding{subject: subject{net: n, data: d.Deciding()}, labels: j.labels, label: -1}
 			if n.Labels == nil {
 				f.labels, _ = j.own(n)
 			}
@@ -216,26 +216,6 @@ func (j *judgement) considerAny(n *net, base *NetData) {
 		}
 	}
 	j.consider(subject{net: n, data: best})
-}
-
-// distinct yields the state of the net at large and those of its values, equal ones
-// perhaps once.
-func (d *NetData) distinct() func(yield func(*NetData) bool) {
-	return func(yield func(*NetData) bool) {
-		if !yield(d) || d.Values == nil {
-			return
-		}
-		seen := make(map[*NetData]bool)
-		d.Values.states.All(func(e *trie.Entry[kept]) bool {
-			k := &e.Value
-			whole := k.clock == nil && k.spent == nil
-			if whole && seen[k.data] {
-				return true
-			}
-			seen[k.data] = seen[k.data] || whole
-			return yield(k.state())
-		})
-	}
 }
 
 // listed returns those of the transitions whose key has the value of the finding.
@@ -322,21 +302,7 @@ func (s *subject) own() NetData {
 	if s.value() == nil || s.data != s.base() {
 		return *s.data
 	}
-	return s.base().single()
-}
-
-// single returns the state for a value of which nothing is kept yet.
-func (d *NetData) single() NetData {
-	c := *d
-	c.Values, c.Watches = nil, nil
-	if len(c.Spoilers()) > 0 {
-		c.setSpoilers(nil)
-	}
-	if c.Shadow != nil {
-		enforced := c.Shadow.Enforced.single()
-		c.Shadow = &ShadowData{Enforced: &enforced}
-	}
-	return c
+	return netstate.Single(s.base())
 }
 
 // move returns the move of the net for the finding, made in room. The net at large may
@@ -371,7 +337,7 @@ func (m *move) miss(f *finding, call Flight) {
 func (m *move) watchOver(over []Flight, large bool) {
 	m.over, m.large = over, large
 	if len(m.data.Lapsed()) > 0 {
-		m.data.setLapsed(keep(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
+		netstate.SetLapsed(m.data, netstate.Keep(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
 	}
 	m.lapse()
 }
@@ -388,7 +354,7 @@ func (m *move) lapse() {
 // lapsed records that the watch does not count for the value any more.
 func (m *move) lapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
-		m.data.setLapsed(append(slices.Clip(m.data.Lapsed()), w))
+		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
 	}
 }
 

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
 // settleKeyed adds to d what the end of a call changes in a net with a key: for each
 // value that waits for it, and for each that the result has.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.at(s.Nets[n.index], s.Nets[n.index], e.time)
-	after := base.unwatched(&e.flight, e.outcome)
+	after := netstate.Unwatched(base, &e.flight, e.outcome != Unknown)
 	if after != s.Nets[n.index] {
 		d.set(n.index, "", after)
 	}
@@ -20,7 +21,7 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	for _, v := range values {
 		old := base.Values.Get(v.Text)
 		if old == nil {
-			single := base.single()
+			single := netstate.Single(base)
 			old = &single
 		} else {
 			old = n.at(old, base, e.time)
@@ -31,7 +32,7 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 		}
 		room := &NetData{}
 		if e.both(n, old, room) {
-			room.prune(after)
+			netstate.Prune(room, after)
 			d.Nets = append(d.Nets, NetDelta{Net: n.index, Key: v.Text, Data: room})
 		}
 	}
@@ -83,7 +84,7 @@ func (e *ending) watched(n *net) []int {
 	}
 	var keys []int
 	for _, w := range watches {
-		if local := n.keyOf[w.Transition]; w.of(&e.flight) && !slices.Contains(keys, local) {
+		if local := n.keyOf[w.Transition]; w.Is(&e.flight) && !slices.Contains(keys, local) {
 			keys = append(keys, local)
 		}
 	}
@@ -113,8 +114,8 @@ func (e *ending) found(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
 	}
-	return keep(e.base.Watches, func(w Flight) bool {
-		return w.of(&e.flight) && e.keys&(1<<n.keyOf[w.Transition]) != 0
+	return netstate.Keep(e.base.Watches, func(w Flight) bool {
+		return w.Is(&e.flight) && e.keys&(1<<n.keyOf[w.Transition]) != 0
 	})
 }
 
@@ -125,41 +126,5 @@ func (m *move) find(e *ending, found []Flight) {
 		if !slices.Contains(m.data.Lapsed(), w) {
 			m.credit(e, w)
 		}
-	}
-}
-
-// unwatched returns d without the watches of the call and, where it has ended, without
-// what it spoils.
-func (d *NetData) unwatched(call *Flight, o Outcome) *NetData {
-	if !d.waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.waits(call)) {
-		return d
-	}
-	other := func(f Flight) bool { return !f.of(call) }
-	c := *d
-	c.Watches = keep(d.Watches, other)
-	if o != Unknown && len(d.Spoilers()) > 0 {
-		c.setSpoilers(keep(d.Spoilers(), other))
-	}
-	if d.Shadow != nil {
-		shadow := *d.Shadow
-		shadow.Enforced = shadow.Enforced.unwatched(call, o)
-		c.Shadow = &shadow
-	}
-	c.prune(&c)
-	return &c
-}
-
-// prune drops the lapsed watches that the net at large does not have any more. The
-// state d is not shared yet.
-func (d *NetData) prune(base *NetData) {
-	if len(d.Lapsed()) > 0 {
-		d.setLapsed(keep(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
-	}
-	if d.Shadow != nil && len(d.Shadow.Enforced.Lapsed()) > 0 {
-		enforced := *d.Shadow.Enforced
-		enforced.prune(base.Shadow.Enforced)
-		shadow := *d.Shadow
-		shadow.Enforced = &enforced
-		d.Shadow = &shadow
 	}
 }

@@ -19,10 +19,10 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 		distance int
 	}
 	var all []ranked
-	start := n.displayed(base.deciding())
+	start := n.displayed(base.Deciding())
 	for text, d := range base.Values.All() {
 		r := ranked{text: text, data: d}
-		for i, tokens := range n.displayed(d.deciding()) {
+		for i, tokens := range n.displayed(d.Deciding()) {
 			r.distance += max(tokens-start[i], start[i]-tokens)
 		}
 		all = append(all, r)
@@ -33,11 +33,11 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 	shown := all[:min(len(all), shownValues)]
 	var values []ValueState
 	for _, r := range shown {
-		v := ValueState{Key: n.written.Read(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
+		v := ValueState{Key: n.written.Read(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.Deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
 		if n.Shadow {
 			v.Enforced = n.show(r.data.Shadow.Enforced)
 		}
-		_, v.Next = n.next(r.data.deciding())
+		_, v.Next = n.next(r.data.Deciding())
 		values = append(values, v)
 	}
 	return values, len(all) - len(shown)

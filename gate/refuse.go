@@ -206,7 +206,7 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 	}
 	var held []Holder
 	for i, flight := range f.data.Flights {
-		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.of(&flight) && f.holds(g, lists) })
+		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.Is(&flight) && f.holds(g, lists) })
 		if !twice && f.holds(flight, lists) {
 			held = append(held, s.holder(f.net, flight))
 		}

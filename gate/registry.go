@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -42,7 +43,7 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	if data.Active == on {
 		return nil, n.already(on, p.netNames(func(n *net) bool { return s.Nets[n.index].Active }))
 	}
-	return &Delta{Nets: []NetDelta{{Net: n.index, Data: data.switched(on)}}}, nil
+	return &Delta{Nets: []NetDelta{{Net: n.index, Data: netstate.Switched(data, on)}}}, nil
 }
 
 // Switch returns the list of active nets with one of them switched on or off, in the

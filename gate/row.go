@@ -1,5 +1,9 @@
 package gate
 
+import (
+	"github.com/petrigate/petrigate/gate/internal/netstate"
+)
+
 // follow puts the net back to its start, if the call is another than the one before
 // that it counted: that is so once the call is admitted.
 func (f *finding) follow(row string) {
@@ -12,7 +16,7 @@ func (f *finding) follow(row string) {
 // that spoil evidence are still under way.
 func (n *net) anew(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
-	fresh.setSpoilers(d.Spoilers())
+	netstate.SetSpoilers(fresh, d.Spoilers())
 	return fresh
 }
 
@@ -21,5 +25,5 @@ func (m *move) count(f *finding, row string) {
 	if !f.forbids() {
 		row = ""
 	}
-	m.data.setRow(row)
+	netstate.SetRow(m.data, row)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
@@ -129,7 +130,7 @@ func (e *ending) both(n *net, old, room *NetData) bool {
 
 func (e *ending) apply(n *net, old, room *NetData) bool {
 	m := newMove(n, old, room)
-	m.watchOver(e.base.watches(), false)
+	m.watchOver(watchesOf(e.base), false)
 	if !m.end(e) {
 		return false
 	}
@@ -142,15 +143,15 @@ func (e *ending) apply(n *net, old, room *NetData) bool {
 func (m *move) end(e *ending) bool {
 	call, o := e.flight, e.outcome
 	found := e.found(m.net)
-	if !m.data.waits(&call) && len(found) == 0 {
+	if !m.data.Waits(&call) && len(found) == 0 {
 		return false
 	}
 	if o != Unknown && len(m.data.Spoilers()) > 0 {
-		m.data.setSpoilers(keep(m.data.Spoilers(), func(f Flight) bool { return !f.of(&call) }))
+		netstate.SetSpoilers(m.data, netstate.Keep(m.data.Spoilers(), func(f Flight) bool { return !f.Is(&call) }))
 	}
 	var done []Flight
-	m.data.Flights = keep(m.data.Flights, func(f Flight) bool {
-		if !f.of(&call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
+	m.data.Flights = netstate.Keep(m.data.Flights, func(f Flight) bool {
+		if !f.Is(&call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
 			return true
 		}
 		done = append(done, f)
@@ -195,7 +196,7 @@ func (m *move) credit(e *ending, w Flight) {
 // nextWatch takes the first watch of the call out of the list.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
-		if w.of(&call) {
+		if w.Is(&call) {
 			rest := append([]Flight(nil), m.data.Watches[:i]...)
 			m.data.Watches = append(rest, m.data.Watches[i+1:]...)
 			return w, true
@@ -206,7 +207,7 @@ func (m *move) nextWatch(call Flight) (Flight, bool) {
 
 // unwatch ends all watches of the call.
 func (m *move) unwatch(call Flight) {
-	m.data.Watches = keep(m.data.Watches, func(w Flight) bool { return !w.of(&call) })
+	m.data.Watches = netstate.Keep(m.data.Watches, func(w Flight) bool { return !w.Is(&call) })
 }
 
 // remember runs the hook of a success. A hook that panics leaves the meta data

@@ -5,14 +5,6 @@ import (
 	"time"
 )
 
-// ShadowData is the further state of a net in shadow. It is replaced and never
-// changed.
-type ShadowData struct {
-	Enforced *NetData // the net as it would be if the nets in shadow had blocked; assumes that people agree
-	Refused  int      // calls that it would have refused
-	Asked    int      // calls for which it would have asked a person
-}
-
 // WouldCount counts the calls that passed but would have been refused or asked about
 // if no net were in shadow.
 type WouldCount struct {
@@ -91,7 +83,7 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 		data = *actual
 	}
 	if s.value() == nil {
-		data.Shadow = shadow.count(s.net.Name, r)
+		data.Shadow = counted(shadow, s.net.Name, r)
 	} else {
 		data.Shadow = &ShadowData{Enforced: shadow.Enforced}
 	}
@@ -136,8 +128,8 @@ func (j *judgement) follow(d *Delta, number uint64) {
 	j.keepOut(d, j.crowded(d))
 }
 
-// count returns a copy of s that counts the answer of the net.
-func (s *ShadowData) count(net string, r *Refusal) *ShadowData {
+// counted returns a copy of s that counts the answer of the net.
+func counted(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {
 	case r == nil || !slices.ContainsFunc(r.Blocks, func(b Block) bool { return b.Net == net }):
@@ -199,12 +191,4 @@ func (n *net) shadowState(d *NetData) ShadowState {
 	}
 	s.Parted = !slices.Equal(s.Enforced, s.Actual)
 	return s
-}
-
-// deciding is the state by which the net decides.
-func (d *NetData) deciding() *NetData {
-	if d.Shadow != nil {
-		return d.Shadow.Enforced
-	}
-	return d
 }

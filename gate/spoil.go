@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
 // hear finds the transitions that the call makes spoil the evidence of the net,
@@ -61,7 +62,7 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.taint(spoils)
 	for _, c := range spoils {
 		call.Transition, call.Name = c.transition, c.name
-		m.data.setSpoilers(append(slices.Clip(m.data.Spoilers()), call))
+		netstate.SetSpoilers(m.data, append(slices.Clip(m.data.Spoilers()), call))
 	}
 	m.lapse()
 }
@@ -86,8 +87,8 @@ func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, 
 		if d.Shadow != nil && enforced {
 			d.Shadow = &ShadowData{Enforced: n.tainted(d.Shadow.Enforced, spoils, now)}
 		}
-		if !d.like(after) {
-			values.put(key, d)
+		if !netstate.Like(d, after) {
+			netstate.Put(values, key, d)
 		}
 	}
 	return values
@@ -113,7 +114,7 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 		all = slices.Concat(f.base().Spoilers(), all)
 	}
 	for i, flight := range all {
-		if slices.ContainsFunc(all[:i], func(g Flight) bool { return g.of(&flight) }) {
+		if slices.ContainsFunc(all[:i], func(g Flight) bool { return g.Is(&flight) }) {
 			continue
 		}
 		h := s.holder(f.net, flight)
@@ -140,13 +141,13 @@ func (n *net) restarted(d *NetData) *NetData {
 func (n *net) restartedValues(base *NetData, old *Values) *Values {
 	values := &Values{}
 	for key, d := range old.All() {
-		one := base.single()
-		one.setSpoilers(d.Spoilers())
+		one := netstate.Single(base)
+		netstate.SetSpoilers(&one, d.Spoilers())
 		if one.Shadow != nil {
-			one.Shadow.Enforced.setSpoilers(d.Shadow.Enforced.Spoilers())
+			netstate.SetSpoilers(one.Shadow.Enforced, d.Shadow.Enforced.Spoilers())
 		}
-		if !one.like(base) {
-			values.put(key, &one)
+		if !netstate.Like(&one, base) {
+			netstate.Put(values, key, &one)
 		}
 	}
 	return values
@@ -160,15 +161,15 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
 	if old != nil {
-		for _, f := range s.Nets[old.index].allSpoilers() {
-			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.of(&f) }) { // for several values
+		for _, f := range allSpoilers(s.Nets[old.index]) {
+			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.Is(&f) }) { // for several values
 				suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
 			}
 		}
 	}
 	for _, open := range s.Open() {
 		f := s.flight(n, open.Number, open.Since)
-		known := slices.ContainsFunc(suspects, func(g Flight) bool { return g.of(&f) })
+		known := slices.ContainsFunc(suspects, func(g Flight) bool { return g.Is(&f) })
 		if c := s.Calls[open.Number]; !known && p.suspects(n, &c.Call) {
 			f.Transition, f.Name = t, open.Tool
 			suspects = append(suspects, f)
@@ -178,10 +179,10 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 		return d
 	}
 	c := *d
-	c.setSpoilers(suspects)
+	netstate.SetSpoilers(&c, suspects)
 	if c.Shadow != nil {
 		enforced := *c.Shadow.Enforced
-		enforced.setSpoilers(suspects)
+		netstate.SetSpoilers(&enforced, suspects)
 		c.Shadow = &ShadowData{Enforced: &enforced}
 	}
 	return &c
@@ -212,7 +213,7 @@ func (j *judgement) could(n *net, u Tool) bool {
 func (s *State) suspected(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
-		if n.spoils && !slices.Contains(c.Nets, i) && s.Nets[i].waits(&f) {
+		if n.spoils && !slices.Contains(c.Nets, i) && s.Nets[i].Waits(&f) {
 			c.Nets = append(c.Nets, i)
 			if c.Keys != nil {
 				c.Keys = append(c.Keys, "")
@@ -224,7 +225,7 @@ func (s *State) suspected(c *OpenCall) *OpenCall {
 
 // allSpoilers returns the calls under way that spoil the evidence for all values, and for
 // some.
-func (d *NetData) allSpoilers() []Flight {
+func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {
 		all = append(all, of.Spoilers()...)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -42,34 +43,6 @@ func (s *State) Open() []Holder {
 	}
 	slices.SortFunc(open, func(a, b Holder) int { return cmp.Compare(a.Number, b.Number) })
 	return open
-}
-
-// NetData is the state of one net. It is replaced and never changed.
-type NetData struct {
-	Active  bool
-	Stuck   bool  // it does not come to rest by itself
-	Marking []int // tokens at hand, by place; those in flight are not among them
-	Flights []Flight
-	Watches []Flight
-	Meta    Meta
-	Shadow  *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
-	Spent   *Spent      // of a net with a sum; nil: nothing
-	Clock   *Clock      // nil: it has no clock, or no time was told yet
-	Apart   *Apart      // what few nets have; nil: nothing
-
-	// Of a net with a key, this is the state for every value that Values does not
-	// have. Its watches are those whose value is in the result, and its spoilers are
-	// those that spoil all values.
-	Values *Values
-}
-
-// A Flight is a transition that waits for the end of a call.
-type Flight struct {
-	Owner      uint64 // the session of the call, see [State.Owners]
-	Call       uint64
-	Transition int       // its index
-	Name       string    // of the call
-	Since      time.Time // of the call
 }
 
 // An OpenCall is an admitted call that is not settled.
@@ -177,31 +150,6 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// switched returns d as active or inactive.
-func (d *NetData) switched(active bool) *NetData {
-	c := *d
-	c.Active = active
-	if !active {
-		c.Watches, c.Clock = nil, nil
-		if c.Spent != nil {
-			c.Spent = &Spent{Amount: c.Spent.Amount}
-		}
-	}
-	if c.Shadow != nil {
-		shadow := *c.Shadow
-		shadow.Enforced = shadow.Enforced.switched(active)
-		c.Shadow = &shadow
-	}
-	if c.Values.Len() > 0 {
-		values := &Values{}
-		for key, d := range d.Values.All() {
-			values.put(key, d.switched(active))
-		}
-		c.Values = values
-	}
-	return &c
-}
-
 // Apply makes the change that d describes; d must come from this very state.
 // It panics, and changes nothing, if d would leave a negative number of tokens.
 func (s *State) Apply(d *Delta) {
@@ -254,7 +202,7 @@ func (s *State) applyValues(d *Delta) {
 	last := -1 // the net that was changed last
 	for i := range d.Nets {
 		if n := &d.Nets[i]; n.Key != "" {
-			s.Nets[n.Net] = s.Nets[n.Net].with(n.Key, n.Data, n.Net == last)
+			s.Nets[n.Net] = netstate.With(s.Nets[n.Net], n.Key, n.Data, n.Net == last)
 			last = n.Net
 		}
 	}
@@ -264,15 +212,10 @@ func (s *State) applyValues(d *Delta) {
 // a call must not pass on it.
 func (d *Delta) check() {
 	for _, n := range d.Nets {
-		if n.Data.owes() || n.Data.deciding().owes() {
+		if netstate.Owes(n.Data) || netstate.Owes(n.Data.Deciding()) {
 			panic("gate: a place has a negative number of tokens")
 		}
 	}
-}
-
-// owes reports whether a place has a negative number of tokens.
-func (d *NetData) owes() bool {
-	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 })
 }
 
 func (s *State) forget(id string) {
@@ -285,15 +228,6 @@ func (s *State) forget(id string) {
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
-
-// waits reports whether the net waits for the end of the call.
-func (d *NetData) waits(call *Flight) bool {
-	its := func(f Flight) bool { return f.of(call) }
-	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || slices.ContainsFunc(d.Spoilers(), its)
-}
-
-// of reports whether the flight belongs to that call.
-func (f *Flight) of(c *Flight) bool { return f.Owner == c.Owner && f.Call == c.Call }
 
 // taken reports whether another call than the one that waits as asked is in
 // flight or waiting with this id.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
 // A NetState is a copy of the state of one net.
@@ -78,9 +79,9 @@ func (p *Policy) NetsOf(s *State) []NetState {
 func (n *net) state(state *State, data *NetData) NetState {
 	s := NetState{
 		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow, Static: n.Static,
-		Marking: n.show(data), Spent: n.spending(data.deciding()), Meta: maps.Clone(data.Meta),
+		Marking: n.show(data), Spent: n.spending(data.Deciding()), Meta: maps.Clone(data.Meta),
 	}
-	_, s.Next = n.next(data.deciding())
+	_, s.Next = n.next(data.Deciding())
 	if n.Shadow {
 		s.Enforced = n.show(data.Shadow.Enforced)
 	}
@@ -193,9 +194,9 @@ func (n *net) enabled(data *NetData) (list []Enabled) {
 // canFire reports for each transition whether it is enabled, for some value.
 func (n *net) canFire(data *NetData) []bool {
 	on := make([]bool, len(n.Transitions))
-	for d := range data.distinct() {
+	for d := range netstate.Distinct(data) {
 		for i := range on {
-			on[i] = on[i] || !d.deciding().Stuck && n.net.Transitions[i].Enabled(d.deciding().Marking)
+			on[i] = on[i] || !d.Deciding().Stuck && n.net.Transitions[i].Enabled(d.Deciding().Marking)
 		}
 	}
 	return on
@@ -226,7 +227,7 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	if d := data.Values.Get(keyvalue.Text(v.Key)); d != nil {
 		data = d
 	}
-	return n.net.Transitions[t].Left(data.deciding().Marking)
+	return n.net.Transitions[t].Left(data.Deciding().Marking)
 }
 
 // Prompt describes the active nets for the prompt of a model: what can be

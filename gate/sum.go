@@ -7,43 +7,13 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/sum"
 )
 
-// Spent is what the calls of a net with a [Sum] have spent. It is replaced and never
-// changed.
-type Spent struct {
-	Amount *big.Rat  // more than 0
-	Time   time.Time // until then, what comes back is taken off; zero: the time is not known
-}
-
-// spending is a [Spent] of which both numbers of the fraction are small.
-type spending struct {
-	num, denom int64
-	time       time.Time
-}
-
-// small returns s in little space, if that is possible; of nothing, nothing.
-func (s *Spent) small() (*spending, bool) {
-	if s == nil {
-		return nil, true
-	}
-	num, denom := s.Amount.Num(), s.Amount.Denom()
-	if !num.IsInt64() || !denom.IsInt64() {
-		return nil, false
-	}
-	return &spending{num: num.Int64(), denom: denom.Int64(), time: s.Time}, true
-}
-
-// large returns s as what it was.
-func (s *spending) large() *Spent {
-	return &Spent{Amount: big.NewRat(s.num, s.denom), Time: s.time}
-}
-
 // spend blocks a call with which the sum of the net would be too large, or whose part
 // of it cannot be told.
 func (f *finding) spend(c *Call) {
 	if f.kind != Gated || !f.forbids() {
 		return
 	}
-	amount, reason, retry := f.net.limit().Add(f.spokenName(c), c, f.data.spent())
+	amount, reason, retry := f.net.limit().Add(f.spokenName(c), c, spentOf(f.data))
 	if amount == nil {
 		f.object(reason, retry)
 		return
@@ -56,8 +26,8 @@ func (n *net) limit() sum.Limit {
 	return sum.Limit{Sum: n.Sum, Scope: n.Scope, Each: len(n.keys) > 0}
 }
 
-// spent returns what is spent; nil: nothing.
-func (d *NetData) spent() *big.Rat {
+// spentOf returns what is spent; nil: nothing.
+func spentOf(d *NetData) *big.Rat {
 	if d.Spent == nil {
 		return nil
 	}
@@ -122,5 +92,5 @@ func (n *net) spending(d *NetData) string {
 	if n.Sum == nil {
 		return ""
 	}
-	return n.limit().Spending(d.spent())
+	return n.limit().Spending(spentOf(d))
 }

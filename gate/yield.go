@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/gate/internal/precedence"
 )
 
@@ -99,8 +100,8 @@ func (v *adviser) recovering(n *net) bool {
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
 		return false
 	}
-	for d := range data.distinct() {
-		if n.recovers(n.at(d, nil, v.now).deciding()) {
+	for d := range netstate.Distinct(data) {
+		if n.recovers(n.at(d, nil, v.now).Deciding()) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package gate
+package netstate
 
 // Apart is the part of the state of a net that only nets with spoilers, a row or a key
 // have. It is replaced and never changed.
@@ -11,7 +11,7 @@ type Apart struct {
 	// count for it.
 	Lapsed []Flight
 
-	Row string // of a net with [Net.Row]: tells the call that it counted last; empty: none
+	Row string // of a net with [toolnet.Net].Row: tells the call that it counted last; empty: none
 }
 
 // Spoilers returns the calls under way that spoil evidence, see [Apart].
@@ -31,7 +31,7 @@ func (d *NetData) Lapsed() []Flight {
 	return d.Apart.Lapsed
 }
 
-// Row tells the call that a net with [Net.Row] counted last, see [Apart].
+// Row tells the call that a net with [toolnet.Net].Row counted last, see [Apart].
 func (d *NetData) Row() string {
 	if d.Apart == nil {
 		return ""
@@ -39,18 +39,18 @@ func (d *NetData) Row() string {
 	return d.Apart.Row
 }
 
-// setSpoilers replaces the calls that spoil evidence; d must not be shared yet.
-func (d *NetData) setSpoilers(flights []Flight) {
+// SetSpoilers replaces the calls that spoil evidence; d must not be shared yet.
+func SetSpoilers(d *NetData, flights []Flight) {
 	d.setApart(Apart{Spoilers: flights, Lapsed: d.Lapsed(), Row: d.Row()})
 }
 
-// setLapsed replaces the watches that do not count; d must not be shared yet.
-func (d *NetData) setLapsed(flights []Flight) {
+// SetLapsed replaces the watches that do not count; d must not be shared yet.
+func SetLapsed(d *NetData, flights []Flight) {
 	d.setApart(Apart{Spoilers: d.Spoilers(), Lapsed: flights, Row: d.Row()})
 }
 
-// setRow replaces the call that was counted last; d must not be shared yet.
-func (d *NetData) setRow(row string) {
+// SetRow replaces the call that was counted last; d must not be shared yet.
+func SetRow(d *NetData, row string) {
 	d.setApart(Apart{Spoilers: d.Spoilers(), Lapsed: d.Lapsed(), Row: row})
 }
 

@@ -1,4 +1,4 @@
-package gate
+package netstate
 
 import (
 	"encoding/binary"
@@ -36,16 +36,16 @@ func (v *Values) Len() int {
 }
 
 // Get returns the state for a value, or nil. A value is known by the text that
-// [NetDelta.Key] has.
+// a delta of package gate has.
 func (v *Values) Get(key string) *NetData {
-	if v == nil {
+	if v == nil { // it needs no hash
 		return nil
 	}
-	return v.get(trie.Hash(key), key)
+	return GetHashed(v, trie.Hash(key), key)
 }
 
-// get is [Values.Get] of a value with this hash.
-func (v *Values) get(hash uint64, key string) *NetData {
+// GetHashed is [Values.Get] of a value with this hash, see [trie.Hash].
+func GetHashed(v *Values, hash uint64, key string) *NetData {
 	if v == nil {
 		return nil
 	}
@@ -77,7 +77,9 @@ func (k *kept) state() *NetData {
 	return &d
 }
 
-// put sets the state for a value; v must not be shared yet.
+// Put sets the state for a value; v must not be shared yet.
+func Put(v *Values, key string, d *NetData) { v.put(key, d) }
+
 func (v *Values) put(key string, d *NetData) {
 	e := &trie.Entry[kept]{Hash: trie.Hash(key), Text: key}
 	v.share(&e.Value, d)
@@ -128,14 +130,14 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	}
 	text = append(text, flags)
 	for _, tokens := range d.Marking {
-		text = binary.AppendUvarint(text, uint64(tokens)) // never negative, see [Delta.check]
+		text = binary.AppendUvarint(text, uint64(tokens)) // never negative, see [Owes]
 	}
 	return text
 }
 
-// with returns the state of a net with that of one value; fresh says that d is not
+// With returns the state d of a net with that of one value; fresh says that d is not
 // shared yet. A value whose state is that of the net at large is removed.
-func (d *NetData) with(key string, of *NetData, fresh bool) *NetData {
+func With(d *NetData, key string, of *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d
 		values := Values{}
@@ -145,7 +147,7 @@ func (d *NetData) with(key string, of *NetData, fresh bool) *NetData {
 		c.Values = &values
 		d = &c
 	}
-	if of.like(d) {
+	if Like(of, d) {
 		d.Values.drop(key)
 	} else {
 		d.Values.put(key, of)
@@ -153,27 +155,22 @@ func (d *NetData) with(key string, of *NetData, fresh bool) *NetData {
 	return d
 }
 
-// like reports whether the state d for a value is that of the net at large, and
-// nothing is in flight, watched or spent.
-func (d *NetData) like(base *NetData) bool {
-	return d.Stuck == base.Stuck && d.Spent == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
-		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.like(base.Clock) &&
-		(d.Shadow == nil || d.Shadow.Enforced.like(base.Shadow.Enforced))
-}
-
-// like reports whether both clocks tick at the same times.
-func (c *Clock) like(o *Clock) bool {
-	timed := 0
-	if c != nil {
-		timed = len(c.Since)
-	}
-	if o != nil {
-		timed = max(timed, len(o.Since))
-	}
-	for k := range timed {
-		if !c.since(k).Equal(o.since(k)) {
-			return false
+// Distinct yields the state of the net at large and those of its values, equal ones
+// perhaps once.
+func Distinct(d *NetData) func(yield func(*NetData) bool) {
+	return func(yield func(*NetData) bool) {
+		if !yield(d) || d.Values == nil {
+			return
 		}
+		seen := make(map[*NetData]bool)
+		d.Values.states.All(func(e *trie.Entry[kept]) bool {
+			k := &e.Value
+			whole := k.clock == nil && k.spent == nil
+			if whole && seen[k.data] {
+				return true
+			}
+			seen[k.data] = seen[k.data] || whole
+			return yield(k.state())
+		})
 	}
-	return true
 }
