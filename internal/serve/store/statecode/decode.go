@@ -1,0 +1,513 @@
+package statecode
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// decoder reads a part into a state. It keeps its first error; all that it is given was
+// checked to be JSON.
+type decoder struct {
+	*Codec
+	of    string // the part
+	state *gate.State
+	info  Info
+	scope gate.Scope
+	taken bool // the part was written under another policy
+	err   error
+}
+
+// fail keeps an error about what is at a place of the part.
+func (d *decoder) fail(where, format string, args ...any) bool {
+	if d.err == nil {
+		d.err = fmt.Errorf("%s: %s: %s", d.of, where, fmt.Sprintf(format, args...))
+	}
+	return false
+}
+
+// object reads the members of an object. each reports whether it knows the key.
+func (d *decoder) object(where string, value []byte, each func(key string, value []byte) bool) {
+	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {
+		if !each(string(key), value) {
+			d.fail(where, "it has %.40q, which is unknown", key)
+		}
+		return d.err == nil
+	})
+	if !whole && d.err == nil {
+		d.fail(where, "is no object")
+	}
+}
+
+func (d *decoder) list(where string, value []byte, each func(value []byte)) {
+	whole := rawjson.Elements(value, func(value []byte, _ int) bool {
+		each(value)
+		return d.err == nil
+	})
+	if !whole && d.err == nil {
+		d.fail(where, "is no list")
+	}
+}
+
+// row reads a list of so many elements.
+func (d *decoder) row(where string, value []byte, into [][]byte) bool {
+	k := 0
+	d.list(where, value, func(value []byte) {
+		if k < len(into) {
+			into[k] = value
+		}
+		k++
+	})
+	if d.err == nil && k != len(into) {
+		d.fail(where, "has %d elements, and not %d", k, len(into))
+	}
+	return d.err == nil
+}
+
+func (d *decoder) text(where string, value []byte) string {
+	s, ok := rawjson.String(value)
+	if !ok {
+		d.fail(where, "%.40s is no text", value)
+	}
+	return s
+}
+
+func (d *decoder) hex(where string, value []byte) string {
+	b, err := hex.DecodeString(d.text(where, value))
+	if err != nil || len(b) == 0 {
+		d.fail(where, "%.40s is not hexadecimal", value)
+	}
+	return string(b)
+}
+
+func (d *decoder) number(where string, value []byte) uint64 {
+	n, err := strconv.ParseUint(string(value), 10, 64)
+	if err != nil {
+		d.fail(where, "%.40s is no number from 0", value)
+	}
+	return n
+}
+
+// count is a number of things.
+func (d *decoder) count(where string, value []byte) int {
+	n := d.number(where, value)
+	if n > 1<<31-1 {
+		d.fail(where, "%d is too many", n)
+	}
+	return int(n)
+}
+
+// flag reads a member that is there only if it is true.
+func (d *decoder) flag(where string, value []byte) bool {
+	return string(value) == "true" || d.fail(where, "%.40s is not true", value)
+}
+
+func (d *decoder) bool(where string, value []byte) bool {
+	return string(value) != "false" && d.flag(where, value)
+}
+
+func (d *decoder) time(where string, value []byte) time.Time {
+	if string(value) == "null" {
+		return time.Time{}
+	}
+	whole, part, fraction := bytes.Cut(value, []byte{'.'})
+	seconds, err := strconv.ParseInt(string(whole), 10, 64)
+	nanos := uint64(0)
+	if fraction && err == nil {
+		if nanos, err = strconv.ParseUint(string(part), 10, 32); len(part) != 9 {
+			err = strconv.ErrSyntax
+		}
+	}
+	if err != nil {
+		d.fail(where, "%.40s is no time", value)
+	}
+	return time.Unix(seconds, int64(nanos)).UTC()
+}
+
+// part reads the whole of a part.
+func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
+	if err := rawjson.Check(data, maxDepth); err != nil {
+		d.err = fmt.Errorf("%s: it is no JSON: %w", d.of, err)
+		return
+	}
+	var nets []byte
+	d.object("the part", data, func(key string, value []byte) bool {
+		switch key {
+		case "v", "policy": // see [Codec.read]
+		case "nets":
+			nets = value
+		default:
+			return session && d.member(key, value)
+		}
+		return true
+	})
+	if d.err == nil && nets != nil {
+		d.nets(nets, values)
+	}
+	if d.err == nil && len(values) > 0 {
+		d.orphans(nets, values)
+	}
+	if session && d.err == nil {
+		d.finish()
+	}
+}
+
+// orphans finds rows that belong to no net of the part.
+func (d *decoder) orphans(nets []byte, values map[string][]byte) {
+	for row := range values {
+		name, _, ok := cutRow(row)
+		if _, known := rawjson.Member(nets, name); !ok || !known {
+			d.fail("the part", "it has a row for a value of net '%s', but not the net", name)
+			return
+		}
+	}
+}
+
+// cutRow returns the net and the value of a row.
+func cutRow(row string) (net, key string, ok bool) {
+	end := rawjson.Skip([]byte(row), 0)
+	if end < 0 {
+		return row, "", false
+	}
+	net, ok = rawjson.String([]byte(row[:end]))
+	return net, row[end:], ok
+}
+
+// member reads what only the part of a session has.
+func (d *decoder) member(key string, value []byte) bool {
+	switch key {
+	case "principal":
+		d.info.Principal = d.text(key, value)
+	case "since":
+		d.info.Since = d.time(key, value)
+	case "owner":
+		d.info.Owner = d.number(key, value)
+	case "writer":
+		d.info.Writer = d.text(key, value)
+	case "ended":
+		d.info.Ended = d.flag(key, value)
+	case "last":
+		d.state.Last = d.number(key, value)
+	case "spent":
+		d.list(key, value, func(value []byte) { d.state.Spent = append(d.state.Spent, d.number(key, value)) })
+	case "would":
+		var counts [2][]byte
+		if d.row(key, value, counts[:]) {
+			d.state.Would = gate.WouldCount{Refused: d.count(key, counts[0]), Asked: d.count(key, counts[1])}
+		}
+	case "calls":
+		d.list("the open calls", value, d.call)
+	default:
+		return false
+	}
+	return true
+}
+
+// finish checks what the members of a session say together.
+func (d *decoder) finish() {
+	for number := range d.state.Calls {
+		if number > d.state.Last {
+			d.fail("the open calls", "call #%d is later than the last one, #%d", number, d.state.Last)
+		}
+	}
+	d.state.Owners[gate.ScopePrincipal], d.state.Owners[gate.ScopeGlobal] = d.info.Owner, d.info.Owner
+}
+
+func (d *decoder) call(value []byte) {
+	o := &gate.OpenCall{}
+	c, last := &o.Call, d.state.Last
+	where := "the open calls"
+	d.object(where, value, func(key string, value []byte) bool {
+		switch key {
+		case "number":
+			o.Number = d.number(where, value)
+		case "id":
+			c.ID = d.text(where, value)
+		case "tool":
+			c.Tool = d.text(where, value)
+		case "foreign":
+			c.Foreign = d.flag(where, value)
+		case "also":
+			d.list(where, value, func(value []byte) { c.Also = append(c.Also, d.name(where, value)) })
+		case "args":
+			c.Args = []byte(d.text(where, value))
+		case "time":
+			c.Time = d.time(where, value)
+		case "upstream":
+			c.Upstream = d.text(where, value)
+		case "annotations":
+			c.Annotations = []byte(d.text(where, value))
+		case "nets":
+			d.list(where, value, func(value []byte) { d.waits(where, o, value) })
+		case "unknown":
+			o.Unknown = d.flag(where, value)
+		default:
+			return false
+		}
+		return true
+	})
+	if d.err != nil {
+		return
+	}
+	if o.Number == 0 || d.state.Calls[o.Number] != nil {
+		d.fail(where, "a call has the number %d, or two have", o.Number)
+		return
+	}
+	d.state.Apply(&gate.Delta{Opened: o})
+	d.state.Last = last
+}
+
+// name reads one of the names of a call.
+func (d *decoder) name(where string, value []byte) (n gate.Name) {
+	var parts [3][]byte
+	if d.row(where, value, parts[:]) {
+		n = gate.Name{Text: d.text(where, parts[0]), Certain: d.bool(where, parts[1]), Weak: d.bool(where, parts[2])}
+	}
+	return n
+}
+
+// waits reads a net that waits for the call.
+func (d *decoder) waits(where string, o *gate.OpenCall, value []byte) {
+	keyed := rawjson.Kind(value) == '['
+	name, key := value, value
+	if keyed {
+		var parts [2][]byte
+		if !d.row(where, value, parts[:]) {
+			return
+		}
+		name, key = parts[0], parts[1]
+	}
+	i, known := d.byName[d.text(where, name)]
+	if !known {
+		if !d.taken && d.err == nil {
+			d.fail(where, "a call has the net %s, which is not there", name)
+		}
+		return
+	}
+	if len(o.Nets) > 0 && keyed != (o.Keys != nil) {
+		d.fail(where, "of the nets of a call, only some have a value")
+	}
+	if o.Nets = append(o.Nets, i); keyed {
+		o.Keys = append(o.Keys, d.text(where, key))
+	}
+}
+
+// nets reads the nets of the part.
+func (d *decoder) nets(value []byte, values map[string][]byte) {
+	rows := map[int]map[string][]byte{}
+	for row, value := range values {
+		if name, key, ok := cutRow(row); ok {
+			if i, known := d.byName[name]; known {
+				if rows[i] == nil {
+					rows[i] = map[string][]byte{}
+				}
+				rows[i][key] = value
+			}
+		}
+	}
+	d.object("the nets", value, func(name string, value []byte) bool {
+		i, known := d.byName[name]
+		if !known || d.Codec.nets[i].scope != d.scope {
+			return known && d.taken // it was in this part
+		}
+		d.net(i, value, rows[i])
+		return true
+	})
+}
+
+func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
+	n := &d.Codec.nets[i]
+	where := "net '" + n.name + "'"
+	data := &gate.NetData{Active: true, Marking: n.start.Marking}
+	count := 0
+	d.object(where, value, func(key string, value []byte) bool {
+		switch key {
+		case "print":
+			if print := d.text(where, value); d.err == nil && print != n.print && !n.gone {
+				d.fail(where, "it has the fingerprint %s, and not %s", print, n.print)
+			}
+		case "off":
+			data.Active = !d.flag(where, value)
+		case "values":
+			count = d.count(where, value)
+		default:
+			return d.data(where, n, data, key, value)
+		}
+		return true
+	})
+	d.complete(where, n, data)
+	if d.err == nil && count != len(rows) {
+		d.fail(where, "it has %d rows for values of its key, and not %d", len(rows), count)
+	}
+	if d.err == nil && count > 0 {
+		data.Values = d.values(where, i, data, rows)
+	}
+	d.state.Nets[i] = data
+}
+
+// values reads the rows of a net. For that, the net is as it never is: a value whose state
+// is that of the net at large now was another one when it was written, and is kept.
+func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
+	n := &d.Codec.nets[i]
+	d.state.Nets[i] = &gate.NetData{}
+	delta := &gate.Delta{Nets: make([]gate.NetDelta, 0, len(rows))}
+	for key, row := range rows {
+		one := where + ", value " + key
+		if key == "" {
+			d.fail(where, "it has a row without a value")
+		} else if err := rawjson.Check(row, maxDepth); err != nil {
+			d.fail(one, "it is no JSON: %v", err)
+		}
+		if d.err != nil {
+			return nil
+		}
+		data := &gate.NetData{Active: base.Active, Marking: n.start.Marking}
+		d.object(one, row, func(key string, value []byte) bool { return d.data(one, n, data, key, value) })
+		d.complete(one, n, data)
+		delta.Nets = append(delta.Nets, gate.NetDelta{Net: i, Key: key, Data: data})
+	}
+	if d.err != nil {
+		return nil
+	}
+	d.state.Apply(delta)
+	return d.state.Nets[i].Values
+}
+
+// complete checks that a state has what the net needs.
+func (d *decoder) complete(where string, n *net, data *gate.NetData) {
+	switch {
+	case d.err != nil:
+	case n.shadow != (data.Shadow != nil):
+		d.fail(where, "it is in shadow now, or was: %t", n.shadow)
+	case n.shadow:
+		data.Shadow.Enforced.Active = data.Active
+	}
+}
+
+// data reads a member of a state.
+func (d *decoder) data(where string, n *net, data *gate.NetData, key string, value []byte) bool {
+	switch key {
+	case "stuck":
+		data.Stuck = d.flag(where, value)
+	case "marking":
+		data.Marking = d.marking(where, n, value)
+	case "flights":
+		data.Flights = d.flights(where, n, value)
+	case "watches":
+		data.Watches = d.flights(where, n, value)
+	case "spoilers":
+		d.apart(data).Spoilers = d.flights(where, n, value)
+	case "lapsed":
+		d.apart(data).Lapsed = d.flights(where, n, value)
+	case "row":
+		d.apart(data).Row = d.hex(where, value)
+	case "clock":
+		data.Clock = d.clock(where, n, value)
+	case "spent":
+		data.Spent = d.spent(where, value)
+	case "meta":
+		m, ok := readObject(value)
+		if data.Meta = m; !ok {
+			d.fail(where, "its meta data is broken")
+		}
+	case "shadow":
+		data.Shadow = d.shadow(where, n, value)
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *decoder) apart(data *gate.NetData) *gate.Apart {
+	if data.Apart == nil {
+		data.Apart = &gate.Apart{}
+	}
+	return data.Apart
+}
+
+func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
+	where += " in shadow"
+	s := &gate.ShadowData{Enforced: &gate.NetData{Marking: n.start.Marking}}
+	d.object(where, value, func(key string, value []byte) bool {
+		switch key {
+		case "refused":
+			s.Refused = d.count(where, value)
+		case "asked":
+			s.Asked = d.count(where, value)
+		case "shadow":
+			return false
+		default:
+			return d.data(where, n, s.Enforced, key, value)
+		}
+		return true
+	})
+	return s
+}
+
+func (d *decoder) marking(where string, n *net, value []byte) []int {
+	m := make([]int, len(n.start.Marking))
+	if n.gone {
+		m[0] = 1 // it has moved
+		return m
+	}
+	d.object(where, value, func(key string, value []byte) bool {
+		i, known := n.place[key]
+		if known {
+			m[i] = d.count(where, value)
+		}
+		return known
+	})
+	return m
+}
+
+func (d *decoder) flights(where string, n *net, value []byte) (flights []gate.Flight) {
+	d.list(where, value, func(value []byte) {
+		var parts [5][]byte
+		if !d.row(where, value, parts[:]) {
+			return
+		}
+		f := gate.Flight{Call: d.number(where, parts[1]), Name: d.text(where, parts[2]), Since: d.time(where, parts[3]), Owner: d.number(where, parts[4])}
+		name, known := d.text(where, parts[0]), false
+		if f.Transition, known = n.transition[name]; !known && !n.gone && d.err == nil {
+			d.fail(where, "it has no transition %.40q", name)
+		}
+		flights = append(flights, f)
+	})
+	if d.err == nil && len(flights) == 0 {
+		d.fail(where, "it has an empty list")
+	}
+	return flights
+}
+
+func (d *decoder) clock(where string, n *net, value []byte) *gate.Clock {
+	var times []time.Time
+	d.list(where, value, func(value []byte) { times = append(times, d.time(where, value)) })
+	if n.gone || d.err != nil {
+		return nil
+	}
+	if len(times) != n.timed+1 {
+		d.fail(where, "it has %d transitions with a clock, and not %d", n.timed, len(times)-1)
+		return nil
+	}
+	return &gate.Clock{Time: times[0], Since: times[1:]}
+}
+
+func (d *decoder) spent(where string, value []byte) *gate.Spent {
+	var parts [2][]byte
+	if !d.row(where, value, parts[:]) {
+		return nil
+	}
+	amount, ok := new(big.Rat).SetString(d.text(where, parts[0]))
+	if !ok || amount.Sign() <= 0 || slices.ContainsFunc(parts[0], func(c byte) bool { return c == 'e' || c == 'E' }) {
+		d.fail(where, "%.40s is no amount", parts[0])
+		return nil
+	}
+	return &gate.Spent{Amount: amount, Time: d.time(where, parts[1])}
+}
