@@ -15,7 +15,6 @@ func (c *Config) refuseUnserved(d *decoder, l *layers) {
 		{"state.driver", c.State.Driver != "memory"},
 		{"session.by", c.Session.By != "connection"},
 		{"audit.arguments", c.Audit.Arguments != "hash"},
-		{"audit.rotate", c.Audit.Rotate != Rotate{}},
 		{"telemetry.traces", c.Telemetry.Traces != ""},
 		{"telemetry.metrics", c.Telemetry.Metrics != ""},
 	} {

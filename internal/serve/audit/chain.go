@@ -12,6 +12,8 @@ func Link(before [32]byte, seq uint64, event []byte) [32]byte {
 	b := make([]byte, 0, 32+20+len(event))
 	b = append(b, before[:]...)
 	b = strconv.AppendUint(b, seq, 10)
-	b = append(b, event...)
-	return sha256.Sum256(b)
+	return hashOf(append(b, event...))
 }
+
+// hashOf returns the hash over what [Link] puts together.
+func hashOf(linked []byte) [32]byte { return sha256.Sum256(linked) }

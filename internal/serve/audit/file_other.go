@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-func openFile(path string) (*os.File, error) {
+func openFile(path string, flags int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		return nil, fmt.Errorf("%q is a symbolic link", path)
 	}
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, 0o600)
 }
 
 func removed(os.FileInfo) bool { return false }

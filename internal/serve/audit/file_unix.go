@@ -11,9 +11,9 @@ import (
 
 // openFile never follows a link in the last element of path, and never waits:
 // a named pipe that nobody reads must not hang the start.
-func openFile(path string) (*os.File, error) {
-	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-	f, err := os.OpenFile(path, flags, 0o600)
+// flags say more on how.
+func openFile(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|flags, 0o600)
 	switch {
 	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EMLINK):
 		return nil, fmt.Errorf("%q is a symbolic link", path)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 
 	"github.com/petrigate/petrigate/internal/serve/safefile"
@@ -16,13 +15,20 @@ import (
 // A Log is an open audit file. It is safe for concurrent use. When lines reach
 // the disk is left to the operating system.
 type Log struct {
-	regular bool // false for a device, which can neither be read nor cut
+	path     string
+	rotation Rotation
+	regular  bool // false for a device, which can neither be read nor cut
 
-	mu   sync.Mutex
-	file *os.File // nil once closed
-	seq  uint64   // of the last whole line
-	size int64    // of the file after it; unused for a device
-	buf  []byte   // reused from line to line
+	mu     sync.Mutex
+	file   *os.File // nil once closed
+	head   head
+	first  uint64 // number of the first line of the file; 0: it has none
+	closed bool   // the last line closes the file
+	last   Place  // of the last whole line
+	size   int64  // of the file after it; unused for a device
+	retry  int64  // a size at which it is tried again to put the file aside
+	cut    string // what is missing at the end of the file; empty: nothing
+	buf    []byte // reused from batch to batch
 }
 
 // ErrClosed is returned for a record that comes after [Log.Close].
@@ -30,24 +36,39 @@ var ErrClosed = errors.New("the audit log is closed")
 
 // Open opens the file at path for appending, and creates it with mode 0600 if
 // it is not there. The directory must exist. A symbolic link, a directory and
-// a file that others may write are refused. Numbers go on after the last line;
+// a file that others may write are refused. The chain goes on after the last line;
 // half a line at the end, which a crash can leave behind, is cut off. Several
-// processes may have the same file open: their lines share one count.
-func Open(path string) (*Log, error) {
-	f, err := open(path)
-	if err != nil {
-		return nil, openError(path, err)
-	}
-	l := &Log{file: f}
-	if l.regular, err = inspect(f); err == nil {
-		err = l.locked(l.resume)
-	}
-	if err != nil {
-		f.Close()
+// processes may have the same file open: their lines are on one chain. Beside it is
+// its head, see [HeadSuffix].
+func Open(path string, r Rotation) (*Log, error) {
+	l := &Log{path: path, rotation: r}
+	if err := l.open(); err != nil {
+		if l.file != nil {
+			l.file.Close()
+		}
+		l.head.close()
 		return nil, openError(path, err)
 	}
 	return l, nil
 }
+
+func (l *Log) open() (err error) {
+	if l.file, err = open(l.path); err != nil {
+		return err
+	}
+	if l.regular, err = inspect(l.file); err != nil || !l.regular {
+		return err
+	}
+	if l.head, err = openHead(l.path); err != nil {
+		return err
+	}
+	l.size = -1 // what is there is to be read
+	return l.locked(l.resume)
+}
+
+// Cut says what was found to be missing at the end of the file as it was opened, where lines
+// were cut off or changed; empty: nothing.
+func (l *Log) Cut() string { return l.cut }
 
 // openError names the file once.
 func openError(path string, err error) error {
@@ -63,7 +84,7 @@ func open(path string) (*os.File, error) {
 	if err := safefile.Directory(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	return openFile(path)
+	return openFile(path, os.O_APPEND)
 }
 
 // inspect says whether the file is a regular one, and refuses a file whose
@@ -84,26 +105,47 @@ func inspect(f *os.File) (regular bool, err error) {
 	return true, safefile.Regular(info)
 }
 
-// Append writes one record, a JSON object without a line end, as one line with
-// one write. The line gets a first member, "seq", which counts from 1 without
-// a gap. After an error nothing of the record counts, and a later Append
-// succeeds as soon as the file can be written again.
-func (l *Log) Append(record []byte) error {
-	if err := check(record); err != nil {
-		return err
+// Append writes one record, see [Log.AppendAll].
+func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
+
+// AppendAll writes records, each a JSON object without a line end, as one line
+// each with one write. A line has two members of its own: a first one, "seq", which
+// counts from 1 without a gap, and a last one, "hash", see [Link]. After an error nothing
+// of the records counts, and a later call succeeds as soon as the file can be written again.
+func (l *Log) AppendAll(records [][]byte) error {
+	for _, r := range records {
+		if err := check(r); err != nil {
+			return err
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
 		return ErrClosed
 	}
-	return l.locked(func() error {
-		if err := l.resume(); err != nil {
-			return fmt.Errorf("writing to the audit log: %w", err)
+	err := l.locked(func() error { return l.append(records) })
+	if err != nil {
+		return fmt.Errorf("writing to the audit log: %w", err)
+	}
+	return nil
+}
+
+// append requires the lock of the file.
+func (l *Log) append(records [][]byte) error {
+	if err := l.resume(); err != nil {
+		return err
+	}
+	if l.full() {
+		if err := l.rotate(); err != nil {
+			return err
 		}
-		l.buf = line(l.buf[:0], l.seq+1, record)
-		return l.write(l.buf)
-	})
+	}
+	end := l.last
+	l.buf = l.buf[:0]
+	for _, r := range records {
+		l.buf = end.append(l.buf, r)
+	}
+	return l.write(l.buf, end)
 }
 
 // Close closes the file. Closing twice is no error.
@@ -114,6 +156,7 @@ func (l *Log) Close() error {
 		return nil
 	}
 	err := l.file.Close()
+	l.head.close()
 	l.file = nil
 	return err
 }
@@ -135,40 +178,40 @@ func check(record []byte) error {
 	return nil
 }
 
-// line is record with its number and a line end.
-func line(buf []byte, seq uint64, record []byte) []byte {
-	buf = append(buf, `{"seq":`...)
-	buf = strconv.AppendUint(buf, seq, 10)
-	if rest := bytes.TrimLeft(record[1:], " \t"); rest[0] != '}' {
-		buf = append(buf, ',')
-	}
-	buf = append(buf, record[1:]...)
-	return append(buf, '\n')
-}
+// maxBuffer is the size above which the buffer of a batch is not kept.
+const maxBuffer = 1 << 20
 
-// write puts a whole line on file, or leaves the file as it was before.
-func (l *Log) write(line []byte) error {
-	n, err := l.file.Write(line)
+// write puts whole lines on file, up to the place end, or leaves the file as it was before.
+func (l *Log) write(lines []byte, end Place) error {
+	n, err := l.file.Write(lines)
 	if err != nil {
 		if l.regular && n > 0 {
 			// If this fails too, the next resume finds the half line.
 			_ = l.file.Truncate(l.size)
 		}
-		return fmt.Errorf("writing to the audit log: %w", err)
+		return err
 	}
-	l.seq++
+	if l.first == 0 {
+		l.first = l.last.Seq + 1
+	}
+	l.last, l.closed = end, false
 	l.size += int64(n)
+	l.head.write(end)
+	if cap(l.buf) > maxBuffer {
+		l.buf = nil
+	}
 	return nil
 }
 
-// locked runs f while no other process writes the file.
+// locked runs f while no other process writes the file. f may put another file in its
+// place, which it has locked.
 func (l *Log) locked(f func() error) error {
 	if !l.regular {
 		return f()
 	}
 	if err := lock(l.file); err != nil {
-		return fmt.Errorf("locking the audit log: %w", err)
+		return fmt.Errorf("locking it: %w", err)
 	}
-	defer unlock(l.file)
+	defer func() { unlock(l.file) }()
 	return f()
 }

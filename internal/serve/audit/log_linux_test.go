@@ -34,7 +34,7 @@ func fullDisk(t *testing.T, path string) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Skip(err)
 	}
-	limit := syscall.Rlimit{Cur: 24, Max: before.Max}
+	limit := syscall.Rlimit{Cur: 124, Max: before.Max}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Skip(err)
 	}
@@ -58,7 +58,7 @@ func TestOpenRefusesPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
-	if l, err := Open(path); err == nil {
+	if l, err := Open(path, Rotation{}); err == nil {
 		l.Close()
 		t.Error("a pipe was opened")
 	}

@@ -2,9 +2,10 @@ package audit
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
 )
 
 // resume makes the log go on from the end of the file. Mostly that is where it
@@ -20,14 +21,19 @@ func (l *Log) resume() error {
 		return err
 	case removed(info):
 		return errors.New("the file was removed")
-	case info.Size() == l.size:
-		return nil
+	case info.Size() != l.size:
+		if err := l.readEnd(info.Size()); err != nil {
+			return err
+		}
 	}
-	return l.last(info.Size())
+	if l.closed {
+		return l.follow()
+	}
+	return nil
 }
 
-// last finds the last whole line and cuts off what stands behind it.
-func (l *Log) last(size int64) error {
+// readEnd finds the last whole line and cuts off what stands behind it.
+func (l *Log) readEnd(size int64) error {
 	tail, err := l.tail(size)
 	if err != nil {
 		return err
@@ -42,37 +48,69 @@ func (l *Log) last(size int64) error {
 			return err
 		}
 	}
-	seq, err := number(tail[:end])
+	last, err := lastLine(tail[:end])
 	if err != nil {
 		return err
 	}
 	// Numbers never go back, so that lines which somebody has removed while
 	// the log was open are missed.
-	l.seq = max(l.seq, seq)
+	if last.Seq > l.last.Seq {
+		l.last = Place{last.Seq, last.Hash}
+	}
+	if h := l.head.read(); h.Seq >= l.last.Seq && h.Seq > 0 {
+		if l.size < 0 {
+			l.cut = missing(h, l.last)
+		}
+		l.last = h
+	}
 	l.size = size - int64(len(tail)-end)
+	if l.first == 0 || l.size == 0 {
+		l.first = l.firstLine()
+	}
+	l.closed = closes(last.Event)
 	return nil
 }
 
-// number is the number of the last of some lines, 0 if there is none.
-func number(lines []byte) (uint64, error) {
+// missing says what the file lacks of what its head tells.
+func missing(h, last Place) string {
+	switch {
+	case h.Seq > last.Seq && last.Seq == 0:
+		return fmt.Sprintf("all its records up to number %d", h.Seq)
+	case h.Seq > last.Seq:
+		return fmt.Sprintf("the records from number %d to %d", last.Seq+1, h.Seq)
+	case h.Seq == last.Seq && h.Hash != last.Hash:
+		return fmt.Sprintf("the record number %d as it was written", h.Seq)
+	}
+	return ""
+}
+
+// lastLine is the last of some lines, without a number if there is none.
+func lastLine(lines []byte) (Line, error) {
 	if len(lines) == 0 {
-		return 0, nil
+		return Line{}, nil
 	}
 	lines = lines[:len(lines)-1]
-	var record struct {
-		Seq uint64 `json:"seq"`
+	l, err := ParseLine(lines[bytes.LastIndexByte(lines, '\n')+1:])
+	if err != nil {
+		return Line{}, errors.New("its last line is no audit record")
 	}
-	err := json.Unmarshal(lines[bytes.LastIndexByte(lines, '\n')+1:], &record)
-	if err != nil || record.Seq == 0 {
-		return 0, errors.New("its last line is no audit record")
-	}
-	return record.Seq, nil
+	return l, nil
+}
+
+// firstLine reads the number of the first line; 0: there is none.
+func (l *Log) firstLine() uint64 {
+	var start [len(lineHead) + 20]byte
+	n, _ := l.file.ReadAt(start[:], 0)
+	digits, _ := bytes.CutPrefix(start[:n], []byte(lineHead))
+	end := bytes.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	seq, _ := strconv.ParseUint(string(digits[:max(0, end)]), 10, 64)
+	return seq
 }
 
 // tail is the end of the file, from far enough back to hold the last whole
 // line and what may stand behind it.
 func (l *Log) tail(size int64) ([]byte, error) {
-	for length := int64(64 << 10); ; length *= 4 {
+	for length := int64(4 << 10); ; length *= 4 {
 		from := max(0, size-length)
 		tail := make([]byte, size-from)
 		if _, err := l.file.ReadAt(tail, from); err != nil && err != io.EOF {

@@ -75,11 +75,10 @@ func New(o Options) (*Daemon, error) {
 	options := d.options(o)
 	options.Upstreams = upstreams
 	if c.Audit.File != "" {
-		log, err := audit.Open(c.Audit.File)
-		if err != nil {
+		if d.audit, err = d.openAudit(); err != nil {
 			return nil, err
 		}
-		d.audit, options.Recorder = log, log
+		options.Recorder = d.audit
 	}
 	if p := o.Policy.Policy; p != nil {
 		if p.Shadow() {

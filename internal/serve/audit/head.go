@@ -1,0 +1,98 @@
+package audit
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// HeadSuffix is behind the name of a log in the name of its head: the file that says where
+// the chain ends, so that lines which somebody cuts off at the end are missed.
+const HeadSuffix = ".head"
+
+// headLength is that of 20 digits, a space, 64 hex digits and a line end.
+const headLength = 20 + 1 + 64 + 1
+
+// A head is the file beside a log that has the number and the hash of its last line. It is
+// written after the lines, by whoever holds the lock of the log.
+type head struct {
+	file *os.File // nil: there is none
+	buf  [headLength]byte
+}
+
+// openHead opens the head beside the log at path. Without an error there may be no head,
+// where the directory does not take one.
+func openHead(path string) (head, error) {
+	f, err := openFile(path+HeadSuffix, 0)
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return head{}, nil
+	case err != nil:
+		return head{}, err
+	}
+	if regular, err := inspect(f); err != nil || !regular {
+		f.Close()
+		return head{}, fmt.Errorf("its head %s: %w", path+HeadSuffix, errors.Join(err, notRegular(regular)))
+	}
+	return head{file: f}, nil
+}
+
+func notRegular(regular bool) error {
+	if regular {
+		return nil
+	}
+	return errors.New("it is no regular file")
+}
+
+// read returns the place on the chain that the head names, the zero one where it names none.
+func (h *head) read() Place {
+	if h.file == nil {
+		return Place{}
+	}
+	n, _ := h.file.ReadAt(h.buf[:], 0)
+	p, _ := ParseHead(h.buf[:n])
+	return p
+}
+
+// write makes the head name the place. Where that fails the log is longer than its head
+// says, as after a crash between the two.
+func (h *head) write(l Place) {
+	if h.file != nil {
+		_, _ = h.file.WriteAt(appendHead(h.buf[:0], l), 0)
+	}
+}
+
+func (h *head) close() {
+	if h.file != nil {
+		h.file.Close()
+	}
+}
+
+func appendHead(b []byte, l Place) []byte {
+	const zeros = "00000000000000000000"
+	var digits [20]byte
+	number := strconv.AppendUint(digits[:0], l.Seq, 10)
+	b = append(append(b, zeros[len(number):]...), number...)
+	b = hex.AppendEncode(append(b, ' '), l.Hash[:])
+	return append(b, '\n')
+}
+
+// ParseHead reads the content of a head. It reports false where that is none.
+func ParseHead(content []byte) (Place, bool) {
+	if len(content) != headLength || content[20] != ' ' || content[headLength-1] != '\n' {
+		return Place{}, false
+	}
+	seq, err := strconv.ParseUint(string(content[:20]), 10, 64)
+	if err != nil || seq == 0 {
+		return Place{}, false
+	}
+	p := Place{Seq: seq}
+	if _, err = hex.Decode(p.Hash[:], content[21:headLength-1]); err != nil {
+		return Place{}, false
+	}
+	return p, true
+}

@@ -1,0 +1,85 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"strconv"
+)
+
+// A Line is one record of a file, taken apart:
+//
+//	{"seq":7,"time":...,"policy":"...","hash":"<64 hex digits>"}
+type Line struct {
+	Seq    uint64
+	Event  []byte // the object without number and hash
+	Hash   [32]byte
+	Linked bool // it has a hash; the lines of earlier versions have none
+}
+
+// The ends of a line.
+const (
+	lineHead = `{"seq":`
+	lineHash = `"hash":"`
+	lineTail = `"}`
+)
+
+// hashEnd is the length of the end of a line that has a hash.
+const hashEnd = len(lineHash) + 64 + len(lineTail)
+
+var errNoRecord = errors.New("it is no audit record")
+
+// ParseLine takes a line apart, given without its end. Whether the event is sound inside is
+// not looked at.
+func ParseLine(line []byte) (Line, error) {
+	rest, ok := bytes.CutPrefix(line, []byte(lineHead))
+	digits := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	if !ok || digits <= 0 || len(rest)-digits < 1 || line[len(line)-1] != '}' {
+		return Line{}, errNoRecord
+	}
+	seq, err := strconv.ParseUint(string(rest[:digits]), 10, 64)
+	if err != nil || seq == 0 || rest[0] == '0' {
+		return Line{}, errNoRecord
+	}
+	l := Line{Seq: seq}
+	rest = rest[digits:]
+	if n := len(rest) - hashEnd; n > 0 && bytes.HasPrefix(rest[n:], []byte(lineHash)) && rest[n-1] == ',' {
+		text := rest[n+len(lineHash) : len(rest)-len(lineTail)]
+		if _, err := hex.Decode(l.Hash[:], text); err == nil && bytes.HasSuffix(rest, []byte(lineTail)) && bytes.Equal(text, bytes.ToLower(text)) {
+			l.Linked = true
+			rest = append(rest[:n-1:n-1], '}')
+		}
+	}
+	l.Event = append([]byte{'{'}, bytes.TrimPrefix(rest, []byte{','})...)
+	return l, nil
+}
+
+// A Place is a place on the chain: the number and the hash of the record there. The zero
+// value is before the first record.
+type Place struct {
+	Seq  uint64
+	Hash [32]byte
+}
+
+// append appends the record behind l as a whole line to buf, and moves l to it. record is
+// an object.
+func (l *Place) append(buf, record []byte) []byte {
+	members := bytes.Trim(record[1:len(record)-1], " \t")
+	l.Seq++
+	start := len(buf)
+	buf = append(buf, l.Hash[:]...) // what the hash is over is put where the line will be
+	buf = strconv.AppendUint(buf, l.Seq, 10)
+	buf = append(buf, '{')
+	buf = append(buf, members...)
+	buf = append(buf, '}')
+	l.Hash = hashOf(buf[start:])
+	buf = append(buf[:start], lineHead...)
+	buf = strconv.AppendUint(buf, l.Seq, 10)
+	if buf = append(buf, ','); len(members) > 0 {
+		buf = append(buf, members...)
+		buf = append(buf, ',')
+	}
+	buf = append(buf, lineHash...)
+	buf = hex.AppendEncode(buf, l.Hash[:])
+	return append(buf, lineTail+"\n"...)
+}

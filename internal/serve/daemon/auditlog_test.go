@@ -1,0 +1,48 @@
+package daemon
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// TestAuditLog: lines that somebody has cut off, and a file that cannot be put aside, are
+// errors that operators read; records are written nevertheless.
+func TestAuditLog(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var said bytes.Buffer
+	d := &Daemon{log: slog.New(slog.NewTextHandler(&said, nil)), config: &config.Config{Audit: config.Audit{File: "audit.jsonl", Rotate: config.Rotate{Size: 10}}}}
+	open := func() {
+		t.Helper()
+		log, err := d.openAudit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		for range 2 {
+			if err := log.Append([]byte(`{"event":"x"}`)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := os.MkdirAll("audit.jsonl.next/in", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	open()
+	if err := os.Truncate("audit.jsonl", 0); err != nil {
+		t.Fatal(err)
+	}
+	open()
+	for _, want := range []string{
+		`msg="the audit log cannot be put aside, and grows on" file=audit.jsonl error="remove audit.jsonl.next: directory not empty"`,
+		`msg="the audit log was changed since it was written" file=audit.jsonl missing="all its records up to number 3"`,
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%s\nis not in\n%s", want, &said)
+		}
+	}
+}
