@@ -35,6 +35,7 @@ type Status struct {
 	Sessions   int              `json:"sessions"`
 	Tools      int              `json:"tools"`
 	Waiting    int              `json:"waiting"` // approvals
+	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
 	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, and why
 	Warnings   []string         `json:"warnings"` // of the tools, and of what the configuration says of them
@@ -60,7 +61,7 @@ func (p *Proxy) Status() Status {
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.admission.Generation().Fingerprint,
 		Clients: clients, Sessions: sessions, Tools: len(view.Order), LeftOut: append([]string{}, view.Problems...),
 		Warnings: append([]string{}, view.Warnings...), Shadow: p.inShadow(), Goroutines: runtime.NumGoroutine(),
-		Upstreams: []UpstreamStatus{},
+		Upstreams: []UpstreamStatus{}, Stopped: []StopInfo{},
 	}
 	for _, u := range p.pool.Servers {
 		state := u.State()
@@ -72,6 +73,9 @@ func (p *Proxy) Status() Status {
 		s.Upstreams = append(s.Upstreams, one)
 	}
 	s.Waiting = p.approvals.Waiting()
+	if stops, err := p.stops(p.life.Ctx); err == nil {
+		s.Stopped = stops
+	}
 	return s
 }
 

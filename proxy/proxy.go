@@ -118,9 +118,10 @@ func (p *Proxy) wire(sealer *seal.Sealer) {
 	p.endStreams = endStreams
 
 	p.approvals = approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now})
+	recorder := audit.NewRecorder(o.Recorder, o.Now)
 	p.admission = admission.New(admission.Options{
-		Ledger:     store.NewMemory(o.Policy, o.Active, p.approvals, audit.NewRecorder(o.Recorder, o.Now)),
-		Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now,
+		Ledger:     store.NewMemory(o.Policy, o.Active, p.approvals, recorder),
+		Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: store.NewStops(recorder),
 	})
 	p.sessions = session.New(func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{

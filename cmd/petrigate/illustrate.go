@@ -61,7 +61,11 @@ petrigate sessions shadow
 petrigate sessions shadow 3f2a --json
 petrigate sessions reset 3f2a
 petrigate sessions settle 3f2a 7 --failure
+petrigate start
+petrigate start --session 3f2a
 petrigate status
+petrigate stop --reason "the database is being restored"
+petrigate stop --session 3f2a
 petrigate tools
 petrigate tools --session 3f2a --json
 petrigate version

@@ -194,6 +194,9 @@ func printStatus(w io.Writer, status proxy.Status) {
 	if status.Shadow {
 		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")
 	}
+	for _, stop := range status.Stopped {
+		_, _ = fmt.Fprintf(w, "  STOPPED: %s\n", stopped(stop))
+	}
 	for _, u := range status.Upstreams {
 		printUpstream(w, u)
 	}

@@ -19,6 +19,7 @@ type Options struct {
 	Logger     *slog.Logger               // nil: discard
 	Now        func() time.Time           // nil: time.Now
 	Observer   Observer                   // nil: nobody is told
+	Switch     Switch                     // the kill switch; nil: none
 }
 
 // An Admission decides on calls. It is safe for concurrent use.
@@ -28,6 +29,7 @@ type Admission struct {
 	log      *slog.Logger
 	now      func() time.Time
 	observer Observer
+	kill     Switch // nil: none
 
 	generation inForce
 	counts     counts
@@ -35,7 +37,7 @@ type Admission struct {
 
 // New returns an Admission under o.Generation.
 func New(o Options) *Admission {
-	a := &Admission{ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, observer: o.Observer}
+	a := &Admission{ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, observer: o.Observer, kill: o.Switch}
 	if a.where == nil {
 		a.where = gate.Position.String
 	}
@@ -49,9 +51,12 @@ func New(o Options) *Admission {
 	return a
 }
 
-// Open begins a session.
-func (a *Admission) Open(ctx context.Context, k Key, since time.Time) error {
-	return a.ledger.Open(ctx, k, since)
+// Open begins a session, or goes on with one that is there already.
+func (a *Admission) Open(ctx context.Context, s SessionInfo) error { return a.ledger.Open(ctx, s) }
+
+// Find describes a session, whichever process has it, or returns [ErrNoSession].
+func (a *Admission) Find(ctx context.Context, session string) (SessionInfo, error) {
+	return a.ledger.Find(ctx, session)
 }
 
 // End forgets a session, and what was counted in it. Its open calls can still
@@ -141,12 +146,16 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped
 	}
+	if a.stopped(v.call.Session) != nil {
+		return Change{}, ErrStopped
+	}
 	v.decision, change.Delta = v.prepared.Decide(s, v.grant)
 	switch d := v.decision.(type) {
 	case *gate.Allow:
 		if v.call.Invalid != nil {
 			return Change{}, v.call.Invalid
 		}
+		change.Admits = true
 		if change.Events = a.allowed(v.call, v.generation, d, v.consent); v.consent != nil {
 			change.Uses = v.consent.ID
 		}
@@ -162,6 +171,9 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 // answer is the decision for the caller, once it is committed.
 func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
 	c := v.call
+	if errors.Is(err, ErrStopped) {
+		return a.refuseStopped(ctx, c)
+	}
 	switch d := v.decision.(type) {
 	case *gate.Refusal: // it stands, whether or not it could be committed what the clock has moved
 		r := a.refuse(c, v, d)

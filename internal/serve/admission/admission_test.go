@@ -137,7 +137,7 @@ func newDesk(t *testing.T, change func(*admission.Options)) *desk {
 		change(&o)
 	}
 	d.Admission = admission.New(o)
-	if err := d.Open(t.Context(), d.key, now); err != nil {
+	if err := d.Open(t.Context(), admission.SessionInfo{Key: d.key, Since: now}); err != nil {
 		t.Fatal(err)
 	}
 	return d

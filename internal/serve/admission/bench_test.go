@@ -14,7 +14,7 @@ func BenchmarkAdmission(b *testing.B) {
 	p := policyOf(b, nets()...)
 	a := admission.New(admission.Options{Ledger: store.NewMemory(p, nil, nil, audit.NewRecorder(nil, nil)), Generation: admission.NewGeneration(p, nil)})
 	key := admission.Key{Session: "s", Principal: "ann"}
-	if err := a.Open(b.Context(), key, now); err != nil {
+	if err := a.Open(b.Context(), admission.SessionInfo{Key: key, Since: now}); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()

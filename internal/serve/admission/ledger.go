@@ -18,8 +18,15 @@ import (
 //
 // The states of a ledger are all of one policy, which [Ledger.Adopt] replaces.
 type Ledger interface {
-	// Open begins a session: its nets are at their start, and their clocks start at since.
-	Open(ctx context.Context, k Key, since time.Time) error
+	// Open begins a session: its nets are at their start, and their clocks start at
+	// s.Since. A session that is there already goes on.
+	Open(ctx context.Context, s SessionInfo) error
+
+	// Find describes a session, whichever process has it, or returns [ErrNoSession].
+	Find(ctx context.Context, session string) (SessionInfo, error)
+
+	// Touch sets [SessionInfo.Used] of a session that outlives this process.
+	Touch(ctx context.Context, k Key, now time.Time) error
 
 	// End forgets a session, once no call of it is open or waits any more.
 	End(ctx context.Context, k Key) error
@@ -39,7 +46,8 @@ type Ledger interface {
 	// Append stages events that move no net.
 	Append(ctx context.Context, events ...audit.Event) (Commit, error)
 
-	// Sessions lists the sessions that are open.
+	// Sessions lists the sessions that are open, of other processes too, and those that
+	// ended with calls open.
 	Sessions(ctx context.Context) iter.Seq2[SessionInfo, error]
 
 	// Adopt puts the events on record and makes all states those of p, in which the
@@ -92,12 +100,29 @@ type Change struct {
 	Delta  *gate.Delta   // nil: no net moves
 	Uses   string        // id of the approval that this uses up; approval.ErrUsed if another was faster
 	Events []audit.Event // that go on record with it
+
+	// Admits says that a call is admitted by it: it is on the disk before its commit ends,
+	// and [ErrStopped] is its error while that is stopped.
+	Admits bool
 }
 
 // SessionInfo describes a session of a [Ledger].
 type SessionInfo struct {
 	Key
 	Since time.Time
+
+	// Lasting says that the session outlives the process, where the ledger does: another
+	// process may open it again, or at the same time. The others end with their process.
+	Lasting bool
+
+	// About is what is to be known of the session in other processes: one JSON object,
+	// which [Ledger.Open] stores; nil: nothing.
+	About []byte
+
+	// Of a session of a ledger that several processes share.
+	Used    time.Time // when it changed, or was touched, last
+	Process string    // the other process that has it; empty: this one, or none
+	Gone    bool      // that process has ended: the session is kept for calls that are open
 }
 
 // Adopted is what became of the nets of one session when a policy took over.

@@ -110,13 +110,15 @@ type NetName struct {
 	Net string `json:"net"`
 }
 
-// An Operator event records what an operator did to a session.
+// An Operator event records what an operator did to a session, or, where it names none, to
+// all of them.
 type Operator struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // reset, settle success, settle failure
+	Event   string    `json:"event"` // reset, settle success, settle failure, stop, start
 	Session string    `json:"session"`
 	Call    uint64    `json:"call,omitempty"`
 	Actor   string    `json:"actor"`
+	Reason  string    `json:"reason,omitempty"`
 }
 
 // resumed marks the end of a gap in which every call was refused.

@@ -114,6 +114,14 @@ func (c *Client) SettleCall(id string, a Settle) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
 }
 
+// Stop is [proxy.Proxy.Stop] of the running proxy.
+func (c *Client) Stop(a Stop) (done proxy.Stopping, err error) { return done, c.do("/stop", a, &done) }
+
+// StartAgain is [proxy.Proxy.StartAgain] of the running proxy.
+func (c *Client) StartAgain(a Stop) (done proxy.Stopping, err error) {
+	return done, c.do("/start", a, &done)
+}
+
 // Nets lists the nets of the policy.
 func (c *Client) Nets() ([]proxy.PolicyNet, error) { return get[[]proxy.PolicyNet](c, "/nets") }
 

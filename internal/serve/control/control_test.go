@@ -93,6 +93,14 @@ func (b *booth) SettleCall(session string, call uint64, success bool, actor stri
 	return b.tell("settle %q %d %t %q", session, call, success, actor)
 }
 
+func (b *booth) Stop(session, actor, reason string) (proxy.Stopping, error) {
+	return proxy.Stopping{Shared: true}, b.tell("stop %q %q %q", session, actor, reason)
+}
+
+func (b *booth) StartAgain(session, actor string) (proxy.Stopping, error) {
+	return proxy.Stopping{Already: true}, b.tell("start %q %q", session, actor)
+}
+
 func (b *booth) Nets() []proxy.PolicyNet { return []proxy.PolicyNet{{Name: "n/1", Active: true}} }
 
 func (b *booth) SwitchNet(name string, on bool, actor string) error {
@@ -144,6 +152,12 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	if s, err := c.Shadow("s/1"); err != nil || s.Refused != 3 {
 		t.Errorf("shadow: %+v, %v", s, err)
 	}
+	if done, err := c.Stop(Stop{Session: "s/1", Actor: "ann", Reason: "why"}); err != nil || !done.Shared {
+		t.Errorf("stop: %+v, %v", done, err)
+	}
+	if done, err := c.StartAgain(Stop{Actor: "ann"}); err != nil || !done.Already {
+		t.Errorf("start: %+v, %v", done, err)
+	}
 	for _, err := range []error{
 		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann"}),
 		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
@@ -156,7 +170,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 		}
 	}
 	want := []string{
-		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
+		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `stop "s/1" "ann" "why"`, `start "" "ann"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
 		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
 		`switch "n/1?" true "ann"`,
 	}

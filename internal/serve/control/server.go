@@ -25,6 +25,8 @@ type Operator interface {
 	ResetSession(id, actor string) error
 	Shadow(session string) (proxy.ShadowInfo, error)
 	SettleCall(session string, call uint64, success bool, actor string) error
+	Stop(session, actor, reason string) (proxy.Stopping, error)
+	StartAgain(session, actor string) (proxy.Stopping, error)
 	Nets() []proxy.PolicyNet
 	SwitchNet(name string, on bool, actor string) error
 }
@@ -112,23 +114,31 @@ func routes(o Operator) http.Handler {
 	})
 	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error { return o.ResetSession(id, a.Actor) })
 	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error { return o.SettleCall(id, a.Call, a.Success, a.Actor) })
+	answer(mux, "/stop", func(_ *http.Request, _ string, a Stop) (any, error) { return o.Stop(a.Session, a.Actor, a.Reason) })
+	answer(mux, "/start", func(_ *http.Request, _ string, a Stop) (any, error) { return o.StartAgain(a.Session, a.Actor) })
 	post(mux, "/nets", func(_ *http.Request, _ string, a Switch) error { return o.SwitchNet(a.Net, a.Active, a.Actor) })
 	return mux
 }
 
 // post serves an order whose body is a T.
 func post[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) error) {
+	answer(mux, path, func(r *http.Request, id string, order T) (any, error) { return struct{}{}, obey(r, id, order) })
+}
+
+// answer serves an order whose body is a T, and that has an answer.
+func answer[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) (any, error)) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var order T
+		var v any
 		d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
 		d.DisallowUnknownFields()
 		err := d.Decode(&order)
 		if err != nil {
 			err = fmt.Errorf("reading the request: %w", err)
 		} else {
-			err = obey(r, r.PathValue("id"), order)
+			v, err = obey(r, r.PathValue("id"), order)
 		}
-		respond(w, struct{}{}, err)
+		respond(w, v, err)
 	})
 }
 
@@ -137,6 +147,13 @@ type Switch struct {
 	Net    string `json:"net"`
 	Active bool   `json:"active"`
 	Actor  string `json:"actor"`
+}
+
+// Stop is the body of an order to stop calls, or to let them pass again.
+type Stop struct {
+	Session string `json:"session,omitempty"` // empty: all
+	Actor   string `json:"actor"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 // Answer is the body of an answer to an approval.

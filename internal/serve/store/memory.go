@@ -63,18 +63,29 @@ func NewMemory(p *gate.Policy, active []string, approvals Approvals, recorder *a
 }
 
 // Open implements [admission.Ledger].
-func (m *Memory) Open(_ context.Context, k admission.Key, since time.Time) error {
+func (m *Memory) Open(_ context.Context, s admission.SessionInfo) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.sessions[k.Session] != nil {
+	if m.sessions[s.Session] != nil {
 		return nil
 	}
-	e := &entry{info: admission.SessionInfo{Key: k, Since: since}, state: m.policy.NewState(m.active)}
-	e.state.Apply(m.policy.Tick(e.state, since))
-	m.join(e, since)
-	m.sessions[k.Session] = e
+	e := &entry{info: s, state: m.policy.NewState(m.active)}
+	e.state.Apply(m.policy.Tick(e.state, s.Since))
+	m.join(e, s.Since)
+	m.sessions[s.Session] = e
 	return nil
 }
+
+// Find implements [admission.Ledger].
+func (m *Memory) Find(_ context.Context, session string) (admission.SessionInfo, error) {
+	if e := m.entry(admission.Key{Session: session}); e != nil {
+		return e.info, nil
+	}
+	return admission.SessionInfo{}, admission.ErrNoSession
+}
+
+// Touch implements [admission.Ledger]: no other process asks.
+func (m *Memory) Touch(context.Context, admission.Key, time.Time) error { return nil }
 
 // join gives the session the parts that it shares. The first session that shares
 // a part starts its clocks at since. It needs the lock.

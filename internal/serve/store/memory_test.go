@@ -53,7 +53,7 @@ func memory(t *testing.T, p *gate.Policy, active []string, keys ...admission.Key
 	t.Helper()
 	m := store.NewMemory(p, active, nil, audit.NewRecorder(nil, time.Now))
 	for _, k := range keys {
-		if err := m.Open(t.Context(), k, time.Now()); err != nil {
+		if err := m.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func ExampleMemory() {
 	ctx, k := context.Background(), admission.Key{Session: "s", Principal: "ann"}
 	m := store.NewMemory(p, nil, nil, audit.NewRecorder(nil, time.Now))
 	fmt.Println(m.View(ctx, k, func(*gate.State) {}))
-	fmt.Println(m.Open(ctx, k, time.Now()))
+	fmt.Println(m.Open(ctx, admission.SessionInfo{Key: k, Since: time.Now()}))
 	fmt.Println(m.View(ctx, k, func(s *gate.State) { fmt.Println("calls:", s.Last) }))
 	// Output:
 	// the session is over
@@ -115,7 +115,7 @@ func TestAdopt(t *testing.T) {
 	if err != nil || len(report) != 1 || len(report[0].Nets) != 3 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if err := m.Open(t.Context(), bob, time.Now()); err != nil {
+	if err := m.Open(t.Context(), admission.SessionInfo{Key: bob, Since: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range []struct {

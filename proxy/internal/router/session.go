@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -10,7 +11,7 @@ import (
 
 // BeginSession opens the state of a session. If that fails, the session's calls are refused.
 func (r *Router) BeginSession(s *session.Session) {
-	if err := r.Admission.Open(r.Life.Ctx, s.Key(), s.Since); err != nil {
+	if err := r.Admission.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since}); err != nil {
 		r.Life.Log.Error("beginning a session", "session", s.ID, "error", err)
 	}
 }

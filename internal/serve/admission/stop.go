@@ -1,0 +1,104 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// A Stop is a use of the kill switch: no call is admitted.
+type Stop struct {
+	Session string // whose calls; empty: all
+	Actor   string // who stopped them
+	Reason  string // empty: none was given
+	Time    time.Time
+}
+
+// A Switch is the kill switch. It is safe for concurrent use.
+type Switch interface {
+	// Stopped returns the stop that the calls of a session are under, as far as this
+	// process knows; nil: there is none. It waits for nobody.
+	Stopped(session string) *Stop
+
+	// Stops reads what is stopped, the oldest first.
+	Stops(ctx context.Context) ([]Stop, error)
+
+	// Set uses the switch, or, where on is false, ends the stop of the session (or of all),
+	// and puts the event on record.
+	Set(ctx context.Context, s Stop, on bool, e audit.Event) error
+}
+
+// ErrStopped is the error of a step that admits a call while that is stopped.
+var ErrStopped = errors.New("stopped by an operator")
+
+// Stops reads what is stopped, the oldest first.
+func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
+	if a.kill == nil {
+		return nil, nil
+	}
+	return a.kill.Stops(ctx)
+}
+
+// SetStopped stops all calls that are not admitted yet, or those of a session, or ends
+// that. It reports whether that was so already: then nothing is changed.
+func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (already bool, err error) {
+	if a.kill == nil {
+		return false, errors.New("this proxy has no kill switch")
+	}
+	stops, err := a.kill.Stops(ctx)
+	if err != nil {
+		return false, err
+	}
+	stopped := false
+	for _, known := range stops {
+		stopped = stopped || known.Session == s.Session
+	}
+	if stopped == on {
+		return true, nil
+	}
+	name := "start"
+	if on {
+		name = "stop"
+	}
+	s.Time = a.now()
+	a.log.Warn("operator", "event", name, "session", s.Session, "actor", s.Actor, "reason", s.Reason)
+	return false, a.kill.Set(ctx, s, on, audit.Operator{Time: s.Time, Event: name, Session: s.Session, Actor: s.Actor, Reason: audit.Bounded(s.Reason)})
+}
+
+// stopped returns the stop that the calls of a session are under; nil: none.
+func (a *Admission) stopped(session string) *Stop {
+	if a.kill == nil {
+		return nil
+	}
+	return a.kill.Stopped(session)
+}
+
+// refuseStopped refuses a call that is stopped.
+func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
+	s := a.stopped(c.Session)
+	if s == nil { // another process stopped it just now
+		s = &Stop{}
+	}
+	r := Refuse("stopped", s.sentence())
+	a.Refused(ctx, c, r)
+	return r
+}
+
+// sentence says for a model what a stop means.
+func (s *Stop) sentence() string {
+	var b strings.Builder
+	b.WriteString("Stopped: an operator has stopped ")
+	if s.Session == "" {
+		b.WriteString("all calls")
+	} else {
+		b.WriteString("the calls of this session")
+	}
+	if s.Reason != "" {
+		b.WriteString(" (" + audit.Bounded(strings.TrimRight(s.Reason, ". \n")) + ")")
+	}
+	b.WriteString(". Nothing was called and nothing was spent. Calling again does not help until a person starts it again (petrigate start).")
+	return b.String()
+}

@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A StopInfo is a use of the kill switch.
+type StopInfo struct {
+	Session string    `json:"session,omitempty"` // whose calls are refused; empty: all
+	Actor   string    `json:"actor"`
+	Reason  string    `json:"reason,omitempty"`
+	Since   time.Time `json:"since"`
+}
+
+// A Stopping is what became of an order to stop calls, or to let them pass again.
+type Stopping struct {
+	Already bool       `json:"already"` // it was so before
+	Shared  bool       `json:"shared"`  // it holds for all that use the same database, until it is ended; else for this process
+	Left    []StopInfo `json:"left"`    // what is stopped now
+}
+
+// maxStopReason is the largest number of bytes in the reason of a stop.
+const maxStopReason = 1 << 10
+
+// Stop refuses all calls that are not under way, or those of a session. What is under way
+// ends. Lists are still answered.
+func (p *Proxy) Stop(session, actor, reason string) (Stopping, error) {
+	if len(reason) > maxStopReason {
+		return Stopping{}, fmt.Errorf("the reason has %d bytes, and at most %d are kept", len(reason), maxStopReason)
+	}
+	return p.setStopped(true, admission.Stop{Session: session, Actor: actor, Reason: reason})
+}
+
+// StartAgain ends a stop: that of a session, or that of all calls.
+func (p *Proxy) StartAgain(session, actor string) (Stopping, error) {
+	return p.setStopped(false, admission.Stop{Session: session, Actor: actor})
+}
+
+func (p *Proxy) setStopped(on bool, s admission.Stop) (Stopping, error) {
+	if s.Session != "" && on {
+		if _, err := p.admission.Find(p.life.Ctx, s.Session); errors.Is(err, admission.ErrNoSession) {
+			return Stopping{}, fmt.Errorf("no session %q", s.Session)
+		} else if err != nil {
+			return Stopping{}, err
+		}
+	}
+	already, err := p.admission.SetStopped(p.life.Ctx, on, s)
+	if err != nil {
+		return Stopping{}, err
+	}
+	left, err := p.stops(p.life.Ctx)
+	return Stopping{Already: already, Shared: p.shared(), Left: left}, err
+}
+
+// stops lists what is stopped.
+func (p *Proxy) stops(ctx context.Context) ([]StopInfo, error) {
+	list := []StopInfo{}
+	stops, err := p.admission.Stops(ctx)
+	for _, s := range stops {
+		list = append(list, StopInfo{Session: s.Session, Actor: text.Escape(cmp.Or(s.Actor, "nobody known")), Reason: text.Escape(s.Reason), Since: s.Time})
+	}
+	return list, err
+}
+
+// shared reports whether the states are kept where other processes have them too.
+func (p *Proxy) shared() bool { return false }
