@@ -55,10 +55,11 @@ type Part struct {
 	Changed time.Time
 }
 
-// A Write replaces a part.
+// A Write replaces a part, or says what an [Op] has read.
 type Write struct {
 	ID      PartID
 	Version int64             // that was read; 0: it must not be there yet
+	Read    bool              // the part only has to have the version, and stays as it is
 	Data    []byte            // nil: the part is removed, with its values
 	Values  map[string][]byte // rows to replace; nil: the row is removed. Others stay
 }
@@ -130,6 +131,9 @@ type Backend interface {
 	// Load reads parts as they are now, in the order of ids. One that is not there has
 	// version 0.
 	Load(ctx context.Context, ids ...PartID) ([]Part, error)
+
+	// Versions reads the versions of parts as they are now, in the order of ids.
+	Versions(ctx context.Context, ids ...PartID) ([]int64, error)
 
 	// List reads the parts of a scope without their values, the oldest first.
 	List(ctx context.Context, s Scope) iter.Seq2[Part, error]
