@@ -22,6 +22,10 @@ var (
 	ErrStopped = errors.New("stopped by an operator")
 )
 
+// ErrClock is the error of an [Op] that reserves at a time before what is on record: the
+// clock was set back, by which an approval that has expired would be valid again.
+var ErrClock = errors.New("the clock is behind the records")
+
 // ErrUncertain is the error of a [Backend.Commit] of which it is not known whether it took
 // effect: the connection broke. The records of this process tell, see [Backend.Records].
 var ErrUncertain = errors.New("it is not known whether the commit took effect")
@@ -89,10 +93,18 @@ type Op struct {
 	Uses    string  // id of the approval that this uses up; empty: none
 	Time    time.Time
 
-	// Err is set by [Backend.Commit]: nil, or [ErrStale], [ErrUsed] or [ErrStopped] where
-	// nothing of this op was committed.
+	// Err is set by [Backend.Commit]: nil, or [ErrStale], [ErrUsed], [ErrStopped] or
+	// [ErrClock] where nothing of this op was committed.
 	Err error
 }
+
+// The states of an approval that a database knows; package approval has the others, all of
+// which are final. One that is pending or approved is live.
+const (
+	Pending  = "pending"
+	Approved = "approved"
+	Consumed = "consumed" // by the use of an [Op]
+)
 
 // An Approval is a request for approval as it is stored. Its state changes by
 // compare-and-swap of the version.

@@ -1,0 +1,2 @@
+// Package backendtest tests that a database is what backend.Backend says.
+package backendtest

@@ -1,0 +1,130 @@
+package backendtest
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+func records(t *testing.T, open func() backend.Backend) {
+	a, b := open(), open()
+	for i := range 8 {
+		by := a
+		if i >= 4 && i < 6 {
+			by = b
+		}
+		commit(t, by, nil, &backend.Op{Events: []backend.Event{event(i)}})
+	}
+	for _, c := range []struct {
+		query backend.Query
+		want  string
+	}{
+		{backend.Query{}, "01234567"},
+		{backend.Query{Limit: 3}, "012"},
+		{backend.Query{Limit: 3, Last: true}, "567"},
+		{backend.Query{Last: true}, "01234567"},
+		{backend.Query{Limit: 30, Last: true}, "01234567"},
+		{backend.Query{Since: start.Add(5 * time.Second)}, "567"},
+		{backend.Query{Session: "s1"}, "1357"},
+		{backend.Query{Session: "s1", Limit: 1, Last: true}, "7"},
+		{backend.Query{Session: "none"}, ""},
+		{backend.Query{Writer: a.Writer()}, "012367"},
+		{backend.Query{Writer: a.Writer(), After: 3}, "367"},
+		{backend.Query{Writer: b.Writer(), After: 1}, "5"},
+		{backend.Query{Writer: a.Writer(), After: 1, Limit: 2}, "12"},
+		{backend.Query{Writer: a.Writer(), Session: "s0", Since: start.Add(time.Second), Limit: 2, Last: true}, "26"},
+		{backend.Query{Writer: "none"}, ""},
+	} {
+		got := ""
+		for _, r := range all(t, b.Records(t.Context(), c.query)) {
+			n := strings.TrimSuffix(strings.TrimPrefix(string(r.Object), `{"n":`), "}")
+			if i, _ := strconv.Atoi(n); !r.Time.Equal(event(i).Time) || r.Session != event(i).Session {
+				t.Errorf("record %s is of %s at %v", n, r.Session, r.Time)
+			}
+			got += n
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s, want %s", c.query, got, c.want)
+		}
+	}
+	many(t, a)
+}
+
+// many are more records than are read at once.
+func many(t *testing.T, b backend.Backend) {
+	op := &backend.Op{Time: start}
+	for range 2500 {
+		op.Events = append(op.Events, backend.Event{Time: start, Session: "many", Object: []byte(`{}`)})
+	}
+	commit(t, b, nil, op)
+	for _, q := range []backend.Query{{Session: "many"}, {Session: "many", Limit: 2100}, {Session: "many", Limit: 2100, Last: true}} {
+		want := 2500
+		if q.Limit > 0 {
+			want = q.Limit
+		}
+		if got := len(all(t, b.Records(t.Context(), q))); got != want {
+			t.Errorf("%+v: %d records, want %d", q, got, want)
+		}
+	}
+	for range b.Records(t.Context(), backend.Query{}) {
+		break
+	}
+}
+
+// concurrent: processes that add to one number never lose one.
+func concurrent(t *testing.T, open func() backend.Backend) {
+	const processes, steps = 3, 40
+	id := backend.PartID{Scope: backend.Global}
+	all := []backend.Backend{open()}
+	for len(all) < processes {
+		all = append(all, open())
+	}
+	var wait sync.WaitGroup
+	errs := make(chan error, processes)
+	for _, b := range all {
+		wait.Go(func() { errs <- count(t, b, id, steps) })
+	}
+	wait.Wait()
+	for range all {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := load(t, all[0], id); string(p.Data) != strconv.Itoa(processes*steps) || p.Version != processes*steps {
+		t.Errorf("%s at version %d after %d steps", p.Data, p.Version, processes*steps)
+	}
+	for _, b := range all {
+		if n := linked(t, all[0], b.Writer()); n != steps {
+			t.Errorf("%d records of %d steps", n, steps)
+		}
+	}
+}
+
+// count adds 1 some times, with others of its own beside it in the batch.
+func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error {
+	for done := 0; done < steps; {
+		parts, err := b.Load(t.Context(), id)
+		if err != nil {
+			return err
+		}
+		n, _ := strconv.Atoi(string(parts[0].Data)) // 0 for none
+		op := write(id, parts[0].Version, strconv.Itoa(n+1))
+		op.Events = []backend.Event{event(n % 7)}
+		own := write(session(b.Writer()+strconv.Itoa(done)+"-"+strconv.Itoa(n)), 0, "{}")
+		if err := b.Commit(t.Context(), []*backend.Op{op, own}); err != nil {
+			return err
+		}
+		switch {
+		case op.Err == nil:
+			done++
+		case !errors.Is(op.Err, backend.ErrStale):
+			return op.Err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// code is the primary result code of SQLite; 0: the error is not one of it.
+func code(err error) int {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// broken says that a new connection may help where this one does not.
+func broken(err error) bool {
+	switch code(err) {
+	case lib.SQLITE_BUSY, lib.SQLITE_FULL:
+		return false
+	case 0:
+		return errors.Is(err, backend.ErrRolledBack)
+	}
+	return true
+}
+
+// explain says what an error of SQLite means for whoever has to do something about it.
+func (s *scribe) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	why := ""
+	switch code(err) {
+	case lib.SQLITE_FULL:
+		why = "the disk is full"
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
+		why = "another program has it locked"
+	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
+		why = "it may not be written"
+	case lib.SQLITE_CANTOPEN:
+		why = "it or its log cannot be opened"
+	case lib.SQLITE_CORRUPT:
+		why = "it is damaged; put a good copy in its place"
+	case lib.SQLITE_NOTADB:
+		why = "it is no database"
+	case lib.SQLITE_IOERR:
+		why = "it cannot be read or written"
+	}
+	if why == "" {
+		return fmt.Errorf("%q: %w", s.path, err)
+	}
+	return fmt.Errorf("%q: %s: %w", s.path, why, err)
+}
+
+// rolledBack says what is missing, and what to do.
+func (s *scribe) rolledBack(writer string, seq uint64) error {
+	return fmt.Errorf("%w: record %d of writer %s is missing, which was committed; put the newer copy back, or, to go on without what was lost, end all petrigate that use it and remove %q",
+		backend.ErrRolledBack, seq, writer, s.path+witnessSuffix)
+}
+
+// damaged is how a row may not be.
+func damaged(what string, id any) error {
+	return fmt.Errorf("the %s %v in the state database is damaged", what, id)
+}
+
+func micro(n int64) time.Time { return time.UnixMicro(n).UTC() }

@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// A reader has the one connection that reads. Each use of it is short, so that no reader
+// keeps the log of the database from starting over.
+type reader struct {
+	path    string
+	explain func(error) error
+
+	mu     sync.Mutex
+	link   *link // nil: there is no connection now
+	file   fs.FileInfo
+	closed bool
+}
+
+// use runs f with the connection, in one transaction.
+func (r *reader) use(f func(*link) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return fmt.Errorf("the state database %q is closed", r.path)
+	}
+	if err := r.attach(); err != nil {
+		return r.explain(err)
+	}
+	err := r.transact(f)
+	if broken(err) {
+		r.detach()
+	}
+	return r.explain(err)
+}
+
+func (r *reader) transact(f func(*link) error) error {
+	if _, err := r.link.exec("BEGIN"); err != nil {
+		return err
+	}
+	err := f(r.link)
+	_, end := r.link.exec("ROLLBACK")
+	return errors.Join(err, end)
+}
+
+func (r *reader) attach() error {
+	info, err := os.Lstat(r.path)
+	if err != nil {
+		r.detach()
+		return err
+	}
+	if r.link != nil && os.SameFile(info, r.file) {
+		return nil
+	}
+	r.detach()
+	r.file = info
+	r.link, err = dial(r.path, "_busy_timeout", busy, "_query_only", "1")
+	return err
+}
+
+func (r *reader) detach() {
+	if r.link != nil {
+		_ = r.link.abandon() // the scribe has the log removed
+		r.link = nil
+	}
+}
+
+func (r *reader) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.detach()
+}

@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// The migrations, in order. One that was released never changes: a database may have been
+// written by any of them.
+//
+//go:embed schema/*.sql
+var migrations embed.FS
+
+// application marks the file as ours: "Ptri".
+const application = 0x50747269
+
+// The oldest SQLite that does not lose data where two connections write and checkpoint.
+var oldest = [3]int{3, 51, 3}
+
+// checkVersion refuses a SQLite that is too old.
+func checkVersion(version string) error {
+	var v [3]int
+	for i, s := range strings.SplitN(version, ".", 3) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return fmt.Errorf("SQLite calls itself version %q, which is no version", version)
+		}
+		v[i] = n
+	}
+	for i := range v {
+		switch {
+		case v[i] > oldest[i]:
+			return nil
+		case v[i] < oldest[i]:
+			return fmt.Errorf("SQLite %s may damage a database that several processes write; at least %d.%d.%d is needed", version, oldest[0], oldest[1], oldest[2])
+		}
+	}
+	return nil
+}
+
+// migrate brings the schema up to date. No other process writes meanwhile.
+func migrate(l *link) error {
+	var version string
+	if _, err := l.row("SELECT sqlite_version()", nil, &version); err != nil {
+		return err
+	}
+	if err := checkVersion(version); err != nil {
+		return err
+	}
+	if err := l.run("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := upgrade(l)
+	if err != nil {
+		return errors.Join(err, l.run("ROLLBACK"))
+	}
+	return l.run("COMMIT")
+}
+
+func upgrade(l *link) error {
+	id, err := l.number("PRAGMA application_id")
+	if err != nil {
+		return err
+	}
+	tables, err := l.number("SELECT count(*) FROM sqlite_schema")
+	if err != nil {
+		return err
+	}
+	if id != application && (id != 0 || tables > 0) {
+		return errForeign
+	}
+	have, err := l.number("PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	files, err := fs.Glob(migrations, "schema/*.sql")
+	if err != nil {
+		return err
+	}
+	if int(have) > len(files) {
+		return newer(have)
+	}
+	for i := int(have); i < len(files); i++ {
+		text, err := migrations.ReadFile(files[i])
+		if err != nil {
+			return err
+		}
+		if err := l.run(string(text)); err != nil {
+			return fmt.Errorf("migrating it to schema %d: %w", i+1, err)
+		}
+	}
+	if int(have) == len(files) {
+		return nil
+	}
+	return l.run(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(files)))
+}
+
+// schemas is how many there are.
+func schemas() int64 {
+	files, _ := fs.Glob(migrations, "schema/*.sql") // the pattern is sound
+	return int64(len(files))
+}
+
+var errForeign = errors.New("it is a database of another program")
+
+func newer(have int64) error {
+	return fmt.Errorf("a newer petrigate wrote it (schema %d; this one knows %d): run that one", have, schemas())
+}

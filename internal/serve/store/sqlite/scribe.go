@@ -1,0 +1,328 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// busy is for how long the lock of SQLite is waited for, in milliseconds.
+const busy = "5000"
+
+// A scribe has the one connection that writes, and knows what is in the database as long
+// as nobody else writes.
+type scribe struct {
+	path  string
+	lazy  bool // nothing has to be on the disk when it is committed
+	name  string
+	now   func() time.Time
+	log   *slog.Logger
+	turns turnstile
+
+	mu     sync.Mutex // of one transaction
+	link   *link      // nil: there is no connection now
+	file   fs.FileInfo
+	closed bool
+	synced bool  // what synchronous is set to: FULL
+	fault  error // of the last transaction
+
+	chain chain // that was committed last
+	notes notes
+	proof witness
+}
+
+// A chain is the end of the chain of this process.
+type chain struct {
+	id   int64 // of the writer; 0: it has no row yet
+	seq  uint64
+	hash [32]byte
+}
+
+// notes are what was read in the database or written to it.
+type notes struct {
+	taken    bool
+	data     int64 // what data_version was
+	versions map[backend.PartID]int64
+	stops    map[string]bool
+	newest   time.Time // of the last record
+}
+
+// most is how many versions are noted.
+const most = 1 << 16
+
+// A step does something in a transaction. Where it wrote nothing, nothing is committed.
+type step func(tx *transaction) (wrote bool, err error)
+
+// open connects for the first time.
+func (s *scribe) open(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil { // where the turns are, too
+		return err
+	}
+	return s.inTurn(ctx, s.attach)
+}
+
+// transact runs a step alone. Where it is durable, it is on the disk once this returns
+// nil, with all that was committed before.
+func (s *scribe) transact(ctx context.Context, durable bool, f step) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("the state database %q is closed", s.path)
+	}
+	err := s.inTurn(ctx, func() error {
+		err := s.try(durable, f)
+		if err == nil {
+			s.prove(false)
+		}
+		return err
+	})
+	s.fault = err
+	return err
+}
+
+// inTurn runs f while no other process that heeds turns writes.
+func (s *scribe) inTurn(ctx context.Context, f func() error) error {
+	done, err := s.turns.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.explain(f())
+}
+
+func (s *scribe) try(durable bool, f step) error {
+	if err := s.attach(); err != nil {
+		return err
+	}
+	err := s.commit(durable && !s.lazy, f)
+	if broken(err) {
+		s.detach()
+	}
+	return err
+}
+
+func (s *scribe) commit(durable bool, f step) error {
+	if err := s.sync(durable); err != nil {
+		return err
+	}
+	if _, err := s.link.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	tx := &transaction{scribe: s, link: s.link, chain: s.chain}
+	err := s.look()
+	wrote := false
+	if err == nil {
+		tx.chain = s.chain
+		wrote, err = f(tx)
+	}
+	if err != nil || !wrote {
+		_, rollback := s.link.exec("ROLLBACK") // may have been done by SQLite
+		if err == nil {
+			err = rollback
+		}
+		return err
+	}
+	if _, err := s.link.exec("COMMIT"); err != nil {
+		_, _ = s.link.exec("ROLLBACK")
+		s.notes = notes{}
+		return err
+	}
+	tx.keep()
+	return nil
+}
+
+// sync sets what the next commit waits for.
+func (s *scribe) sync(full bool) (err error) {
+	if full == s.synced {
+		return nil
+	}
+	mode := "NORMAL"
+	if full {
+		mode = "FULL"
+	}
+	if err = s.link.run("PRAGMA synchronous = " + mode); err == nil {
+		s.synced = full
+	}
+	return err
+}
+
+// look sees whether another process has written since the last transaction.
+func (s *scribe) look() error {
+	data, err := s.link.number("PRAGMA data_version")
+	if err != nil || s.notes.taken && s.notes.data == data {
+		return err
+	}
+	if version, err := s.link.number("PRAGMA user_version"); err != nil {
+		return err
+	} else if version > schemas() {
+		return newer(version)
+	}
+	n := notes{taken: true, data: data, versions: map[backend.PartID]int64{}, stops: map[string]bool{}}
+	err = s.link.rows("SELECT session FROM stop", nil, func(scan func(...any) error) error {
+		var session string
+		err := scan(&session)
+		n.stops[session] = true
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var last int64
+	found, err := s.link.row("SELECT time FROM record ORDER BY id DESC LIMIT 1", nil, &last)
+	if err != nil {
+		return err
+	}
+	if found {
+		n.newest = time.UnixMicro(last)
+	}
+	if err := s.recognize(); err != nil {
+		return err
+	}
+	s.notes = n
+	return nil
+}
+
+// recognize finds the end of the chain of this process. If it is not there, the database
+// is an older one. If there is more, a commit took effect although it failed.
+func (s *scribe) recognize() error {
+	c := chain{}
+	var hash []byte
+	const last = "SELECT w.id, r.seq, r.hash FROM writer w JOIN record r ON r.writer = w.id WHERE w.name = ? ORDER BY r.seq DESC LIMIT 1"
+	found, err := s.link.row(last, []any{s.name}, &c.id, &c.seq, &hash)
+	if err != nil {
+		return err
+	}
+	copy(c.hash[:], hash)
+	switch {
+	case !found && s.chain.seq == 0:
+		return nil
+	case found && c.seq == s.chain.seq && c.hash == s.chain.hash, found && c.seq > s.chain.seq:
+		s.chain = c
+		return nil
+	}
+	return s.rolledBack(s.name, s.chain.seq)
+}
+
+// attach connects, unless there is a connection to the file that has the name now.
+func (s *scribe) attach() error {
+	info, err := os.Lstat(s.path)
+	if err == nil && s.link != nil && os.SameFile(info, s.file) {
+		return nil
+	}
+	s.detach()
+	created, err := s.create()
+	if err != nil {
+		return err
+	}
+	if s.file, err = os.Lstat(s.path); err != nil {
+		return err
+	}
+	if s.link, err = dial(s.path, "_busy_timeout", busy, "_journal_mode", "WAL", "_synchronous", "FULL"); err != nil {
+		return err
+	}
+	s.synced, s.notes, s.chain.id = true, notes{}, 0
+	if err = migrate(s.link); err == nil {
+		err = s.proof.check(s, created)
+	}
+	if err == nil {
+		err = s.recognize()
+	}
+	if err != nil {
+		s.detach()
+	}
+	return err
+}
+
+// create makes the file if it is not there. A file that is there is
+// not opened: to close it again would take the locks of SQLite from it.
+func (s *scribe) create() (created bool, err error) {
+	if err := safefile.OwnDirectory(filepath.Dir(s.path)); err != nil {
+		return false, err
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", "-next", "-turn", "-witness"} {
+		info, err := os.Lstat(s.path + suffix)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return false, err
+		case !info.Mode().IsRegular():
+			return false, fmt.Errorf("%q is no regular file", s.path+suffix)
+		}
+		if err := safefile.Regular(info); err != nil {
+			return false, fmt.Errorf("%q: %w", s.path+suffix, err)
+		}
+	}
+	if _, err := os.Lstat(s.path); err == nil {
+		return false, nil
+	}
+	if s.chain.seq > 0 {
+		return false, errRemoved
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return false, nil // by another process, just now
+	case err != nil:
+		return false, err
+	}
+	return true, f.Close()
+}
+
+var errRemoved = errors.New("the file was removed while it was in use; put it back, or end all petrigate that use it and start anew")
+
+// detach gives up the connection, so that the next transaction makes a new one.
+func (s *scribe) detach() {
+	if s.link == nil {
+		return
+	}
+	info, err := os.Lstat(s.path)
+	if err == nil && os.SameFile(info, s.file) {
+		_ = s.link.close()
+	} else {
+		_ = s.link.abandon()
+	}
+	s.link, s.notes = nil, notes{}
+}
+
+// close ends the use of the file, once all that was committed is on the disk.
+func (s *scribe) close(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return s.inTurn(ctx, func() error {
+		if s.link != nil {
+			s.prove(true)
+		}
+		s.detach()
+		return nil
+	})
+}
+
+// ready reports why nothing can be committed. After a failure it tries to.
+func (s *scribe) ready(ctx context.Context) error {
+	s.mu.Lock()
+	well := s.fault == nil && !s.closed
+	s.mu.Unlock()
+	if info, err := os.Lstat(s.path); well && err == nil && info.Mode().IsRegular() {
+		return nil
+	}
+	return s.transact(ctx, false, func(tx *transaction) (bool, error) {
+		_, err := tx.link.exec("UPDATE counter SET value = value WHERE name = 'witnessed'")
+		return true, err
+	})
+}
