@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// Commit implements [backend.Backend]. It is one round trip: one call of the function
+// petrigate_commit, which is a transaction of its own. So no lock is ever held while this
+// process is slow, and a process that dies leaves none.
+//
+// The isolation level is READ COMMITTED, where each statement of the function sees what
+// was committed before it began. That is enough, because every row on which an answer
+// depends is locked before it is read, and stays locked until the end:
+//
+//   - The writer, by SELECT FOR UPDATE. It says how many commits there were, so one that
+//     is sent again, or comes late, is refused.
+//   - The stops, by an advisory lock: commits that reserve share it, SetStop has it alone.
+//     Once SetStop has returned, each commit that reserves sees the stop.
+//   - Approvals that are used up, by SELECT FOR UPDATE in the order of ids.
+//   - Parts that are there, by SELECT FOR UPDATE in the order of scope and name. Where
+//     another has changed the row meanwhile, PostgreSQL returns it as it is by then.
+//     Those that the whole batch only reads are locked with SELECT FOR SHARE, in the same
+//     order, so that their readers do not wait for each other.
+//   - Parts that are not there have no row to lock, so one is inserted first, in the same
+//     order, with version 0. Who inserts the same one waits for the end of this
+//     transaction, and then finds a row with another version. A row that was removed
+//     between the two steps is not found, and its op is stale.
+//
+// Nobody else writes rows of values: only who has locked their part. Records are of the
+// writer alone.
+//
+// There is no deadlock. The five steps are taken in this order by all, and within a step
+// in the order of the rows. A row that was inserted and not committed is seen by nobody
+// who locks rows, only by who inserts: who inserts may wait for one who locks, never the
+// other way round. The chain of records is of one writer, so that processes wait for each
+// other only where they share a part.
+//
+// An op on a part that an op before it was refused on is stale: it read what never came
+// to be, and another process may have written the same number of the version.
+func (d *DB) Commit(ctx context.Context, ops []*backend.Op) error {
+	return d.commit(ctx, "committing to", ops, nil)
+}
+
+// SetStop implements [backend.Backend].
+func (d *DB) SetStop(ctx context.Context, s backend.Stop, on bool, events ...backend.Event) error {
+	ops := []*backend.Op{{Session: s.Session, Events: events, Time: s.Time}}
+	if err := d.commit(ctx, "stopping or starting in", ops, func(b *batch) { b.turn(s, on) }); err != nil {
+		return err
+	}
+	d.announce(ctx)
+	return nil
+}
+
+func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change func(*batch)) error {
+	// What has been sent is not given up because a caller is: nobody would know how it ended.
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
+	defer cancel()
+	err := ctx.Err()
+	if err == nil {
+		err = d.writer.take(within)
+	}
+	if err != nil {
+		return d.failed(doing, err)
+	}
+	defer d.writer.leave()
+	if err := d.writer.commit(within, ops, change, d.health.get() == nil); err != nil {
+		err = d.failed(doing, err)
+		d.health.set(err)
+		return err
+	}
+	d.health.set(nil)
+	return nil
+}
+
+// Stops implements [backend.Backend].
+func (d *DB) Stops(ctx context.Context) ([]backend.Stop, error) {
+	var stops []backend.Stop
+	err := d.read(ctx, "reading what is stopped in", func(ctx context.Context) error {
+		rows, err := d.pool.Query(ctx, `SELECT session, actor, reason, time FROM petrigate_stop ORDER BY time, session`)
+		if err != nil {
+			return err
+		}
+		var session, actor, reason []byte
+		var at time.Time
+		stops = nil
+		return each(rows, []any{&session, &actor, &reason, &at}, func() {
+			stops = append(stops, backend.Stop{Session: string(session), Actor: string(actor), Reason: string(reason), Time: at})
+		})
+	})
+	return stops, err
+}

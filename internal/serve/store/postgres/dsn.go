@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// connections is how many a process has at most, but for the one that listens. A DSN may
+// say otherwise with pool_max_conns.
+const connections = 6
+
+// parse reads the DSN. Its errors do not quote it: it may hold a password, and what a DSN
+// with a mistake means by its parts is anybody's guess.
+func parse(o Options) (*pgxpool.Config, error) {
+	c, err := pgxpool.ParseConfig(o.DSN)
+	if err != nil {
+		return nil, fmt.Errorf("the DSN of PostgreSQL cannot be read%s; write it as postgres://USER@HOST:5432/DATABASE?sslmode=verify-full, or as host=HOST user=USER dbname=DATABASE", hint(o.DSN, err))
+	}
+	if !strings.Contains(o.DSN, "pool_max_conns") {
+		c.MaxConns = connections
+	}
+	// One round trip: the answer to a dead connection is not a ping before each statement.
+	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	c.ConnConfig.ConnectTimeout = min(o.Timeout, max(c.ConnConfig.ConnectTimeout, time.Second))
+	limits := fmt.Sprintf(`SET lock_timeout = %d; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d;
+		SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning`,
+		o.Timeout.Milliseconds()*6/10, o.Timeout.Milliseconds()*8/10, o.Timeout.Milliseconds()*2)
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, limits, pgx.QueryExecModeSimpleProtocol)
+		return err
+	}
+	return c, nil
+}
+
+// hint is the part of an error of a DSN that names an option. Everything else may hold
+// the password.
+func hint(dsn string, err error) string {
+	for _, option := range []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "port", "connect_timeout", "target_session_attrs", "pool_max_conns", "pool_min_conns", "default_query_exec_mode", "min_protocol_version"} {
+		if u, bad := url.Parse(dsn); bad == nil && u.Query().Has(option) || strings.Contains(dsn, option+"=") {
+			if strings.Contains(err.Error(), option+" ") || strings.Contains(err.Error(), "invalid "+option) {
+				return " (" + option + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// describe names the database without secrets.
+func describe(c *pgx.ConnConfig) string {
+	at := c.Host
+	if !strings.HasPrefix(at, "/") {
+		at = net.JoinHostPort(at, strconv.Itoa(int(c.Port)))
+	}
+	return fmt.Sprintf("the PostgreSQL database %q at %s", c.Database, at)
+}
+
+// explain says what to do about errors of which one can know.
+func explain(err error) error {
+	var p *pgconn.PgError
+	if !errors.As(err, &p) {
+		return err
+	}
+	switch p.Code {
+	case "25006":
+		return fmt.Errorf("it takes no writes: it is a standby, or default_transaction_read_only is on: %w", err)
+	case "42501":
+		return fmt.Errorf("the user has no right to: %w", err)
+	case "53100":
+		return fmt.Errorf("its disk is full: %w", err)
+	case "55P03", "57014":
+		return fmt.Errorf("it took too long: %w", err)
+	case "42P01", "42883":
+		return fmt.Errorf("the tables are not there, or not in the search_path: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+// Package postgres stores the states of sessions, records, approvals and stops in
+// PostgreSQL 13 or later, which many processes share. It implements backend.Backend.
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// Options say which database, and how to use it. DSN is needed.
+type Options struct {
+	DSN     string        // a URL or keywords; what is missing comes from PGHOST, PGPASSWORD and so on
+	NoSync  bool          // a commit that reserves does not wait for the disk either
+	Timeout time.Duration // of each commit and of each read of a page; 0: five seconds
+	Poll    time.Duration // how often changes of other processes are looked for; 0: each second
+}
+
+// A DB is a database that is open. It is safe for concurrent use.
+type DB struct {
+	name    string // of the database, for messages, without secrets
+	timeout time.Duration
+	pool    *pgxpool.Pool
+	writer  *writer
+	fresh   *fresh
+	health  *health
+	changes chan struct{}
+
+	stop    context.CancelFunc
+	stopped chan struct{}
+}
+
+var _ backend.Backend = (*DB)(nil)
+
+// Open connects to the database, brings its schema up to date, and begins a chain of
+// records there.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
+	config, err := parse(o)
+	if err != nil {
+		return nil, err
+	}
+	d := &DB{
+		name: describe(config.ConnConfig), timeout: o.Timeout, fresh: &fresh{}, health: &health{},
+		changes: make(chan struct{}, 1), stopped: make(chan struct{}),
+	}
+	if d.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, d.failed("opening", err)
+	}
+	if err := d.begin(ctx, o); err != nil {
+		d.pool.Close()
+		return nil, d.failed("opening", err)
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	d.stop = stop
+	go d.listen(background, config.ConnConfig.Copy(), cmp.Or(o.Poll, time.Second))
+	return d, nil
+}
+
+// begin brings the schema up to date and registers this process as a writer.
+func (d *DB) begin(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeout(ctx, 6*o.Timeout) // another process may be migrating
+	defer cancel()
+	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx, schema) }); err != nil {
+		return err
+	}
+	w := &writer{pool: d.pool, name: strings.ToLower(rand.Text()), flush: !o.NoSync, fresh: d.fresh, turn: make(chan struct{}, 1)}
+	if err := d.pool.QueryRow(ctx, `INSERT INTO petrigate_writer (name) VALUES ($1) RETURNING no`, w.name).Scan(&w.no); err != nil {
+		return err
+	}
+	d.writer = w
+	return w.probe(ctx)
+}
+
+// Writer implements [backend.Backend].
+func (d *DB) Writer() string { return d.writer.name }
+
+// Changes implements [backend.Backend].
+func (d *DB) Changes() <-chan struct{} { return d.changes }
+
+// Ready implements [backend.Backend]. It tries the database again where it has failed.
+func (d *DB) Ready(ctx context.Context) error {
+	if d.health.get() == nil && !d.writer.closed.Load() {
+		return nil
+	}
+	return d.try(ctx)
+}
+
+// try writes to the database, and remembers what came of it.
+func (d *DB) try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	err := d.writer.probe(ctx)
+	if err != nil {
+		d.pool.Reset()
+		err = d.failed("trying", err)
+	}
+	d.health.set(err)
+	return err
+}
+
+// Close implements [backend.Backend].
+func (d *DB) Close() error {
+	d.writer.closed.Store(true)
+	d.stop()
+	<-d.stopped
+	d.pool.Close()
+	return nil
+}
+
+// failed is an error as a person reads it: what was being done, and where.
+func (d *DB) failed(doing string, err error) error {
+	return fmt.Errorf("%s %s: %w", doing, d.name, explain(err))
+}
+
+// read runs a read of bounded length, with the wait for it.
+func (d *DB) read(ctx context.Context, doing string, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	err := d.writer.settled(ctx)
+	if err == nil {
+		err = f(ctx)
+	}
+	if err != nil {
+		return d.failed(doing, err)
+	}
+	return nil
+}

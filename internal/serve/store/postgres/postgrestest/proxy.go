@@ -1,0 +1,199 @@
+package postgrestest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Proxy stands between a client and a server, breaks connections, and counts round trips.
+type Proxy struct {
+	listener net.Listener
+	config   *pgx.ConnConfig
+
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+	mode  Mode
+	trips int
+	wg    sync.WaitGroup
+}
+
+// Mode says what a proxy does with connections.
+type Mode int
+
+// The modes of a proxy.
+const (
+	Pass       Mode = iota
+	Refuse          // no connection is let in
+	CutRequest      // a connection is cut when a client sends anything, which does not arrive
+	CutAnswer       // a connection is cut when the server answers: what was asked for is done
+	Hold            // nothing arrives, and nothing breaks
+)
+
+// NewProxy starts a proxy in front of what the DSN connects to.
+func NewProxy(t testing.TB, dsn string) *Proxy {
+	t.Helper()
+	c, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal("the DSN of the tests cannot be read")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{listener: l, config: c, conns: map[net.Conn]struct{}{}}
+	p.wg.Go(p.accept)
+	t.Cleanup(func() {
+		l.Close()
+		p.Set(Refuse)
+		p.Cut()
+		p.wg.Wait()
+	})
+	return p
+}
+
+// DSN leads through the proxy.
+func (p *Proxy) DSN() string {
+	at := p.listener.Addr().(*net.TCPAddr)
+	return format(p.config, "127.0.0.1", uint16(at.Port), "")
+}
+
+// Set says what to do from now on.
+func (p *Proxy) Set(m Mode) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mode = m
+}
+
+// Cut breaks all connections.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		c.Close()
+	}
+}
+
+// Trips is how often a client has waited for the server so far, on all connections.
+func (p *Proxy) Trips() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trips
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		network, at := "tcp", fmt.Sprintf("%s:%d", p.config.Host, p.config.Port)
+		if strings.HasPrefix(p.config.Host, "/") {
+			network, at = "unix", fmt.Sprintf("%s/.s.PGSQL.%d", p.config.Host, p.config.Port)
+		}
+		if p.now() == Refuse {
+			client.Close()
+			continue
+		}
+		server, err := net.Dial(network, at)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		p.add(client, server)
+		p.wg.Go(func() { p.requests(client, server) })
+		p.wg.Go(func() { p.answers(server, client) })
+	}
+}
+
+func (p *Proxy) now() Mode {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mode
+}
+
+func (p *Proxy) add(conns ...net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		p.conns[c] = struct{}{}
+	}
+}
+
+func (p *Proxy) end(conns ...net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		c.Close()
+		delete(p.conns, c)
+	}
+}
+
+// requests passes messages of a client on, and counts those that ask for an answer.
+func (p *Proxy) requests(client, server net.Conn) {
+	defer p.end(client, server)
+	for first := true; ; first = false {
+		kind, message, err := read(client, first)
+		if err != nil {
+			return
+		}
+		if kind == 'S' || kind == 'Q' {
+			p.mu.Lock()
+			p.trips++
+			p.mu.Unlock()
+		}
+		switch p.now() {
+		case CutRequest, Refuse:
+			return
+		case Hold:
+			continue
+		}
+		if _, err := server.Write(message); err != nil {
+			return
+		}
+	}
+}
+
+// read reads one message. The first of a connection has no kind.
+func read(r io.Reader, first bool) (kind byte, message []byte, err error) {
+	head := make([]byte, 5)
+	if first {
+		head = head[:4]
+	}
+	if _, err := io.ReadFull(r, head); err != nil {
+		return 0, nil, err
+	}
+	n := int(binary.BigEndian.Uint32(head[len(head)-4:])) - 4
+	message = append(head, make([]byte, n)...)
+	if !first {
+		kind = head[0]
+	}
+	_, err = io.ReadFull(r, message[len(head):])
+	return kind, message, err
+}
+
+func (p *Proxy) answers(server, client net.Conn) {
+	defer p.end(client, server)
+	b := make([]byte, 64<<10)
+	for {
+		n, err := server.Read(b)
+		if err != nil {
+			return
+		}
+		switch p.now() {
+		case CutAnswer, Refuse:
+			return
+		case Hold:
+			continue
+		}
+		if _, err := client.Write(b[:n]); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package postgrestest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A Server is a PostgreSQL of the test's own.
+type Server struct {
+	t    testing.TB
+	bin  string
+	dir  string // of the data and the socket
+	port int
+	as   []string // how to run as somebody who is not root
+}
+
+// Start starts a server, which is removed when the test ends. The test is skipped where
+// [Variable] is not set, or the programs of the server are not there.
+func Start(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	if os.Getenv(Variable) == "" {
+		t.Skipf("%s is not set, so that no server is started either", Variable)
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if len(found) == 0 {
+		t.Skip("the programs of a PostgreSQL server are not in /usr/lib/postgresql")
+	}
+	slices.Sort(found)
+	dir, err := os.MkdirTemp("", "petrigate-pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{t: t, bin: filepath.Dir(found[len(found)-1]), dir: dir, port: freePort(t)}
+	t.Cleanup(func() {
+		s.Stop("immediate")
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if os.Geteuid() == 0 { // the server refuses to run as root
+		s.as = []string{"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"}
+		s.command("chown", "nobody", dir)
+	}
+	s.command(s.program("initdb", "-D", dir+"/data", "-U", "petrigate", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")...)
+	s.configure(append(settings, "unix_socket_directories='"+dir+"'", "listen_addresses=''", fmt.Sprintf("port=%d", s.port), "max_connections=200")...)
+	s.Start()
+	return s
+}
+
+func freePort(t testing.TB) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func (s *Server) configure(settings ...string) {
+	f, err := os.OpenFile(s.dir+"/data/postgresql.conf", os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(strings.Join(settings, "\n") + "\n"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// program is the command line of a program of the server.
+func (s *Server) program(name string, args ...string) []string {
+	return slices.Concat(s.as, []string{filepath.Join(s.bin, name)}, args)
+}
+
+func (s *Server) command(line ...string) {
+	s.t.Helper()
+	c := exec.Command(line[0], line[1:]...)
+	c.Dir = s.dir
+	if out, err := c.CombinedOutput(); err != nil {
+		s.t.Errorf("%s: %v\n%s", strings.Join(line, " "), err, out)
+	}
+}
+
+// Start starts the server after a stop.
+func (s *Server) Start() {
+	s.t.Helper()
+	s.command(s.program("pg_ctl", "-D", s.dir+"/data", "-l", s.dir+"/log", "-w", "start")...)
+}
+
+// Stop stops it: fast, or immediate, which is a crash. Stopping it twice does nothing.
+func (s *Server) Stop(mode string) {
+	s.t.Helper()
+	if _, err := os.Stat(s.dir + "/data/postmaster.pid"); err == nil {
+		s.command(s.program("pg_ctl", "-D", s.dir+"/data", "-m", mode, "-w", "stop")...)
+	}
+}
+
+// DSN connects to it.
+func (s *Server) DSN() string {
+	return fmt.Sprintf("host=%s port=%d user=petrigate dbname=postgres", s.dir, s.port)
+}
+
+// Run runs statements on it.
+func (s *Server) Run(sql string) {
+	s.t.Helper()
+	run(s.t, s.DSN(), sql)
+}
