@@ -19,7 +19,10 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/backend/backendtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	runChild()
+	goleak.VerifyTestMain(m)
+}
 
 // place is the path of a database in a directory of its own.
 func place(t testing.TB) string {
