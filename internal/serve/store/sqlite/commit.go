@@ -36,6 +36,7 @@ func (tx *transaction) run(ops []*backend.Op) (wrote bool, err error) {
 			return false, err
 		}
 		if op.Err != nil {
+			tx.refuse(op)
 			continue
 		}
 		wrote = true
@@ -66,7 +67,7 @@ func (tx *transaction) judge(op *backend.Op) (refusal, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if version != w.Version {
+		if version != w.Version || tx.refused[w.ID] && tx.drafts[w.ID] == nil {
 			return backend.ErrStale, nil
 		}
 	}
@@ -74,6 +75,19 @@ func (tx *transaction) judge(op *backend.Op) (refusal, err error) {
 		return nil, nil
 	}
 	return tx.use(op)
+}
+
+// refuse notes what op would have written. A later op of the batch may have been decided on
+// it, while another process has written the same version.
+func (tx *transaction) refuse(op *backend.Op) {
+	for i := range op.Writes {
+		if w := &op.Writes[i]; !w.Read {
+			if tx.refused == nil {
+				tx.refused = map[backend.PartID]bool{}
+			}
+			tx.refused[w.ID] = true
+		}
+	}
 }
 
 // take makes an op part of the batch.

@@ -11,11 +11,12 @@ import (
 // committed.
 type transaction struct {
 	*scribe
-	link   *link
-	chain  chain // with the records of this transaction
-	newest time.Time
-	drafts map[backend.PartID]*draft
-	stop   func(map[string]bool) // what it does to the stops
+	link    *link
+	chain   chain // with the records of this transaction
+	newest  time.Time
+	drafts  map[backend.PartID]*draft
+	refused map[backend.PartID]bool // by ops that were refused
+	stop    func(map[string]bool)   // what it does to the stops
 }
 
 // keep notes what was committed.

@@ -24,7 +24,7 @@ func Run(t *testing.T, fresh Fresh) {
 		run  func(t *testing.T, open func() backend.Backend)
 	}{
 		{"Parts", parts}, {"Values", values}, {"List", list},
-		{"Stale", stale}, {"Read", read}, {"Whole", whole}, {"Batch", batch}, {"Between", between},
+		{"Stale", stale}, {"Read", read}, {"Whole", whole}, {"Batch", batch}, {"Between", between}, {"Built", built},
 		{"Chain", chain}, {"Records", records}, {"Heads", heads},
 		{"Approvals", approvals}, {"Uses", uses}, {"Drop", drop}, {"Stops", stops}, {"Clock", clock},
 		{"Changes", changes}, {"Concurrent", concurrent}, {"Closed", closed},
@@ -278,6 +278,20 @@ func between(t *testing.T, open func() backend.Backend) {
 	}
 	commit(t, b, nil, &backend.Op{Writes: []backend.Write{{ID: session("x"), Version: 10}}})
 	commit(t, a, nil, write(session("x"), 0, `{}`))
+}
+
+// built: what was decided on a step that was refused is refused too, although another
+// process has written the version that the step would have written.
+func built(t *testing.T, open func() backend.Backend) {
+	a, b := open(), open()
+	x, y := session("x"), session("y")
+	commit(t, a, nil, write(x, 0, `{"v":1}`))
+	commit(t, b, nil, write(x, 1, `{"v":"other"}`))
+	read := write(y, 0, `{}`)
+	read.Writes = append(read.Writes, backend.Write{ID: x, Version: 2, Read: true})
+	commit(t, a, backend.ErrStale, write(x, 1, `{"v":2}`), write(x, 2, `{"v":3}`), read)
+	expect(t, b, x, 2, `{"v":"other"}`)
+	commit(t, a, nil, read, write(x, 2, `{"v":3}`))
 }
 
 func chain(t *testing.T, open func() backend.Backend) {
