@@ -14,7 +14,6 @@ func (c *Config) refuseUnserved(d *decoder, l *layers) {
 	}{
 		{"state.driver", c.State.Driver != "memory"},
 		{"session.by", c.Session.By != "connection"},
-		{"audit.arguments", c.Audit.Arguments != "hash"},
 		{"telemetry.traces", c.Telemetry.Traces != ""},
 		{"telemetry.metrics", c.Telemetry.Metrics != ""},
 	} {

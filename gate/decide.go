@@ -69,6 +69,10 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	return q.judgement.decide(s, g)
 }
 
+// Verdicts returns the verdicts of the last decision: of the nets that do not abstain, without
+// those in shadow.
+func (q *Prepared) Verdicts() []Verdict { return verdicts(&q.judgement, nil) }
+
 // Decide answers c on the state s: an [Allow], a [Refusal] or an [Ask], with the
 // delta. It changes nothing itself: the caller must apply the delta to this very
 // state, or decide again. The ticket of the Allow belongs to no

@@ -156,6 +156,18 @@ func ExamplePrepared_Decide() {
 	// *gate.Allow
 }
 
+// What every net said is known of a refusal too.
+func ExamplePrepared_Verdicts() {
+	policy := policyWith(backupBeforeDelete)
+	prepared := policy.Prepare(gate.Call{Tool: "delete"})
+	prepared.Decide(policy.NewState(nil), nil)
+	for _, v := range prepared.Verdicts() {
+		fmt.Println(v.Net, v.Kind == gate.Blocked)
+	}
+	// Output:
+	// backup-before-delete true
+}
+
 // A decision changes nothing: its delta does, once it is applied.
 func ExampleState_Apply() {
 	policy := policyWith(backupBeforeDelete)

@@ -6,12 +6,6 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/listing"
 )
 
-// Bounds of a result of which a key reads.
-const (
-	maxResult  = 1 << 20 // bytes; a longer one counts as absent
-	maxNesting = 1000
-)
-
 // readKeys numbers the fields and the keys of the nets.
 func (p *Policy) readKeys() {
 	p.keyed = listing.NewSet(len(p.nets))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/netstate"
-	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
 // An End is how a call ended.
@@ -38,7 +37,7 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 		q.end.Result = nil
 		return q
 	}
-	if len(e.Result) > maxResult || rawjson.Check(e.Result, maxNesting) != nil {
+	if !keyvalue.Legible(e.Result) {
 		q.end.Result = nil
 	}
 	q.carrier = &keyvalue.Carrier{Set: &p.keys, Result: q.end.Result}

@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"context"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/front"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
@@ -22,6 +24,27 @@ func (p *Proxy) Names() []gate.Call { return slices.Clone(p.pool.Catalogue.Load(
 type Recorder interface {
 	Append(record []byte) error
 }
+
+// Record says what records have. The zero value is ready to use.
+type Record struct {
+	Arguments string   // of calls: hash, masked or full; empty: hash
+	Mask      []string // names of members, at any depth, and paths that begin with "$."; their letter case does not matter
+	Process   string   // names this process; empty: at random
+	Files     []File   // that the policy was read from
+}
+
+// A File is one that a policy was read from.
+type File struct{ Name, SHA256 string }
+
+// Begin puts on record that this process begins to work, with a driver of the states such
+// as memory (empty where that is on record already), and what its policy is. Call it before
+// [Proxy.Start].
+func (p *Proxy) Begin(driver string) {
+	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
+}
+
+// Finish puts on record that this process has ended its work, after [Proxy.Close].
+func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
 // A Remedy is how a refused call becomes allowed. The zero value says that
 // nothing is known of it.

@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -39,6 +40,7 @@ type Options struct {
 	Active    []string     // the nets that are active at the start; nil: all
 	Root      string       // positions of rules below this folder are shown as seen from it
 	Recorder  Recorder     // nil: nothing is put on record
+	Record    Record
 
 	// Remedy finds the way out of a refusal, for the refusal to name it; nil: none
 	// is named. It must not block and must be safe for concurrent use.
@@ -104,14 +106,18 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
+	redactor, err := audit.NewRedactor(o.Record.Arguments, o.Record.Mask)
+	if err != nil {
+		return nil, err
+	}
 	p := &Proxy{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: o.where}
-	p.wire(sealer)
+	p.wire(sealer, redactor)
 	return p, p.addUpstreams()
 }
 
 // wire makes the rooms of the proxy and gives each what it needs of the others: a
 // room knows those that were made before it, and tells the rest by functions.
-func (p *Proxy) wire(sealer *seal.Sealer) {
+func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
 	streaming, endStreams := context.WithCancel(p.life.Ctx)
@@ -122,6 +128,7 @@ func (p *Proxy) wire(sealer *seal.Sealer) {
 	p.admission = admission.New(admission.Options{
 		Ledger:     store.NewMemory(o.Policy, o.Active, p.approvals, recorder),
 		Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: store.NewStops(recorder),
+		Redactor: redactor, Process: o.Record.Process,
 	})
 	p.sessions = session.New(func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{
@@ -173,6 +180,9 @@ func (o Options) generation() *admission.Generation {
 	g := admission.NewGeneration(o.Policy, o.Active)
 	g.Advertise, g.PromptsByList = o.Advertise, relay.NamesPrompts(o.Policy)
 	g.Remedy, g.Impossible = o.Remedy, o.Impossible
+	for _, f := range o.Record.Files {
+		g.Files = append(g.Files, audit.File(f))
+	}
 	return g
 }
 
@@ -199,6 +209,7 @@ func (o Options) withDefaults() Options {
 	o.MaxResult = cmp.Or(o.MaxResult, 64<<20)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Version = cmp.Or(o.Version, "dev")
+	o.Record.Process = cmp.Or(o.Record.Process, rand.Text()[:12])
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -19,18 +19,29 @@ const (
 // Amount returns the value of the field, if that is one number, which is not negative,
 // and not too long.
 func Amount(f *toolnet.Field, c *toolnet.Call) (*big.Rat, bool) {
+	amount, _, ok := read(f, c)
+	return amount, ok
+}
+
+// Number returns the amount as it is written in the call.
+func Number(f *toolnet.Field, c *toolnet.Call) (string, bool) {
+	_, number, ok := read(f, c)
+	return number, ok
+}
+
+func read(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok bool) {
 	value, ok := single(f, c)
 	if !ok || rawjson.Kind(value) != '0' || len(value) > maxAmountDigits {
-		return nil, false
+		return nil, "", false
 	}
-	number := strings.TrimSpace(string(value))
+	number = strings.TrimSpace(string(value))
 	if i := strings.IndexAny(number, "eE"); i >= 0 {
 		if e, err := strconv.Atoi(number[i+1:]); err != nil || e < -maxAmountExponent || e > maxAmountExponent {
-			return nil, false
+			return nil, "", false
 		}
 	}
-	amount, ok := new(big.Rat).SetString(number)
-	return amount, ok && amount.Sign() >= 0
+	amount, ok = new(big.Rat).SetString(number)
+	return amount, number, ok && amount.Sign() >= 0
 }
 
 // single returns the one value of the field in the arguments of the call.

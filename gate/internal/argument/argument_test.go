@@ -58,6 +58,9 @@ func TestAmount(t *testing.T) {
 		{toolnet.Field{Reader: expression{}}, `{}`, "7/1"}, {toolnet.Field{Reader: expression{}, Number: 1}, `{}`, ""}, {toolnet.Field{Reader: expression{}, Number: 2}, `{}`, ""},
 	} {
 		got, ok := argument.Amount(&c.field, &toolnet.Call{Args: []byte(c.args)})
+		if written, same := argument.Number(&c.field, &toolnet.Call{Args: []byte(c.args)}); same != ok || ok && !strings.Contains(c.args+"7", written) {
+			t.Errorf("%s of %s", written, c.args)
+		}
 		if ok != (c.want != "") || ok && got.String() != c.want {
 			t.Errorf("%+v of %s: %v %v, want %q", c.field, c.args, got, ok, c.want)
 		}

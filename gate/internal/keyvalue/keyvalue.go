@@ -19,9 +19,16 @@ import (
 
 // Bounds of what a key reads of one call.
 const (
-	maxValues  = 1000 // of the key
-	maxKeyText = 200  // bytes of a text that stands for itself
+	maxValues  = 1000    // of the key
+	maxKeyText = 200     // bytes of a text that stands for itself
+	maxResult  = 1 << 20 // bytes
+	maxNesting = 1000
 )
+
+// Legible reports whether a result can be read: another counts as not known.
+func Legible(result []byte) bool {
+	return len(result) <= maxResult && rawjson.Check(result, maxNesting) == nil
+}
 
 // A Value is one value of a key in a call.
 type Value struct {

@@ -201,3 +201,11 @@ func numbers(count int) string {
 	}
 	return "[" + strings.Join(all, ",") + "]"
 }
+
+func TestLegible(t *testing.T) {
+	for text, want := range map[string]bool{`{"a":1}`: true, `7`: true, ``: false, `{"a":1,"a":2}`: false, `"` + strings.Repeat("x", 1<<20) + `"`: false} {
+		if keyvalue.Legible([]byte(text)) != want {
+			t.Errorf("%.20s: not %v", text, want)
+		}
+	}
+}

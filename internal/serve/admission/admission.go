@@ -20,6 +20,8 @@ type Options struct {
 	Now        func() time.Time           // nil: time.Now
 	Observer   Observer                   // nil: nobody is told
 	Switch     Switch                     // the kill switch; nil: none
+	Redactor   *audit.Redactor            // of arguments and results; nil: only hashes go on record
+	Process    string                     // names this process in records; empty: nothing does
 }
 
 // An Admission decides on calls. It is safe for concurrent use.
@@ -30,6 +32,8 @@ type Admission struct {
 	now      func() time.Time
 	observer Observer
 	kill     Switch // nil: none
+	redactor *audit.Redactor
+	process  string
 
 	generation inForce
 	counts     counts
@@ -37,7 +41,10 @@ type Admission struct {
 
 // New returns an Admission under o.Generation.
 func New(o Options) *Admission {
-	a := &Admission{ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, observer: o.Observer, kill: o.Switch}
+	a := &Admission{
+		ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, observer: o.Observer,
+		kill: o.Switch, redactor: o.Redactor, process: o.Process,
+	}
 	if a.where == nil {
 		a.where = gate.Position.String
 	}
@@ -47,12 +54,21 @@ func New(o Options) *Admission {
 	if a.now == nil {
 		a.now = time.Now
 	}
+	if a.redactor == nil {
+		a.redactor = &audit.Redactor{}
+	}
 	a.generation.Store(o.Generation)
 	return a
 }
 
 // Open begins a session, or goes on with one that is there already.
-func (a *Admission) Open(ctx context.Context, s SessionInfo) error { return a.ledger.Open(ctx, s) }
+func (a *Admission) Open(ctx context.Context, s SessionInfo) error {
+	if err := a.ledger.Open(ctx, s); err != nil {
+		return err
+	}
+	a.session(ctx, "session opened", s.Key, s.Since)
+	return nil
+}
 
 // Find describes a session, whichever process has it, or returns [ErrNoSession].
 func (a *Admission) Find(ctx context.Context, session string) (SessionInfo, error) {
@@ -63,6 +79,7 @@ func (a *Admission) Find(ctx context.Context, session string) (SessionInfo, erro
 // be settled.
 func (a *Admission) End(ctx context.Context, k Key) error {
 	a.counts.forget(k.Session)
+	a.session(ctx, "session closed", k, a.now())
 	return a.ledger.End(ctx, k)
 }
 
@@ -121,6 +138,7 @@ type verdict struct {
 	generation *Generation
 	prepared   gate.Prepared
 	decision   gate.Decision
+	refused    *Refused    // for the caller, where they refused
 	state      *gate.State // on which they refused, where a remedy is to be found
 }
 
@@ -160,6 +178,8 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 			change.Uses = v.consent.ID
 		}
 	case *gate.Refusal:
+		v.refused = a.refuse(v.call, d)
+		change.Events = a.refused(v, d)
 		if v.generation.remedies(d) {
 			v.state = s.Clone()
 			v.state.Tools = v.call.Offered
@@ -176,9 +196,12 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 	}
 	switch d := v.decision.(type) {
 	case *gate.Refusal: // it stands, whether or not it could be committed what the clock has moved
-		r := a.refuse(c, v, d)
-		a.recordRefusal(ctx, c, r, v.generation, d.Names, nil)
-		return r
+		v.remedy(d)
+		a.logRefusal(c, v.refused)
+		if err != nil {
+			a.log.Error("recording a refusal", "error", err)
+		}
+		return v.refused
 	case *gate.Ask:
 		if err == nil {
 			return &Asked{d, v.generation}

@@ -140,6 +140,7 @@ func newDesk(t *testing.T, change func(*admission.Options)) *desk {
 	if err := d.Open(t.Context(), admission.SessionInfo{Key: d.key, Since: now}); err != nil {
 		t.Fatal(err)
 	}
+	d.disk.lines = nil // that it was opened
 	return d
 }
 

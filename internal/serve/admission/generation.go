@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/reading"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 )
 
@@ -22,6 +23,10 @@ type Generation struct {
 	PromptsByList bool // prompts are those that are listed, since some net names one
 	Shared        bool // what one session does can move nets of another
 	Timed         bool // time moves nets
+
+	Files  []audit.File    // that the policy was read from
+	Reads  *reading.Reader // what records have of the arguments and results of calls
+	opaque map[string]bool // the nets that read more of them
 
 	Remedy     RemedyFunc     // nil: refusals name no way out
 	Impossible ImpossibleFunc // nil: no tool is known to be impossible
@@ -39,13 +44,23 @@ type ImpossibleFunc func(tools []gate.Call, active []string) []string
 // NewGeneration returns the generation of a policy with what follows from the
 // policy alone. The caller sets the other fields before it is used.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
-	g := &Generation{Policy: p, Active: active, Fingerprint: p.Fingerprint()}
+	g := &Generation{Policy: p, Active: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{}}
+	var nets []gate.Net
 	for _, n := range p.Nets() {
+		nets = append(nets, n.Net)
+		g.opaque[n.Name] = Opaque(&n.Net)
 		g.Enforces = g.Enforces || !n.Shadow
 		g.Shared = g.Shared || n.Scope != gate.ScopeSession
 		g.Timed = g.Timed || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Every > 0 })
 	}
+	g.Reads = reading.New(nets)
 	return g
+}
+
+// Opaque reports whether the net reads more of the arguments or results of calls than what
+// [reading.Reader] and the names of the policy have.
+func Opaque(n *gate.Net) bool {
+	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
 
 // remedies reports whether a remedy is to be found for the refusal. That time
@@ -87,6 +102,9 @@ func (a *Admission) Swap(ctx context.Context, g *Generation) (Report, error) {
 
 // swap requires that the caller holds the lock of the generation in force.
 func (a *Admission) swap(ctx context.Context, g *Generation, events ...audit.Event) (Report, error) {
+	if g.Fingerprint != a.Generation().Fingerprint {
+		events = append(events, a.policy(g))
+	}
 	sessions, err := a.ledger.Adopt(ctx, g.Policy, g.Active, events...)
 	if err != nil {
 		return Report{}, err

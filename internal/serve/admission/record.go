@@ -4,9 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/reading"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -24,38 +29,75 @@ func (a *Admission) allowed(c *Call, g *Generation, d *gate.Allow, consent *Cons
 	}
 	entry := a.decisionRecord(c, g, "allow", d.Names, consent)
 	entry.Call = d.Ticket.Number
-	for _, v := range d.Nets {
-		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: a.where(v.Rule), Shadow: v.Shadow})
-	}
+	a.says(&entry, g, d.Nets)
 	entry.Would = a.would(d.Would)
 	return []audit.Event{entry}
 }
 
-// ended are the events of an outcome.
-func (a *Admission) ended(t *Ticket, o gate.Outcome, by string, now time.Time) []audit.Event {
+// refused are the events of a refusal by the nets.
+func (a *Admission) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
-	return []audit.Event{audit.Outcome{
-		Time: now, Event: "outcome", Session: t.key.Session, Call: t.Number,
-		Tool: t.tool, Outcome: audit.OutcomeName(o), By: by,
-		Millis: float64(now.Sub(t.since).Microseconds()) / 1000,
-	}}
+	entry := a.decisionRecord(v.call, v.generation, "refuse", d.Names, nil)
+	entry.Kind, entry.Reason = string(d.Kind), bounded(a.reason(v.refused.Text, d.Kind, d.Blocks))
+	a.says(&entry, v.generation, v.prepared.Verdicts())
+	for _, b := range d.Blocks { // of a validator, the net has gated the call
+		i := slices.IndexFunc(entry.Nets, func(n audit.NetSays) bool { return n.Net == b.Net })
+		if i < 0 {
+			i = len(entry.Nets)
+			entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Rule: a.where(b.Rule)})
+		}
+		entry.Nets[i].Verdict = audit.VerdictName(gate.Blocked)
+	}
+	return []audit.Event{entry}
 }
 
-// recordRefusal puts a refusal on record.
-func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, g *Generation, names []gate.Name, said *Consent) {
+// says records what the nets say, and which of them read more than is on record.
+func (a *Admission) says(entry *audit.Decision, g *Generation, verdicts []gate.Verdict) {
+	for _, v := range verdicts {
+		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: a.where(v.Rule), Shadow: v.Shadow})
+		if g.opaque[v.Net] {
+			entry.Reads = append(entry.Reads, v.Net)
+		}
+	}
+}
+
+// ended are the events of an outcome.
+func (a *Admission) ended(t *Ticket, e *gate.End, by string) []audit.Event {
+	if !a.ledger.Records() {
+		return nil
+	}
+	entry := audit.Outcome{
+		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
+		Tool: t.tool, Outcome: audit.OutcomeName(e.Outcome), By: by,
+		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
+	}
+	if e.Outcome == gate.Success && e.Result != nil {
+		entry.Values = a.redactor.Results(a.Generation().Reads.Result(e.Result))
+	}
+	return []audit.Event{entry}
+}
+
+// logRefusal logs a refusal.
+func (a *Admission) logRefusal(c *Call, r *Refused) {
+	a.log.Info("call refused", "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", r.Text)
+}
+
+// recordRefusal puts a refusal on record that moves no net.
+func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, said *Consent) {
 	if r.Facts.Decision != "ask" { // which is told once, and not at each round
-		a.log.Info("call refused", "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", r.Text)
+		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {
 		return
 	}
-	entry := a.decisionRecord(c, g, r.Facts.Decision, names, said)
-	entry.Kind, entry.Reason, entry.Remedy = r.Facts.Kind, r.Text, r.Facts.Remedy
-	if len(entry.Reason) > maxReason {
-		entry.Reason = text.Excerpt(entry.Reason, maxReason)
+	g := a.Generation()
+	if names == nil && r.Facts.Decision == "ask" && c.Gate.Tool != "" {
+		names = g.Policy.Names(c.Gate)
 	}
+	entry := a.decisionRecord(c, g, r.Facts.Decision, names, said)
+	entry.Kind, entry.Reason = r.Facts.Kind, bounded(r.Text)
 	if entry.Approval == "" {
 		entry.Approval = r.Facts.Approval
 	}
@@ -67,23 +109,140 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, g *G
 	}
 }
 
+func bounded(reason string) string {
+	if len(reason) > maxReason {
+		return text.Excerpt(reason, maxReason)
+	}
+	return reason
+}
+
+// reason is the text of a refusal by the nets for the record, without the arguments unless
+// the record may have them: in place of the value of a key it has how its hash begins.
+func (a *Admission) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
+	if a.redactor.Plain() {
+		return sentence
+	}
+	if kind == gate.KindValidation {
+		sentence = "A validator does not accept the arguments."
+		for _, b := range blocks {
+			if rule := a.where(b.Rule); rule != "" {
+				sentence += " (" + rule + ")"
+			}
+		}
+		return sentence
+	}
+	for _, b := range blocks {
+		if len(b.Key) > 0 {
+			sentence = withoutValue(sentence, reading.Shown(b.Key), "#"+audit.HashOf(b.Key[0].Value)[:8])
+		}
+	}
+	return sentence
+}
+
+// withoutValue puts a substitute in the place of a value, where it stands by itself.
+func withoutValue(sentence, value, substitute string) string {
+	if value == "" {
+		return sentence
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(sentence, value)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if begins, ends := strings.TrimRightFunc(before, isWord) == before, strings.TrimLeftFunc(after, isWord) == after; begins && ends {
+			b.WriteString(substitute)
+		} else {
+			b.WriteString(value)
+		}
+		sentence = after
+	}
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
 func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) audit.Decision {
 	r := audit.Decision{
 		Time: a.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
 		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.Policy.Shadow(),
 	}
+	if r.Called = c.Gate.Time; r.Called.Equal(r.Time) {
+		r.Called = time.Time{}
+	}
 	if r.Arguments == "" {
 		sum := sha256.Sum256(c.Gate.Args)
 		r.Arguments = hex.EncodeToString(sum[:])
 	}
-	for _, n := range names[:min(len(names), maxNames)] {
-		r.Names = append(r.Names, audit.Bounded(n.Text))
+	if c.Gate.Tool != "" { // it is not known any more of a call that is under way
+		r.Args = a.redactor.Arguments(c.Gate.Args)
+		r.Values = a.redactor.Values(g.Reads.Call(&c.Gate))
+		if row := g.Reads.Row(&c.Gate); row != "" {
+			r.Row = audit.HashOf(row)
+		}
 	}
+	record(&r, c, names)
 	if consent != nil {
 		r.Approval, r.Channel, r.Actor = consent.ID, consent.Channel, consent.Actor
 	}
 	return r
+}
+
+// record puts the names of the call on record.
+func record(r *audit.Decision, c *Call, names []gate.Name) {
+	if len(names) > maxNames {
+		names, r.Omitted = names[:maxNames], len(names)-maxNames
+	}
+	for i, n := range names {
+		name := audit.Bounded(n.Text)
+		r.Names = append(r.Names, name)
+		if !n.Certain {
+			r.Uncertain = append(r.Uncertain, name)
+		}
+		if n.Weak {
+			r.Weak = append(r.Weak, name)
+		}
+		own := n.Text == c.Gate.Tool || slices.ContainsFunc(c.Gate.Also, func(also gate.Name) bool { return also.Text == n.Text })
+		if own && i > 0 {
+			r.Own = i + 1
+		}
+	}
+}
+
+// Begin puts on record that this process begins its work: first p, unless it names
+// no driver since the ledger has recorded that, and then the policy in force.
+func (a *Admission) Begin(ctx context.Context, p audit.Process) {
+	if p.Driver != "" {
+		p.Time, p.Event, p.Process = a.now(), "start", a.process
+		a.note(ctx, p)
+	}
+	a.note(ctx, a.policy(a.Generation()))
+}
+
+// Finish puts on record that this process has ended its work.
+func (a *Admission) Finish(ctx context.Context) {
+	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.process})
+}
+
+// policy is the event that a policy is in force.
+func (a *Admission) policy(g *Generation) audit.Event {
+	e := audit.Policy{Time: a.now(), Event: "policy", Process: a.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: a.redactor.Mode()}
+	e.Fields, e.Results = g.Reads.Fields()
+	return e
+}
+
+// session puts on record that a session begins or ends.
+func (a *Admission) session(ctx context.Context, event string, k Key, at time.Time) {
+	a.note(ctx, audit.Session{Time: at, Event: event, Session: k.Session, Principal: k.Principal, Process: a.process})
+}
+
+// note puts an event on record that nobody waits for. Where that is not possible, calls are
+// refused.
+func (a *Admission) note(ctx context.Context, e audit.Event) {
+	if err := a.Append(ctx, e); err != nil {
+		a.log.Error("recording an event", "event", fmt.Sprintf("%T", e), "error", err)
+	}
 }
 
 // would is what the nets in shadow say against the call, for the record.
@@ -91,7 +250,7 @@ func (a *Admission) would(r *gate.Refusal) *audit.Would {
 	if r == nil {
 		return nil
 	}
-	w := &audit.Would{Decision: wouldDecide(r), Kind: string(r.Kind), Reason: r.Text}
+	w := &audit.Would{Decision: wouldDecide(r), Kind: string(r.Kind), Reason: bounded(a.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
 	if r.Kind == gate.KindApproval {
 		verdict = audit.VerdictName(gate.Gated)

@@ -80,7 +80,7 @@ func Unanswered(kind string, o gate.Outcome, text string) *Refused {
 }
 
 // refuse makes the answer to what the nets refused.
-func (a *Admission) refuse(c *Call, v *verdict, r *gate.Refusal) *Refused {
+func (a *Admission) refuse(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
 		Text:  a.Text(r, c.Gate.Time),
 		Facts: Facts{Decision: "refuse", Kind: string(r.Kind), Retry: int64((r.Retry + time.Second - 1) / time.Second)},
@@ -91,14 +91,19 @@ func (a *Admission) refuse(c *Call, v *verdict, r *gate.Refusal) *Refused {
 			out.Facts.Cause = string(b.Cause)
 		}
 	}
-	if v.state != nil {
-		remedy := v.generation.Remedy(v.state, c.Gate, r)
-		out.Facts.Remedy = remedy.raw()
-		if remedy.Text != "" {
-			out.Text += " " + remedy.Text
-		}
-	}
 	return out
+}
+
+// remedy adds the way out to the answer.
+func (v *verdict) remedy(r *gate.Refusal) {
+	if v.state == nil {
+		return
+	}
+	remedy := v.generation.Remedy(v.state, v.call.Gate, r)
+	v.refused.Facts.Remedy = remedy.raw()
+	if remedy.Text != "" {
+		v.refused.Text += " " + remedy.Text
+	}
 }
 
 // Deny refuses a call for want of the consent that q asks for. said is the answer
@@ -109,14 +114,14 @@ func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string,
 	for _, s := range q.Steps {
 		r.Facts.Nets = append(r.Facts.Nets, Block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: a.where(s.Rule), Reason: s.Reason})
 	}
-	a.recordRefusal(ctx, c, r, a.Generation(), q.Names, said)
+	a.recordRefusal(ctx, c, r, q.Names, said)
 	return r
 }
 
 // Refused puts a refusal on record that is not of the nets. It is refused whether
 // or not that succeeds.
 func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
-	a.recordRefusal(ctx, c, r, a.Generation(), nil, nil)
+	a.recordRefusal(ctx, c, r, nil, nil)
 }
 
 // maxReasons is how many reasons the text of a refusal gives: models read the

@@ -15,7 +15,7 @@ import (
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	ctx, end := a.start(ctx, StationSettle, t.info)
 	e.Time = a.now()
-	err := a.settle(ctx, t, e, a.ended(t, e.Outcome, by, e.Time))
+	err := a.settle(ctx, t, e, a.ended(t, &e, by))
 	if t.settled.Store(err == nil); err != nil {
 		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
 		a.Abandon(ctx, t)

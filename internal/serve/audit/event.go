@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -9,71 +8,20 @@ import (
 )
 
 // An Event is one of the types of this package that go on record, each as one JSON
-// object: [Decision], [Outcome], [Task], [Switch], [Conflict], [Operator].
+// object: [Decision], [Outcome], [Task], [Process], [Policy], [Session], [Switch],
+// [Conflict], [Operator].
 type Event interface{ event() }
 
 func (Decision) event() {}
 func (Outcome) event()  {}
 func (Task) event()     {}
+func (Process) event()  {}
+func (Policy) event()   {}
+func (Session) event()  {}
 func (Switch) event()   {}
 func (Conflict) event() {}
 func (Operator) event() {}
 func (resumed) event()  {}
-
-// A Decision records what was decided of one call.
-type Decision struct {
-	Time      time.Time       `json:"time"`
-	Event     string          `json:"event"` // decision
-	Session   string          `json:"session"`
-	Principal string          `json:"principal"`
-	Client    string          `json:"client,omitempty"`
-	Call      uint64          `json:"call,omitempty"` // of the session; only admitted calls have one
-	ID        string          `json:"id,omitempty"`   // on the wire
-	Upstream  string          `json:"upstream,omitempty"`
-	Tool      string          `json:"tool"`
-	Names     []string        `json:"names,omitempty"`
-	Arguments string          `json:"arguments,omitempty"` // SHA-256
-	Decision  string          `json:"decision"`            // allow, refuse, ask
-	Kind      string          `json:"kind,omitempty"`
-	Nets      []NetSays       `json:"nets,omitempty"`
-	Approval  string          `json:"approval,omitempty"`
-	Channel   string          `json:"channel,omitempty"`
-	Actor     string          `json:"actor,omitempty"`
-	Reason    string          `json:"reason,omitempty"`
-	Remedy    json.RawMessage `json:"remedy,omitempty"`
-	Shadow    bool            `json:"shadow,omitempty"` // of a policy that is in shadow: it lets every call pass
-	Would     *Would          `json:"would,omitempty"`
-	Policy    string          `json:"policy"`
-}
-
-// NetSays is the verdict of one net on a call.
-type NetSays struct {
-	Net        string `json:"net"`
-	Verdict    string `json:"verdict"`
-	Transition string `json:"transition,omitempty"`
-	Rule       string `json:"rule,omitempty"`
-	Shadow     bool   `json:"shadow,omitempty"`
-}
-
-// Would is how the nets in shadow mode would have answered a call that passed.
-type Would struct {
-	Decision string    `json:"decision"` // refuse, or ask
-	Kind     string    `json:"kind"`
-	Nets     []NetSays `json:"nets,omitempty"`
-	Reason   string    `json:"reason"`
-}
-
-// An Outcome records how an admitted call ended.
-type Outcome struct {
-	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // outcome
-	Session string    `json:"session"`
-	Call    uint64    `json:"call"`
-	Tool    string    `json:"tool"`
-	Outcome string    `json:"outcome"`
-	Millis  float64   `json:"ms"`
-	By      string    `json:"by,omitempty"` // who settled it, where it was not the upstream's result
-}
 
 // A Task records that the upstream continues an admitted call as a task. Its end
 // is the outcome of the call.

@@ -61,7 +61,7 @@ func TestGap(t *testing.T) {
 // TestUnwritable: what is no JSON is not stored in part.
 func TestUnwritable(t *testing.T) {
 	d := &disk{}
-	if err := NewRecorder(d, moment).Write(Decision{Remedy: json.RawMessage(`{`)}); !errors.Is(err, ErrUnrecorded) || len(d.lines) > 0 {
+	if err := NewRecorder(d, moment).Write(Decision{Args: json.RawMessage(`{`)}); !errors.Is(err, ErrUnrecorded) || len(d.lines) > 0 {
 		t.Errorf("%v, %q", err, d.lines)
 	}
 }

@@ -1,6 +1,13 @@
 package daemon
 
-import "github.com/petrigate/petrigate/internal/serve/audit"
+import (
+	"os"
+	"slices"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/proxy"
+)
 
 // openAudit opens the audit log, and tells what is missing in it.
 func (d *Daemon) openAudit() (*audit.Log, error) {
@@ -15,4 +22,43 @@ func (d *Daemon) openAudit() (*audit.Log, error) {
 		d.log.Error("the audit log was changed since it was written", "file", c.File, "missing", missing)
 	}
 	return log, nil
+}
+
+// record says what records have.
+func record(c *config.Config) proxy.Record {
+	return proxy.Record{Arguments: c.Audit.Arguments, Mask: c.Audit.Mask, Files: policyFiles(c)}
+}
+
+// policyFiles are the files that the policy was read from, with what was in them.
+func policyFiles(c *config.Config) (files []proxy.File) {
+	add := func(name, text string) {
+		known := func(f proxy.File) bool { return f.Name == name }
+		if name != "" && !slices.ContainsFunc(files, known) {
+			files = append(files, proxy.File{Name: name, SHA256: audit.HashOf(text)})
+		}
+	}
+	if text, err := os.ReadFile(c.File); err == nil {
+		add(c.File, string(text))
+	}
+	for _, r := range c.Rules {
+		add(r.File, r.Text)
+	}
+	return files
+}
+
+// begin puts on record that the proxy begins.
+func (d *Daemon) begin() {
+	driver := ""
+	if d.config.State.Driver == "memory" {
+		driver = "memory"
+	}
+	d.Begin(driver)
+	d.begun.Store(true)
+}
+
+// finish puts on record that the proxy has ended, if it began.
+func (d *Daemon) finish() {
+	if d.begun.Load() {
+		d.Finish()
+	}
 }

@@ -54,6 +54,7 @@ type Daemon struct {
 	secrets *strings.Replacer
 	log     *slog.Logger
 	audit   *audit.Log // nil: none
+	begun   atomic.Bool
 	review  *review
 	tokens  []*oauth.Source
 }
@@ -73,7 +74,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	options := d.options(o)
-	options.Upstreams = upstreams
+	options.Upstreams, options.Record = upstreams, record(c)
 	if c.Audit.File != "" {
 		if d.audit, err = d.openAudit(); err != nil {
 			return nil, err
@@ -110,6 +111,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 func (d *Daemon) Close() error {
 	d.review.Close()
 	err := d.Proxy.Close()
+	d.finish()
 	for _, t := range d.tokens {
 		t.Close()
 	}

@@ -62,6 +62,7 @@ func OutlivePipes() (stop func()) {
 
 // start starts the proxy, and the review of its policy.
 func (d *Daemon) start() {
+	d.begin()
 	d.Start()
 	d.review.start(d)
 }

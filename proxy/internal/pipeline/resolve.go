@@ -8,6 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/relay"
@@ -168,6 +170,7 @@ func (c *Call) answerUnknown() {
 		return
 	}
 	p.Life.Log.Warn("call of something unknown refused", "method", c.Method, "name", text.Escape(c.params.Name), "session", c.Client.Session.ID)
+	p.recordUnknown(c)
 	down := p.Pool.Down()
 	switch {
 	case c.Method == spec.ReadResource && (p.Relay.OffersStatus() || len(p.Pool.Offering("resources")) > 0):
@@ -189,6 +192,17 @@ func (c *Call) answerUnknown() {
 		unknown += ". It may be one of an upstream that is not running, or not listed yet: " + down
 	}
 	c.answerError(spec.CodeInvalidParams, unknown)
+}
+
+// recordUnknown records a call of a tool, prompt or resource that no server has.
+func (p *Pipeline) recordUnknown(c *Call) {
+	name := c.params.Name
+	if c.Method == spec.ReadResource {
+		name = spec.Member(c.params.Source(), "uri")
+	}
+	p.Admission.Refused(p.Life.Ctx, &admission.Call{
+		Key: c.Client.Session.Key(), Client: c.Peer.Name, ID: c.ID, Tool: audit.Bounded(name), Canonical: audit.Bounded(name), Digest: c.argumentsDigest(),
+	}, admission.Refuse("unknown", c.Method+": no upstream has it"))
 }
 
 // refuseFiltered refuses a call of a tool that the configuration filters out.

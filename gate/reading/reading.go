@@ -1,0 +1,131 @@
+package reading
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/argument"
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/jsonpath"
+)
+
+// A Reader reads the fields of some nets, each once. It never changes.
+type Reader struct {
+	set  keyvalue.Set
+	keys []field         // by their numbers in the set
+	sums []toolnet.Field // different ones
+	rows bool
+}
+
+// field is one of a key.
+type field struct {
+	name   string
+	result bool
+}
+
+// A Value is what a field has in a call or a result.
+type Value struct {
+	Field  string   // as written
+	Texts  []string // of a key: one JSON value each
+	Amount string   // of a sum: a number of JSON
+}
+
+// New returns a reader of the fields of the nets.
+func New(nets []toolnet.Net) *Reader {
+	r := &Reader{}
+	for i := range nets {
+		n := &nets[i]
+		r.rows = r.rows || n.Row
+		r.add(n.Key)
+		for k := range n.Transitions {
+			r.add(n.Transitions[k].Key)
+		}
+		if n.Sum != nil && !slices.ContainsFunc(r.sums, func(f toolnet.Field) bool { return f.Name() == n.Sum.Field.Name() }) {
+			r.sums = append(r.sums, n.Sum.Field)
+		}
+	}
+	return r
+}
+
+// add adds the fields of a key.
+func (r *Reader) add(key []toolnet.Field) {
+	for i := range key {
+		if number := r.set.Number(key[i : i+1]); number == len(r.keys) {
+			r.keys = append(r.keys, field{key[i].Name(), key[i].Result})
+		}
+	}
+}
+
+// Fields returns the names of the fields of arguments, and those of results.
+func (r *Reader) Fields() (arguments, results []string) {
+	for _, f := range r.keys {
+		if f.result {
+			results = append(results, f.name)
+		} else {
+			arguments = append(arguments, f.name)
+		}
+	}
+	for i := range r.sums {
+		arguments = append(arguments, r.sums[i].Name())
+	}
+	return arguments, results
+}
+
+// Name returns the name by which the values of a field of a key are known: that of the first
+// field which reads the same.
+func (r *Reader) Name(f toolnet.Field) string {
+	return r.keys[r.set.Number([]toolnet.Field{f})].name
+}
+
+// Rows reports whether a net counts equal calls in a row.
+func (r *Reader) Rows() bool { return r.rows }
+
+// Row returns a text that equal calls have, and no others; empty where no net counts rows.
+func (r *Reader) Row(c *toolnet.Call) string {
+	if !r.rows {
+		return ""
+	}
+	return argument.Fingerprint(c)
+}
+
+// Call returns the values in the arguments of a call. A field without one is left out.
+func (r *Reader) Call(c *toolnet.Call) []Value {
+	values := r.read(&keyvalue.Carrier{Set: &r.set, Call: c}, false)
+	for i := range r.sums {
+		if amount, ok := argument.Number(&r.sums[i], c); ok {
+			values = append(values, Value{Field: r.sums[i].Name(), Amount: amount})
+		}
+	}
+	return values
+}
+
+// Result returns the values in the result of a call that succeeded. One that the gate
+// counts as not known has none.
+func (r *Reader) Result(result []byte) []Value {
+	if !keyvalue.Legible(result) {
+		return nil
+	}
+	return r.read(&keyvalue.Carrier{Set: &r.set, Result: result}, true)
+}
+
+// read returns the values of the fields of arguments, or of results.
+func (r *Reader) read(c *keyvalue.Carrier, result bool) (values []Value) {
+	for number, f := range r.keys {
+		if f.result != result {
+			continue
+		}
+		read := c.Key(number)
+		if read.Fault != jsonpath.None {
+			continue
+		}
+		v := Value{Field: f.name}
+		for i := range read.Values {
+			v.Texts = append(v.Texts, read.Values[i].Named[0].Value)
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// Shown returns a value of a key as the sentences of a refusal have it.
+func Shown(key []toolnet.KeyValue) string { return keyvalue.Shown(key) }

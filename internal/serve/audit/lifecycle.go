@@ -1,0 +1,51 @@
+package audit
+
+import "time"
+
+// A Process event records that a process begins or ends its work. In a database, where each
+// process has a chain of its own, the first record of a chain names the ends of the others,
+// so that a chain of which the end was cut off is missed.
+type Process struct {
+	Time    time.Time `json:"time"`
+	Event   string    `json:"event"` // start, end
+	Process string    `json:"process"`
+	Version string    `json:"version,omitempty"`
+	Driver  string    `json:"driver,omitempty"` // of the states: memory, sqlite, postgres
+	Heads   []Head    `json:"heads,omitempty"`
+}
+
+// A Head is the last record of a chain.
+type Head struct {
+	Writer string `json:"writer"`
+	Seq    uint64 `json:"seq"`
+	Hash   string `json:"hash"`
+}
+
+// A Policy event records that a policy is in force from now on.
+type Policy struct {
+	Time      time.Time `json:"time"`
+	Event     string    `json:"event"` // policy
+	Process   string    `json:"process"`
+	Policy    string    `json:"policy"` // its fingerprint
+	Files     []File    `json:"files,omitempty"`
+	Active    []string  `json:"active,omitempty"`    // the nets that take part; none: all
+	Fields    []string  `json:"fields,omitempty"`    // of arguments, that the nets read as values
+	Results   []string  `json:"results,omitempty"`   // of results
+	Rows      bool      `json:"rows,omitempty"`      // a net counts equal calls in a row
+	Arguments string    `json:"arguments,omitempty"` // what records have of arguments: hash, masked, full
+}
+
+// A File is one that a policy was read from.
+type File struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// A Session event records that a session begins or ends.
+type Session struct {
+	Time      time.Time `json:"time"`
+	Event     string    `json:"event"` // session opened, session closed
+	Session   string    `json:"session"`
+	Principal string    `json:"principal"`
+	Process   string    `json:"process,omitempty"`
+}
