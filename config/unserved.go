@@ -13,7 +13,6 @@ func (c *Config) refuseUnserved(d *decoder, l *layers) {
 		used bool
 	}{
 		{"state.driver", c.State.Driver != "memory"},
-		{"session.by", c.Session.By != "connection"},
 		{"telemetry.traces", c.Telemetry.Traces != ""},
 		{"telemetry.metrics", c.Telemetry.Metrics != ""},
 	} {

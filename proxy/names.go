@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/front"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -53,6 +54,10 @@ type Remedy = admission.Remedy
 // An Upstream is one MCP server behind the proxy: a Command that speaks
 // stdio, or the URL of a streamable HTTP endpoint.
 type Upstream = pool.Upstream
+
+// A SessionWay says which session a call is in. The zero value says: that of its
+// connection.
+type SessionWay = session.Way
 
 // Limits bound what an upstream is used for at a time.
 type Limits = pool.Limits

@@ -185,7 +185,8 @@ func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string)
 type SessionInfo struct {
 	ID        string     `json:"id"`
 	Principal string     `json:"principal"`
-	By        string     `json:"by"`
+	By        string     `json:"by"`             // connection, principal, name, header or meta
+	Name      string     `json:"name,omitempty"` // of a session by name, header or meta
 	Since     time.Time  `json:"since"`
 	Clients   []string   `json:"clients"`
 	Nets      []NetInfo  `json:"nets"`
@@ -229,9 +230,9 @@ func (p *Proxy) Session(id string) (SessionInfo, error) {
 }
 
 func (p *Proxy) describe(s *session.Session) SessionInfo {
-	info := SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Since: s.Since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
+	info := SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Name: text.Escape(s.Label), Since: s.Since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
 	for _, c := range p.sessions.Clients() {
-		if c.Session == s {
+		if c.State == s {
 			info.Clients = append(info.Clients, c.Transport+" "+cmp.Or(text.Escape(c.Peer().Name), "(no name)"))
 		}
 	}

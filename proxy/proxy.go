@@ -56,6 +56,7 @@ type Options struct {
 	// active, all if active is nil; nil: none are known to be. It is asked when the tools or the nets have changed.
 	Impossible func(tools []gate.Call, active []string) []string
 
+	Session    SessionWay // which session a call is in
 	Approval   Approval
 	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 s
 	MaxRequest int           // bytes of one message of a client; 0: 4 MiB
@@ -130,7 +131,7 @@ func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) {
 		Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: store.NewStops(recorder),
 		Redactor: redactor, Process: o.Record.Process,
 	})
-	p.sessions = session.New(func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
+	p.sessions = session.New(o.Session, func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Startup: p.startup, StartupLimit: o.Startup,
 		Connect: p.attach,

@@ -121,7 +121,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 		return source, problems, err
 	}
 	cfg := source.Config
-	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg))
+	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg))
 	if !f.live { // which has them as errors
 		problems = slices.Concat(problems, check.MissingCommands(cfg, diag.Warning), daemon.TLSProblems(cfg, diag.Warning))
 	}

@@ -44,7 +44,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(f.Value.(*choice).among, cobra.ShellCompDirectiveNoFileComp))
 	case kind == "file":
 		_ = c.MarkFlagFilename(f.Name, endings[f.Name]...)
-	case f.Name == "session":
+	case f.Name == "session" && c.Name() != "serve":
 		_ = c.RegisterFlagCompletionFunc(f.Name, first(sessionIDs))
 	default:
 		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)

@@ -19,6 +19,7 @@ const illustrations = `
 petrigate demo
 petrigate serve --config petrigate.yaml
 petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
+petrigate serve --config petrigate.yaml --session nightly
 petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder
 petrigate wrap --rules safety.rules --deny --audit audit.jsonl --url https://mcp.example.com/mcp
 petrigate check --config petrigate.yaml

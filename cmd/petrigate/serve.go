@@ -27,6 +27,7 @@ func newServe(s stdio) *cobra.Command {
 	var addr address
 	c.Flags().Var(&addr, "http", "serve streamable HTTP there instead of stdio")
 	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "jwt", "none")
+	session := c.Flags().String("session", "", "all calls are in the session of this `name`")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		var f policyFlags
@@ -37,7 +38,7 @@ func newServe(s stdio) *cobra.Command {
 			return usage("serve requires a configuration, and %q is not one; use petrigate wrap for rules and nets of one server", files[0])
 		}
 		flags := map[string]string{}
-		for name, value := range map[string]string{"listen.http": string(addr), "listen.auth": *auth, "log.level": *level} {
+		for name, value := range map[string]string{"listen.http": string(addr), "listen.auth": *auth, "session.name": *session, "log.level": *level} {
 			if value != "" {
 				flags[name] = value
 			}

@@ -49,7 +49,7 @@ func sessionsShow(s stdio) *cobra.Command {
 }
 
 func printSession(w io.Writer, o proxy.SessionInfo) {
-	_, _ = fmt.Fprintf(w, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, o.By, o.Since.Format(time.RFC3339))
+	_, _ = fmt.Fprintf(w, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, by(o), o.Since.Format(time.RFC3339))
 	for _, n := range o.Nets {
 		state := ""
 		if !n.Active {
@@ -66,6 +66,14 @@ func printSession(w io.Writer, o proxy.SessionInfo) {
 	for _, call := range o.Calls {
 		_, _ = fmt.Fprintf(w, "  open call #%d: %s, for %s\n", call.Number, call.Tool, age(call.Since))
 	}
+}
+
+// by says what makes the calls of a session one.
+func by(o proxy.SessionInfo) string {
+	if o.Name == "" {
+		return o.By
+	}
+	return fmt.Sprintf("%s %q", o.By, o.Name)
 }
 
 func sessionsReset(s stdio) *cobra.Command {

@@ -82,7 +82,7 @@ func (s *server) configured(path string, open map[string]*document) *project {
 			return p
 		}
 	} else {
-		p.problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.MissingCommands(cfg, diag.Warning))
+		p.problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg), check.MissingCommands(cfg, diag.Warning))
 		if s.options.Lint != nil {
 			p.problems = append(p.problems, s.options.Lint(cfg)...)
 		}

@@ -21,6 +21,7 @@ const (
 	codeNoCommandHere = "W204" // E202, where nothing is started
 	codeNoUpstream    = "W205" // no server to gate
 	codeNoAuditHere   = "W208" // an audit log that cannot be written
+	codeChosenSession = "W209" // callers choose their sessions
 
 	UnusableTLS        = "E203" // a file for TLS that cannot be used
 	MissingTLS         = "W206" // E203, where nothing is started
@@ -108,6 +109,16 @@ func NoAudit(c *config.Config) diag.List {
 	}
 	return diag.List{Warning(codeNoAuditHere, config.Position{File: c.File},
 		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "make the directory: petrigate serve does not start without it")}
+}
+
+// Sessions warns of sessions that do not bound what a caller can do.
+func Sessions(c *config.Config) diag.List {
+	if c == nil || c.Session.By != "header" && c.Session.By != "meta" {
+		return nil
+	}
+	return diag.List{Warning(codeChosenSession, c.Of("session", ""),
+		fmt.Sprintf("callers choose their session (session.by: %s), and can begin a new one to have budgets again", c.Session.By),
+		"what has to hold for a caller: per user in rules, scope: principal in nets")}
 }
 
 // ConfigProblems returns the problems in an error of a configuration, with a code.

@@ -98,7 +98,8 @@ func New(o Options) (*Daemon, error) {
 func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{
-		Policy: o.Policy.Policy, Active: o.Policy.Active, Advertise: c.Advertise,
+		Session: proxy.SessionWay(c.Session),
+		Policy:  o.Policy.Policy, Active: o.Policy.Active, Advertise: c.Advertise,
 		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),

@@ -95,14 +95,14 @@ func (a *Advertiser) signal() {
 // List returns the result of tools/list for a client with a handshake. The
 // client is notified of changes from now on.
 func (a *Advertiser) List(c *session.Client) []byte {
-	c.Session.Narrowed.Store(true) // before the nets are asked, so that no move is missed
+	c.State.Narrowed.Store(true) // before the nets are asked, so that no move is missed
 	a.listMu.Lock()
-	s := a.listFor(c.Session)
+	s := a.listFor(c.State)
 	if a.deps.Sessions.Has(c) {
 		a.shown[c] = s.digest
 	}
 	a.listMu.Unlock()
-	a.report(c.Session, s.conflict)
+	a.report(c.State, s.conflict)
 	return append(append(pool.AppendTools(nil, s.view.Order, s.hidden), s.view.Around...), '}')
 }
 
@@ -114,7 +114,7 @@ func (a *Advertiser) Forget(c *session.Client) {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
 	delete(a.shown, c)
-	delete(a.conflicts, c.Session)
+	delete(a.conflicts, c.State)
 }
 
 // listFor asks the nets for the list of the clients of s. The caller holds listMu.
@@ -205,8 +205,8 @@ func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) [
 	defer a.listMu.Unlock()
 	found := map[*session.Session]bool{}
 	for c := range a.shown {
-		if all || dirty[c.Session] {
-			found[c.Session] = true
+		if all || dirty[c.State] {
+			found[c.State] = true
 		}
 	}
 	return slices.Collect(maps.Keys(found))
@@ -233,7 +233,7 @@ func (a *Advertiser) changed(s *session.Session) (told []*session.Client, confli
 	defer a.listMu.Unlock()
 	now := a.listFor(s)
 	for c, print := range a.shown {
-		if c.Session == s && print != now.digest {
+		if c.State == s && print != now.digest {
 			a.shown[c] = now.digest
 			told = append(told, c)
 		}

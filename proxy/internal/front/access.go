@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -94,7 +95,7 @@ func newSessionLimit(a Access) *sessionLimit {
 }
 
 // open opens a session with its client, or returns why the limit forbids it.
-func (s *sessionLimit) open(f *Front, principal, transport string, out spec.Stream) (c *session.Client, refusal string) {
+func (s *sessionLimit) open(f *Front, principal, transport string, header http.Header, out spec.Stream) (c *session.Client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own, all := f.Sessions.CountHTTP(principal)
@@ -105,5 +106,9 @@ func (s *sessionLimit) open(f *Front, principal, transport string, out spec.Stre
 	case all >= s.all:
 		return nil, fmt.Sprintf("this proxy has %d open sessions, and no more are allowed (listen.maxSessionsTotal)", all) + wayOut
 	}
-	return f.Sessions.NewClient(transport, principal, f.Sessions.NewSession("connection", principal), out), ""
+	c, err := f.Sessions.Connect(transport, principal, header, out)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return c, ""
 }

@@ -180,7 +180,12 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 	f := h.front
 	s := newPost(w, r, m, nil)
 	defer s.Finish(r)
-	c := f.Sessions.NewClient("http", v.Principal, f.Sessions.OfPrincipal(v.Principal), nil)
+	state, err := f.Sessions.Of(session.Origin{Principal: v.Principal, Header: r.Header, Params: m.Params})
+	if err != nil {
+		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Invalid params: "+err.Error()+".", nil))
+		return
+	}
+	c := f.Sessions.NewClient("http", v.Principal, state, state, nil)
 	defer f.Router.DropClient(c)
 	if m.Kind != wire.Request {
 		f.Router.ClientNotification(c, m) // finish says that it was accepted
@@ -273,7 +278,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		reject(w, http.StatusBadRequest, m.ID, wire.NewFault(spec.CodeInvalidRequest, "initialize opens a session; it cannot be sent within one"))
 		return
 	}
-	c, refusal := h.sessionLimit.open(f, principal, "http", events.NewPush(session.IsChange))
+	c, refusal := h.sessionLimit.open(f, principal, "http", r.Header, events.NewPush(session.IsChange))
 	if c == nil {
 		reject(w, http.StatusTooManyRequests, m.ID, wire.NewFault(spec.CodeInternal, refusal))
 		return
@@ -339,6 +344,10 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 	c := h.front.Sessions.Use(id, principal)
 	if c == nil {
 		http.Error(w, "unknown session", http.StatusNotFound)
+		return nil
+	}
+	if err := h.front.Sessions.Agrees(c, r.Header); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return nil
 	}
 	return c

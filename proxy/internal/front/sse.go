@@ -65,7 +65,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	stream := events.NewLines(w)
 	out := lines.NewWriter(stream)
 	out.Aside = true // upstreams that others use too write to it
-	c, refusal := h.sessionLimit.open(f, v.Principal, "sse", out)
+	c, refusal := h.sessionLimit.open(f, v.Principal, "sse", r.Header, out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
 		return

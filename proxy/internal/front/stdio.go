@@ -23,7 +23,10 @@ import (
 // cancelled. It is called once for a connection.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := lines.NewWriter(out)
-	c := f.Sessions.NewClient("stdio", "local", f.Sessions.NewSession("connection", "local"), w)
+	c, err := f.Sessions.Connect("stdio", "local", nil, w)
+	if err != nil {
+		return err
+	}
 	f.Sessions.Stdio.Store(w)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var calls sync.WaitGroup

@@ -34,7 +34,7 @@ func (p *Pipeline) approve(c *Call, q *admission.Asked) {
 // askPerson asks until a person has answered, and forwards the call where the answer
 // allows it. Otherwise it returns the answer for the client.
 func (p *Pipeline) askPerson(c *Call, q *admission.Asked) answer {
-	defer p.Admission.Withdraw(context.Background(), c.Client.Session.Key(), q) // before the client knows, who may use the id again
+	defer p.Admission.Withdraw(context.Background(), c.State.Key(), q) // before the client knows, who may use the id again
 	for {
 		key := c.approvalKey(q)
 		r, err := p.Approvals.Open(key, c.shown(), q.Ask)
@@ -93,14 +93,14 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 	case *admission.Admitted:
 		c.approved = c.shownBeside()
 		c.input = input{ours: c.input.ours} // nobody was shown what the client brought along
-		p.Advertiser.Touch(c.Client.Session)
+		p.Advertiser.Touch(c.State)
 		p.forward(c, &d.Ticket)
 	case *admission.Refused:
 		c.release()
 		c.refuse(d)
 	case *admission.Asked:
 		c.release()
-		p.Admission.Withdraw(p.Life.Ctx, c.Client.Session.Key(), d)
+		p.Admission.Withdraw(p.Life.Ctx, c.State.Key(), d)
 		a = p.denied(c, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", c.Tool.Exposed), nil)
 	}
 	return a, true
@@ -287,7 +287,7 @@ func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
 	return approval.Key{
-		Session: c.Client.Session.ID, Tool: c.Tool.Canonical, Definition: c.Tool.Definition,
+		Session: c.State.ID, Tool: c.Tool.Canonical, Definition: c.Tool.Definition,
 		Arguments: wire.Digest(c.params.Arguments), Beside: c.besideDigest(), Policy: q.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
 	}
 }
@@ -334,6 +334,6 @@ func (c *Call) shown() approval.Call {
 	return approval.Call{
 		Upstream: c.Tool.Upstream.Config.Name, Tool: c.Tool.Name,
 		Arguments: c.params.Arguments, Size: len(c.params.Arguments), SHA256: wire.Digest(c.params.Arguments), Beside: beside, Meta: meta,
-		Session: c.Client.Session.ID, Client: client, Principal: c.Client.Principal,
+		Session: c.State.ID, Client: client, Principal: c.Client.Principal,
 	}
 }

@@ -25,7 +25,7 @@ func (c *Call) isBuiltin() bool {
 // answerBuiltin answers a call of the proxy's own status. No gate decides on it: it only
 // says what the gate would decide, and reaches no server.
 func (c *Call) answerBuiltin() {
-	text := c.pipeline.Relay.Status(c.Client.Session)
+	text := c.pipeline.Relay.Status(c.State)
 	var b bytes.Buffer
 	if c.Method == spec.ReadResource {
 		b.WriteString(`{"contents":[{"uri":"` + relay.StatusURI + `","mimeType":"text/markdown","text":`)

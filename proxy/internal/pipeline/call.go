@@ -20,6 +20,7 @@ import (
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
+	State    *session.Session // whose nets decide
 	Stream   spec.Stream
 	Peer     session.Peer
 	Method   string
@@ -68,7 +69,7 @@ func (p *Pipeline) Serve(c *Call) {
 	}
 	switch d := p.decide(c).(type) {
 	case *admission.Admitted: // on record
-		p.Advertiser.Touch(c.Client.Session)
+		p.Advertiser.Touch(c.State)
 		p.forward(c, &d.Ticket)
 	case *admission.Refused:
 		c.release()
@@ -90,7 +91,7 @@ func (p *Pipeline) decide(c *Call) admission.Decision {
 // admission returns the call as it is decided and recorded.
 func (c *Call) admission() *admission.Call {
 	c.admitting = admission.Call{
-		Key: c.Client.Session.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
+		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
 		Client: c.Peer.Name, ID: c.ID, Upstream: c.Tool.Upstream.Config.Name,
 		Tool: c.recordedName(), Canonical: c.Tool.Canonical, Digest: c.digest,
 	}

@@ -19,7 +19,7 @@ func (p *Pipeline) forward(c *Call, ticket *admission.Ticket) {
 	inline, stopped := c.setInflight(f, !u.OneReader())
 	if stopped != nil { // it is never sent
 		c.release()
-		p.settle(c.Client.Session, ticket, gate.End{Outcome: gate.Failure}, "")
+		p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, "")
 		c.conclude(func() {})
 		return
 	}

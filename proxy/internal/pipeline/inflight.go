@@ -116,12 +116,12 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply) {
 	if f.wantsInput(r, facts) {
 		why := f.askForInput(c, r.Result)
 		if open = why == ""; !open {
-			p.settle(f.Call.Client.Session, f.ticket, gate.End{Outcome: gate.Failure}, "")
+			p.settle(f.Call.State, f.ticket, gate.End{Outcome: gate.Failure}, "")
 			c.answer(unanswered("unsupported", gate.Failure, why))
 		}
 		return
 	}
-	p.settle(f.Call.Client.Session, f.ticket, p.ended(r, facts), "")
+	p.settle(f.Call.State, f.ticket, p.ended(r, facts), "")
 	c.deliver(r, facts)
 }
 

@@ -35,7 +35,12 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	if len(m.Raw) > MaxKeptWhole {
 		meta = meta.Clone()
 	}
-	c := &Call{pipeline: p, Client: client, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
+	state, err := p.Sessions.OfCall(client, m.Params)
+	if err != nil {
+		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Invalid params: "+err.Error()+".", nil))
+		return nil, false
+	}
+	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
 	c.Meta.ClientInfo = nil // Peer has what is needed of it
 	c.setTool(c.target())
 	return c, true
@@ -101,7 +106,7 @@ func (c *Call) setTool(tool *pool.Tool) {
 	if c.Method == spec.GetPrompt {
 		call.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name
 	}
-	if c.Client.Session.By == "connection" {
+	if c.State.By == "connection" {
 		call.ID = wire.IDKey(c.ID)
 	}
 }
@@ -169,7 +174,7 @@ func (c *Call) answerUnknown() {
 		c.refuseFiltered(w)
 		return
 	}
-	p.Life.Log.Warn("call of something unknown refused", "method", c.Method, "name", text.Escape(c.params.Name), "session", c.Client.Session.ID)
+	p.Life.Log.Warn("call of something unknown refused", "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
 	p.recordUnknown(c)
 	down := p.Pool.Down()
 	switch {
@@ -201,7 +206,7 @@ func (p *Pipeline) recordUnknown(c *Call) {
 		name = spec.Member(c.params.Source(), "uri")
 	}
 	p.Admission.Refused(p.Life.Ctx, &admission.Call{
-		Key: c.Client.Session.Key(), Client: c.Peer.Name, ID: c.ID, Tool: audit.Bounded(name), Canonical: audit.Bounded(name), Digest: c.argumentsDigest(),
+		Key: c.State.Key(), Client: c.Peer.Name, ID: c.ID, Tool: audit.Bounded(name), Canonical: audit.Bounded(name), Digest: c.argumentsDigest(),
 	}, admission.Refuse("unknown", c.Method+": no upstream has it"))
 }
 

@@ -153,7 +153,7 @@ func answersAll(a session.Peer, requests []spec.InputRequest) error {
 func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
 	responses, err := p.askAll(c, requests)
 	if err != nil {
-		p.settle(c.Client.Session, f.ticket, gate.End{Outcome: gate.Failure}, "no input")
+		p.settle(c.State, f.ticket, gate.End{Outcome: gate.Failure}, "no input")
 		if c.wanted() {
 			c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf("%s did not complete: %v.", c.Tool.Exposed, err)))
 		} else {

@@ -72,7 +72,7 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 	}
 	defer f.afterSettling()
 	defer p.abandon(f.ticket)
-	p.settle(f.Call.Client.Session, f.ticket, p.ended(r, f.facts(r)), "")
+	p.settle(f.Call.State, f.ticket, p.ended(r, f.facts(r)), "")
 }
 
 // settleLate settles a call whose client was told that the outcome is unknown.
@@ -84,6 +84,6 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 	}
 	if e := c.pipeline.ended(r, f.facts(r)); e.Outcome != gate.Unknown {
 		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", audit.OutcomeName(e.Outcome))
-		c.pipeline.settle(c.Client.Session, f.ticket, e, "late answer")
+		c.pipeline.settle(c.State, f.ticket, e, "late answer")
 	}
 }

@@ -76,7 +76,7 @@ func (s *suspendedCalls) take(id string) *suspendedCall {
 // ended its part with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
 	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
-	p.settle(x.call.Client.Session, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
+	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
 	p.abandon(x.ticket)
 }
 

@@ -112,7 +112,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 func (c *Call) origin() tasks.Origin {
 	a := c.Peer
 	return tasks.Origin{
-		Session: c.Client.Session, Tool: c.Tool.Canonical, Since: c.admitting.Gate.Time,
+		Session: c.Client.Session, State: c.State, Tool: c.Tool.Canonical, Since: c.admitting.Gate.Time,
 		Client: c.Client, Meta: wire.Meta{ProgressToken: bytes.Clone(c.Meta.ProgressToken)},
 		Peer: session.Peer{Name: a.Name, Protocol: a.Protocol, Rev: a.Rev, Elicit: a.Elicit, Capabilities: bytes.Clone(a.Capabilities)},
 	}
@@ -124,7 +124,7 @@ func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.
 	if o == gate.Success && p.Admission.ReadsResults() {
 		e.Result = wire.ResultValue(result)
 	}
-	p.settle(of.Session, ticket, e, by)
+	p.settle(of.State, ticket, e, by)
 }
 
 // becomesTask reports whether the call goes on as a task: its server has made one, or runs the

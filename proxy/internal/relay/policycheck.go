@@ -16,7 +16,7 @@ import (
 // nothing, and asks no person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
-	state, err := p.Pool.Snapshot(c.Session)
+	state, err := p.Pool.Snapshot(c.State)
 	if err != nil {
 		return "The " + err.Error() + "."
 	}
@@ -25,7 +25,7 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 	if !refused {
 		return ""
 	}
-	p.Life.Log.Info("request refused", "about", text.Escape(t.Canonical), "session", c.Session.ID, "kind", string(r.Kind), "reason", r.Text)
+	p.Life.Log.Info("request refused", "about", text.Escape(t.Canonical), "session", c.State.ID, "kind", string(r.Kind), "reason", r.Text)
 	return r.Text
 }
 

@@ -27,7 +27,9 @@ func (r *Router) DropClient(c *session.Client) {
 	if c.Session.By == "connection" {
 		r.Tasks.Forget(c.Session)
 		r.endDedicated(c.Session)
-		r.endSession(c.Session)
+		if !c.Session.Bare {
+			r.endSession(c.Session)
+		}
 	}
 	if watched {
 		r.Life.Background(r.Relay.Rewatch)

@@ -17,7 +17,8 @@ type Client struct {
 	ID        string
 	Transport string // stdio or http
 	Principal string
-	Session   *Session
+	Session   *Session // of the connection, or, without one, State
+	State     *Session // whose nets its requests are about, unless they say another; see [Sessions.Of]
 	since     time.Time
 	Out       spec.Stream // carries messages that belong to no request; it may drop some
 

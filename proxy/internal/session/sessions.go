@@ -7,8 +7,12 @@
 package session
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,33 +28,48 @@ import (
 // Sessions holds the clients that are connected and the sessions that are open.
 type Sessions struct {
 	now               func() time.Time
+	way               Way
 	begin             func(*Session)               // called before a session is used
 	LogLevelSet       atomic.Bool                  // a client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // more than one principal may come over HTTP
 	Stdio             atomic.Pointer[lines.Writer] // writer of the client over stdio, if there is one
 	streams           events.Budget                // bounds the streams that clients over HTTP can resume
 
-	making sync.Mutex // held while the session of a principal is made
+	making sync.Mutex // held while a session is made that several clients may be in
 
-	mu         sync.Mutex
-	connected  map[string]*Client  // by id
-	open       map[string]*Session // by id
-	principals map[string]*Session // of clients whose requests carry no session
+	mu        sync.Mutex
+	connected map[string]*Client  // by id
+	open      map[string]*Session // by id
 }
 
 // New returns Sessions without clients. It calls begin for every session before its use.
-func New(begin func(*Session), now func() time.Time) *Sessions {
-	return &Sessions{
-		now: now, begin: begin,
-		connected: map[string]*Client{}, open: map[string]*Session{}, principals: map[string]*Session{},
-	}
+func New(way Way, begin func(*Session), now func() time.Time) *Sessions {
+	return &Sessions{now: now, way: way, begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
 
-// NewClient adds a client to a session.
-func (s *Sessions) NewClient(transport, principal string, of *Session, out spec.Stream) *Client {
+// Connect adds a client with a session of its own, for its connection. The header is that
+// of the request by which it connects; nil: there is none.
+func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
+	own := &Session{ID: lifetime.RandomID("")[:12], Principal: principal, By: "connection", Since: s.now()}
+	state, err := s.Of(Origin{Principal: principal, Connection: own, Header: header})
+	if err != nil {
+		return nil, err
+	}
+	if own.Bare = state != own; !own.Bare {
+		s.begin(own)
+		s.mu.Lock()
+		s.open[own.ID] = own
+		s.mu.Unlock()
+	}
+	return s.NewClient(transport, principal, own, state, out), nil
+}
+
+// NewClient adds a client to a session; state is the one whose nets its calls are about,
+// unless they say another.
+func (s *Sessions) NewClient(transport, principal string, of, state *Session, out spec.Stream) *Client {
 	now := s.now()
 	c := &Client{
-		ID: lifetime.RandomID(""), Transport: transport, Principal: principal, Session: of, Out: out, since: now, seen: now, logLevelSet: &s.LogLevelSet,
+		ID: lifetime.RandomID(""), Transport: transport, Principal: principal, Session: of, State: state, Out: out, since: now, seen: now, logLevelSet: &s.LogLevelSet,
 		Streams: events.Logs{Budget: &s.streams, Principal: principal},
 	}
 	s.mu.Lock()
@@ -69,38 +88,57 @@ func (s *Sessions) Remove(c *Client) {
 	}
 }
 
-// NewSession opens a session of a connection or, if by says so, of a principal.
-func (s *Sessions) NewSession(by, principal string) *Session {
-	made := &Session{ID: lifetime.RandomID("")[:12], Principal: principal, By: by, Since: s.now()}
-	s.begin(made)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open[made.ID] = made
-	return made
-}
+// Bounds of the sessions that clients name.
+const (
+	maxSplits    = 1000   // of one principal
+	maxSplitsAll = 10_000 // of all
+)
 
-// OfPrincipal returns the one session of a principal whose requests carry no session,
-// and opens it if need be. It never opens a second one: that would double the budgets.
-func (s *Sessions) OfPrincipal(principal string) *Session {
-	if known := s.ofPrincipal(principal); known != nil {
-		return known
+var errSplits = errors.New("too many sessions are open under names that clients gave; use one of them again")
+
+// shared returns the session that all requests of a principal with this label are in. It
+// never opens a second one, which would double the budgets.
+func (s *Sessions) shared(by, principal, label string) (*Session, error) {
+	sum := sha256.Sum256([]byte(by + "\x00" + principal + "\x00" + label))
+	id := by[:1] + "-" + hex.EncodeToString(sum[:8])
+	if known := s.known(id); known != nil {
+		return known, nil
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	if known := s.ofPrincipal(principal); known != nil {
-		return known
+	if known := s.known(id); known != nil {
+		return known, nil
 	}
-	made := s.NewSession("principal", principal)
+	if (by == "header" || by == "meta") && !s.roomForSplit(principal) {
+		return nil, errSplits
+	}
+	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true}
+	s.begin(made)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.principals[principal] = made
-	return made
+	s.open[id] = made
+	return made, nil
 }
 
-func (s *Sessions) ofPrincipal(principal string) *Session {
+func (s *Sessions) known(id string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.principals[principal]
+	return s.open[id]
+}
+
+// roomForSplit reports whether the principal may name one more session.
+func (s *Sessions) roomForSplit(principal string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own, all := 0, 0
+	for _, o := range s.open {
+		if o.By == "header" || o.By == "meta" {
+			if all++; o.Principal == principal {
+				own++
+			}
+		}
+	}
+	return own < maxSplits && all < maxSplitsAll
 }
 
 // Has reports whether a client is still connected.
@@ -181,13 +219,16 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// A Session identifies the state of the nets that its calls share. It belongs to one
-// client, or to all clients of a principal whose requests carry no session.
+// A Session is what calls share: the state of the nets, and, of a connection, tasks and
+// dedicated connections to servers.
 type Session struct {
 	ID        string
 	Principal string
-	By        string // connection or principal
+	By        string // connection, principal, name, header or meta; see [Sessions.Of]
+	Label     string // that tells it from the others of the principal
 	Since     time.Time
+	Lasting   bool        // it outlives the process, where states do
+	Bare      bool        // of a connection whose calls are about the nets of another session
 	Ended     atomic.Bool // no call begins in the session any more
 	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets let pass
 }

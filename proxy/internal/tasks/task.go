@@ -59,7 +59,8 @@ type taskInput struct {
 // stream and the arguments.
 type Origin struct {
 	Session *session.Session
-	Tool    string // canonical
+	State   *session.Session // whose nets have decided
+	Tool    string           // canonical
 	Since   time.Time
 	Client  *session.Client
 	Peer    session.Peer
