@@ -283,31 +283,27 @@ func (m *Memory) Records() bool { return m.recorder.Active() }
 func (m *Memory) Ready() error { return m.recorder.Ready() }
 
 // Adopt implements [admission.Ledger]. It stops every update meanwhile.
-func (m *Memory) Adopt(_ context.Context, p *gate.Policy, active []string, events ...audit.Event) ([]admission.Adopted, error) {
+func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.sessions { // nobody else locks two sessions
 		e.mu.Lock()
 		defer e.mu.Unlock() //nolint:gocritic // all at once, when the swap is over
 	}
-	if err := m.write(events); err != nil {
+	next := m.successor(a)
+	if slices.ContainsFunc(next.report, admission.Adopted.Held) {
+		return next.report, admission.ErrHeld
+	}
+	if a.Try {
+		return next.report, nil
+	}
+	if err := m.write(a.Events); err != nil {
 		return nil, err
 	}
-	m.global = m.global.adopt(m.policy, p, active)
-	for principal, old := range m.principals {
-		m.principals[principal] = old.adopt(m.policy, p, active)
-	}
-	m.policy, m.active = p, active
-	var all []admission.Adopted
-	for _, e := range m.sessions {
-		for _, old := range e.parts { // what they hold is part of the report
-			old.lend(e.state)
-			old.keep(e.state)
-		}
-		state, kept := p.Adopt(e.state, active)
+	m.policy, m.active, m.global, m.principals = a.Policy, a.Active, next.global, next.principals
+	for e, state := range next.states {
 		e.state = state
 		m.join(e, time.Time{})
-		all = append(all, admission.Adopted{Key: e.info.Key, Nets: kept})
 	}
-	return all, nil
+	return next.report, nil
 }
