@@ -39,12 +39,16 @@ type encoder struct {
 }
 
 func (b *encoder) decision(d *Decision) {
-	if d.Remedy != nil {
+	if len(d.Args) > 0 {
 		b.other = true
 		return
 	}
 	b.raw(`{"time":`)
 	b.time(d.Time)
+	if !d.Called.IsZero() {
+		b.raw(`,"called":`)
+		b.time(d.Called)
+	}
 	b.raw(`,"event":`)
 	b.string(d.Event)
 	b.raw(`,"session":`)
@@ -52,19 +56,20 @@ func (b *encoder) decision(d *Decision) {
 	b.raw(`,"principal":`)
 	b.string(d.Principal)
 	b.optional(`,"client":`, d.Client)
-	if d.Call != 0 {
-		b.raw(`,"call":`)
-		b.dst = strconv.AppendUint(b.dst, d.Call, 10)
-	}
+	b.count(`,"call":`, d.Call)
 	b.optional(`,"id":`, d.ID)
 	b.optional(`,"upstream":`, d.Upstream)
 	b.raw(`,"tool":`)
 	b.string(d.Tool)
-	if len(d.Names) > 0 {
-		b.raw(`,"names":`)
-		b.strings(d.Names)
-	}
+	b.strings(`,"names":`, d.Names)
+	b.number(`,"own":`, d.Own)
+	b.strings(`,"uncertain":`, d.Uncertain)
+	b.strings(`,"weak":`, d.Weak)
+	b.number(`,"omittedNames":`, d.Omitted)
 	b.optional(`,"arguments":`, d.Arguments)
+	b.values(d.Values)
+	b.optional(`,"row":`, d.Row)
+	b.strings(`,"reads":`, d.Reads)
 	b.raw(`,"decision":`)
 	b.string(d.Decision)
 	b.optional(`,"kind":`, d.Kind)
@@ -127,8 +132,9 @@ func (b *encoder) outcome(o *Outcome) {
 	b.string(o.Tool)
 	b.raw(`,"outcome":`)
 	b.string(o.Outcome)
+	b.values(o.Values)
 	b.raw(`,"ms":`)
-	b.number(o.Millis)
+	b.float(o.Millis)
 	b.optional(`,"by":`, o.By)
 	b.raw(`}`)
 }
@@ -149,12 +155,55 @@ func (b *encoder) optional(member, s string) {
 	}
 }
 
-func (b *encoder) strings(list []string) {
+// count is a member, unless it is 0.
+func (b *encoder) count(member string, n uint64) {
+	if n != 0 {
+		b.raw(member)
+		b.dst = strconv.AppendUint(b.dst, n, 10)
+	}
+}
+
+func (b *encoder) number(member string, n int) {
+	if n != 0 {
+		b.raw(member)
+		b.dst = strconv.AppendInt(b.dst, int64(n), 10)
+	}
+}
+
+// strings is a member, unless the list is empty.
+func (b *encoder) strings(member string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	b.raw(member)
 	for i, s := range list {
 		b.dst = append(b.dst, "[,"[min(i, 1)])
 		b.string(s)
 	}
 	b.raw(`]`)
+}
+
+// values leaves values in plain, and amounts, to package json.
+func (b *encoder) values(list []Value) {
+	for i := range list {
+		v := &list[i]
+		if len(v.Values) > 0 || v.Amount != "" {
+			b.other = true
+			return
+		}
+		if i == 0 {
+			b.raw(`,"values":[{"field":`)
+		} else {
+			b.raw(`,{"field":`)
+		}
+		b.string(v.Field)
+		b.strings(`,"sha256":`, v.Hashes)
+		b.optional(`,"lacks":`, v.Lacks)
+		b.raw(`}`)
+	}
+	if len(list) > 0 {
+		b.raw(`]`)
+	}
 }
 
 func (b *encoder) string(s string) {
@@ -190,7 +239,7 @@ func (b *encoder) time(t time.Time) {
 	b.dst = append(b.dst, '"')
 }
 
-func (b *encoder) number(f float64) {
+func (b *encoder) float(f float64) {
 	if size := math.Abs(f); f != 0 && (size < 1e-6 || size >= 1e21) || f != f {
 		b.other = true
 		return

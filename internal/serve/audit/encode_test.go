@@ -27,12 +27,17 @@ func FuzzAppendEvent(f *testing.F) {
 		d := Decision{
 			Time: when, Event: a, Session: b, Principal: c, Client: a, Call: n, ID: b, Upstream: c, Tool: a, Names: names, Arguments: b,
 			Decision: c, Kind: a, Nets: nets, Approval: b, Channel: c, Actor: a, Reason: b, Shadow: yes, Policy: c,
+			Own: int(few), Uncertain: names, Weak: names[len(names)/2:], Omitted: zone, Row: b, Reads: names,
 		}
-		o := Outcome{Time: when, Event: a, Session: b, Call: n, Tool: c, Outcome: a, Millis: ms, By: b}
-		would, remedy := d, d
+		if yes {
+			d.Called, d.Values = when, []Value{{Field: a, Hashes: names}, {Field: b, Lacks: c}}
+		}
+		o := Outcome{Time: when, Event: a, Session: b, Call: n, Tool: c, Outcome: a, Millis: ms, By: b, Values: d.Values}
+		would, args, amount := d, d, o
 		would.Would = &Would{Decision: a, Kind: b, Nets: nets, Reason: c}
-		remedy.Remedy = json.RawMessage(`["a", "b"]`)
-		for _, e := range []Event{d, would, remedy, o, Task{Time: when, Event: a}} {
+		args.Args = json.RawMessage(`{"a": "b"}`)
+		amount.Values = []Value{{Field: a, Values: []json.RawMessage{args.Args}, Amount: "12"}}
+		for _, e := range []Event{d, would, args, o, amount, Task{Time: when, Event: a}} {
 			want, wrong := json.Marshal(e)
 			got, err := AppendEvent([]byte("x"), e)
 			if (err == nil) != (wrong == nil) || err == nil && string(got) != "x"+string(text.EscapeJSON(want)) {
@@ -44,10 +49,13 @@ func FuzzAppendEvent(f *testing.F) {
 
 // TestEveryField: the encoder knows all fields.
 func TestEveryField(t *testing.T) {
-	nets := []NetSays{{"a", "b", "c", "d", true}}
+	nets, values := []NetSays{{"a", "b", "c", "d", true}}, []Value{{"a", []string{"b"}, nil, "", "c"}}
 	for _, e := range []Event{
-		Decision{moment(), "a", "b", "c", "d", 1, "e", "f", "g", []string{"h"}, "i", "j", "k", nets, "l", "m", "n", "o", nil, true, &Would{"p", "q", nets, "r"}, "s"},
-		Outcome{moment(), "a", "b", 1, "c", "d", 1.5, "e"},
+		Decision{
+			moment(), moment(), "a", "b", "c", "d", 1, "e", "f", "g", []string{"h"}, 2, []string{"i"}, []string{"j"}, 3, "k", nil, values, "l", []string{"m"},
+			"n", "o", nets, "p", "q", "r", "s", true, &Would{"t", "u", nets, "v"}, "w",
+		},
+		Outcome{moment(), "a", "b", 1, "c", "d", values, 1.5, "e"},
 	} {
 		want, wrong := json.Marshal(e)
 		if got, err := AppendEvent(nil, e); err != nil || wrong != nil || string(got) != string(want) {

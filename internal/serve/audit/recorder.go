@@ -20,9 +20,9 @@ type Storage interface {
 // A Recorder writes events to a Storage. Callers forward nothing to an upstream
 // before its decision is stored.
 type Recorder struct {
-	out Storage                             // nil: nothing is recorded
-	all func(records [][]byte) (int, error) // stores many, and returns how many are stored
-	now func() time.Time
+	out   Storage // nil: nothing is recorded
+	queue *queue
+	now   func() time.Time
 
 	broken atomic.Bool // the last record could not be stored
 }
@@ -30,17 +30,25 @@ type Recorder struct {
 // NewRecorder returns a recorder. Without storage it records nothing.
 func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	r := &Recorder{out: out, now: now}
-	if batches, ok := out.(interface{ AppendAll([][]byte) error }); ok {
-		r.all = func(records [][]byte) (int, error) {
-			if err := batches.AppendAll(records); err != nil {
-				return 0, err
-			}
-			return len(records), nil
-		}
-	} else {
-		r.all = r.each
-	}
+	r.queue = newQueue(r.store)
 	return r
+}
+
+// store stores records, together where the storage can. It returns how many are stored.
+func (r *Recorder) store(records [][]byte) (n int, err error) {
+	if len(records) == 0 {
+		return 0, nil
+	}
+	if batches, ok := r.out.(interface{ AppendAll([][]byte) error }); !ok {
+		n, err = r.each(records)
+	} else if err = batches.AppendAll(records); err == nil {
+		n = len(records)
+	}
+	r.broken.Store(err != nil)
+	if err != nil {
+		return n, fmt.Errorf("%w: %v", ErrUnrecorded, err)
+	}
+	return n, nil
 }
 
 // each stores records one by one, until an error.
@@ -56,43 +64,68 @@ func (r *Recorder) each(records [][]byte) (n int, err error) {
 // Active reports whether anything is recorded at all.
 func (r *Recorder) Active() bool { return r.out != nil }
 
-// AppendEvent appends e to dst as [AppendEvent] does, and refuses what no storage takes. Its
-// error is [ErrUnrecorded].
-func (r *Recorder) AppendEvent(dst []byte, e Event) ([]byte, error) {
-	out, err := AppendEvent(dst, e)
-	if err == nil {
-		err = check(out[len(dst):])
+// Prepare makes records of events for [Recorder.Stage]. Its error is [ErrUnrecorded].
+func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
+	if len(events) == 0 {
+		return nil
 	}
-	if err != nil {
-		return dst, fmt.Errorf("%w: %v", ErrUnrecorded, err)
+	s.records, s.ends = r.queue.buffer(), s.few[:0]
+	for _, e := range events {
+		before := len(s.records)
+		if s.records, err = AppendEvent(s.records, e); err == nil {
+			err = check(s.records[before:])
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %v", ErrUnrecorded, err)
+		}
+		s.ends = append(s.ends, len(s.records))
 	}
-	return out, nil
+	return nil
 }
 
-// Store stores records of AppendEvent together. It returns how many, from the first on,
-// are stored. Its error is [ErrUnrecorded].
-func (r *Recorder) Store(records [][]byte) (n int, err error) {
-	if len(records) == 0 {
-		return 0, nil
-	}
-	n, err = r.all(records)
-	r.broken.Store(err != nil)
-	if err != nil {
-		return n, fmt.Errorf("%w: %v", ErrUnrecorded, err)
-	}
-	return n, nil
+// Stage puts prepared records behind those of all steps that were staged before. Where
+// they cannot be stored, or what is before them cannot, undo is called: after those of
+// the steps behind. undo may be nil, and must not stage. After an error of Stage itself
+// undo is not called. Its error is [ErrUnrecorded].
+func (r *Recorder) Stage(s *Staged, undo func()) error {
+	s.undo = undo
+	return r.queue.push(s)
 }
 
-// Write stores e. Its error is [ErrUnrecorded].
-func (r *Recorder) Write(e Event) error {
+// AwaitRoom stores what waits where that is too much. It is called before what Stage
+// follows, without a lock that an undo needs.
+func (r *Recorder) AwaitRoom() {
+	if s := r.queue.last(); s != nil {
+		_ = s.Wait() // whose it is hears of it
+	}
+}
+
+// Undoes reports whether there are steps that may have to be undone.
+func (r *Recorder) Undoes() bool { return r.queue.undoes() }
+
+// Flush returns once nothing waits that was staged before.
+func (r *Recorder) Flush() error {
+	var s Staged
+	if err := r.Stage(&s, nil); err != nil {
+		return err
+	}
+	return s.Wait()
+}
+
+// Write stores events, behind all that was staged before. Its error is [ErrUnrecorded].
+func (r *Recorder) Write(events ...Event) error {
 	if r.out == nil {
 		return nil
 	}
-	record, err := r.AppendEvent(nil, e)
+	var s Staged
+	err := r.Prepare(&s, events...)
 	if err == nil {
-		_, err = r.Store([][]byte{record})
+		err = r.Stage(&s, nil)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.Wait()
 }
 
 // Ready returns why no record can be stored, as far as is known, so that calls can
