@@ -59,6 +59,10 @@ func completers() map[string]completer {
 		"petrigate graph":             filesOf("rules"),
 		"petrigate simulate":          filesOf("rules"),
 		"petrigate analyze":           filesOf("yaml", "yml", "json", "pnml"),
+		"petrigate audit verify":      filesOf("jsonl", "db"),
+		"petrigate audit tail":        filesOf("jsonl", "db"),
+		"petrigate audit query":       filesOf("jsonl", "db"),
+		"petrigate audit stats":       filesOf("jsonl", "db"),
 		"petrigate test":              filesOf("yaml", "jsonl"),
 		"petrigate diff":              filesOf("rules", "yaml", "yml", "json"),
 		"petrigate wrap":              nil, // the command of a server, as the shell completes one

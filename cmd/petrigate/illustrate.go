@@ -30,6 +30,10 @@ petrigate analyze --live --timeout 5m --json philosophers.pnml
 petrigate diff old.rules new.rules
 petrigate diff --timeout 1m yesterday/petrigate.yaml petrigate.yaml
 petrigate eval --cases cases.jsonl
+petrigate audit verify audit.jsonl
+petrigate audit tail -f
+petrigate audit query --tool github.create_issue --decision refuse --since 24h
+petrigate audit stats --json audit.jsonl
 petrigate explain delete --rules safety.rules
 petrigate explain bash --args '{"command": "rm -r build"}' --after 'backup,lint{"all": true}'
 petrigate fmt -w safety.rules

@@ -22,7 +22,7 @@ const (
 	exitFailed   = 1 // at run time
 	exitUsage    = 2
 	exitInvalid  = 3 // configuration, rules or net
-	exitDiffers  = 4 // a policy test failed, or diff found what --fail-on names
+	exitDiffers  = 4 // a policy test failed, diff found what --fail-on names, or a log was changed
 	exitUpstream = 7
 )
 
@@ -111,7 +111,7 @@ func newRoot(s stdio) *cobra.Command {
 		&cobra.Group{ID: "operate", Title: "Operate what runs:"}, &cobra.Group{ID: "more", Title: "More:"})
 	addGroup(root, "gate", newDemo(s), newServe(s), newWrap(s))
 	addGroup(root, "policy", newCheck(s), newTest(s), newExplain(s), newSimulate(s), newGraph(s), newDiff(s), newFmt(s), newSchema(s), newLSP(s))
-	addGroup(root, "operate", newLogin(s), newLogout(s), newStatus(s), newTools(s), newApprovals(s), newSessions(s), newNets(s), newStop(s), newStart(s))
+	addGroup(root, "operate", newLogin(s), newLogout(s), newStatus(s), newTools(s), newApprovals(s), newSessions(s), newNets(s), newStop(s), newStart(s), newAudit(s))
 	root.SetHelpCommand(newHelp(root))
 	addGroup(root, "more", newAnalyze(s), newEval(s), newVersion(s))
 	root.AddCommand(newDemoUpstream(s))

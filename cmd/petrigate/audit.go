@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+func newAudit(s stdio) *cobra.Command {
+	return group("audit", "Verify and read the audit log", auditVerify(s), auditTail(s), auditQuery(s), auditStats(s))
+}
+
+// aboutLogs is what the help of each verb says of its argument.
+const aboutLogs = "\n\nLOG is a file (with those that were put aside before it), a database of sqlite, or the URL of one of\n" +
+	"PostgreSQL. Without it the log of the configuration is read."
+
+// onLog makes c a verb that reads a log.
+func onLog(c *cobra.Command, do func(ctx context.Context, log *auditLog) error) *cobra.Command {
+	c.Use += " [LOG]"
+	c.Long += aboutLogs
+	c.Args = cobra.MaximumNArgs(1)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		name := ""
+		if len(args) > 0 {
+			name = args[0]
+		}
+		file, err := c.Flags().GetString("config")
+		if err != nil {
+			return err
+		}
+		log, err := openAuditLog(c.Context(), name, file)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = log.close() }()
+		return do(c.Context(), log)
+	}
+	return c
+}
+
+func auditVerify(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "verify", Short: "Find what was changed in the log",
+		Long: "verify follows the chain of hashes through the log. It finds a byte that was changed, and a record that was\n" +
+			"removed, put in or moved, also at the end, and names the first line that is not as it was written.\n" +
+			"Then it ends with exit code 4.",
+	}
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	return onLog(c, func(ctx context.Context, log *auditLog) error {
+		var r trail.Report
+		var err error
+		switch source := log.Source.(type) {
+		case trail.File:
+			r, err = trail.Verify(ctx, source)
+		case trail.Database:
+			r, err = trail.VerifyChains(ctx, source)
+		}
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			err = printAnswer(s.out, "audit", r)
+		} else {
+			err = printVerified(s.out, log.name, r)
+		}
+		if err == nil && !r.OK() {
+			return &exit{code: exitDiffers}
+		}
+		return err
+	})
+}
+
+func printVerified(w io.Writer, name string, r trail.Report) error {
+	var b strings.Builder
+	for _, f := range r.Faults {
+		fmt.Fprintf(&b, "%s\n", text.Escape(f.String()))
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", text.Escape(warning))
+	}
+	where := name
+	if len(r.Files) > 1 {
+		where += fmt.Sprintf(" and %s before it", text.Count(len(r.Files)-1, "file"))
+	}
+	if r.OK() {
+		fmt.Fprintf(&b, "%s: %s as they were written\n", where, records(r.Records))
+	} else {
+		fmt.Fprintf(&b, "%s: it was changed; %s before that are as they were written\n", where, records(r.Records))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func records(n uint64) string {
+	if n == 1 {
+		return "1 record"
+	}
+	return text.Grouped(int(n)) + " records"
+}
+
+// filterFlags select records.
+type filterFlags struct {
+	trail.Filter
+	since, until string
+}
+
+func (f *filterFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.Event, "event", "", "of this `kind`, such as decision or outcome")
+	flags.StringVar(&f.Session, "session", "", "of the session with this `id`")
+	flags.StringVar(&f.Principal, "principal", "", "of this `principal`")
+	flags.StringVar(&f.Tool, "tool", "", "of calls with this `name`, alone or with its upstream")
+	flags.StringVar(&f.Kind, "kind", "", "refused for this `kind` of reason, such as blocked")
+	flags.StringVar(&f.Net, "net", "", "in which this `net` has a say")
+	flags.StringVar(&f.Approval, "approval", "", "with the approval of this `id`")
+	flags.Uint64Var(&f.Call, "call", 0, "of the call with this `number` in its session")
+	flags.Var(&choice{among: []string{"allow", "refuse", "ask"}}, "decision", "in which calls were decided so")
+	flags.StringVar(&f.since, "since", "", "from this `time` on: 2026-01-31, 2026-01-31T15:04:05Z, or 2h ago")
+	flags.StringVar(&f.until, "until", "", "before this `time`")
+}
+
+// read completes the filter.
+func (f *filterFlags) read(c *cobra.Command, now time.Time) (err error) {
+	f.Decision = c.Flags().Lookup("decision").Value.String()
+	if f.Since, err = moment(f.since, now); err != nil {
+		return usage("--since: %w", err)
+	}
+	if f.Until, err = moment(f.until, now); err != nil {
+		return usage("--until: %w", err)
+	}
+	return nil
+}
+
+// moment reads a time, or how long ago it is.
+func moment(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(strings.TrimSpace(strings.TrimSuffix(s, "ago"))); err == nil {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("write 2026-01-31, 2026-01-31T15:04:05Z or 2h, not %q", s)
+}
+
+func auditTail(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "tail", Short: "Show the last records, and those that come",
+		Long: "tail shows the last records of the log. With -f it goes on with those that are written from then on, over\n" +
+			"the change to another file.",
+	}
+	lines := c.Flags().IntP("lines", "n", 10, "how `many` records to begin with")
+	follow := c.Flags().BoolP("follow", "f", false, "go on with what is written")
+	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
+	f := &filterFlags{}
+	f.add(c)
+	return onLog(c, func(ctx context.Context, log *auditLog) error {
+		if err := f.read(c, time.Now()); err != nil {
+			return err
+		}
+		p := newRecordPrinter(s.out, *asJSON)
+		var end trail.Record
+		last, err := trail.Last(ctx, &watched{log.Source, &end}, max(*lines, 0), &f.Filter)
+		if err != nil {
+			return err
+		}
+		for i := range last {
+			if err := p.print(&last[i]); err != nil {
+				return err
+			}
+		}
+		if !*follow {
+			return nil
+		}
+		pass := func(r trail.Record) error {
+			if _, ok := f.Select(&r); !ok {
+				return nil
+			}
+			return p.print(&r)
+		}
+		if file, ok := log.Source.(trail.File); ok {
+			err = file.Follow(ctx, end.Seq, pass)
+		} else {
+			err = log.Source.(trail.Database).Follow(ctx, time.Now(), pass)
+		}
+		if ctx.Err() != nil { // that is how one leaves it
+			return nil
+		}
+		return err
+	})
+}
+
+func auditQuery(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "query", Short: "Show the records that match",
+		Long: "query shows the records that match all of its flags, the oldest first.",
+	}
+	limit := c.Flags().Int("limit", 0, "show at most so `many`; 0: all")
+	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
+	f := &filterFlags{}
+	f.add(c)
+	return onLog(c, func(ctx context.Context, log *auditLog) error {
+		if err := f.read(c, time.Now()); err != nil {
+			return err
+		}
+		p, left := newRecordPrinter(s.out, *asJSON), *limit
+		for r, err := range log.Records(ctx) {
+			if err != nil {
+				return err
+			}
+			if _, ok := f.Select(&r); !ok {
+				continue
+			}
+			if err := p.print(&r); err != nil {
+				return err
+			}
+			if left--; left == 0 {
+				break
+			}
+		}
+		if p.printed == 0 && !*asJSON {
+			_, err := fmt.Fprintln(s.out, "no records")
+			return err
+		}
+		return nil
+	})
+}

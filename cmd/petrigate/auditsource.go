@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+)
+
+// An auditLog is the log that a verb reads.
+type auditLog struct {
+	trail.Source
+	name  string // for a reader, without secrets
+	close func() error
+}
+
+// openAuditLog opens the log that is named: a file, a database of sqlite, or the URL of one of
+// PostgreSQL; unnamed, the one of the configuration.
+func openAuditLog(ctx context.Context, name, configFile string) (*auditLog, error) {
+	if name != "" {
+		return openNamed(ctx, name)
+	}
+	c, err := config.Load(config.Options{Path: configFile, WorkDir: true})
+	if errors.Is(err, config.ErrNotFound) {
+		err = fmt.Errorf("%w; or name the log", err)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case c.State.Driver == "sqlite" && c.State.Path != "":
+		return openNamed(ctx, c.State.Path)
+	case c.State.Driver == "postgres":
+		return openPostgres(ctx, c.State.DSN)
+	case c.Audit.File != "":
+		return openNamed(ctx, c.Audit.File)
+	}
+	return nil, usage("%s keeps no records that are known here: name the log, or set audit.file", c.File)
+}
+
+func openNamed(ctx context.Context, name string) (*auditLog, error) {
+	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
+		return openPostgres(ctx, name)
+	}
+	database, err := isSQLite(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !database:
+		return &auditLog{Source: trail.File(name), name: name, close: func() error { return nil }}, nil
+	}
+	b, err := sqlite.Open(ctx, sqlite.Options{Path: name})
+	if err != nil {
+		return nil, err
+	}
+	return &auditLog{Source: trail.Database{Backend: b}, name: name, close: b.Close}, nil
+}
+
+func openPostgres(ctx context.Context, dsn string) (*auditLog, error) {
+	b, err := postgres.Open(ctx, postgres.Options{DSN: dsn})
+	if err != nil {
+		return nil, err
+	}
+	return &auditLog{Source: trail.Database{Backend: b}, name: "the database", close: b.Close}, nil
+}
+
+// isSQLite reports whether the file is a database of SQLite.
+func isSQLite(name string) (bool, error) {
+	const magic = "SQLite format 3\x00"
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false, errors.Join(err, fmt.Errorf("%s is no file", name))
+	}
+	start := make([]byte, len(magic))
+	n, err := io.ReadFull(f, start)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return bytes.Equal(start[:n], []byte(magic)), err
+}

@@ -1,0 +1,58 @@
+package trail
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+)
+
+// blocks yields blocks of whole lines of a reader, of about that size, each good until the
+// next. What stands behind the last line end is the error [errHalf] with the last block.
+func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		buf := make([]byte, 0, size)
+		for {
+			if len(buf) == cap(buf) {
+				if len(buf) > maxLine {
+					yield(nil, errLong)
+					return
+				}
+				buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+			}
+			n, err := r.Read(buf[len(buf):cap(buf)])
+			buf = buf[:len(buf)+n]
+			switch {
+			case errors.Is(err, io.EOF):
+				yield(ending(buf))
+				return
+			case err != nil:
+				yield(nil, err)
+				return
+			}
+			end := bytes.LastIndexByte(buf, '\n') + 1
+			if end == 0 || len(buf) < cap(buf) {
+				continue
+			}
+			if !yield(buf[:end], nil) {
+				return
+			}
+			buf = buf[:copy(buf, buf[end:])]
+		}
+	}
+}
+
+// ending is the last block.
+func ending(buf []byte) ([]byte, error) {
+	end := bytes.LastIndexByte(buf, '\n') + 1
+	if end < len(buf) {
+		return buf[:end], errHalf
+	}
+	return buf[:end], nil
+}
+
+// cutLine takes the first line off a block.
+func cutLine(block []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(block, []byte{'\n'})
+	return line, rest
+}

@@ -1,0 +1,89 @@
+package trail
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// VerifyChains verifies the chains of a database: each by itself, and against what the first
+// records of others say of its end, so that a chain of which the end was cut off is missed.
+func VerifyChains(ctx context.Context, d Database) (Report, error) {
+	r := Report{Faults: []Fault{}, Warnings: []string{}}
+	heads, err := d.Backend.Heads(ctx)
+	if err != nil {
+		return r, err
+	}
+	ends, named := map[string]audit.Place{}, map[audit.Head]string{}
+	for _, h := range heads {
+		r.Chains++
+		last, err := d.chain(ctx, &r, h.Writer, named)
+		if err != nil {
+			return r, err
+		}
+		ends[h.Writer] = last
+	}
+	for h, by := range named {
+		if err := d.met(ctx, &r, h, by, ends); err != nil {
+			return r, err
+		}
+	}
+	if len(named) == 0 && len(heads) > 0 {
+		r.Warnings = append(r.Warnings, "no chain names the end of another: whether records were cut off at an end is not known")
+	}
+	return r, nil
+}
+
+// chain verifies the chain of a writer, and collects the ends of others that it names.
+func (d Database) chain(ctx context.Context, r *Report, writer string, named map[audit.Head]string) (last audit.Place, err error) {
+	for record, err := range d.records(ctx, backend.Query{Writer: writer}) {
+		if err != nil {
+			return last, err
+		}
+		switch {
+		case record.Seq != last.Seq+1:
+			r.Faults = append(r.Faults, Fault{Writer: writer, Seq: last.Seq + 1, What: fmt.Sprintf("record %d follows record %d: what was between them is missing", record.Seq, last.Seq)})
+			return record.place(), nil
+		case audit.Link(last.Hash, record.Seq, record.Event) != record.Hash:
+			r.Faults = append(r.Faults, Fault{Writer: writer, Seq: record.Seq, What: "the hash is not that of its content and of the record before it: one of the two was changed"})
+			return record.place(), nil
+		}
+		last = record.place()
+		r.Records++
+		var e audit.Process
+		if json.Unmarshal(record.Event, &e) == nil && e.Event == "start" {
+			for _, h := range e.Heads {
+				named[h] = writer
+			}
+		}
+	}
+	return last, nil
+}
+
+func (r *Record) place() audit.Place { return audit.Place{Seq: r.Seq, Hash: r.Hash} }
+
+// met verifies that the record is there which another chain names as the end of one.
+func (d Database) met(ctx context.Context, r *Report, h audit.Head, by string, ends map[string]audit.Place) error {
+	last, ok := ends[h.Writer]
+	switch {
+	case !ok:
+		r.Faults = append(r.Faults, Fault{Writer: h.Writer, Seq: 1, What: fmt.Sprintf("the chain is missing: the first record of chain %s knows it with %d records", by, h.Seq)})
+		return nil
+	case last.Seq < h.Seq:
+		r.Faults = append(r.Faults, Fault{Writer: h.Writer, Seq: last.Seq + 1, What: fmt.Sprintf("records %d to %d are missing at the end: the first record of chain %s knows them", last.Seq+1, h.Seq, by)})
+		return nil
+	}
+	for record, err := range d.records(ctx, backend.Query{Writer: h.Writer, After: h.Seq - 1, Limit: 1}) {
+		if err != nil {
+			return err
+		}
+		if record.Seq != h.Seq || hex.EncodeToString(record.Hash[:]) != h.Hash {
+			r.Faults = append(r.Faults, Fault{Writer: h.Writer, Seq: h.Seq, What: fmt.Sprintf("it is not the record that the first record of chain %s knows", by)})
+		}
+	}
+	return nil
+}

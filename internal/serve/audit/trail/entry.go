@@ -1,0 +1,101 @@
+package trail
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// An Entry is a record as a reader sees it: the members of all events.
+type Entry struct {
+	audit.Decision
+	Outcome string  `json:"outcome"`
+	Millis  float64 `json:"ms"`
+	By      string  `json:"by"`
+	Net     string  `json:"net"`     // of a switch
+	Process string  `json:"process"` // of a start, an end, a policy, a session
+	Driver  string  `json:"driver"`
+	Task    string  `json:"task"`
+
+	// What the other events have by the names of a decision is in these.
+	Active []string `json:"active"`
+	Fields []string `json:"fields"`
+	Rows   bool     `json:"rows"`
+}
+
+// Entry reads the event of the record. Its error is that of its JSON.
+func (r *Record) Entry() (e Entry, err error) {
+	err = json.Unmarshal(r.Event, &e)
+	return e, err
+}
+
+// A Filter selects records: those that are as all of its fields that are not empty say.
+type Filter struct {
+	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
+
+	Call         uint64
+	Since, Until time.Time // Until is exclusive
+}
+
+// may reports whether the record could be selected, by its text alone: most are not.
+func (f *Filter) may(event []byte) bool {
+	for _, text := range [...]string{f.Session, f.Principal, f.Approval} {
+		if text != "" && !bytes.Contains(event, []byte(text)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Matches reports whether the entry is selected. A tool is known by its own name, by the one
+// with its upstream, and by the names of the call.
+func (f *Filter) Matches(e *Entry) bool {
+	is := func(want, got string) bool { return want == "" || want == got }
+	switch {
+	case !is(f.Event, e.Event) || !is(f.Session, e.Session) || !is(f.Principal, e.Principal) || !is(f.Approval, e.Approval):
+		return false
+	case !is(f.Decision, e.Decision.Decision) || !is(f.Kind, e.Kind):
+		return false
+	case f.Call > 0 && f.Call != e.Call:
+		return false
+	case !f.Since.IsZero() && e.Time.Before(f.Since) || !f.Until.IsZero() && !e.Time.Before(f.Until):
+		return false
+	}
+	return (f.Tool == "" || e.isOf(f.Tool)) && (f.Net == "" || e.says(f.Net))
+}
+
+func (e *Entry) isOf(tool string) bool {
+	if e.Tool == tool || e.Upstream+"."+e.Tool == tool {
+		return true
+	}
+	for _, n := range e.Names {
+		if n == tool {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Entry) says(net string) bool {
+	for i := range e.Nets {
+		if e.Nets[i].Net == net {
+			return true
+		}
+	}
+	return e.Net == net
+}
+
+// Select reads the record, and reports whether it is selected. A record that cannot be read
+// is selected by no filter but the empty one.
+func (f *Filter) Select(r *Record) (e Entry, ok bool) {
+	if !f.may(r.Event) {
+		return e, false
+	}
+	e, err := r.Entry()
+	if err != nil {
+		return e, *f == Filter{}
+	}
+	return e, f.Matches(&e)
+}

@@ -1,0 +1,133 @@
+package trail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// A Record is one record of a log.
+type Record struct {
+	Writer string // of a database: whose chain it is on
+	Seq    uint64
+	Event  []byte // one JSON object without number and hash
+	Hash   [32]byte
+	File   string // of a file
+	Line   int    // in the file, from 1
+}
+
+// A Source is a log. It can be read several times.
+type Source interface {
+	// Records reads the records in their order, from the first.
+	Records(ctx context.Context) iter.Seq2[Record, error]
+}
+
+// A File is a log in a file, with those that were put aside before it.
+type File string
+
+// Records implements [Source]. A line that is no record ends it with an error.
+func (f File) Records(ctx context.Context) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		paths, err := f.paths()
+		for _, path := range paths {
+			if err != nil || !each(ctx, path, &err, yield) {
+				break
+			}
+		}
+		if err != nil {
+			yield(Record{}, err)
+		}
+	}
+}
+
+// paths are the files of the log, the oldest first.
+func (f File) paths() ([]string, error) {
+	if _, err := os.Stat(string(f)); err != nil {
+		return nil, err
+	}
+	aside, err := audit.Aside(string(f))
+	return append(aside, string(f)), err
+}
+
+// each yields the records of one file. It reports false where the reader has enough.
+func each(ctx context.Context, path string, failed *error, yield func(Record, error) bool) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		*failed = err
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	number := 0
+	for line, err := range lines(file) {
+		number++
+		if err == nil {
+			err = ctx.Err()
+		}
+		if errors.Is(err, errHalf) {
+			return true // it is being written, or verify tells
+		}
+		var l audit.Line
+		if err == nil {
+			l, err = audit.ParseLine(line)
+		}
+		if err != nil {
+			*failed = fmt.Errorf("%s:%d: %w", path, number, err)
+			return false
+		}
+		if !yield(Record{Seq: l.Seq, Event: l.Event, Hash: l.Hash, File: path, Line: number}, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	errHalf = errors.New("it has no line end")
+	errLong = errors.New("it is too long for an audit record")
+)
+
+// maxLine is more than any line has.
+const maxLine = 5 << 20
+
+// lines yields the lines of a reader without their ends. They are good until the next one.
+func lines(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for block, err := range blocks(r, 256<<10) {
+			for len(block) > 0 {
+				line, rest := cutLine(block)
+				if !yield(line, nil) {
+					return
+				}
+				block = rest
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// A Database is a log in a database: that of all its writers, in the order of commits.
+type Database struct{ Backend backend.Backend }
+
+// Records implements [Source].
+func (d Database) Records(ctx context.Context) iter.Seq2[Record, error] {
+	return d.records(ctx, backend.Query{})
+}
+
+func (d Database) records(ctx context.Context, q backend.Query) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for r, err := range d.Backend.Records(ctx, q) {
+			if !yield(Record{Writer: r.Writer, Seq: r.Seq, Event: r.Object, Hash: r.Hash}, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package trail
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Stats counts the records of a log. The zero value is empty.
+type Stats struct {
+	Records  uint64
+	From, To time.Time
+	Sessions int
+
+	Tools     []ToolStats
+	Rules     []RuleStats // that refused
+	Approvals []ApprovalStats
+
+	tools     map[string]*ToolStats
+	rules     map[[3]string]*RuleStats
+	approvals map[[2]string]*ApprovalStats
+}
+
+// most bounds what is counted apart; the rest is counted together.
+const (
+	most = 1000
+	rest = "(all others)"
+)
+
+// ToolStats counts the calls of a tool.
+type ToolStats struct {
+	Tool    string `json:"tool"`
+	Allowed int    `json:"allowed"`
+	Refused int    `json:"refused"`
+	Asked   int    `json:"asked"`
+	Success int    `json:"success"`
+	Failure int    `json:"failure"`
+	Unknown int    `json:"unknown"`
+
+	// Latency has the quantiles of how long its calls took, in milliseconds, to a twentieth.
+	Latency Quantiles `json:"ms"`
+
+	latency [buckets]uint32
+}
+
+// Quantiles of how long calls took, in milliseconds.
+type Quantiles struct {
+	Count int     `json:"count"`
+	P50   float64 `json:"p50"`
+	P90   float64 `json:"p90"`
+	P99   float64 `json:"p99"`
+	Max   float64 `json:"max"`
+}
+
+// RuleStats counts the refusals by one net.
+type RuleStats struct {
+	Kind    string `json:"kind"`
+	Net     string `json:"net,omitempty"`
+	Rule    string `json:"rule,omitempty"`
+	Refused int    `json:"refused"`
+}
+
+// ApprovalStats counts the answers of one person on one channel.
+type ApprovalStats struct {
+	Actor   string `json:"actor"`
+	Channel string `json:"channel"`
+	Allowed int    `json:"allowed"`
+	Denied  int    `json:"denied"`
+}
+
+// Add counts a record.
+func (s *Stats) Add(e *Entry) {
+	if s.tools == nil {
+		s.tools, s.rules, s.approvals = map[string]*ToolStats{}, map[[3]string]*RuleStats{}, map[[2]string]*ApprovalStats{}
+	}
+	s.Records++
+	if s.From.IsZero() || e.Time.Before(s.From) {
+		s.From = e.Time
+	}
+	if e.Time.After(s.To) {
+		s.To = e.Time
+	}
+	switch e.Event {
+	case "session opened":
+		s.Sessions++
+	case "decision":
+		s.decided(e)
+	case "outcome":
+		s.ended(e)
+	}
+}
+
+// of returns the counts of that name, or of the rest.
+func of[K comparable, V any](m map[K]*V, key, others K, made func(K) *V) *V {
+	v := m[key]
+	if v == nil && len(m) >= most {
+		key = others
+		v = m[key]
+	}
+	if v == nil {
+		v = made(key)
+		m[key] = v
+	}
+	return v
+}
+
+func (s *Stats) tool(name string) *ToolStats {
+	return of(s.tools, name, rest, func(name string) *ToolStats { return &ToolStats{Tool: name} })
+}
+
+func (s *Stats) decided(e *Entry) {
+	name := e.Tool
+	if e.Upstream != "" && !strings.HasPrefix(e.Tool, e.Upstream+".") {
+		name = e.Upstream + "." + e.Tool
+	}
+	t := s.tool(name)
+	switch e.Decision.Decision {
+	case "allow":
+		t.Allowed++
+	case "ask":
+		t.Asked++
+	case "refuse":
+		t.Refused++
+		s.refused(e)
+	}
+	if e.Actor != "" {
+		a := of(s.approvals, [2]string{e.Actor, e.Channel}, [2]string{rest}, func(k [2]string) *ApprovalStats { return &ApprovalStats{Actor: k[0], Channel: k[1]} })
+		if e.Decision.Decision == "allow" {
+			a.Allowed++
+		} else {
+			a.Denied++
+		}
+	}
+}
+
+func (s *Stats) refused(e *Entry) {
+	add := func(net, rule string) {
+		of(s.rules, [3]string{e.Kind, net, rule}, [3]string{rest}, func(k [3]string) *RuleStats { return &RuleStats{Kind: k[0], Net: k[1], Rule: k[2]} }).Refused++
+	}
+	blocked := false
+	for i := range e.Nets {
+		if n := &e.Nets[i]; n.Verdict == "blocked" {
+			blocked = true
+			add(n.Net, n.Rule)
+		}
+	}
+	if !blocked {
+		add("", "")
+	}
+}
+
+func (s *Stats) ended(e *Entry) {
+	t := s.tool(e.Tool)
+	switch e.Outcome {
+	case "success":
+		t.Success++
+	case "failure":
+		t.Failure++
+	default:
+		t.Unknown++
+	}
+	t.took(e.Millis)
+}
+
+// buckets of latencies: each is a twentieth longer than the one before it.
+const (
+	buckets = 512
+	growth  = 1.05
+	least   = 0.001 // milliseconds
+)
+
+func (t *ToolStats) took(ms float64) {
+	i := 0
+	if ms > least {
+		i = min(int(math.Ceil(math.Log(ms/least)/math.Log(growth))), buckets-1)
+	}
+	t.latency[i]++
+	t.Latency.Count++
+	t.Latency.Max = max(t.Latency.Max, ms)
+}
+
+// quantile returns the upper end of the bucket in which the quantile is.
+func (t *ToolStats) quantile(q float64) float64 {
+	left := int(math.Ceil(q * float64(t.Latency.Count)))
+	for i, n := range t.latency {
+		if left -= int(n); left <= 0 {
+			return min(math.Round(least*math.Pow(growth, float64(i))*1000)/1000, t.Latency.Max)
+		}
+	}
+	return t.Latency.Max
+}
+
+// Sum sets the lists: the most frequent first.
+func (s *Stats) Sum() {
+	s.Tools, s.Rules, s.Approvals = []ToolStats{}, []RuleStats{}, []ApprovalStats{}
+	for _, t := range s.tools {
+		if t.Latency.Count > 0 {
+			t.Latency.P50, t.Latency.P90, t.Latency.P99 = t.quantile(0.5), t.quantile(0.9), t.quantile(0.99)
+		}
+		s.Tools = append(s.Tools, *t)
+	}
+	for _, r := range s.rules {
+		s.Rules = append(s.Rules, *r)
+	}
+	for _, a := range s.approvals {
+		s.Approvals = append(s.Approvals, *a)
+	}
+	slices.SortFunc(s.Tools, func(a, b ToolStats) int {
+		return cmp.Or(cmp.Compare(b.Allowed+b.Refused+b.Asked, a.Allowed+a.Refused+a.Asked), strings.Compare(a.Tool, b.Tool))
+	})
+	slices.SortFunc(s.Rules, func(a, b RuleStats) int {
+		return cmp.Or(cmp.Compare(b.Refused, a.Refused), strings.Compare(a.Net, b.Net), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Rule, b.Rule))
+	})
+	slices.SortFunc(s.Approvals, func(a, b ApprovalStats) int {
+		return cmp.Or(cmp.Compare(b.Allowed+b.Denied, a.Allowed+a.Denied), strings.Compare(a.Actor, b.Actor), strings.Compare(a.Channel, b.Channel))
+	})
+}
