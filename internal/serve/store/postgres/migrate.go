@@ -52,7 +52,10 @@ func migrate(ctx context.Context, tx pgx.Tx, migrations fs.FS) error {
 
 // lock waits until nobody else migrates, and returns the version then.
 func lock(ctx context.Context, tx pgx.Tx) (int, error) {
-	for _, s := range []string{`SET LOCAL lock_timeout = 0`, `SET LOCAL statement_timeout = 0`, `SELECT pg_advisory_xact_lock(8098989879002923007)`} {
+	for _, s := range []string{
+		`SET LOCAL lock_timeout = 0`, `SET LOCAL statement_timeout = 0`, `SELECT pg_advisory_xact_lock(8098989879002923007)`,
+		`CREATE TABLE IF NOT EXISTS petrigate_schema (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`,
+	} {
 		if _, err := tx.Exec(ctx, s); err != nil {
 			return 0, err
 		}
@@ -74,9 +77,6 @@ func version(ctx context.Context, tx pgx.Tx) (int, error) {
 func apply(ctx context.Context, tx pgx.Tx, migrations fs.FS, name string, to int) error {
 	text, err := fs.ReadFile(migrations, name)
 	if err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS petrigate_schema (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {

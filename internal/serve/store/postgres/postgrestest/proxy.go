@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ type Proxy struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 	mode  Mode
+	once  bool // it ends when it was used
 	trips int
 	wg    sync.WaitGroup
 }
@@ -71,6 +73,13 @@ func (p *Proxy) Set(m Mode) {
 	p.mode = m
 }
 
+// Once says what to do at the next message, and only then.
+func (p *Proxy) Once(m Mode) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mode, p.once = m, true
+}
+
 // Cut breaks all connections.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
@@ -97,7 +106,7 @@ func (p *Proxy) accept() {
 		if strings.HasPrefix(p.config.Host, "/") {
 			network, at = "unix", fmt.Sprintf("%s/.s.PGSQL.%d", p.config.Host, p.config.Port)
 		}
-		if p.now() == Refuse {
+		if p.use(Refuse) {
 			client.Close()
 			continue
 		}
@@ -112,10 +121,17 @@ func (p *Proxy) accept() {
 	}
 }
 
-func (p *Proxy) now() Mode {
+// use reports whether the mode is one of these, and takes it back where it was for once.
+func (p *Proxy) use(modes ...Mode) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.mode
+	if !slices.Contains(modes, p.mode) {
+		return false
+	}
+	if p.once {
+		p.mode, p.once = Pass, false
+	}
+	return true
 }
 
 func (p *Proxy) add(conns ...net.Conn) {
@@ -148,10 +164,10 @@ func (p *Proxy) requests(client, server net.Conn) {
 			p.trips++
 			p.mu.Unlock()
 		}
-		switch p.now() {
-		case CutRequest, Refuse:
+		if p.use(CutRequest, Refuse) {
 			return
-		case Hold:
+		}
+		if p.use(Hold) {
 			continue
 		}
 		if _, err := server.Write(message); err != nil {
@@ -186,10 +202,10 @@ func (p *Proxy) answers(server, client net.Conn) {
 		if err != nil {
 			return
 		}
-		switch p.now() {
-		case CutAnswer, Refuse:
+		if p.use(CutAnswer, Refuse) {
 			return
-		case Hold:
+		}
+		if p.use(Hold) {
 			continue
 		}
 		if _, err := client.Write(b[:n]); err != nil {

@@ -111,3 +111,21 @@ func (s *Server) Run(sql string) {
 	s.t.Helper()
 	run(s.t, s.DSN(), sql)
 }
+
+// Copy copies the data of the server, which is stopped for it.
+func (s *Server) Copy() {
+	s.t.Helper()
+	s.Stop("fast")
+	s.command("cp", "-a", s.dir+"/data", s.dir+"/copy")
+	s.Start()
+}
+
+// Restore puts the copy in the place of the data, and the data in that of the copy.
+func (s *Server) Restore() {
+	s.t.Helper()
+	s.Stop("fast")
+	s.command("mv", s.dir+"/data", s.dir+"/other")
+	s.command("mv", s.dir+"/copy", s.dir+"/data")
+	s.command("mv", s.dir+"/other", s.dir+"/copy")
+	s.Start()
+}
