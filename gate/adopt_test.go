@@ -46,12 +46,12 @@ func TestAdopt(t *testing.T) {
 
 	s := old.NewState(nil)
 	number := pass(t, s, gate.Call{ID: "1", Tool: "deploy"})
-	adopted, kept := now.Adopt(s, []string{"same", "other", "quiet"})
+	adopted, kept := now.Adopt(s, gate.AdoptOptions{Active: []string{"same", "other", "quiet"}, Reset: []string{"other"}})
 	want := []gate.Kept{
 		{Net: "new", Fate: gate.Begun},
 		{Net: "same", Fate: gate.Continued},
 		{Net: "other", Fate: gate.Begun, Lost: true},
-		{Net: "quiet", Fate: gate.Begun},
+		{Net: "quiet"},
 		{Net: "gone", Fate: gate.Dropped, Lost: true},
 	}
 	if !slices.Equal(kept, want) {
@@ -72,7 +72,7 @@ func TestAdopt(t *testing.T) {
 	if d, _ := now.Decide(adopted, gate.Call{ID: "1", Tool: "idle"}, nil); d.(*gate.Refusal).Kind != gate.KindDuplicate {
 		t.Errorf("the id of a call in flight was used again: %+v", d)
 	}
-	if off, _ := now.Adopt(adopted, []string{}); off.Nets[1].Active || marking(t, off, "same") != "p:1 (1 in flight)" {
+	if off, _ := now.Adopt(adopted, gate.AdoptOptions{Active: []string{}}); off.Nets[1].Active || marking(t, off, "same") != "p:1 (1 in flight)" {
 		t.Error("a net that goes on is active though it was not named, or has lost its state")
 	}
 	adopted.Apply(now.Settle(adopted, number, gate.Success))
@@ -100,7 +100,7 @@ func TestPreparedAgain(t *testing.T) {
 			t.Errorf("no token: %+v", d)
 		}
 	}
-	fresh, _ := newPolicy(t, limitNet("a", 1, "session")).Adopt(used, nil)
+	fresh, _ := newPolicy(t, limitNet("a", 1, "session")).Adopt(used, gate.AdoptOptions{})
 	free := fresh.Policy().Prepare(gate.Call{Tool: "a"})
 	if _, ok := first(free.Decide(fresh, nil)).(*gate.Allow); !ok {
 		t.Error("it is refused where a token is")

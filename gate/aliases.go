@@ -77,6 +77,8 @@ type (
 	Spent = netstate.Spent
 	// Apart is what only nets with spoilers, a row or a key have.
 	Apart = netstate.Apart
+	// Debt is what calls have used up of a limit beyond what there is of it.
+	Debt = netstate.Debt
 	// Values are the states of a net for the values of its key.
 	Values = netstate.Values
 )

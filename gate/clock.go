@@ -82,6 +82,11 @@ func watchesOf(d *NetData) []Flight {
 // net with a key at large.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.regained(d, t)
+	if debt := d.Debt(); debt != nil && paid(debt, t) {
+		c := *d
+		netstate.SetDebt(&c, nil)
+		d = &c
+	}
 	for i, w := range over {
 		if !w.Since.IsZero() && w.Since.Before(t) {
 			d = n.tickOver(d, over[:i], large, w.Since)

@@ -232,6 +232,7 @@ func (m *move) start(c choice, flight Flight) {
 	case def.Deferred:
 		t.Take(m.marking())
 		m.data.Flights = append(slices.Clip(m.data.Flights), flight)
+	case m.repays(c.transition):
 	default:
 		t.Fire(m.marking())
 		m.watch()

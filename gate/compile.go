@@ -34,6 +34,8 @@ type net struct {
 	spoils     bool       // a transition spoils evidence
 	evidence   []string   // the names of the calls that are evidence for a net that has spoilers
 
+	budget *budget // of a limit of rules; nil for others
+
 	keys    []int        // the numbers of its keys in the policy, each once; none: it has no key
 	keyOf   []int        // by transition: which of keys; -1: it has none
 	written keyvalue.Key // the key under the names by which it is shown
@@ -75,5 +77,6 @@ func compile(def Net) (*net, ErrorList) {
 		n.own.Maps = naming.NewMapping(n.Maps)
 	}
 	n.print = fingerprint.Net(&n.Net)
+	n.budget = n.findBudget()
 	return n, nil
 }

@@ -193,7 +193,7 @@ func TestFewerKeys(t *testing.T) {
 	}
 	s := policy(4).NewState(nil)
 	pass(t, s, call(`post {"channel":[1,2,3,4]}`))
-	now, _ := policy(2).Adopt(s, nil)
+	now, _ := policy(2).Adopt(s, gate.AdoptOptions{})
 	d, _ := now.Policy().Decide(now, call(`post {"channel":[5,6]}`), nil)
 	if r, ok := d.(*gate.Refusal); !ok || len(r.Blocks) != 1 {
 		t.Errorf("%+v", d)

@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"fmt"
+	"math/big"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -39,7 +40,7 @@ func ExamplePolicy_Prepare() {
 // A policy that is edited goes on with the state of the nets that are as they were.
 func ExamplePolicy_Adopt() {
 	state := policyWith(backupBeforeDelete, toolApproval).NewState(nil)
-	edited, kept := policyWith(backupBeforeDelete).Adopt(state, nil)
+	edited, kept := policyWith(backupBeforeDelete).Adopt(state, gate.AdoptOptions{})
 	for _, k := range kept {
 		fmt.Println(k.Net, k.Fate == gate.Continued)
 	}
@@ -270,4 +271,40 @@ func ExampleFlight() {
 	one, two := gate.Flight{Owner: 1, Call: 3}, gate.Flight{Owner: 2, Call: 3}
 	fmt.Println(one.Is(&two), one.Is(&one))
 	// Output: false true
+}
+
+// What was used up of a limit stays so when its number changes. So it is where the states
+// are kept as bytes, and the policy under which they were is not there any more.
+func ExamplePolicy_Charge() {
+	before, now := policyWith(limitOfPushes(3)), policyWith(limitOfPushes(5))
+	state := before.NewState(nil)
+	_, delta := before.Decide(state, gate.Call{Tool: "push"}, nil)
+	state.Apply(delta)
+	id, used := before.IDs()[0], before.Used(0, state.Nets[0], time.Time{})
+	if now.Heirs([]gate.NetID{id})[0] == 0 && now.IDs()[0].Print != id.Print {
+		start := now.NewState(nil).Nets[0]
+		fmt.Println(used.RatString(), "used up, left:", now.Charge(0, start, used, time.Time{}).Marking)
+	}
+	// Output: 1 used up, left: [4]
+}
+
+// limitOfPushes is "limit push to 3 per session" with that number.
+func limitOfPushes(n int) gate.Net {
+	net := threePushes
+	net.Labels, net.Initial = &gate.Labels{}, map[string]int{"budget": n}
+	return net
+}
+
+// A limit that has shrunk below what was used up remembers the rest.
+func ExampleNetData_Debt() {
+	policy := policyWith(limitOfPushes(3))
+	shrunk := policy.Charge(0, policy.NewState(nil).Nets[0], big.NewRat(7, 1), time.Time{})
+	fmt.Println(shrunk.Marking, shrunk.Debt().Amount.RatString())
+	// Output: [0] 4
+}
+
+// A fate is printed as a word.
+func ExampleFate() {
+	fmt.Println(gate.Held)
+	// Output: held
 }

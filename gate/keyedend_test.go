@@ -111,7 +111,7 @@ func TestAdoptWithKeys(t *testing.T) {
 	changed := freshNet("test", "push", "edit", "write")
 	changed.Name, changed.Key = changes.Name, changes.Key
 	late := freshNet("check", "ship", "edit")
-	now, kept := newPolicy(t, late, changed, stays).Adopt(s, nil)
+	now, kept := newPolicy(t, late, changed, stays).Adopt(s, gate.AdoptOptions{})
 	if kept[0].Fate != gate.Begun || kept[1].Fate != gate.Begun || !kept[1].Lost || kept[2].Fate != gate.Continued || kept[3].Fate != gate.Dropped {
 		t.Errorf("%+v", kept)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
@@ -53,6 +54,7 @@ type Policy struct {
 
 	labels []*Labels      // of the nets and the options, each once
 	names  *naming.Naming // of the calls
+	ids    func() []NetID // of the nets
 	touch  listing.Index  // which nets a call can be about
 }
 
@@ -89,6 +91,7 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p.names = newNaming(maps, p.enforcedFirst())
 	p.touch = newIndex(p.names, p.nets)
 	p.print = p.fingerprint(maps)
+	p.ids = sync.OnceValue(p.readIDs)
 	return p, nil
 }
 

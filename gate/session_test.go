@@ -373,7 +373,7 @@ func TestMorePersonsThanAsked(t *testing.T) {
 	s := newPolicy(t, approvalNet("deploy")).NewState(nil)
 	d, delta := s.Policy().Decide(s, call("deploy"), nil)
 	s.Apply(delta)
-	now, _ := newPolicy(t, two).Adopt(s, nil)
+	now, _ := newPolicy(t, two).Adopt(s, gate.AdoptOptions{})
 	if r, ok := first(now.Policy().Decide(now, call("deploy"), d.(*gate.Ask).Grant())).(*gate.Refusal); !ok || r.Kind != gate.KindStateChanged {
 		t.Errorf("%+v", r)
 	}

@@ -161,7 +161,9 @@ func (m *move) end(e *ending) bool {
 		m.find(e, found)
 	} else {
 		for _, f := range done {
-			m.net.net.Transitions[f.Transition].GiveBack(m.marking())
+			if !m.repays(f.Transition) {
+				m.net.net.Transitions[f.Transition].GiveBack(m.marking())
+			}
 		}
 		m.unwatch(call)
 	}
@@ -172,7 +174,9 @@ func (m *move) end(e *ending) bool {
 // succeed completes the transitions of the call, and fires those that watched it.
 func (m *move) succeed(e *ending, done []Flight) {
 	for _, f := range done {
-		m.net.net.Transitions[f.Transition].Put(m.marking())
+		if !m.repays(f.Transition) {
+			m.net.net.Transitions[f.Transition].Put(m.marking())
+		}
 		m.watch()
 		m.remember(e, f)
 	}
@@ -187,7 +191,9 @@ func (m *move) credit(e *ending, w Flight) {
 	if !t.Enabled(m.data.Marking) {
 		return
 	}
-	t.Fire(m.marking())
+	if !m.repays(w.Transition) {
+		t.Fire(m.marking())
+	}
 	m.watch()
 	m.remember(e, w)
 }

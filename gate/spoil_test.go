@@ -257,7 +257,7 @@ func TestAdoptSpoilers(t *testing.T) {
 		s := newPolicy(t, c.old).NewState(nil)
 		number := pass(t, s, call(c.call))
 		pass(t, s, call("unrelated"))
-		now, _ := newPolicy(t, c.now).Adopt(s, nil)
+		now, _ := newPolicy(t, c.now).Adopt(s, gate.AdoptOptions{})
 		if got := len(now.Policy().NetsOf(now)[0].Spoilers) > 0; got != c.spoiled {
 			if c.name == "a mapper" && got {
 				continue

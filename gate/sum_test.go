@@ -230,10 +230,12 @@ func TestSumsAddUp(t *testing.T) {
 func TestSumsAreLost(t *testing.T) {
 	s := newPolicy(t, sumNet(10, 0)).NewState(nil)
 	pass(t, s, call(`transfer {"amount":6}`))
-	if _, kept := newPolicy(t, sumNet(11, 0)).Adopt(s, nil); !kept[0].Lost {
+	other := sumNet(10, 0)
+	other.Sum.Field.Path = "fee"
+	if _, kept := newPolicy(t, other).Adopt(s, gate.AdoptOptions{}); !kept[0].Lost || kept[0].Fate != gate.Begun {
 		t.Errorf("%+v", kept)
 	}
-	if _, kept := newPolicy(t, sumNet(10, 0)).Adopt(s, nil); kept[0].Fate != gate.Continued {
+	if _, kept := newPolicy(t, sumNet(10, 0)).Adopt(s, gate.AdoptOptions{}); kept[0].Fate != gate.Continued {
 		t.Errorf("%+v", kept)
 	}
 }

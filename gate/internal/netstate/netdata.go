@@ -154,7 +154,7 @@ func Keep(flights []Flight, ok func(Flight) bool) []Flight {
 // Like reports whether the state d for a value is that of the net at large, and
 // nothing is in flight, watched or spent.
 func Like(d, base *NetData) bool {
-	return d.Stuck == base.Stuck && d.Spent == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
+	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.like(base.Clock) &&
 		(d.Shadow == nil || Like(d.Shadow.Enforced, base.Shadow.Enforced))
 }

@@ -274,3 +274,21 @@ func TestOwes(t *testing.T) {
 		t.Error("a negative number of tokens is not told")
 	}
 }
+
+// TestDebt: a state that owes something is that of no other value.
+func TestDebt(t *testing.T) {
+	d := &netstate.NetData{Marking: []int{1}}
+	netstate.SetDebt(d, &netstate.Debt{Amount: big.NewRat(2, 1)})
+	if d.Debt().Amount.RatString() != "2" || (&netstate.NetData{}).Debt() != nil {
+		t.Errorf("%+v", d.Debt())
+	}
+	if netstate.Like(d, &netstate.NetData{Marking: []int{1}}) {
+		t.Error("it is as the net at large")
+	}
+	values := &netstate.Values{}
+	netstate.Put(values, "a", &netstate.NetData{Marking: []int{1}})
+	netstate.Put(values, "b", d)
+	if values.Get("a").Debt() != nil || values.Get("b").Debt() == nil {
+		t.Error("a debt is that of another value")
+	}
+}

@@ -116,7 +116,7 @@ func (v *Values) share(k *kept, d *NetData) {
 // plain reports whether the state is nothing but a marking, and perhaps a clock and what
 // is spent.
 func (d *NetData) plain() bool {
-	return len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Lapsed())+len(d.Meta) == 0 && d.Shadow == nil
+	return len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Apart == nil && d.Shadow == nil
 }
 
 // appendPlain appends what distinguishes plain states of one net.

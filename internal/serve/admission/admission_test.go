@@ -377,8 +377,8 @@ func TestSwap(t *testing.T) {
 	changed := nets()
 	changed[0].Reason = "delete wants a backup."
 	changed[1].Transitions[0].Name = "roll"
-	report, err := d.Swap(t.Context(), admission.NewGeneration(policyOf(t, changed...), nil))
-	if err != nil || len(report.Sessions) != 1 || report.Sessions[0].Nets[1].Fate != gate.Begun {
+	report, err := d.Swap(t.Context(), admission.NewGeneration(policyOf(t, changed...), nil), admission.SwapOptions{})
+	if err != nil || len(report.Sessions) != 2 || report.Sessions[1].Nets[1].Fate != gate.Begun {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	d.want("pushes", "budget:1, spent:1")
@@ -410,7 +410,7 @@ func TestSwapWhileDeciding(t *testing.T) {
 		})
 	}
 	for i := range 20 {
-		if _, err := d.Swap(t.Context(), admission.NewGeneration(policies[i%2], nil)); err != nil {
+		if _, err := d.Swap(t.Context(), admission.NewGeneration(policies[i%2], nil), admission.SwapOptions{}); err != nil {
 			t.Error(err)
 		}
 	}

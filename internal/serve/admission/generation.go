@@ -87,30 +87,36 @@ func (f *inForce) awaitSwap() {
 // Generation is the one in force. Load it once for each question.
 func (a *Admission) Generation() *Generation { return a.generation.Load() }
 
-// Report says what a [Admission.Swap] did to the sessions.
+// Report says what a [Admission.Swap] did to the sessions, and to what they share.
 type Report struct{ Sessions []Adopted }
 
-// Swap puts g in force: each net whose name and fingerprint are as they were keeps
-// its state, every other net begins at its start. Calls in flight and calls that
-// wait for a person keep their numbers; a consent to a question of another
-// policy admits nothing. After an error the old generation is in force.
-func (a *Admission) Swap(ctx context.Context, g *Generation) (Report, error) {
+// SwapOptions say how another generation is put in force. The zero value is ready to use.
+type SwapOptions struct {
+	Reset  []string      // nets that begin at their start, also where they would be held
+	Try    bool          // change nothing: the report says what would become of the nets
+	Events []audit.Event // that go on record with it
+}
+
+// Swap puts g in force, see [gate.Policy.Adopt] for what becomes of the states. Calls in
+// flight and calls that wait for a person keep their numbers; a consent to a question of
+// another policy admits nothing. After an error the old generation is in force; with
+// [ErrHeld] the report says which nets are held.
+func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	a.generation.swapping.Lock()
 	defer a.generation.swapping.Unlock()
-	return a.swap(ctx, g)
+	return a.swap(ctx, g, o)
 }
 
 // swap requires that the caller holds the lock of the generation in force.
-func (a *Admission) swap(ctx context.Context, g *Generation, events ...audit.Event) (Report, error) {
+func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	if g.Fingerprint != a.Generation().Fingerprint {
-		events = append(events, a.policy(g))
+		o.Events = append(o.Events, a.policy(g))
 	}
-	sessions, err := a.ledger.Adopt(ctx, g.Policy, g.Active, events...)
-	if err != nil {
-		return Report{}, err
+	sessions, err := a.ledger.Adopt(ctx, Adoption{Policy: g.Policy, Active: g.Active, Reset: o.Reset, Time: a.now(), Events: o.Events, Try: o.Try})
+	if err == nil && !o.Try {
+		a.generation.Store(g)
 	}
-	a.generation.Store(g)
-	return Report{sessions}, nil
+	return Report{sessions}, err
 }
 
 // SwitchNet activates or deactivates a net in all sessions, those that begin
@@ -130,6 +136,6 @@ func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor s
 		event = "activate"
 	}
 	a.log.Warn("operator", "event", event, "net", name, "actor", actor)
-	_, err = a.swap(ctx, &g, audit.Switch{Time: a.now(), Event: event, Net: name, Actor: actor})
+	_, err = a.swap(ctx, &g, SwapOptions{Events: []audit.Event{audit.Switch{Time: a.now(), Event: event, Net: name, Actor: actor}}})
 	return err
 }

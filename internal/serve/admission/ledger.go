@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -50,10 +51,9 @@ type Ledger interface {
 	// ended with calls open.
 	Sessions(ctx context.Context) iter.Seq2[SessionInfo, error]
 
-	// Adopt puts the events on record and makes all states those of p, in which the
-	// named nets are active, all if active is nil; see [gate.Policy.Adopt]. It reports
-	// what became of the nets of each session.
-	Adopt(ctx context.Context, p *gate.Policy, active []string, events ...audit.Event) ([]Adopted, error)
+	// Adopt puts another policy in force, and reports what became of the nets of each
+	// session. With [ErrHeld], and the same report, it has changed nothing.
+	Adopt(ctx context.Context, a Adoption) ([]Adopted, error)
 
 	// Records reports whether events are kept at all. If not, none need be made.
 	Records() bool
@@ -125,14 +125,36 @@ type SessionInfo struct {
 	Gone    bool      // that process has ended: the session is kept for calls that are open
 }
 
+// An Adoption makes all states of a ledger those of another policy, see
+// [gate.Policy.Adopt].
+type Adoption struct {
+	Policy *gate.Policy
+	Active []string      // the nets that are active from now on; nil: all
+	Reset  []string      // nets that begin at their start, whatever their states are
+	Time   time.Time     // now
+	Events []audit.Event // that go on record with it
+	Try    bool          // only report, and change nothing
+}
+
 // Adopted is what became of the nets of one session when a policy took over.
+// Without a session it is what those of the principal share, without a principal too what
+// all share.
 type Adopted struct {
 	Key
 	Nets []gate.Kept
+}
+
+// Held reports whether a net is not replaced, see [ErrHeld].
+func (a Adopted) Held() bool {
+	return slices.ContainsFunc(a.Nets, func(k gate.Kept) bool { return k.Fate == gate.Held })
 }
 
 // The errors of a [Ledger].
 var (
 	ErrNoSession = errors.New("the session is over")                   // or was never opened
 	ErrStale     = errors.New("another process has changed the state") // of [Commit.Wait]
+
+	// ErrHeld is of [Ledger.Adopt]: a net that was written by hand has changed, and is
+	// not at its start, or has calls in flight.
+	ErrHeld = errors.New("a net has changed that is not at its start or has calls in flight")
 )

@@ -44,7 +44,7 @@ func keyedDesk(t *testing.T, redactor *audit.Redactor) *desk {
 	return newDesk(t, func(o *admission.Options) {
 		p := policyOf(t, keyedNets()...)
 		o.Generation, o.Redactor, o.Process = admission.NewGeneration(p, nil), redactor, "p1"
-		if _, err := o.Ledger.Adopt(t.Context(), p, nil); err != nil {
+		if _, err := o.Ledger.Adopt(t.Context(), admission.Adoption{Policy: p}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -21,9 +21,10 @@ type Approvals interface {
 
 // Memory is a ledger that ends with the process. Records go to a recorder.
 //
-// An update locks its session, then what the session shares with its principal,
-// then what all share, and only what the policy has nets for. It holds the locks
-// until the record is written: nothing that a state says is off the record.
+// A step locks its session, then what the session shares with its principal,
+// then what all share, and only what the policy has nets for. Its records are queued
+// under these locks, so that they are in the order of the steps; where they cannot be
+// written, all steps of the queue are undone, the last first.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder
@@ -119,14 +120,21 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	if e == nil {
 		return admission.ErrNoSession
 	}
-	e.mu.Lock()
-	e.ended = true
-	over := e.over()
-	e.mu.Unlock()
-	if m.forget(e, over); !over {
+	_ = m.recorder.Flush() // what is undone is open again
+	if over := e.end(); over != nil {
+		m.forget(over)
+	} else {
 		m.linger(k.Session)
 	}
 	return nil
+}
+
+// end notes that the session has ended, and returns it if it is over.
+func (e *entry) end() (over *entry) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended = true
+	return e.ifOver()
 }
 
 // linger keeps a session that has ended for the calls of it that are open.
@@ -154,14 +162,18 @@ func (e *entry) unlock() {
 	e.mu.Unlock()
 }
 
-// over reports whether the session has ended and nothing of it is open. It needs
+// ifOver returns the session if it has ended and nothing of it is open. It needs
 // the lock of the session.
-func (e *entry) over() bool {
-	return e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
+func (e *entry) ifOver() *entry {
+	if e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0 {
+		return e
+	}
+	return nil
 }
 
-func (m *Memory) forget(e *entry, over bool) {
-	if over {
+// forget drops a session that is over; nil: none is.
+func (m *Memory) forget(e *entry) {
+	if e != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		delete(m.sessions, e.info.Session)
@@ -172,57 +184,6 @@ func (m *Memory) entry(k admission.Key) *entry {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.sessions[k.Session]
-}
-
-// Stage implements [admission.Ledger]. What it stages is durable.
-func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
-	e := m.entry(k)
-	if e == nil {
-		return nil, admission.ErrNoSession
-	}
-	over, err := m.update(e, f)
-	m.forget(e, over)
-	return nil, err
-}
-
-func (m *Memory) update(e *entry, f func(*gate.State) (admission.Change, error)) (over bool, err error) {
-	e.lock()
-	defer e.unlock()
-	change, err := f(e.state)
-	if err != nil {
-		return false, err
-	}
-	if err := m.commit(change); err != nil {
-		return false, err
-	}
-	e.state.Apply(change.Delta)
-	return e.over(), nil
-}
-
-// commit makes a change durable, but for the state, which follows it under the
-// same locks.
-func (m *Memory) commit(c admission.Change) error {
-	if c.Uses == "" {
-		return m.write(c.Events)
-	}
-	if err := m.approvals.Claim(c.Uses); err != nil {
-		return err
-	}
-	if err := m.write(c.Events); err != nil {
-		m.approvals.Unclaim(c.Uses)
-		return err
-	}
-	m.approvals.Consume(c.Uses)
-	return nil
-}
-
-func (m *Memory) write(events []audit.Event) error {
-	for _, e := range events {
-		if err := m.recorder.Write(e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // View implements [admission.Ledger].
@@ -253,11 +214,6 @@ func (m *Memory) fresh(k admission.Key) *entry {
 	return e
 }
 
-// Append implements [admission.Ledger].
-func (m *Memory) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
-	return nil, m.write(events)
-}
-
 // Sessions implements [admission.Ledger].
 func (m *Memory) Sessions(context.Context) iter.Seq2[admission.SessionInfo, error] {
 	m.mu.RLock()
@@ -283,31 +239,41 @@ func (m *Memory) Records() bool { return m.recorder.Active() }
 func (m *Memory) Ready() error { return m.recorder.Ready() }
 
 // Adopt implements [admission.Ledger]. It stops every update meanwhile.
-func (m *Memory) Adopt(_ context.Context, p *gate.Policy, active []string, events ...audit.Event) ([]admission.Adopted, error) {
+func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, e := range m.sessions { // nobody else locks two sessions
-		e.mu.Lock()
-		defer e.mu.Unlock() //nolint:gocritic // all at once, when the swap is over
+	for m.lockAll(); m.recorder.Undoes(); m.lockAll() {
+		m.unlockAll() // for what may have to be undone; nothing else is staged
+		_ = m.recorder.Flush()
 	}
-	if err := m.write(events); err != nil {
+	defer m.unlockAll()
+	next := m.successor(a)
+	if slices.ContainsFunc(next.report, admission.Adopted.Held) {
+		return next.report, admission.ErrHeld
+	}
+	if a.Try {
+		return next.report, nil
+	}
+	if err := m.recorder.Write(a.Events...); err != nil {
 		return nil, err
 	}
-	m.global = m.global.adopt(m.policy, p, active)
-	for principal, old := range m.principals {
-		m.principals[principal] = old.adopt(m.policy, p, active)
-	}
-	m.policy, m.active = p, active
-	var all []admission.Adopted
-	for _, e := range m.sessions {
-		for _, old := range e.parts { // what they hold is part of the report
-			old.lend(e.state)
-			old.keep(e.state)
-		}
-		state, kept := p.Adopt(e.state, active)
+	m.policy, m.active, m.global, m.principals = a.Policy, a.Active, next.global, next.principals
+	for e, state := range next.states {
 		e.state = state
 		m.join(e, time.Time{})
-		all = append(all, admission.Adopted{Key: e.info.Key, Nets: kept})
 	}
-	return all, nil
+	return next.report, nil
+}
+
+// lockAll locks all sessions, which nobody else does with two. It needs the lock.
+func (m *Memory) lockAll() {
+	for _, e := range m.sessions {
+		e.mu.Lock()
+	}
+}
+
+func (m *Memory) unlockAll() {
+	for _, e := range m.sessions {
+		e.mu.Unlock()
+	}
 }

@@ -111,8 +111,8 @@ func TestAdopt(t *testing.T) {
 		}
 	}
 	next := policyOf(t, limit("new", 1, gate.ScopeGlobal), limit("shared", 1, gate.ScopePrincipal), limit("all", 2, gate.ScopeGlobal))
-	report, err := m.Adopt(t.Context(), next, []string{"new", "all"})
-	if err != nil || len(report) != 1 || len(report[0].Nets) != 3 {
+	report, err := m.Adopt(t.Context(), admission.Adoption{Policy: next, Active: []string{"new", "all"}})
+	if err != nil || len(report) != 2 || len(report[0].Nets) != 2 || len(report[1].Nets) != 1 || report[1].Key != (admission.Key{Principal: "ann"}) {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	if err := m.Open(t.Context(), admission.SessionInfo{Key: bob, Since: time.Now()}); err != nil {
@@ -148,5 +148,42 @@ func TestNothingByHalves(t *testing.T) {
 	}
 	if _, err := try(t, m, k, "a"); !errors.Is(err, admission.ErrNoSession) {
 		t.Error(err)
+	}
+}
+
+// TestHeld: where a net that was written by hand is held, no state changes, until it is
+// drained or reset; a trial changes none either.
+func TestHeld(t *testing.T) {
+	net := func(tokens int) gate.Net {
+		n := limit("a", tokens, gate.ScopePrincipal)
+		n.Name = "n"
+		return n
+	}
+	ann := admission.Key{Session: "1", Principal: "ann"}
+	m := memory(t, policyOf(t, net(2)), nil, ann)
+	if passed, err := try(t, m, ann, "a"); !passed || err != nil {
+		t.Fatal(passed, err)
+	}
+	next := policyOf(t, net(9))
+	for _, a := range []admission.Adoption{{Policy: next}, {Policy: next, Reset: []string{"n"}, Try: true}} {
+		report, err := m.Adopt(t.Context(), a)
+		if errors.Is(err, admission.ErrHeld) == a.Try || len(report) != 1 || report[0].Held() == a.Try {
+			t.Fatalf("%+v, %v", report, err)
+		}
+	}
+	left := 0
+	count := func() {
+		for passed := true; passed; left++ {
+			passed, _ = try(t, m, ann, "a")
+		}
+	}
+	if count(); left != 2 {
+		t.Errorf("%d calls passed, want the last one of the old net", left-1)
+	}
+	if _, err := m.Adopt(t.Context(), admission.Adoption{Policy: next, Reset: []string{"n"}}); err != nil {
+		t.Fatal(err)
+	}
+	if count(); left != 12 {
+		t.Errorf("%d calls passed under the new net, want 9", left-3)
 	}
 }

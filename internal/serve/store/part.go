@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 )
 
 // part is the state of the nets of one scope, which sessions share.
@@ -74,14 +75,14 @@ func (p *part) take(s *gate.State) {
 	}
 }
 
-// adopt is the part under another policy.
-func (p *part) adopt(from, to *gate.Policy, active []string) *part {
+// adopt is the part under another policy, with what became of its nets.
+func (p *part) adopt(from *gate.Policy, a admission.Adoption) (*part, []gate.Kept) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := from.NewState(nil)
 	p.put(s)
-	s, _ = to.Adopt(s, active)
-	next := partOf(s, p.scope)
+	to, kept := a.Policy.Adopt(s, options(a))
+	next := partOf(to, p.scope)
 	next.owner = p.owner
-	return next
+	return next, ofScope(kept, s, to, p.scope)
 }

@@ -42,37 +42,49 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// migrate brings the schema up to date. No other process writes meanwhile.
-func migrate(l *link) error {
+// examine refuses a database that is not ours to write, or cannot be written by this
+// SQLite, and says whether there is nothing in it yet.
+func examine(l *link) (empty bool, err error) {
 	var version string
 	if _, err := l.row("SELECT sqlite_version()", nil, &version); err != nil {
-		return err
+		return false, err
 	}
 	if err := checkVersion(version); err != nil {
+		return false, err
+	}
+	id, err := l.number("PRAGMA application_id")
+	if err != nil {
+		return false, err
+	}
+	tables, err := l.number("SELECT count(*) FROM sqlite_schema")
+	if err != nil {
+		return false, err
+	}
+	if id != application && (id != 0 || tables > 0) {
+		return false, errForeign
+	}
+	have, err := l.number("PRAGMA user_version")
+	if err == nil && have > schemas() {
+		err = newer(have)
+	}
+	return tables == 0, err
+}
+
+// migrate brings the schema up to date. No other process writes meanwhile.
+func migrate(l *link) error {
+	if err := l.run("PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}
 	if err := l.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	err := upgrade(l)
-	if err != nil {
+	if err := upgrade(l); err != nil {
 		return errors.Join(err, l.run("ROLLBACK"))
 	}
 	return l.run("COMMIT")
 }
 
 func upgrade(l *link) error {
-	id, err := l.number("PRAGMA application_id")
-	if err != nil {
-		return err
-	}
-	tables, err := l.number("SELECT count(*) FROM sqlite_schema")
-	if err != nil {
-		return err
-	}
-	if id != application && (id != 0 || tables > 0) {
-		return errForeign
-	}
 	have, err := l.number("PRAGMA user_version")
 	if err != nil {
 		return err
@@ -81,19 +93,16 @@ func upgrade(l *link) error {
 	if err != nil {
 		return err
 	}
-	if int(have) > len(files) {
-		return newer(have)
-	}
-	for i := int(have); i < len(files); i++ {
-		text, err := migrations.ReadFile(files[i])
+	for _, file := range files[min(int(have), len(files)):] {
+		text, err := migrations.ReadFile(file)
 		if err != nil {
 			return err
 		}
 		if err := l.run(string(text)); err != nil {
-			return fmt.Errorf("migrating it to schema %d: %w", i+1, err)
+			return fmt.Errorf("migrating it by %s: %w", file, err)
 		}
 	}
-	if int(have) == len(files) {
+	if int(have) >= len(files) {
 		return nil
 	}
 	return l.run(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(files)))

@@ -31,6 +31,8 @@ type scribe struct {
 	mu     sync.Mutex // of one transaction
 	link   *link      // nil: there is no connection now
 	file   fs.FileInfo
+	image  image
+	doubt  bool // another file has taken the place of the one that was in use
 	closed bool
 	synced bool  // what synchronous is set to: FULL
 	fault  error // of the last transaction
@@ -205,10 +207,18 @@ func (s *scribe) recognize() error {
 	}
 	copy(c.hash[:], hash)
 	switch {
-	case !found && s.chain.seq == 0:
-		return nil
-	case found && c.seq == s.chain.seq && c.hash == s.chain.hash, found && c.seq > s.chain.seq:
+	case !found:
+		return s.unrecognized()
+	case c.seq == s.chain.seq && c.hash == s.chain.hash, c.seq > s.chain.seq:
 		s.chain = c
+		return nil
+	}
+	return s.rolledBack(s.name, s.chain.seq)
+}
+
+// unrecognized is for a database without a chain of this process.
+func (s *scribe) unrecognized() error {
+	if s.chain.seq == 0 {
 		return nil
 	}
 	return s.rolledBack(s.name, s.chain.seq)
@@ -217,38 +227,75 @@ func (s *scribe) recognize() error {
 // attach connects, unless there is a connection to the file that has the name now.
 func (s *scribe) attach() error {
 	info, err := os.Lstat(s.path)
-	if err == nil && s.link != nil && os.SameFile(info, s.file) {
+	same := err == nil && s.file != nil && os.SameFile(info, s.file)
+	switch {
+	case !same || s.link == nil:
+		s.detach()
+		return s.connect(same)
+	case unchanged(info, s.file):
 		return nil
 	}
-	s.detach()
-	created, err := s.create()
+	return s.compare(info)
+}
+
+// connect makes a new connection, to the same file as before or another one.
+func (s *scribe) connect(same bool) (err error) {
+	if err := s.create(); err != nil {
+		return err
+	}
+	info, err := os.Lstat(s.path)
 	if err != nil {
 		return err
 	}
-	if s.file, err = os.Lstat(s.path); err != nil {
+	s.doubt = s.doubt || s.file != nil && !same
+	if !same {
+		s.image = image{}
+	}
+	if err := s.compare(info); err != nil {
 		return err
 	}
-	if s.link, err = dial(s.path, "_busy_timeout", busy, "_journal_mode", "WAL", "_synchronous", "FULL"); err != nil {
+	if s.link, err = dial(s.path, "_busy_timeout", busy, "_synchronous", "FULL"); err != nil {
 		return err
 	}
-	s.synced, s.notes, s.chain.id = true, notes{}, 0
-	if err = migrate(s.link); err == nil {
-		err = s.proof.check(s, created)
+	s.synced, s.notes = true, notes{}
+	if err = s.inspect(); err != nil {
+		s.detach()
+		s.file = nil // to be looked at again
 	}
-	if err == nil {
+	return err
+}
+
+// inspect looks at what is in the file before anything is written to it.
+func (s *scribe) inspect() error {
+	if s.doubt {
+		if err := sound(s.link); err != nil {
+			return err
+		}
+	}
+	empty, err := examine(s.link)
+	if err != nil {
+		return err
+	}
+	if err := s.proof.check(s, empty); err != nil {
+		return err
+	}
+	if empty {
+		err = s.unrecognized()
+	} else {
 		err = s.recognize()
 	}
-	if err != nil {
-		s.detach()
+	if err == nil {
+		err = migrate(s.link)
 	}
+	s.doubt = s.doubt && err != nil
 	return err
 }
 
 // create makes the file if it is not there. A file that is there is
 // not opened: to close it again would take the locks of SQLite from it.
-func (s *scribe) create() (created bool, err error) {
+func (s *scribe) create() error {
 	if err := safefile.OwnDirectory(filepath.Dir(s.path)); err != nil {
-		return false, err
+		return err
 	}
 	for _, suffix := range []string{"", "-wal", "-shm", "-next", "-turn", "-witness"} {
 		info, err := os.Lstat(s.path + suffix)
@@ -256,28 +303,31 @@ func (s *scribe) create() (created bool, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return false, err
+			return err
 		case !info.Mode().IsRegular():
-			return false, fmt.Errorf("%q is no regular file", s.path+suffix)
+			return fmt.Errorf("%q is no regular file", s.path+suffix)
 		}
 		if err := safefile.Regular(info); err != nil {
-			return false, fmt.Errorf("%q: %w", s.path+suffix, err)
+			return fmt.Errorf("%q: %w", s.path+suffix, err)
 		}
 	}
 	if _, err := os.Lstat(s.path); err == nil {
-		return false, nil
+		return nil
 	}
 	if s.chain.seq > 0 {
-		return false, errRemoved
+		return errRemoved
+	}
+	if err := s.proof.check(s, true); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return false, nil // by another process, just now
+		return nil // by another process, just now
 	case err != nil:
-		return false, err
+		return err
 	}
-	return true, f.Close()
+	return f.Close()
 }
 
 var errRemoved = errors.New("the file was removed while it was in use; put it back, or end all petrigate that use it and start anew")
@@ -288,7 +338,7 @@ func (s *scribe) detach() {
 		return
 	}
 	info, err := os.Lstat(s.path)
-	if err == nil && os.SameFile(info, s.file) {
+	if err == nil && s.file != nil && os.SameFile(info, s.file) {
 		_ = s.link.close()
 	} else {
 		_ = s.link.abandon()

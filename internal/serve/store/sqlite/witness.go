@@ -52,25 +52,24 @@ func readTestimony(path string) (t testimony, err error) {
 	return t, nil
 }
 
-// check compares the database with what the file says.
-func (w *witness) check(s *scribe, created bool) error {
+// check compares the database, which may have nothing in it yet, with what the file says.
+func (w *witness) check(s *scribe, empty bool) error {
 	t, err := readTestimony(s.path + witnessSuffix)
 	if err != nil {
 		return err
 	}
 	for _, h := range t.Heads {
+		if empty {
+			return s.rolledBack(h.Writer, h.Seq)
+		}
 		var hash []byte
 		const one = "SELECT hash FROM record WHERE writer = (SELECT id FROM writer WHERE name = ?) AND seq = ?"
 		if _, err := s.link.row(one, []any{h.Writer, int64(h.Seq)}, &hash); err != nil {
 			return err
 		}
-		if hex.EncodeToString(hash) == h.Hash {
-			continue
+		if hex.EncodeToString(hash) != h.Hash {
+			return s.rolledBack(h.Writer, h.Seq)
 		}
-		if created {
-			_ = os.Remove(s.path) // was made just now, and is empty
-		}
-		return s.rolledBack(h.Writer, h.Seq)
 	}
 	return nil
 }

@@ -412,6 +412,10 @@ func (d *decoder) data(where string, n *net, data *gate.NetData, key string, val
 		data.Clock = d.clock(where, n, value)
 	case "spent":
 		data.Spent = d.spent(where, value)
+	case "debt":
+		if owed := d.spent(where, value); owed != nil {
+			d.apart(data).Debt = &gate.Debt{Amount: owed.Amount, Until: owed.Time}
+		}
 	case "meta":
 		m, ok := readObject(value)
 		if data.Meta = m; !ok {

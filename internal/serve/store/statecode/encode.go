@@ -157,6 +157,12 @@ func (e *encoder) state(n *net, d *gate.NetData) {
 		e.text(`",`)
 		e.dst = append(appendTime(e.dst, d.Spent.Time), ']')
 	}
+	if debt := d.Debt(); debt != nil {
+		e.member(`"debt":["`)
+		e.text(debt.Amount.RatString())
+		e.text(`",`)
+		e.dst = append(appendTime(e.dst, debt.Until), ']')
+	}
 	if len(d.Meta) > 0 {
 		e.member(`"meta":`)
 		var err error

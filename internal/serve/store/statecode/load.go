@@ -68,7 +68,7 @@ func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string
 
 // adopt takes over a part that was written under another policy.
 func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
-	l.State, l.Kept = c.policy.Adopt(l.State, c.active)
+	l.State, l.Kept = c.policy.Adopt(l.State, gate.AdoptOptions{Active: c.active})
 	l.Kept = slices.DeleteFunc(l.Kept, func(k gate.Kept) bool {
 		i, known := c.byName[k.Net]
 		return known && c.nets[i].scope != scope
@@ -105,8 +105,10 @@ func (c *Codec) before(of string, scope gate.Scope, data []byte) (*Codec, error)
 		_, shadow := rawjson.Member(value, "shadow")
 		switch {
 		case known && c.nets[i].scope != scope: // it was in this part, and is in another now
-		case known && string(print) == `"`+c.nets[i].print+`"` && shadow == c.nets[i].shadow:
-			nets = append(nets, infos[i].Net)
+		case known && string(print) == `"`+c.nets[i].print+`"`:
+			n := infos[i].Net
+			n.Shadow = shadow
+			nets = append(nets, n)
 		default:
 			gone[string(name)] = true
 			nets = append(nets, standIn(string(name), scope, shadow))

@@ -68,7 +68,7 @@ func compareAdopted(t *testing.T, seed int, s *gate.State, to *gate.Policy, acti
 	before, after := statecode.New(s.Policy(), nil), statecode.New(to, active)
 	e := encode(t, before, s, statecode.Info{})
 	got, _, kept := decode(t, after, e)
-	want, fates := to.Adopt(s, active)
+	want, fates := to.Adopt(s, gate.AdoptOptions{Active: active})
 	lost := func(all []gate.Kept) (names []string) {
 		for _, k := range all {
 			if k.Lost {

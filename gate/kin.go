@@ -1,0 +1,95 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/fingerprint"
+	"github.com/petrigate/petrigate/gate/internal/naming"
+)
+
+// A NetID says what a state of a net is good for under another policy: for a net with this
+// Print as it is, for a limit with this Limit what is used up of it.
+type NetID struct {
+	Name   string
+	Print  string // the fingerprint of its structure and of the maps that feed it
+	Limit  string // of a limit of rules, the fingerprint of what it counts, and for whom; empty for others
+	Family string // of a limit of rules, its fingerprint without its number
+}
+
+// IDs returns the identity of each net, in order. The result must not be changed.
+func (p *Policy) IDs() []NetID { return p.ids() }
+
+func (p *Policy) readIDs() []NetID {
+	maps, ids := p.Maps(), make([]NetID, len(p.nets))
+	for i, n := range p.nets {
+		ids[i] = NetID{Name: n.Name, Print: fingerprint.Fed(n.print, n.fedBy(maps))}
+		if b := n.budget; b != nil {
+			place := ""
+			if b.place >= 0 {
+				place = n.Places[b.place]
+			}
+			ids[i].Limit, ids[i].Family = fingerprint.Limit(&n.Net, b.spend), fingerprint.Family(&n.Net, place)
+		}
+	}
+	return ids
+}
+
+// fedBy returns those of the maps that give calls a name that the net lists. The
+// own maps of a net are part of its fingerprint anyway.
+func (n *net) fedBy(maps []Map) (fed []Map) {
+	if n.Labels == nil {
+		return nil
+	}
+	var names []Tool
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		names = slices.Concat(names, t.Tools, t.Unless)
+		for _, u := range t.Tools {
+			names = append(names, Tool{Name: u.Except})
+		}
+	}
+	for _, name := range n.Free {
+		names = append(names, Tool{Name: name})
+	}
+	for _, ph := range n.Phases {
+		names = append(names, ph.Tools...)
+	}
+	for _, m := range maps {
+		l := naming.Label{Text: m.As, From: naming.FromMap}
+		if slices.ContainsFunc(names, func(u Tool) bool { return naming.Matches(&u, &l) }) {
+			fed = append(fed, m)
+		}
+	}
+	return fed
+}
+
+// Heirs says for each net of p, in order, which of these nets of another policy it takes
+// the place of, -1 if of none: one with the same Print, of which it can take the state
+// over, or a limit with the same Limit, of which it takes over what is used up. A net has
+// one heir at most: one of the same Name, Print or Family comes first.
+func (p *Policy) Heirs(of []NetID) []int {
+	heirs, taken := make([]int, len(p.nets)), make([]bool, len(of))
+	for i := range heirs {
+		heirs[i] = -1
+	}
+	for _, key := range []func(*NetID) [2]string{
+		func(id *NetID) [2]string { return [2]string{id.Print, id.Name} },
+		func(id *NetID) [2]string { return [2]string{id.Print} },
+		func(id *NetID) [2]string { return [2]string{id.Limit, id.Family} },
+		func(id *NetID) [2]string { return [2]string{id.Limit} },
+	} {
+		free := make(map[[2]string][]int)
+		for k := range of {
+			if !taken[k] {
+				free[key(&of[k])] = append(free[key(&of[k])], k)
+			}
+		}
+		for i := range p.nets {
+			name := key(&p.ids()[i])
+			if left := free[name]; heirs[i] < 0 && name[0] != "" && len(left) > 0 {
+				heirs[i], taken[left[0]], free[name] = left[0], true, left[1:]
+			}
+		}
+	}
+	return heirs
+}

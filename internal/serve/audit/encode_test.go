@@ -1,0 +1,84 @@
+package audit
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// FuzzAppendEvent: what is put together by hand is what package json makes of it.
+func FuzzAppendEvent(f *testing.F) {
+	f.Add("s", "<&>\u2028\x00\xff\"\\", "\u200b", uint64(3), 1.5, int64(1767323045), 0, true, uint8(2))
+	f.Add("", "", "", uint64(0), 0.0, int64(-62135596800), 3600, false, uint8(0))
+	f.Add("", "x", "y", uint64(math.MaxUint64), 1e21, int64(253402300800), -30, true, uint8(7))
+	f.Add("", "é", "\U000e0001", uint64(1), 1e-7, int64(0), 86400, false, uint8(1))
+	f.Add("", "\x7f", "", uint64(1), math.NaN(), int64(0), 0, false, uint8(1))
+	f.Fuzz(func(t *testing.T, a, b, c string, n uint64, ms float64, unix int64, zone int, yes bool, few uint8) {
+		when := time.Unix(unix, int64(n%1e9)).In(time.FixedZone("", zone))
+		var names []string
+		var nets []NetSays
+		for i := range few % 4 {
+			names = append(names, []string{a, b, c}[i%3])
+			nets = append(nets, NetSays{Net: b, Verdict: c, Transition: a, Rule: []string{a, "", b}[i%3], Shadow: yes != (i == 1)})
+		}
+		d := Decision{
+			Time: when, Event: a, Session: b, Principal: c, Client: a, Call: n, ID: b, Upstream: c, Tool: a, Names: names, Arguments: b,
+			Decision: c, Kind: a, Nets: nets, Approval: b, Channel: c, Actor: a, Reason: b, Shadow: yes, Policy: c,
+			Own: int(few), Uncertain: names, Weak: names[len(names)/2:], Omitted: zone, Row: b, Reads: names,
+		}
+		if yes {
+			d.Called, d.Values = when, []Value{{Field: a, Hashes: names}, {Field: b, Lacks: c}}
+		}
+		o := Outcome{Time: when, Event: a, Session: b, Call: n, Tool: c, Outcome: a, Millis: ms, By: b, Values: d.Values}
+		would, args, amount := d, d, o
+		would.Would = &Would{Decision: a, Kind: b, Nets: nets, Reason: c}
+		args.Args = json.RawMessage(`{"a": "b"}`)
+		amount.Values = []Value{{Field: a, Values: []json.RawMessage{args.Args}, Amount: "12"}}
+		for _, e := range []Event{d, would, args, o, amount, Task{Time: when, Event: a}} {
+			want, wrong := json.Marshal(e)
+			got, err := AppendEvent([]byte("x"), e)
+			if (err == nil) != (wrong == nil) || err == nil && string(got) != "x"+string(text.EscapeJSON(want)) {
+				t.Fatalf("%s, %v\nwant %s, %v", got, err, text.EscapeJSON(want), wrong)
+			}
+		}
+	})
+}
+
+// TestEveryField: the encoder knows all fields.
+func TestEveryField(t *testing.T) {
+	nets, values := []NetSays{{"a", "b", "c", "d", true}}, []Value{{"a", []string{"b"}, nil, "", "c"}}
+	for _, e := range []Event{
+		Decision{
+			moment(), moment(), "a", "b", "c", "d", 1, "e", "f", "g", []string{"h"}, 2, []string{"i"}, []string{"j"}, 3, "k", nil, values, "l", []string{"m"},
+			"n", "o", nets, "p", "q", "r", "s", true, &Would{"t", "u", nets, "v"}, "w",
+		},
+		Outcome{moment(), "a", "b", 1, "c", "d", values, 1.5, "e"},
+	} {
+		want, wrong := json.Marshal(e)
+		if got, err := AppendEvent(nil, e); err != nil || wrong != nil || string(got) != string(want) {
+			t.Errorf("%s, %v\nwant %s, %v", got, err, want, wrong)
+		}
+	}
+}
+
+func BenchmarkAppendEvent(b *testing.B) {
+	e := sample()
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf, _ = AppendEvent(buf[:0], e)
+	}
+	b.SetBytes(int64(len(buf)))
+}
+
+// sample is a decision as most are.
+func sample() Event {
+	return Decision{
+		Time: moment(), Event: "decision", Session: "s-7a6f", Principal: "local", Client: "agent", Call: 12, ID: "12", Upstream: "files", Tool: "read",
+		Names: []string{"files.read"}, Arguments: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", Decision: "allow", Policy: "44136fa355b3678a",
+		Nets: []NetSays{{"limit-read-1", "free", "read", "rules:1:1", false}, {"limit-read-2", "free", "read", "rules:2:1", false}},
+	}
+}
