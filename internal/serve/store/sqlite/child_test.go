@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"testing"
@@ -11,7 +12,9 @@ import (
 
 // roles are what this test binary does when it is run again as another process.
 func roles() map[string]func(path string) error {
-	return map[string]func(path string) error{"fair": fair}
+	all := map[string]func(path string) error{"fair": fair, "spend": spend}
+	maps.Copy(all, limits())
+	return all
 }
 
 const (

@@ -50,7 +50,7 @@ func (s *scribe) explain(err error) error {
 	case lib.SQLITE_NOTADB:
 		why = "it is no database"
 	case lib.SQLITE_IOERR:
-		why = "it cannot be read or written"
+		why = "there is no room for it, or its disk fails"
 	}
 	if why == "" {
 		return fmt.Errorf("%q: %w", s.path, err)

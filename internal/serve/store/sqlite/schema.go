@@ -78,7 +78,11 @@ func migrate(l *link) error {
 	if err := l.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	if err := upgrade(l); err != nil {
+	err := upgrade(l)
+	if err == nil {
+		err = touch(l) // of a file that may not be written, BEGIN says nothing
+	}
+	if err != nil {
 		return errors.Join(err, l.run("ROLLBACK"))
 	}
 	return l.run("COMMIT")

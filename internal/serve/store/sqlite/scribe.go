@@ -291,13 +291,13 @@ func (s *scribe) inspect() error {
 	return err
 }
 
-// create makes the file if it is not there. A file that is there is
-// not opened: to close it again would take the locks of SQLite from it.
-func (s *scribe) create() error {
+// check refuses files that others could have written, and some that nobody can write: from
+// such SQLite would go on to make a log that nobody can write either.
+func (s *scribe) check() error {
 	if err := safefile.OwnDirectory(filepath.Dir(s.path)); err != nil {
 		return err
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-next", "-turn", "-witness"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-next", "-turn", witnessSuffix} {
 		info, err := os.Lstat(s.path + suffix)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -306,10 +306,21 @@ func (s *scribe) create() error {
 			return err
 		case !info.Mode().IsRegular():
 			return fmt.Errorf("%q is no regular file", s.path+suffix)
+		case info.Mode().Perm()&0o600 != 0o600:
+			return fmt.Errorf("%q may not be written (mode %04o); chmod 600", s.path+suffix, info.Mode().Perm())
 		}
 		if err := safefile.Regular(info); err != nil {
 			return fmt.Errorf("%q: %w", s.path+suffix, err)
 		}
+	}
+	return nil
+}
+
+// create makes the file if it is not there. A file that is there is not opened: to close it
+// again would take the locks of SQLite from it.
+func (s *scribe) create() error {
+	if err := s.check(); err != nil {
+		return err
 	}
 	if _, err := os.Lstat(s.path); err == nil {
 		return nil
@@ -371,8 +382,5 @@ func (s *scribe) ready(ctx context.Context) error {
 	if info, err := os.Lstat(s.path); well && err == nil && info.Mode().IsRegular() {
 		return nil
 	}
-	return s.transact(ctx, false, func(tx *transaction) (bool, error) {
-		_, err := tx.link.exec("UPDATE counter SET value = value WHERE name = 'witnessed'")
-		return true, err
-	})
+	return s.transact(ctx, true, func(tx *transaction) (bool, error) { return true, touch(tx.link) })
 }

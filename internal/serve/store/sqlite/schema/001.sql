@@ -53,7 +53,7 @@ CREATE TABLE stop (
   time    INTEGER NOT NULL
 ) STRICT;
 
--- attention: how often approvals or stops have changed. witnessed: how often a witness was written.
+-- attention: how often approvals or stops have changed. witnessed: how often all was brought to the disk.
 CREATE TABLE counter (
   name  TEXT PRIMARY KEY,
   value INTEGER NOT NULL
