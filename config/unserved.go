@@ -13,8 +13,6 @@ func (c *Config) refuseUnserved(d *decoder, l *layers) {
 		used bool
 	}{
 		{"state.driver", c.State.Driver != "memory"},
-		{"telemetry.traces", c.Telemetry.Traces != ""},
-		{"telemetry.metrics", c.Telemetry.Metrics != ""},
 	} {
 		section, _, _ := strings.Cut(u.key, ".")
 		if u.used && !l.broken[section] {

@@ -2,13 +2,16 @@ package proxy
 
 import (
 	"context"
+	"net/http"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/front"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
@@ -51,6 +54,18 @@ func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx))
 // nothing is known of it.
 type Remedy = admission.Remedy
 
+// An Observer is told of the stations of calls, for traces.
+type Observer = admission.Observer
+
+// A Meter counts calls and answers of people. Its methods are in the way of each call.
+type Meter interface {
+	admission.Meter
+
+	// Answered counts a request for approval that waits no more: the state that it is in,
+	// the channel of the answer, and how long it has waited.
+	Answered(state, channel string, waited time.Duration)
+}
+
 // An Upstream is one MCP server behind the proxy: a Command that speaks
 // stdio, or the URL of a streamable HTTP endpoint.
 type Upstream = pool.Upstream
@@ -87,3 +102,6 @@ type Access = front.Access
 // JWT makes the endpoint an OAuth 2.1 resource server. The principal of a
 // token is its issuer and its subject.
 type JWT = front.JWT
+
+// Local reports whether a request asks for localhost, from a program of this machine.
+func Local(r *http.Request) bool { return httpguard.Local(r) }

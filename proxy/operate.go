@@ -79,6 +79,9 @@ func (p *Proxy) Status() Status {
 	return s
 }
 
+// Ready reports why no call could be put on record now, as far as is known; nil: it could.
+func (p *Proxy) Ready() error { return p.admission.Writable() }
+
 // AwaitTools waits until every upstream was listed or is known to be down, at
 // most for the time of Options.Startup.
 func (p *Proxy) AwaitTools(ctx context.Context) {

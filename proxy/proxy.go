@@ -41,6 +41,8 @@ type Options struct {
 	Root      string       // positions of rules below this folder are shown as seen from it
 	Recorder  Recorder     // nil: nothing is put on record
 	Record    Record
+	Observer  Observer // nil: nobody follows calls
+	Meter     Meter    // nil: nobody counts
 
 	// Remedy finds the way out of a refusal, for the refusal to name it; nil: none
 	// is named. It must not block and must be safe for concurrent use.
@@ -124,12 +126,16 @@ func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) {
 	streaming, endStreams := context.WithCancel(p.life.Ctx)
 	p.endStreams = endStreams
 
-	p.approvals = approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now})
+	asking := approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now}
+	if o.Meter != nil {
+		asking.Answered = o.Meter.Answered
+	}
+	p.approvals = approval.New(asking)
 	recorder := audit.NewRecorder(o.Recorder, o.Now)
 	p.admission = admission.New(admission.Options{
 		Ledger:     store.NewMemory(o.Policy, o.Active, p.approvals, recorder),
 		Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: store.NewStops(recorder),
-		Redactor: redactor, Process: o.Record.Process,
+		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
 	})
 	p.sessions = session.New(o.Session, func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{

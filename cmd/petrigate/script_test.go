@@ -78,6 +78,7 @@ func TestScripts(t *testing.T) {
 			"heard":   awaitText,
 			"hangup":  hangUp,
 			"certify": certify,
+			"fetch":   fetch,
 
 			"authserver": startAuthServer,
 			"tokens":     handleTokens,

@@ -75,6 +75,7 @@ func environ(ts *testscript.TestScript) []string {
 	var env []string
 	for _, name := range []string{
 		"PATH", "HOME", "TMPDIR", "USER", "WORK", "PETRIGATE_RUNTIME_DIR", "PETRIGATE_STARTUP", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TOKEN", "NOTES", "BROWSER", "GOCOVERDIR", "GORACE", "SSL_CERT_FILE",
+		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_PROTOCOL",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)

@@ -22,6 +22,7 @@ type Options struct {
 	Switch     Switch                     // the kill switch; nil: none
 	Redactor   *audit.Redactor            // of arguments and results; nil: only hashes go on record
 	Process    string                     // names this process in records; empty: nothing does
+	Meter      Meter                      // nil: nobody counts
 }
 
 // An Admission decides on calls. It is safe for concurrent use.
@@ -30,7 +31,7 @@ type Admission struct {
 	where    func(gate.Position) string
 	log      *slog.Logger
 	now      func() time.Time
-	observer Observer
+	watch    watch
 	kill     Switch // nil: none
 	redactor *audit.Redactor
 	process  string
@@ -42,7 +43,7 @@ type Admission struct {
 // New returns an Admission under o.Generation.
 func New(o Options) *Admission {
 	a := &Admission{
-		ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, observer: o.Observer,
+		ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, watch: watch{o.Observer, o.Meter},
 		kill: o.Switch, redactor: o.Redactor, process: o.Process,
 	}
 	if a.where == nil {
@@ -92,13 +93,19 @@ func (a *Admission) Ready(tool string) *Refused {
 	return nil
 }
 
+// Writable reports why nothing can be put on record now, as far as is known.
+func (a *Admission) Writable() error { return a.ledger.Ready() }
+
 // Decide answers c on the newest state of its session: [Admitted], [Refused] or
 // [Asked]. It waits for nobody but the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
-	ctx, end := a.deciding(ctx, c)
+	trace := ctx
+	begun := a.watch.begun()
+	ctx, end := a.watch.deciding(ctx, c)
 	v := &verdict{call: c}
 	d := a.answer(ctx, v, a.decide(ctx, v))
-	end(result(d))
+	a.watch.decided(c, d, begun)
+	a.watch.observe(trace, c, d, end)
 	return d
 }
 
@@ -109,7 +116,9 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was asked. Call it again to ask anew.", nil), nil
 	}
-	ctx, end := a.deciding(ctx, c)
+	trace := ctx
+	begun := a.watch.begun()
+	ctx, end := a.watch.deciding(ctx, c)
 	v := &verdict{call: c, grant: q.Grant(), consent: &consent}
 	err := a.decide(ctx, v)
 	if errors.Is(err, approval.ErrUsed) {
@@ -117,7 +126,8 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 		return nil, err
 	}
 	d := a.answer(ctx, v, err)
-	end(result(d))
+	a.watch.decided(c, d, begun)
+	a.watch.observe(trace, c, d, end)
 	return d, nil
 }
 
@@ -220,11 +230,7 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 
 // admitted returns the decision that lets c run.
 func (a *Admission) admitted(c *Call, t *gate.Ticket) *Admitted {
-	d := &Admitted{Ticket{Number: t.Number, Awaited: t.Awaited, key: c.Key, tool: c.Canonical, since: c.Gate.Time}}
-	if a.observer != nil {
-		d.Ticket.info = c.info()
-	}
-	return d
+	return &Admitted{Ticket{Number: t.Number, Awaited: t.Awaited, key: c.Key, tool: c.Canonical, upstream: c.Upstream, since: c.Gate.Time}}
 }
 
 // unrecorded refuses a call that could not be committed.
@@ -234,5 +240,9 @@ func (a *Admission) unrecorded(tool string, err error) *Refused {
 	if errors.Is(err, ErrNoSession) {
 		why = ErrNoSession
 	}
-	return Refuse("internal", "The call was not made: "+why.Error()+".")
+	r := Refuse("internal", "The call was not made: "+why.Error()+".")
+	if a.watch.meter != nil {
+		a.watch.meter.Refused(r)
+	}
+	return r
 }

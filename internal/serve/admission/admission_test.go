@@ -473,17 +473,24 @@ func TestSessions(t *testing.T) {
 }
 
 // stations notes where calls come along.
+type toolKey struct{}
+
 type stations struct {
 	mu  sync.Mutex
 	all []string
 }
 
 func (s *stations) Start(ctx context.Context, at admission.Station, c admission.Info) (context.Context, func(admission.Result)) {
-	return ctx, func(r admission.Result) {
+	return context.WithValue(ctx, toolKey{}, c.Tool), func(r admission.Result) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.all = append(s.all, strings.TrimSpace(string(at)+" "+c.Tool+" "+r.Decision))
 	}
+}
+
+func (s *stations) Trace(ctx context.Context) (parent, state string) {
+	tool, _ := ctx.Value(toolKey{}).(string)
+	return tool, ""
 }
 
 // TestObserver: an observer sees each station of a call.
@@ -491,7 +498,10 @@ func TestObserver(t *testing.T) {
 	seen := &stations{}
 	d := newDesk(t, func(o *admission.Options) { o.Observer = seen })
 	push := d.admit("push")
-	_, forwarded := d.Forwarding(t.Context(), push)
+	trace, forwarded := d.Forwarding(push)
+	if parent, _ := trace(); parent != "push" {
+		t.Errorf("the upstream is told of %q", parent)
+	}
 	forwarded(admission.Result{})
 	d.Settle(t.Context(), push, gate.End{Outcome: gate.Success}, "")
 	_, answered := d.Approving(t.Context(), d.call("deploy"))

@@ -22,6 +22,7 @@ type Call struct {
 	ID        []byte // the caller's
 	Upstream  string
 	Tool      string // as the upstream names it
+	Method    string // tools/call, prompts/get or resources/read
 	Canonical string // with the upstream, unique
 	Digest    string // SHA-256 of the arguments; empty: it is computed where it is needed
 }
@@ -51,10 +52,11 @@ type Ticket struct {
 	Number  uint64 // of the call in its session
 	Awaited bool   // some net moves by the outcome
 
-	key   Key
-	tool  string
-	since time.Time
-	info  *Info // for the observer; nil: there is none
+	key      Key
+	tool     string
+	upstream string
+	since    time.Time
+	observed *observed // nil: there is no observer
 
 	settled atomic.Bool // by [Admission.Settle], with success
 }

@@ -79,9 +79,12 @@ func (a *Admission) ended(t *Ticket, e *gate.End, by string) []audit.Event {
 	return []audit.Event{entry}
 }
 
-// logRefusal logs a refusal.
+// logRefusal logs and counts a refusal.
 func (a *Admission) logRefusal(c *Call, r *Refused) {
 	a.log.Info("call refused", "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", r.Text)
+	if a.watch.meter != nil {
+		a.watch.meter.Refused(r)
+	}
 }
 
 // recordRefusal puts a refusal on record that moves no net.

@@ -13,12 +13,15 @@ import (
 // success and failure counts; after an unknown outcome the call stays open, and so
 // it does where its outcome cannot be put on record: no token is produced.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
-	ctx, end := a.start(ctx, StationSettle, t.info)
+	ctx, end := a.watch.settling(ctx, t)
 	e.Time = a.now()
 	err := a.settle(ctx, t, e, a.ended(t, &e, by))
 	if t.settled.Store(err == nil); err != nil {
 		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
 		a.Abandon(ctx, t)
+	}
+	if a.watch.meter != nil {
+		a.watch.meter.Settled(t.upstream, e.Outcome, e.Time.Sub(t.since))
 	}
 	end(Result{Outcome: e.Outcome, Err: err})
 }

@@ -37,6 +37,10 @@ type Options struct {
 	Cooldown time.Duration // how long a denial stands
 	Channels []string      // that are configured; answers count by these alone
 	Now      func() time.Time
+
+	// Answered is told of each request that waits no more, under the lock of the broker;
+	// nil: nobody is.
+	Answered func(state, channel string, waited time.Duration)
 }
 
 // New returns an empty broker.
@@ -209,7 +213,7 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	}
 	q.answer.State = Approved
 	b.settleDown(q)
-	close(q.answered)
+	b.wake(q, Approved)
 	return nil
 }
 

@@ -61,12 +61,20 @@ func (b *Broker) settleDown(q *Request) {
 	}
 }
 
+// wake ends the wait for an answer to q.
+func (b *Broker) wake(q *Request, s State) {
+	close(q.answered)
+	if b.options.Answered != nil {
+		b.options.Answered(string(s), q.answer.Channel, b.options.Now().Sub(q.Created))
+	}
+}
+
 // finish puts q into a final state. Nobody can run its call any more, so that
 // only what people are to look at is kept of it. A denial stands for the call
 // that comes again.
 func (b *Broker) finish(q *Request, s State) {
 	if q.answer.State == Pending {
-		close(q.answered)
+		b.wake(q, s)
 	}
 	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // who was asked said yes; or nobody was
 		b.settleDown(q)

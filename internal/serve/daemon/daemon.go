@@ -55,6 +55,7 @@ type Daemon struct {
 	log     *slog.Logger
 	audit   *audit.Log // nil: none
 	begun   atomic.Bool
+	monitor *monitor
 	review  *review
 	tokens  []*oauth.Source
 }
@@ -88,8 +89,15 @@ func New(o Options) (*Daemon, error) {
 		finder := &remedyFinder{policy: p, names: func() []gate.Call { return d.Names() }}
 		options.Remedy, options.Impossible = finder.remedy, impossible(p)
 	}
-	if d.Proxy, err = proxy.New(options); err != nil && d.audit != nil {
-		_ = d.audit.Close()
+	if d.monitor, err = newMonitor(c, d.log, o.Version); err == nil {
+		d.monitor.observe(&options)
+		d.Proxy, err = proxy.New(options)
+	}
+	if err != nil {
+		d.monitor.close()
+		if d.audit != nil {
+			_ = d.audit.Close()
+		}
 	}
 	return d, err
 }
@@ -116,6 +124,7 @@ func (d *Daemon) Close() error {
 	for _, t := range d.tokens {
 		t.Close()
 	}
+	d.monitor.close()
 	if d.audit != nil {
 		err = errors.Join(err, d.audit.Close())
 	}

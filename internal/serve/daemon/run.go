@@ -30,6 +30,11 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 		return err
 	}
 	defer func() { _ = socket.Close() }()
+	unmonitor, err := d.serveMonitor()
+	if err != nil {
+		return err
+	}
+	defer unmonitor()
 	if d.config.Listen.Stdio {
 		return d.serveStdio(ctx, in, out)
 	}
@@ -100,6 +105,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	if err != nil {
 		return err
 	}
+	access.Beside = d.endpoint().Serve
 	handler, err := d.Handler(access)
 	if err != nil {
 		return &InvalidError{err}
@@ -120,6 +126,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 		return err
 	case <-ctx.Done():
 	}
+	d.monitor.draining.Store(true)
 	d.Drain()
 	return shutdown(server, d.Proxy.Close)
 }

@@ -32,6 +32,11 @@ type Access struct {
 	MaxAll      int           // that all of them may have; 0: 10000
 	MaxRequests int           // that one principal may have open, streams too; 0: 5000; all may have four times that
 	BodyTimeout time.Duration // for a client to send a message; 0: 30 s
+
+	// Beside answers requests of other paths than that of the endpoint, and reports false for
+	// those that it does not know; nil: there are none. A caller with a token of the endpoint,
+	// or without a token on this very machine, is trusted. It must not block.
+	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
 // JWT makes the endpoint an OAuth 2.1 resource server. The principal of a

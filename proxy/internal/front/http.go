@@ -35,7 +35,8 @@ type handler struct {
 	guard        *httpguard.Guard
 	sessionLimit *sessionLimit
 	turns        *pipeline.Turns // nil: there is only one principal
-	sse2024      sync.Map        // *sseClient by id
+	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
+	sse2024      sync.Map // *sseClient by id
 }
 
 // Handler returns a handler of streamable HTTP, for both families of revisions, and of
@@ -49,7 +50,7 @@ func (f *Front) Handler(a Access) (http.Handler, error) {
 		f.Sessions.SeveralPrincipals.Store(true)
 	}
 	f.Life.Background(func() { f.expireClients(a.IdleTTL) })
-	h := &handler{front: f, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a)}
+	h := &handler{front: f, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a), beside: a.Beside}
 	if a.several() {
 		h.turns = pipeline.NewTurns()
 	}
@@ -65,7 +66,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != h.path {
-		if !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
+		if !h.serveBeside(w, r) && !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
 			httpguard.Reject(w)
 			http.NotFound(w, r)
 		}
@@ -87,6 +88,11 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	}
+}
+
+// serveBeside serves what is no endpoint of MCP. It reports false for other paths.
+func (h *handler) serveBeside(w http.ResponseWriter, r *http.Request) bool {
+	return h.beside != nil && h.beside(w, r, h.guard.Trusted(r))
 }
 
 // post serves a POST, which carries one message.

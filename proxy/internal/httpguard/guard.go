@@ -169,6 +169,35 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bo
 	return Caller{}, false
 }
 
+// Trusted reports whether a request that is none of MCP has a token of the list, or comes
+// from a program of this machine: not from a page in a browser, and not through a server
+// in front, as far as requests show that.
+func (g *Guard) Trusted(r *http.Request) bool {
+	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
+		_, ok := g.tokens.principal(token)
+		return ok
+	}
+	return Local(r)
+}
+
+// forwardedBy are headers that a server in front adds: the caller may be anywhere.
+var forwardedBy = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
+
+// Local reports whether a request asks for localhost, from this machine.
+func Local(r *http.Request) bool {
+	for _, name := range forwardedBy {
+		if len(r.Header[name]) > 0 {
+			return false
+		}
+	}
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	from, _, err := net.SplitHostPort(r.RemoteAddr)
+	return err == nil && len(r.Header["Origin"]) == 0 && loopback(from) && loopback(strings.Trim(host, "[]"))
+}
+
 // granted asks the verifier of JWTs. Its denials never quote the token.
 func (g *Guard) granted(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
 	grant, err := g.jwt.Verify(r.Context(), token)

@@ -59,11 +59,13 @@ func (c *Call) refuse(r *admission.Refused) {
 
 // answerError answers with a JSON-RPC error.
 func (c *Call) answerError(code int, text string) {
+	c.trace.ends(admission.Result{Code: code})
 	c.end(func() { c.Stream.Reply(wire.AppendError(nil, c.ID, code, text, nil)) })
 }
 
 // answer answers the call with a, if anybody waits for it.
 func (c *Call) answer(a answer) {
+	c.trace.endsWith(a)
 	c.end(func() { c.AnswerOnly(a) })
 }
 
@@ -115,6 +117,7 @@ func (c *Call) close() bool {
 	if first {
 		c.unhold()
 		c.Client.Requests.End(wire.IDKey(c.ID))
+		c.trace.over()
 		if stop != nil {
 			stop(nil)
 		}
@@ -125,6 +128,9 @@ func (c *Call) close() bool {
 // deliver answers the call with the reply of the server, byte for byte, or says what went
 // wrong.
 func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
+	if c.trace != nil {
+		c.trace.ends(resultOf(r))
+	}
 	switch {
 	case errors.Is(r.Err, spec.ErrCancelled) || errors.Is(r.Err, spec.ErrGone) || errors.Is(r.Err, context.Canceled):
 		c.conclude(func() {}) // nobody waits for an answer

@@ -24,9 +24,10 @@ const (
 // approve asks a person and decides again with the answer. It ends in forward or in an
 // answer, and holds no lock and no token while the person thinks.
 func (p *Pipeline) approve(c *Call, q *admission.Asked) {
-	_, end := p.Admission.Approving(p.Life.Ctx, c.admission())
-	defer end(admission.Result{})
-	if a := p.askPerson(c, q); a != nil {
+	c.trace.asking(c)
+	a := p.askPerson(c, q)
+	c.trace.askedFor(admission.Result{Decision: "refuse"})
+	if a != nil {
 		c.answer(a)
 	}
 }
@@ -84,7 +85,7 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 	}
 	own := c.params
 	c.params = c.params.AsShown(shown.Call.Meta)
-	d, err := p.Admission.Redeem(p.Life.Ctx, c.admission(), q, *p.consent(r))
+	d, err := p.Admission.Redeem(c.trace.context(p.Life.Ctx), c.admission(), q, *p.consent(r))
 	if err != nil {
 		c.params = own
 		return nil, false
@@ -94,6 +95,7 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 		c.approved = c.shownBeside()
 		c.input = input{ours: c.input.ours} // nobody was shown what the client brought along
 		p.Advertiser.Touch(c.State)
+		c.trace.askedFor(admission.Result{Decision: "allow"})
 		p.forward(c, &d.Ticket)
 	case *admission.Refused:
 		c.release()

@@ -37,6 +37,7 @@ type Call struct {
 
 	admitting    admission.Call  // its Gate is set with the tool; see [Call.admission]
 	approved     *approvedBeside // what a person approved; nil: no person was asked
+	trace        *callTrace      // nil: nobody observes the call
 	emulatesTask bool            // the server runs the call as a task, and the client does not know
 
 	// ctx ends when nobody waits for the call any more. It is set by Bind.
@@ -85,7 +86,7 @@ func (p *Pipeline) Serve(c *Call) {
 func (p *Pipeline) decide(c *Call) admission.Decision {
 	c.Turn.Take(nil)
 	defer c.Turn.Leave()
-	return p.Admission.Decide(p.Life.Ctx, c.admission())
+	return p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())
 }
 
 // admission returns the call as it is decided and recorded.
@@ -93,7 +94,7 @@ func (c *Call) admission() *admission.Call {
 	c.admitting = admission.Call{
 		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
 		Client: c.Peer.Name, ID: c.ID, Upstream: c.Tool.Upstream.Config.Name,
-		Tool: c.recordedName(), Canonical: c.Tool.Canonical, Digest: c.digest,
+		Tool: c.recordedName(), Method: c.Method, Canonical: c.Tool.Canonical, Digest: c.digest,
 	}
 	if c.params.HasState && c.Peer.Rev.InputRequired && !c.input.ours {
 		c.admitting.Invalid = seal.ErrState

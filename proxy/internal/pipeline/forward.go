@@ -26,11 +26,12 @@ func (p *Pipeline) forward(c *Call, ticket *admission.Ticket) {
 	if inline && c.outbox != nil { // its tool was not known before
 		c.outbox = nil // the client's goroutine reads the notifications itself, and keeps nobody else waiting
 	}
-	request := f.request()
+	trace, answered := p.Admission.Forwarding(ticket)
+	f.answered = answered
+	request := f.request(trace)
 	if !f.mayRepeat() {
 		c.dropMessage()
 	}
-	_, f.answered = p.Admission.Forwarding(p.Life.Ctx, ticket)
 	f.SentAt = time.Now()
 	u.InFlight.Push(f)
 	if inline {
@@ -54,8 +55,9 @@ func (c *Call) mayRepeat() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }
 
-// request returns the call in the revision of its server.
-func (f *inflightCall) request() upstream.Request {
+// request returns the call in the revision of its server, which joins the trace; nil:
+// there is none.
+func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream
 	r := upstream.Request{Method: c.Method, Name: c.Tool.Name, Mirrored: c.Tool.Mirrored, Notify: f.onNotification, Deliver: f.onReply}
@@ -76,6 +78,7 @@ func (f *inflightCall) request() upstream.Request {
 		f.token = r.Token
 		hop.ProgressToken = strconv.AppendInt(nil, r.Token, 10)
 	}
+	joinTrace(&hop, trace)
 	r.Params = c.params.AppendForward(nil, hop)
 	return r
 }

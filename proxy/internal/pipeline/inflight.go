@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"time"
+
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
@@ -75,7 +77,7 @@ func (f *inflightCall) end(r upstream.Reply) {
 		return
 	}
 	f.Call.Tool.Upstream.InFlight.Remove(f)
-	f.answered(admission.Result{Err: r.Err})
+	f.ended(r)
 	if f.mayRepeat() && f.isAbandoned(r) {
 		f.Call.dropMessage() // it is not sent again
 	}
@@ -91,6 +93,15 @@ func (f *inflightCall) end(r upstream.Reply) {
 		c.detach()
 	default:
 		c.complete(completion{inflight: f, reply: r})
+	}
+}
+
+// ended tells observers and counts that the server has answered, or will not.
+func (f *inflightCall) ended(r upstream.Reply) {
+	c := f.Call
+	c.pipeline.Admission.Forwarded(c.Tool.Upstream.Config.Name, c.recordedName(), c.Method, time.Since(f.SentAt), r.Err)
+	if c.trace != nil {
+		f.answered(resultOf(r))
 	}
 }
 

@@ -8,8 +8,11 @@ type Hop struct {
 
 	// Meta are members that an upstream of 2026-07-28 or later gets in _meta, written as
 	// "key":value with commas between them. Their keys must be those of
-	// io.modelcontextprotocol/ that Call.AppendForward removes.
+	// io.modelcontextprotocol/ that Call.AppendForward removes, or with Trace those of that.
 	Meta []byte
+
+	// Trace: the context of a trace is among Meta, and that of the client is not sent.
+	Trace bool
 
 	// ProgressToken takes the place of the client's. Nil: none. Without one
 	// of the client's it is not sent.
@@ -93,7 +96,7 @@ func forwardMeta(out *splicer, f field, h Hop) {
 		switch {
 		case string(key) == keyProgressToken && h.ProgressToken != nil:
 			inner.replace(member, h.ProgressToken)
-		case string(key) == keyProgressToken || ofHop(key):
+		case string(key) == keyProgressToken || ofHop(key) || h.Trace && (string(key) == "traceparent" || string(key) == "tracestate"):
 			inner.drop(member)
 			dropped = true
 		}

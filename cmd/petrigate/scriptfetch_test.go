@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// fetch STATUS URL [header: value]...: the page at the URL has this status; its body is the
+// output.
+func fetch(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(argument(ts, neg, args, 2))
+	ts.Check(err)
+	r, err := http.NewRequest(http.MethodGet, args[1], nil)
+	ts.Check(err)
+	for _, line := range args[2:] {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Set(name, value)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	page, err := client.Do(r)
+	ts.Check(err)
+	defer page.Body.Close()
+	_, err = io.Copy(ts.Stdout(), page.Body)
+	ts.Check(err)
+	if page.StatusCode != want {
+		ts.Fatalf("%s has the status %d", args[1], page.StatusCode)
+	}
+	_, _ = fmt.Fprintln(ts.Stderr(), page.Header)
+}

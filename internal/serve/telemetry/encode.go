@@ -1,0 +1,99 @@
+package telemetry
+
+import (
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	resource "go.opentelemetry.io/proto/otlp/resource/v1"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+)
+
+// encode writes spans as OTLP. TracesData has the same bytes as the request of the
+// collector's service, whose package would bring gRPC along. All spans are of one resource
+// and one scope: those of one [Tracer].
+func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
+	if len(spans) == 0 {
+		return &otlp.TracesData{}
+	}
+	scope := spans[0].InstrumentationScope()
+	of := &otlp.ScopeSpans{Scope: &common.InstrumentationScope{Name: scope.Name, Version: scope.Version}, SchemaUrl: scope.SchemaURL}
+	for _, s := range spans {
+		of.Spans = append(of.Spans, encodeSpan(s))
+	}
+	described := spans[0].Resource()
+	return &otlp.TracesData{ResourceSpans: []*otlp.ResourceSpans{{
+		Resource:   &resource.Resource{Attributes: encodeAttributes(described.Attributes())},
+		SchemaUrl:  described.SchemaURL(),
+		ScopeSpans: []*otlp.ScopeSpans{of},
+	}}}
+}
+
+// Flags of a span, beside those of its context.
+const (
+	flagHasRemote = 0x100 // it is known whether the parent is of another process
+	flagIsRemote  = 0x200 // it is
+)
+
+func encodeSpan(s sdk.ReadOnlySpan) *otlp.Span {
+	own, parent := s.SpanContext(), s.Parent()
+	id, of := own.SpanID(), own.TraceID()
+	out := &otlp.Span{
+		TraceId: of[:], SpanId: id[:], TraceState: own.TraceState().String(), Flags: uint32(own.TraceFlags()) | flagHasRemote,
+		Name: s.Name(), Kind: encodeKind(s.SpanKind()), Attributes: encodeAttributes(s.Attributes()), DroppedAttributesCount: uint32(s.DroppedAttributes()), //nolint:gosec // it is no negative number
+		StartTimeUnixNano: nanos(s.StartTime()), EndTimeUnixNano: nanos(s.EndTime()),
+	}
+	if p := parent.SpanID(); p.IsValid() {
+		out.ParentSpanId = p[:]
+	}
+	if parent.IsRemote() {
+		out.Flags |= flagIsRemote
+	}
+	if status := s.Status(); status.Code == codes.Error {
+		out.Status = &otlp.Status{Code: otlp.Status_STATUS_CODE_ERROR, Message: status.Description}
+	}
+	return out
+}
+
+func nanos(t time.Time) uint64 { return uint64(t.UnixNano()) } //nolint:gosec // after 1970
+
+func encodeKind(k trace.SpanKind) otlp.Span_SpanKind {
+	switch k {
+	case trace.SpanKindServer:
+		return otlp.Span_SPAN_KIND_SERVER
+	case trace.SpanKindClient:
+		return otlp.Span_SPAN_KIND_CLIENT
+	}
+	return otlp.Span_SPAN_KIND_INTERNAL
+}
+
+func encodeAttributes(all []attribute.KeyValue) []*common.KeyValue {
+	out := make([]*common.KeyValue, len(all))
+	for i, a := range all {
+		out[i] = &common.KeyValue{Key: string(a.Key), Value: encodeValue(a.Value)}
+	}
+	return out
+}
+
+// encodeValue writes the kinds of values that spans and resources of this program have;
+// others as text.
+func encodeValue(v attribute.Value) *common.AnyValue {
+	switch v.Type() {
+	case attribute.INT64:
+		return &common.AnyValue{Value: &common.AnyValue_IntValue{IntValue: v.AsInt64()}}
+	case attribute.BOOL:
+		return &common.AnyValue{Value: &common.AnyValue_BoolValue{BoolValue: v.AsBool()}}
+	case attribute.STRINGSLICE:
+		list := &common.ArrayValue{}
+		for _, s := range v.AsStringSlice() {
+			list.Values = append(list.Values, &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: s}})
+		}
+		return &common.AnyValue{Value: &common.AnyValue_ArrayValue{ArrayValue: list}}
+	case attribute.STRING:
+		return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.AsString()}}
+	}
+	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.Emit()}}
+}

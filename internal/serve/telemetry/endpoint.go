@@ -1,0 +1,77 @@
+package telemetry
+
+import (
+	"io"
+	"net/http"
+	"strings"
+)
+
+// An Endpoint serves /metrics, /healthz and /readyz. Strangers are told whether the proxy
+// is alive and ready, and no more.
+type Endpoint struct {
+	Metrics *Metrics
+	State   func() State    // as it is now
+	Missing func() []string // what the proxy is not ready for want of; none: it is ready
+}
+
+// Serve answers a request for one of the three paths, and reports false for any other. A
+// trusted caller may learn the names of servers and tools.
+func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, trusted bool) bool {
+	var answer func(w http.ResponseWriter, trusted bool)
+	switch r.URL.Path {
+	case "/metrics":
+		answer = e.metrics
+	case "/healthz":
+		answer = alive
+	case "/readyz":
+		answer = e.ready
+	default:
+		return false
+	}
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return true
+	}
+	answer(w, trusted)
+	return true
+}
+
+func (e *Endpoint) metrics(w http.ResponseWriter, trusted bool) {
+	if !trusted {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="petrigate"`)
+		http.Error(w, "metrics are for programs of this machine that ask for localhost, or with a bearer token of the listener", http.StatusUnauthorized)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(e.Metrics.Append(nil, e.State()))
+}
+
+func alive(w http.ResponseWriter, _ bool) { _, _ = io.WriteString(w, "ok\n") }
+
+func (e *Endpoint) ready(w http.ResponseWriter, trusted bool) {
+	missing := e.Missing()
+	if len(missing) == 0 {
+		_, _ = io.WriteString(w, "ready\n")
+		return
+	}
+	said := "not ready\n"
+	if trusted {
+		said += strings.Join(missing, "\n") + "\n"
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, said)
+}
+
+// Handler serves the endpoint at an address of its own. trusted says who may learn names.
+func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !e.Serve(w, r, trusted(r)) {
+			http.NotFound(w, r)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package telemetry
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// tries is how often a batch is sent before it is dropped.
+const tries = 3
+
+// An exporter sends batches of spans to a collector by OTLP over HTTP. The batches come from
+// one goroutine, one after the other.
+type exporter struct {
+	target  *Target
+	client  *http.Client
+	log     *slog.Logger
+	metrics *Metrics
+	failing atomic.Bool // it is in the log that the collector takes nothing
+
+	ending chan struct{} // closed: nothing is tried again
+	cut    chan struct{} // closed: nothing is sent any more
+	ended  chan struct{} // closed: no batch comes any more
+}
+
+func newExporter(o TracerOptions) *exporter {
+	e := &exporter{target: o.Target, client: o.Target.client(), log: o.Log, metrics: o.Metrics, ending: make(chan struct{}), cut: make(chan struct{}), ended: make(chan struct{})}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	return e
+}
+
+// ExportSpans sends spans. It logs its errors itself, when they begin and when they end.
+func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	body, err := proto.Marshal(encode(spans))
+	if err == nil && e.target.Gzip {
+		body = compressed(body)
+	}
+	if err == nil {
+		err = e.send(ctx, body)
+	}
+	switch {
+	case err != nil:
+		e.metrics.SpansLost(len(spans))
+		if !e.failing.Swap(true) {
+			e.log.Warn("traces cannot be sent and are dropped; calls go on", "collector", e.target.URL, "error", err)
+		}
+	case e.failing.Swap(false):
+		e.log.Info("traces are sent again", "collector", e.target.URL)
+	}
+	return nil
+}
+
+// Shutdown closes the connection. It is called after the last batch.
+func (e *exporter) Shutdown(context.Context) error {
+	e.client.CloseIdleConnections()
+	close(e.ended)
+	return nil
+}
+
+// hasten has batches sent once only: the proxy is ending.
+func (e *exporter) hasten() { close(e.ending) }
+
+// stop gives up what is not sent yet, and returns when that is over.
+func (e *exporter) stop() {
+	close(e.cut)
+	<-e.ended
+}
+
+// send posts a batch, again where the collector says that this may help.
+func (e *exporter) send(ctx context.Context, body []byte) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-e.cut:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for n, wait := 1, time.Second; ; n, wait = n+1, 2*wait {
+		again, err := e.post(ctx, body)
+		if err == nil || !again || n == tries {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+			continue
+		case <-e.ending:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		return err
+	}
+}
+
+// post posts a batch once. again reports whether it may be posted again.
+func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.target.URL, bytes.NewReader(body))
+	if err != nil {
+		return false, err
+	}
+	r.Header.Set("Content-Type", "application/x-protobuf")
+	r.Header.Set("User-Agent", "petrigate")
+	if e.target.Gzip {
+		r.Header.Set("Content-Encoding", "gzip")
+	}
+	for key, value := range e.target.Headers {
+		r.Header.Set(key, value)
+	}
+	answer, err := e.client.Do(r)
+	if err != nil {
+		return true, text.Innermost(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be used again
+	switch answer.StatusCode {
+	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
+		return false, nil
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		again = true
+	}
+	return again, fmt.Errorf("the collector answers %s", strconv.Itoa(answer.StatusCode)+" "+http.StatusText(answer.StatusCode))
+}
+
+func compressed(body []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(body) // memory takes everything
+	_ = w.Close()
+	return b.Bytes()
+}

@@ -1,0 +1,200 @@
+package telemetry
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A State is what is not counted but looked at: the proxy as it is now.
+type State struct {
+	Version                          string
+	Started                          time.Time
+	Sessions, Clients, Tools, Asking int
+	Goroutines                       int
+	Upstreams                        []Upstream
+}
+
+// An Upstream is a server behind the proxy.
+type Upstream struct{ Name, State string }
+
+// upstreamStates are the states that an upstream may be in.
+var upstreamStates = [...]string{"starting", "up", "down"}
+
+// Append appends all counts, and the state, in the text format of Prometheus (0.0.4).
+func (m *Metrics) Append(dst []byte, s State) []byte {
+	p := &page{dst}
+	p.state(s)
+	m.appendCalls(p)
+	m.appendUpstreams(p)
+	p.family("petrigate_approvals_total", "counter", "Requests for approval that wait no more, by their state and the channel of the answer.")
+	for _, l := range m.answers.sorted(func(a, b answerLabels) int {
+		return cmp.Or(cmp.Compare(a.state, b.state), cmp.Compare(a.channel, b.channel))
+	}) {
+		p.sample("petrigate_approvals_total", m.answers.at(l).Load(), "state", l.state, "channel", l.channel)
+	}
+	p.seconds("petrigate_approval_wait_seconds", "How long requests for approval have waited.", m.wait)
+	p.counter("petrigate_audit_records_total", "Records that were written to the audit file.", &m.auditRecords)
+	p.counter("petrigate_audit_failures_total", "Records that could not be written to the audit file.", &m.auditFailures)
+	p.seconds("petrigate_store_commit_seconds", "How long commits of the state store take.", m.commit)
+	p.family("petrigate_store_batch_size", "histogram", "Steps in one commit of the state store.")
+	p.histogram("petrigate_store_batch_size", m.batch, 1)
+	p.counter("petrigate_store_errors_total", "Commits of the state store that failed.", &m.commitErrors)
+	p.counter("petrigate_store_conflicts_total", "Steps that were run again, since another process was faster.", &m.conflicts)
+	p.counter("petrigate_reloads_total", "Reloads of the configuration, failed ones too.", &m.reloads)
+	p.counter("petrigate_reload_failures_total", "Reloads that failed: the configuration before is in force.", &m.reloadFailures)
+	p.counter("petrigate_spans_lost_total", "Spans that no collector took.", &m.spansLost)
+	return p.dst
+}
+
+func (m *Metrics) appendCalls(p *page) {
+	p.family("petrigate_calls_total", "counter", "Decisions of the gate on calls. A call about which a person was asked has two or more.")
+	for _, l := range m.calls.sorted(func(a, b callLabels) int {
+		return cmp.Or(cmp.Compare(a.upstream, b.upstream), cmp.Compare(a.method, b.method), cmp.Compare(a.tool, b.tool))
+	}) {
+		cells := m.calls.at(l)
+		for _, d := range [...]struct {
+			decision string
+			n        *atomic.Uint64
+		}{{"allow", &cells.allow}, {"ask", &cells.ask}, {"refuse", &cells.refuse}} {
+			if n := d.n.Load(); n > 0 {
+				p.sample("petrigate_calls_total", n, "method", l.method, "upstream", l.upstream, "tool", l.tool, "decision", d.decision)
+			}
+		}
+	}
+	p.family("petrigate_refusals_total", "counter", "Refusals, once for each rule behind them.")
+	for _, l := range m.refusals.sorted(func(a, b refusalLabels) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.rule, b.rule))
+	}) {
+		p.sample("petrigate_refusals_total", m.refusals.at(l).Load(), "kind", l.kind, "rule", l.rule)
+	}
+	p.seconds("petrigate_decide_seconds", "How long decisions take, with their commit.", m.decide)
+}
+
+func (m *Metrics) appendUpstreams(p *page) {
+	all := m.upstreams.sorted(strings.Compare)
+	p.family("petrigate_forward_seconds", "histogram", "How long upstreams take for a call.")
+	for _, name := range all {
+		p.histogram("petrigate_forward_seconds", m.upstreams.at(name).forward, 1e9, "upstream", name)
+	}
+	p.family("petrigate_call_seconds", "histogram", "How long calls take that were let through, from their arrival until their outcome is on record.")
+	for _, name := range all {
+		p.histogram("petrigate_call_seconds", m.upstreams.at(name).total, 1e9, "upstream", name)
+	}
+	p.family("petrigate_forward_errors_total", "counter", "Calls without an answer of their upstream.")
+	for _, name := range all {
+		p.sample("petrigate_forward_errors_total", m.upstreams.at(name).errors.Load(), "upstream", name)
+	}
+	p.family("petrigate_outcomes_total", "counter", "How calls have ended that were let through.")
+	for _, name := range all {
+		cells := m.upstreams.at(name)
+		p.sample("petrigate_outcomes_total", cells.success.Load(), "upstream", name, "outcome", "success")
+		p.sample("petrigate_outcomes_total", cells.failure.Load(), "upstream", name, "outcome", "failure")
+		p.sample("petrigate_outcomes_total", cells.unknown.Load(), "upstream", name, "outcome", "unknown")
+	}
+}
+
+// A page is a text in the format of Prometheus.
+type page struct{ dst []byte }
+
+func (p *page) state(s State) {
+	p.family("petrigate_build_info", "gauge", "The version of the proxy.")
+	p.sample("petrigate_build_info", 1, "version", s.Version)
+	p.family("process_start_time_seconds", "gauge", "When the proxy was started, in seconds since 1970.")
+	p.sample("process_start_time_seconds", uint64(max(0, s.Started.Unix()))) //nolint:gosec // it is no negative number
+	for _, g := range [...]struct {
+		name, help string
+		n          int
+	}{
+		{"go_goroutines", "Goroutines of the process.", s.Goroutines},
+		{"petrigate_sessions", "Sessions that are open.", s.Sessions},
+		{"petrigate_clients", "Clients that are connected.", s.Clients},
+		{"petrigate_tools", "Tools that are listed.", s.Tools},
+		{"petrigate_approvals_waiting", "Requests for approval that wait for a person.", s.Asking},
+	} {
+		p.family(g.name, "gauge", g.help)
+		p.sample(g.name, uint64(max(0, g.n))) //nolint:gosec // it is no negative number
+	}
+	p.family("petrigate_upstream_state", "gauge", "1 for the state that an upstream is in.")
+	for _, u := range s.Upstreams {
+		for _, state := range upstreamStates {
+			p.sample("petrigate_upstream_state", one(u.State == state), "upstream", u.Name, "state", state)
+		}
+	}
+}
+
+func one(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (p *page) family(name, kind, help string) {
+	for _, part := range [...]string{"# HELP ", name, " ", help, "\n# TYPE ", name, " ", kind, "\n"} {
+		p.dst = append(p.dst, part...)
+	}
+}
+
+func (p *page) counter(name, help string, n *atomic.Uint64) {
+	p.family(name, "counter", help)
+	p.sample(name, n.Load())
+}
+
+// seconds appends a family with one histogram of durations.
+func (p *page) seconds(name, help string, h *histogram) {
+	p.family(name, "histogram", help)
+	p.histogram(name, h, 1e9)
+}
+
+func (p *page) sample(name string, n uint64, labels ...string) {
+	p.dst = append(p.dst, name...)
+	p.labels(labels...)
+	p.dst = strconv.AppendUint(append(p.dst, ' '), n, 10)
+	p.dst = append(p.dst, '\n')
+}
+
+// histogram appends the samples of h, whose values are divided by unit.
+func (p *page) histogram(name string, h *histogram, unit float64, labels ...string) {
+	n := uint64(0)
+	for i := range h.counts {
+		n += h.counts[i].Load()
+		bound := "+Inf"
+		if i < len(h.bounds) {
+			bound = strconv.FormatFloat(float64(h.bounds[i])/unit, 'g', -1, 64)
+		}
+		p.sample(name+"_bucket", n, append(slices.Clone(labels), "le", bound)...)
+	}
+	p.dst = append(append(p.dst, name...), "_sum"...)
+	p.labels(labels...)
+	p.dst = strconv.AppendFloat(append(p.dst, ' '), float64(h.sum.Load())/unit, 'g', -1, 64)
+	p.dst = append(p.dst, '\n')
+	p.sample(name+"_count", n, labels...)
+}
+
+// escaped is how a label is written.
+var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+func (p *page) labels(pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		p.dst = append(p.dst, ",{"[one(i == 0)])
+		p.dst = append(append(p.dst, pairs[i]...), `="`...)
+		p.dst = append(append(p.dst, escaped.Replace(strings.ToValidUTF8(pairs[i+1], "\uFFFD"))...), '"')
+	}
+	if len(pairs) > 0 {
+		p.dst = append(p.dst, '}')
+	}
+}
+
+// sorted are the labels of the table, in order.
+func (t *table[K, V]) sorted(order func(a, b K) int) []K {
+	all := t.all.Load()
+	if all == nil {
+		return nil
+	}
+	return slices.SortedFunc(maps.Keys(*all), order)
+}

@@ -1,0 +1,213 @@
+package telemetry
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// Bounds of the number of labels: what is beyond them is counted together, as "(other)".
+const (
+	maxTools     = 2000
+	maxUpstreams = 500
+	maxRefusals  = 2000
+	maxAnswers   = 100
+)
+
+// other is the label of what is beyond a bound.
+const other = "(other)"
+
+// Metrics counts what a proxy does. The methods that count may be called on nil, and
+// never wait for each other for long.
+type Metrics struct {
+	calls     table[callLabels, callCells]
+	upstreams table[string, upstreamCells]
+	refusals  table[refusalLabels, atomic.Uint64]
+	answers   table[answerLabels, atomic.Uint64]
+
+	decide, wait, commit, batch *histogram
+
+	auditRecords, auditFailures        atomic.Uint64
+	commitErrors, conflicts            atomic.Uint64
+	reloads, reloadFailures, spansLost atomic.Uint64
+}
+
+// callLabels name the calls that are counted together. Only tools are told apart within an
+// upstream: the URIs of resources are what clients make up.
+type callLabels struct{ method, upstream, tool string }
+
+type callCells struct{ allow, refuse, ask atomic.Uint64 }
+
+type upstreamCells struct {
+	forward, total            *histogram
+	errors                    atomic.Uint64
+	success, failure, unknown atomic.Uint64
+}
+
+type refusalLabels struct{ kind, rule string }
+
+type answerLabels struct{ state, channel string }
+
+// NewMetrics returns counts of nothing.
+func NewMetrics() *Metrics {
+	return &Metrics{
+		calls:     table[callLabels, callCells]{most: maxTools},
+		upstreams: table[string, upstreamCells]{most: maxUpstreams},
+		refusals:  table[refusalLabels, atomic.Uint64]{most: maxRefusals},
+		answers:   table[answerLabels, atomic.Uint64]{most: maxAnswers},
+		decide:    newHistogram(quick), commit: newHistogram(quick), wait: newHistogram(slow), batch: newHistogram(sizes),
+	}
+}
+
+// Decided counts a decision of the nets.
+func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Duration) {
+	m.decide.observe(int64(took))
+	labels := callLabels{c.Method, c.Upstream, c.Tool}
+	if c.Method != methodTool {
+		labels.tool = ""
+	}
+	cells := m.calls.at(labels)
+	if cells == nil {
+		cells = m.calls.add(labels, callLabels{c.Method, other, other}, &callCells{})
+	}
+	switch d.(type) {
+	case *admission.Admitted:
+		cells.allow.Add(1)
+	case *admission.Refused:
+		cells.refuse.Add(1)
+	default:
+		cells.ask.Add(1)
+	}
+}
+
+// Refused counts a refusal once for each rule behind it.
+func (m *Metrics) Refused(r *admission.Refused) {
+	if r.Facts.Decision == "ask" { // a person is asked still
+		return
+	}
+	some := false
+	for _, b := range r.Facts.Nets {
+		if b.Rule != "" {
+			some = true
+			m.refusal(r.Facts.Kind, b.Rule)
+		}
+	}
+	if !some {
+		m.refusal(r.Facts.Kind, "")
+	}
+}
+
+func (m *Metrics) refusal(kind, rule string) {
+	labels := refusalLabels{kind, rule}
+	n := m.refusals.at(labels)
+	if n == nil {
+		n = m.refusals.add(labels, refusalLabels{kind, other}, &atomic.Uint64{})
+	}
+	n.Add(1)
+}
+
+// Forwarded counts a call that its upstream has answered, or will not.
+func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
+	cells := m.upstream(upstream)
+	cells.forward.observe(int64(took))
+	if err != nil {
+		cells.errors.Add(1)
+	}
+}
+
+// Settled counts an outcome.
+func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
+	cells := m.upstream(upstream)
+	cells.total.observe(int64(took))
+	switch o {
+	case gate.Success:
+		cells.success.Add(1)
+	case gate.Failure:
+		cells.failure.Add(1)
+	default:
+		cells.unknown.Add(1)
+	}
+}
+
+func (m *Metrics) upstream(name string) *upstreamCells {
+	cells := m.upstreams.at(name)
+	if cells == nil {
+		cells = m.upstreams.add(name, other, &upstreamCells{forward: newHistogram(slow), total: newHistogram(slow)})
+	}
+	return cells
+}
+
+// Answered counts a request for approval that waits no more: the state it is in, the
+// channel by which a person answered, and how long it has waited.
+func (m *Metrics) Answered(state, channel string, waited time.Duration) {
+	if m == nil {
+		return
+	}
+	labels := answerLabels{state, channel}
+	n := m.answers.at(labels)
+	if n == nil {
+		n = m.answers.add(labels, answerLabels{other, other}, &atomic.Uint64{})
+	}
+	n.Add(1)
+	m.wait.observe(int64(waited))
+}
+
+// Reloaded counts a reload of the configuration.
+func (m *Metrics) Reloaded(err error) {
+	if m == nil {
+		return
+	}
+	m.reloads.Add(1)
+	if err != nil {
+		m.reloadFailures.Add(1)
+	}
+}
+
+// Committed counts a commit of a store with so many steps, of which so many were stale.
+func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
+	if m == nil {
+		return
+	}
+	m.commit.observe(int64(took))
+	m.batch.observe(int64(steps))
+	m.conflicts.Add(uint64(stale)) //nolint:gosec // it is no negative number
+	if err != nil {
+		m.commitErrors.Add(1)
+	}
+}
+
+// Recorded counts records of the audit log.
+func (m *Metrics) Recorded(records int, err error) {
+	switch {
+	case m == nil:
+	case err != nil:
+		m.auditFailures.Add(1)
+	default:
+		m.auditRecords.Add(uint64(records)) //nolint:gosec // it is no negative number
+	}
+}
+
+// SpansLost counts spans that no collector took.
+func (m *Metrics) SpansLost(n int) {
+	if m != nil {
+		m.spansLost.Add(uint64(n)) //nolint:gosec // it is no negative number
+	}
+}
+
+// Storage returns an audit storage whose records are counted.
+func (m *Metrics) Storage(s audit.Storage) audit.Storage { return &countedStorage{s, m} }
+
+type countedStorage struct {
+	audit.Storage
+	metrics *Metrics
+}
+
+// Append counts a record.
+func (s *countedStorage) Append(record []byte) error {
+	err := s.Storage.Append(record)
+	s.metrics.Recorded(1, err)
+	return err
+}

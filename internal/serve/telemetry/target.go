@@ -1,0 +1,182 @@
+package telemetry
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tracesPath is where collectors take traces.
+const tracesPath = "/v1/traces"
+
+// exportTimeout bounds one request to the collector.
+const exportTimeout = 10 * time.Second
+
+// A Target is a collector, and how to speak to it.
+type Target struct {
+	URL     string
+	Headers map[string]string // they may be secrets
+	Timeout time.Duration
+	Gzip    bool
+	TLS     *tls.Config
+}
+
+// FindTarget returns the collector at the URL of the configuration, or, where that is
+// empty, the one that the standard variables name (OTEL_EXPORTER_OTLP_ENDPOINT and its
+// kin). Nil: traces are not wanted. The other standard variables say how to speak to it.
+func FindTarget(configured string, getenv func(string) string) (*Target, error) {
+	env := environment(getenv)
+	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
+		return nil, nil
+	}
+	where, err := env.endpoint(configured)
+	if err != nil || where == "" {
+		return nil, err
+	}
+	t := &Target{URL: where, Timeout: exportTimeout}
+	if t.Headers, err = env.headers(); err != nil {
+		return nil, err
+	}
+	if ms := env.get("TIMEOUT"); ms != "" {
+		n, err := strconv.Atoi(ms)
+		if err != nil || n <= 0 {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_TIMEOUT is %q, and must be a number of milliseconds", ms)
+		}
+		t.Timeout = time.Duration(n) * time.Millisecond
+	}
+	switch c := env.get("COMPRESSION"); c {
+	case "", "none":
+	case "gzip":
+		t.Gzip = true
+	default:
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", c)
+	}
+	t.TLS, err = env.tls()
+	return t, err
+}
+
+// Client is the client of requests to the collector.
+func (t *Target) client() *http.Client {
+	return &http.Client{
+		Timeout:       t.Timeout,
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.TLS, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers are for the collector
+	}
+}
+
+// An environment reads the variables OTEL_EXPORTER_OTLP_*, of which those for traces alone
+// come first.
+type environment func(string) string
+
+func (e environment) get(name string) string {
+	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
+}
+
+// endpoint is the URL for traces; empty: there is none.
+func (e environment) endpoint(configured string) (string, error) {
+	if configured != "" {
+		return endpointURL("telemetry.traces", configured, tracesPath)
+	}
+	if list := e("OTEL_TRACES_EXPORTER"); list != "" && !strings.Contains(list, "otlp") {
+		return "", nil
+	}
+	name, base := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", e("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	path := "/"
+	if base == "" {
+		name, base = "OTEL_EXPORTER_OTLP_ENDPOINT", e("OTEL_EXPORTER_OTLP_ENDPOINT")
+		if base == "" {
+			return "", nil
+		}
+		base, path = strings.TrimSuffix(base, "/")+tracesPath, tracesPath
+	}
+	if p := e.get("PROTOCOL"); p != "" && p != "http/protobuf" {
+		return "", &ProtocolError{name, p}
+	}
+	return endpointURL(name, base, path)
+}
+
+// A ProtocolError is that of variables which want traces sent in a way that is not spoken.
+type ProtocolError struct{ Variable, Protocol string }
+
+// Error says what would help.
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("%s is set and OTEL_EXPORTER_OTLP_PROTOCOL is %q: traces are sent by http/protobuf only; telemetry.traces names a collector for this proxy", e.Variable, e.Protocol)
+}
+
+// endpointURL checks a URL of a user. One without a path gets this one.
+func endpointURL(name, value, path string) (string, error) {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("%s must be a URL like http://127.0.0.1:4318, not %q", name, value)
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = path
+	}
+	return u.String(), nil
+}
+
+// headers are those of both variables.
+func (e environment) headers() (map[string]string, error) {
+	all := map[string]string{}
+	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
+		some, err := parseHeaders(e(name))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		maps.Copy(all, some)
+	}
+	return all, nil
+}
+
+// parseHeaders reads key=value pairs with commas between them; values are escaped as in
+// URLs. Its errors quote no value.
+func parseHeaders(list string) (map[string]string, error) {
+	all := map[string]string{}
+	for pair := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		key, value, ok := strings.Cut(pair, "=")
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if key = strings.TrimSpace(key); !ok || key == "" || err != nil || strings.ContainsAny(key+value, "\r\n") {
+			return nil, errors.New("it must be key=value pairs with commas between them")
+		}
+		all[key] = value
+	}
+	return all, nil
+}
+
+// tls is what the files of the variables say; nil: nothing.
+func (e environment) tls() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	roots, cert, key := e.get("CERTIFICATE"), e.get("CLIENT_CERTIFICATE"), e.get("CLIENT_KEY")
+	if roots == "" && cert == "" && key == "" {
+		return nil, nil
+	}
+	if roots != "" {
+		pem, err := os.ReadFile(roots) //nolint:gosec // the operator names it
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %w", err)
+		}
+		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %s has no certificate", roots)
+		}
+	}
+	if cert != "" || key != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
