@@ -14,34 +14,37 @@ import (
 type image struct{ counter, pages uint32 }
 
 // readImage reads the header of the file by a connection that ignores the log. The file
-// must not be opened in any other way, see [scribe.create].
-func readImage(path string) (i image, err error) {
+// must not be opened in any other way, see [scribe.create]. Without the log the file may
+// be in pieces, where a process was killed while it brought the log into it: then ok is
+// false, and the next look tells.
+func readImage(path string) (i image, ok bool) {
 	l, err := dial(path, "mode", "ro", "immutable", "1")
 	if err != nil {
-		return i, err
+		return i, false
 	}
 	defer l.close()
 	var page []byte
 	found, err := l.row("SELECT data FROM sqlite_dbpage WHERE pgno = 1", nil, &page)
-	if err != nil || !found || len(page) < 100 {
-		return i, err // it is empty
+	if err != nil || found && len(page) < 100 {
+		return i, false
 	}
-	i.counter = binary.BigEndian.Uint32(page[24:])
-	i.pages = binary.BigEndian.Uint32(page[28:])
-	return i, nil
+	if found { // it is not empty
+		i.counter = binary.BigEndian.Uint32(page[24:])
+		i.pages = binary.BigEndian.Uint32(page[28:])
+	}
+	return i, true
 }
 
 // compare looks at a file that was written since the last look, mostly by a checkpoint.
 func (s *scribe) compare(info os.FileInfo) error {
-	i, err := readImage(s.path)
-	if err != nil {
-		return err
-	}
-	if i.counter < s.image.counter || i.counter == s.image.counter && i.pages < s.image.pages {
+	i, ok := readImage(s.path)
+	if ok && (i.counter < s.image.counter || i.counter == s.image.counter && i.pages < s.image.pages) {
 		return fmt.Errorf("%w: the file was written over; put the newer copy back in its place, or, to go on without what was lost, end all petrigate that use it and remove %q",
 			backend.ErrRolledBack, s.path+witnessSuffix)
 	}
-	s.file, s.image = info, i
+	if s.file = info; ok {
+		s.image = i
+	}
 	return nil
 }
 
