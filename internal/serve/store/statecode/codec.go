@@ -79,6 +79,8 @@ type Info struct {
 	Owner     uint64 // see [gate.State.Owners]; 0: it has none
 	Writer    string // the process whose session it is; empty: of none, it outlives processes
 	Ended     bool   // it is kept for its open calls
+	Open      int    // calls; it is only read, see [ReadInfo]
+	About     string // one JSON object; empty: none
 }
 
 // Row returns the name of the row for a value of the key of a net.

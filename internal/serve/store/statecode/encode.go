@@ -26,6 +26,7 @@ func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info) ([]byte, error)
 	e.number(`,"owner":`, i.Owner)
 	e.string(`,"writer":`, i.Writer)
 	e.flag(`,"ended":true`, i.Ended)
+	e.string(`,"about":`, i.About)
 	e.number(`,"last":`, s.Last)
 	e.spent(s.Spent[max(0, len(s.Spent)-maxSpent):])
 	if s.Would != (gate.WouldCount{}) {

@@ -35,6 +35,21 @@ func (c *Codec) Shared(scope gate.Scope, name string, data []byte, values map[st
 	return c.read(of, scope, data, values)
 }
 
+// ReadInfo reads what is kept of a session beside its nets, whatever its policy.
+func ReadInfo(name string, data []byte) (Info, error) {
+	d := decoder{of: fmt.Sprintf("session %q", name)}
+	d.object("the part", data, func(key string, value []byte) bool {
+		switch key {
+		case "principal", "since", "owner", "writer", "ended", "about":
+			return d.member(key, value)
+		case "calls":
+			d.list("the open calls", value, func([]byte) { d.info.Open++ })
+		}
+		return true
+	})
+	return d.info, d.err
+}
+
 func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string][]byte) (Loaded, error) {
 	if version, _ := rawjson.Member(data, "v"); string(version) != "1" {
 		return Loaded{}, fmt.Errorf("%s: its form is %.20q, and this program knows form 1 only: a newer one wrote it, or it is damaged", of, version)

@@ -110,7 +110,7 @@ func TestRoundTrip(t *testing.T) {
 func play(t *testing.T, g generator, p *gate.Policy, name string) {
 	t.Helper()
 	c := statecode.New(p, nil)
-	info := statecode.Info{Principal: "ann \"x\"", Since: noon, Owner: 1 << 62, Writer: "w"}
+	info := statecode.Info{Principal: "ann \"x\"", Since: noon, Owner: 1 << 62, Writer: "w", Ended: true, About: `{"x":1}`}
 	a := p.NewState(nil)
 	a.Owners[gate.ScopePrincipal], a.Owners[gate.ScopeGlobal] = info.Owner, info.Owner
 	now := noon
@@ -118,11 +118,14 @@ func play(t *testing.T, g generator, p *gate.Policy, name string) {
 	for step := range 40 {
 		e := encode(t, c, a, info)
 		b, got, kept := decode(t, c, e)
-		if got != info || kept != nil {
+		if info.Open = len(b.Calls); got != info || kept != nil {
 			t.Fatalf("%s, step %d: %+v, %+v", name, step, got, kept)
 		}
 		for _, ask := range a.Asks { // a question does not outlive its process
 			b.Apply(&gate.Delta{Asked: ask})
+		}
+		if read, err := statecode.ReadInfo("s", e.parts[0]); err != nil || read != info {
+			t.Fatalf("%s, step %d: %+v, %v", name, step, read, err)
 		}
 		if again := encode(t, c, b, got); !again.equal(e) {
 			t.Fatalf("%s, step %d: wrote\n%s\nthen\n%s", name, step, e, again)
