@@ -31,10 +31,13 @@ func (m *Memory) successor(a admission.Adoption) *successor {
 		next.states[e] = state
 		next.add(e.info.Key, ofScope(kept, e.state, state, gate.ScopeSession))
 	}
-	slices.SortFunc(next.report, func(a, b admission.Adopted) int {
-		return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
-	})
+	slices.SortFunc(next.report, inOrder)
 	return next
+}
+
+// inOrder compares reports by principal, then by session.
+func inOrder(a, b admission.Adopted) int {
+	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
 }
 
 func (s *successor) add(k admission.Key, kept []gate.Kept) {

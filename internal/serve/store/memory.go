@@ -44,16 +44,6 @@ const maxLingering = 10_000
 
 var _ admission.Ledger = (*Memory)(nil)
 
-// entry is one session.
-type entry struct {
-	info admission.SessionInfo
-
-	mu    sync.Mutex
-	state *gate.State
-	parts []*part // that it shares, in the order of locking
-	ended bool    // it is forgotten once nothing of it is open
-}
-
 // NewMemory returns a ledger of states of p, in which the named nets are active,
 // all if active is nil. Approvals may be nil where no call asks for one.
 func NewMemory(p *gate.Policy, active []string, approvals Approvals, recorder *audit.Recorder) *Memory {
@@ -129,14 +119,6 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	return nil
 }
 
-// end notes that the session has ended, and returns it if it is over.
-func (e *entry) end() (over *entry) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.ended = true
-	return e.ifOver()
-}
-
 // linger keeps a session that has ended for the calls of it that are open.
 func (m *Memory) linger(session string) {
 	m.mu.Lock()
@@ -145,30 +127,6 @@ func (m *Memory) linger(session string) {
 		delete(m.sessions, m.lingering[0])
 		m.lingering = m.lingering[1:]
 	}
-}
-
-// lock locks the session and what it shares, in this order.
-func (e *entry) lock() {
-	e.mu.Lock()
-	for _, p := range e.parts {
-		p.lend(e.state)
-	}
-}
-
-func (e *entry) unlock() {
-	for _, p := range slices.Backward(e.parts) {
-		p.keep(e.state)
-	}
-	e.mu.Unlock()
-}
-
-// ifOver returns the session if it has ended and nothing of it is open. It needs
-// the lock of the session.
-func (e *entry) ifOver() *entry {
-	if e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0 {
-		return e
-	}
-	return nil
 }
 
 // forget drops a session that is over; nil: none is.
@@ -268,12 +226,12 @@ func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Ado
 // lockAll locks all sessions, which nobody else does with two. It needs the lock.
 func (m *Memory) lockAll() {
 	for _, e := range m.sessions {
-		e.mu.Lock()
+		e.hold()
 	}
 }
 
 func (m *Memory) unlockAll() {
 	for _, e := range m.sessions {
-		e.mu.Unlock()
+		e.release()
 	}
 }

@@ -31,17 +31,18 @@ func policyOf(t *testing.T, nets ...gate.Net) *gate.Policy {
 }
 
 // try decides a call in a session, and settles it.
-func try(t *testing.T, m *store.Memory, k admission.Key, tool string) (passed bool, err error) {
+func try(t *testing.T, m admission.Ledger, k admission.Key, tool string) (passed bool, err error) {
 	t.Helper()
 	var number uint64
 	err = admission.Update(t.Context(), m, k, func(s *gate.State) (admission.Change, error) {
 		d, delta := s.Policy().Decide(s, gate.Call{Tool: tool}, nil)
-		if a, ok := d.(*gate.Allow); ok {
-			passed, number = true, a.Ticket.Number
+		a, ok := d.(*gate.Allow)
+		if passed = ok; ok {
+			number = a.Ticket.Number
 		}
-		return admission.Change{Delta: delta}, nil
+		return admission.Change{Delta: delta, Admits: ok}, nil
 	})
-	if !passed {
+	if !passed || err != nil {
 		return false, err
 	}
 	return true, admission.Update(t.Context(), m, k, func(s *gate.State) (admission.Change, error) {
@@ -77,11 +78,34 @@ func ExampleMemory() {
 	// <nil>
 }
 
+// maker makes a ledger with sessions.
+type maker func(p *gate.Policy, active []string, keys ...admission.Key) admission.Ledger
+
+// kinds are the kinds of ledgers, with these sessions.
+func kinds(t *testing.T, f func(*testing.T, maker)) {
+	t.Helper()
+	t.Run("memory", func(t *testing.T) {
+		f(t, func(p *gate.Policy, active []string, keys ...admission.Key) admission.Ledger {
+			return memory(t, p, active, keys...)
+		})
+	})
+	t.Run("durable", func(t *testing.T) {
+		f(t, func(p *gate.Policy, active []string, keys ...admission.Key) admission.Ledger {
+			d := durable(t, database(t, place(t)), p, active)
+			begin(t, d, keys...)
+			return d
+		})
+	})
+}
+
 // TestScopes: sessions share what their principal, and what all have.
-func TestScopes(t *testing.T) {
+func TestScopes(t *testing.T) { kinds(t, testScopes) }
+
+func testScopes(t *testing.T, ledger maker) {
+	t.Helper()
 	p := policyOf(t, limit("own", 1, gate.ScopeSession), limit("shared", 1, gate.ScopePrincipal), limit("all", 1, gate.ScopeGlobal))
 	keys := []admission.Key{{Session: "1", Principal: "ann"}, {Session: "2", Principal: "ann"}, {Session: "3", Principal: "bob"}}
-	m := memory(t, p, nil, keys...)
+	m := ledger(p, nil, keys...)
 	for tool, want := range map[string][3]bool{"own": {true, true, true}, "shared": {true, false, true}, "all": {true, false, false}} {
 		for i, k := range keys {
 			if passed, err := try(t, m, k, tool); err != nil || passed != want[i] {
@@ -101,10 +125,13 @@ func TestScopes(t *testing.T) {
 
 // TestAdopt: shared nets go over to another policy once, with their state, also
 // where they had no session, and those that are new are shared from then on.
-func TestAdopt(t *testing.T) {
+func TestAdopt(t *testing.T) { kinds(t, testAdopt) }
+
+func testAdopt(t *testing.T, ledger maker) {
+	t.Helper()
 	old := policyOf(t, limit("all", 2, gate.ScopeGlobal), limit("shared", 1, gate.ScopePrincipal))
 	ann, bob := admission.Key{Session: "1", Principal: "ann"}, admission.Key{Session: "2", Principal: "bob"}
-	m := memory(t, old, nil, ann)
+	m := ledger(old, nil, ann)
 	for _, tool := range []string{"all", "shared"} {
 		if passed, err := try(t, m, ann, tool); !passed || err != nil {
 			t.Fatal(passed, err)
@@ -130,9 +157,12 @@ func TestAdopt(t *testing.T) {
 }
 
 // TestNothingByHalves: what fails changes neither the state nor the record.
-func TestNothingByHalves(t *testing.T) {
+func TestNothingByHalves(t *testing.T) { kinds(t, testNothingByHalves) }
+
+func testNothingByHalves(t *testing.T, ledger maker) {
+	t.Helper()
 	k := admission.Key{Session: "1"}
-	m := memory(t, policyOf(t, limit("a", 1, gate.ScopeSession)), nil, k)
+	m := ledger(policyOf(t, limit("a", 1, gate.ScopeSession)), nil, k)
 	no := errors.New("no")
 	if err := admission.Update(t.Context(), m, k, func(s *gate.State) (admission.Change, error) {
 		_, delta := s.Policy().Decide(s, gate.Call{Tool: "a"}, nil)
@@ -153,14 +183,17 @@ func TestNothingByHalves(t *testing.T) {
 
 // TestHeld: where a net that was written by hand is held, no state changes, until it is
 // drained or reset; a trial changes none either.
-func TestHeld(t *testing.T) {
+func TestHeld(t *testing.T) { kinds(t, testHeld) }
+
+func testHeld(t *testing.T, ledger maker) {
+	t.Helper()
 	net := func(tokens int) gate.Net {
 		n := limit("a", tokens, gate.ScopePrincipal)
 		n.Name = "n"
 		return n
 	}
 	ann := admission.Key{Session: "1", Principal: "ann"}
-	m := memory(t, policyOf(t, net(2)), nil, ann)
+	m := ledger(policyOf(t, net(2)), nil, ann)
 	if passed, err := try(t, m, ann, "a"); !passed || err != nil {
 		t.Fatal(passed, err)
 	}

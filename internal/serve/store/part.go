@@ -16,6 +16,11 @@ type part struct {
 	mu    sync.Mutex
 	data  []*gate.NetData // in the order of nets
 	owner uint64          // given last, see [gate.State.Owners]
+
+	// In a database.
+	name  string
+	row   *row // nil: it is not read
+	reads bool // a call may depend on the nets without moving them
 }
 
 // newPart is the nets of the scope at their start.
@@ -28,6 +33,7 @@ func partOf(s *gate.State, scope gate.Scope) *part {
 	for i, n := range s.Policy().Nets() {
 		if n.Scope == scope {
 			p.nets, p.data = append(p.nets, i), append(p.data, s.Nets[i])
+			p.reads = p.reads || len(n.Phases)+len(n.Recovery) > 0 || n.Advisory
 		}
 	}
 	return p
@@ -50,6 +56,11 @@ func (p *part) tick(policy *gate.Policy, t time.Time) {
 	s.Apply(policy.Tick(s, t))
 	p.take(s)
 }
+
+// hold locks the nets.
+func (p *part) hold() { p.mu.Lock() }
+
+func (p *part) release() { p.mu.Unlock() }
 
 // lend locks the nets and puts them into the state of a session.
 func (p *part) lend(s *gate.State) {

@@ -40,6 +40,7 @@ type net struct {
 	name        string
 	scope       gate.Scope
 	print       string
+	row         string   // its name, before that of a value
 	head        []byte   // its name and its fingerprint
 	places      [][]byte // as keys
 	transitions [][]byte // as values
@@ -56,6 +57,7 @@ func newNet(info gate.NetInfo, start *gate.NetData) net {
 		name: info.Name, scope: info.Scope, print: info.Fingerprint[:printed], shadow: info.Shadow, start: start,
 		place: map[string]int{}, transition: map[string]int{},
 	}
+	n.row = string(rawjson.AppendString(nil, n.name))
 	n.head = append(rawjson.AppendString(nil, n.name), `:{"print":"`+n.print+`"`...)
 	for i, p := range info.Places {
 		n.place[p] = i
@@ -83,10 +85,8 @@ type Info struct {
 	About     string // one JSON object; empty: none
 }
 
-// Row returns the name of the row for a value of the key of a net.
-func Row(net, key string) string {
-	return string(rawjson.AppendString(make([]byte, 0, len(net)+len(key)+2), net)) + key
-}
+// Row returns the name of the row for a value of the key of the net with that index.
+func (c *Codec) Row(net int, key string) string { return c.nets[net].row + key }
 
 // atStart reports whether there is nothing to be written of the net.
 func (n *net) atStart(d *gate.NetData) bool {

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// patience bounds how long a commit may take.
+const patience = 20 * time.Second
+
+// commitNext commits what waits, unless s has ended. The caller has the lead of the queue,
+// and gives it away.
+func (d *Durable) commitNext(s *queued) {
+	defer d.settleUnsent()
+	defer d.queue.rest()
+	if !s.over() {
+		d.commit(d.queue.take())
+	}
+}
+
+// drain commits all that waits.
+func (d *Durable) drain() {
+	d.queue.lead <- struct{}{}
+	defer d.queue.rest()
+	for batch := d.queue.take(); len(batch) > 0; batch = d.queue.take() {
+		d.commit(batch)
+	}
+}
+
+// commit commits a batch, as far as nothing before it has failed. It needs the lead of the
+// queue.
+func (d *Durable) commit(batch []*queued) {
+	sound, lost := sift(batch)
+	// What is lost is undone after the commit: who reads again sees what is committed now.
+	defer func() {
+		for _, s := range lost {
+			err := cmp.Or(s.faulty(), admission.ErrStale)
+			s.fail(err, err)
+		}
+	}()
+	if len(sound) == 0 {
+		return
+	}
+	ops := make([]*backend.Op, len(sound))
+	for i, s := range sound {
+		ops[i] = &s.op
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err := d.resolve(ctx)
+	if err == nil {
+		err = d.database.Commit(ctx, ops)
+	}
+	switch {
+	case err == nil:
+		d.conclude(sound)
+	case errors.Is(err, backend.ErrUncertain):
+		d.doubt(ctx, sound, d.fault(err))
+	default:
+		_ = d.fault(err)
+		for _, s := range sound {
+			s.fail(err, err)
+		}
+	}
+}
+
+// sift takes out of a batch the steps that were made on what is not so, and those that
+// were made on what such a step has left.
+func sift(batch []*queued) (sound, lost []*queued) {
+	undone := map[*row]bool{}
+	for i, s := range batch {
+		if s.faulty() == nil && !slices.ContainsFunc(s.rows, func(r *row) bool { return undone[r] }) {
+			if lost != nil {
+				sound = append(sound, s)
+			}
+			continue
+		}
+		if lost == nil {
+			sound = slices.Clip(batch[:i])
+		}
+		lost = append(lost, s)
+		for _, r := range s.rows[:len(s.op.Writes)] {
+			undone[r] = true
+		}
+	}
+	if lost == nil {
+		return batch, nil
+	}
+	return sound, lost
+}
+
+// conclude ends the steps of a commit as the database says. Of calls whose records the
+// file has not got nothing comes: they are settled.
+func (d *Durable) conclude(steps []*queued) {
+	unwritten := d.copy(steps)
+	for _, s := range steps {
+		if s.op.Err != nil {
+			s.refuse(s.op.Err)
+			continue
+		}
+		if unwritten != nil && s.call != 0 {
+			d.unsent.add(admitted{session: s.session, call: s.call})
+			s.succeed(unwritten)
+			continue
+		}
+		s.succeed(nil)
+	}
+}
+
+// copy writes the records of what was committed to the recorder.
+func (d *Durable) copy(steps []*queued) error {
+	if !d.recorder.Active() {
+		return nil
+	}
+	var all []audit.Event
+	for _, s := range steps {
+		if s.op.Err == nil {
+			all = append(all, s.events...)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	err := d.recorder.Write(all...)
+	if err != nil {
+		d.log.Error("records are in the database alone", "records", len(all), "error", err)
+	}
+	return err
+}
+
+// refuse ends a step of which the database says that it may not be.
+func (s *queued) refuse(err error) {
+	switch {
+	case errors.Is(err, backend.ErrStale):
+		s.fail(admission.ErrStale, admission.ErrStale)
+	case errors.Is(err, backend.ErrUsed):
+		s.fail(admission.ErrStale, approval.ErrUsed)
+	case errors.Is(err, backend.ErrStopped):
+		s.fail(admission.ErrStale, admission.ErrStopped)
+	default:
+		s.fail(admission.ErrStale, err)
+	}
+}

@@ -1,0 +1,144 @@
+package store_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/store"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// place is the path of a database in a directory of its own.
+func place(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "state", "petrigate.db")
+}
+
+// database opens a database until the end of the test.
+func database(t testing.TB, path string) backend.Backend {
+	t.Helper()
+	b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func durable(t testing.TB, b backend.Backend, p *gate.Policy, active []string) *store.Durable {
+	t.Helper()
+	d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p, Active: active})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func begin(t testing.TB, l admission.Ledger, keys ...admission.Key) {
+	t.Helper()
+	for _, k := range keys {
+		if err := l.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now(), Lasting: k.Principal == "lasting"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func passes(t *testing.T, l admission.Ledger, k admission.Key, tool string, want bool) {
+	t.Helper()
+	if passed, err := try(t, l, k, tool); err != nil || passed != want {
+		t.Helper()
+		t.Errorf("%s in session %s: %t, %v, want %t", tool, k.Session, passed, err, want)
+	}
+}
+
+// TestRestart: what was spent stays spent, whichever process looks.
+func TestRestart(t *testing.T) {
+	p, path := policyOf(t, limit("own", 2, gate.ScopeSession), limit("shared", 2, gate.ScopePrincipal), limit("all", 3, gate.ScopeGlobal)), place(t)
+	k, other := admission.Key{Session: "s", Principal: "lasting"}, admission.Key{Session: "o", Principal: "lasting"}
+	for range 2 {
+		d := durable(t, database(t, path), p, nil)
+		begin(t, d, k)
+		for _, tool := range []string{"own", "shared", "all"} {
+			passes(t, d, k, tool, true)
+		}
+		if err := d.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	d := durable(t, database(t, path), p, nil)
+	passes(t, d, k, "own", false) // it is found without having been opened here
+	begin(t, d, k, other)
+	for _, c := range []struct {
+		key  admission.Key
+		tool string
+		want bool
+	}{{k, "own", false}, {k, "shared", false}, {other, "own", true}, {other, "shared", false}, {other, "all", true}, {k, "all", false}} {
+		passes(t, d, c.key, c.tool, c.want)
+	}
+}
+
+// TestTwo: two processes see what each other does: calls that passed and calls that
+// were given back.
+func TestTwo(t *testing.T) {
+	p, path := policyOf(t, limit("all", 3, gate.ScopeGlobal)), place(t)
+	a, b := durable(t, database(t, path), p, nil), durable(t, database(t, path), p, nil)
+	ann, bob := admission.Key{Session: "1"}, admission.Key{Session: "2"}
+	begin(t, a, ann)
+	begin(t, b, bob)
+	passes(t, a, ann, "all", true)
+	passes(t, b, bob, "all", true)
+	passes(t, a, ann, "all", true)
+	passes(t, b, bob, "all", false)
+	passes(t, a, ann, "all", false)
+	if err := admission.Update(t.Context(), b, bob, func(s *gate.State) (admission.Change, error) {
+		return admission.Change{Delta: s.Policy().Reset(s)}, nil
+	}); err != nil {
+		t.Error(err)
+	}
+	passes(t, a, ann, "all", false) // it is shared: no session can put it back
+}
+
+// TestEnd: a session that has ended is forgotten, once its calls have ended.
+func TestEnd(t *testing.T) {
+	p, b := policyOf(t, limit("own", 2, gate.ScopeSession)), database(t, place(t))
+	d, k := durable(t, b, p, nil), admission.Key{Session: "s", Principal: "ann"}
+	begin(t, d, k)
+	var number uint64
+	if err := admission.Update(t.Context(), d, k, func(s *gate.State) (admission.Change, error) {
+		verdict, delta := s.Policy().Decide(s, gate.Call{Tool: "own"}, nil)
+		number = verdict.(*gate.Allow).Ticket.Number
+		return admission.Change{Delta: delta, Admits: true}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.End(t.Context(), k); err != nil {
+		t.Error(err)
+	}
+	if parts, err := b.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"}); err != nil || parts[0].Version == 0 {
+		t.Errorf("%+v, %v", parts, err)
+	}
+	if err := admission.Update(t.Context(), d, k, func(s *gate.State) (admission.Change, error) {
+		return admission.Change{Delta: s.Policy().Settle(s, number, gate.Success)}, nil
+	}); err != nil {
+		t.Error(err)
+	}
+	if parts, err := b.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"}); err != nil || parts[0].Version != 0 {
+		t.Errorf("%+v, %v", parts, err)
+	}
+	if err := d.View(t.Context(), k, func(*gate.State) {}); !errors.Is(err, admission.ErrNoSession) {
+		t.Error(err)
+	}
+}

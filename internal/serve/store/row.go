@@ -1,0 +1,91 @@
+package store
+
+import (
+	"sync/atomic"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/statecode"
+)
+
+// row is what an entry or a part is in a database, as long as it is as it was read and as
+// steps of this process left it. It is dropped, and never read again, once that is not
+// known to be so. The lock of the entry or of the part guards it.
+type row struct {
+	id      backend.PartID
+	version int64   // after the steps that were staged
+	last    *queued // that was staged last; nil: none
+	dirty   map[value]struct{}
+	gone    []string // rows of values that are to be removed with the next write
+
+	durable atomic.Int64          // version after the steps that were committed
+	dropped atomic.Pointer[error] // why; nil: it is not
+}
+
+// value is a value of the key of a net whose state is not written yet.
+type value struct {
+	net int
+	key string
+}
+
+func newRow(p *backend.Part) *row {
+	r := &row{id: p.ID, version: p.Version}
+	r.durable.Store(p.Version)
+	return r
+}
+
+// drop says that what this process believes of the row is wrong.
+func (r *row) drop(why error) { r.dropped.CompareAndSwap(nil, &why) }
+
+// faulty returns why the row was dropped.
+func (r *row) faulty() error {
+	if why := r.dropped.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
+
+// pending reports whether steps were staged whose end is not known.
+func (r *row) pending() bool { return r.version != r.durable.Load() }
+
+// spoil notes that the state for a value has changed.
+func (r *row) spoil(net int, key string) {
+	if r.dirty == nil {
+		r.dirty = map[value]struct{}{}
+	}
+	r.dirty[value{net, key}] = struct{}{}
+}
+
+// spoilAll notes the values that a net had or has.
+func (r *row) spoilAll(net int, values ...*gate.Values) {
+	for _, v := range values {
+		for key := range v.All() {
+			r.spoil(net, key)
+		}
+	}
+}
+
+// values returns the rows of values that have changed since they were written.
+func (r *row) values(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {
+	if len(r.dirty)+len(r.gone) == 0 {
+		return nil, nil
+	}
+	rows := make(map[string][]byte, len(r.dirty)+len(r.gone))
+	for _, name := range r.gone { // those that are there again come after
+		rows[name] = nil
+	}
+	for v := range r.dirty {
+		name := c.Row(v.net, v.key)
+		d := s.Nets[v.net].Values.Get(v.key)
+		if d == nil {
+			rows[name] = nil
+			continue
+		}
+		data, err := c.AppendValue(nil, v.net, d)
+		if err != nil {
+			return nil, err
+		}
+		rows[name] = data
+	}
+	return rows, nil
+}

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// Stage implements [admission.Ledger].
+func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
+	var seen *glance
+	s, err := d.attempt(ctx, k, func(e *entry) (*queued, error) {
+		change, err := f(e.state)
+		if err != nil {
+			return nil, err
+		}
+		if !e.writes(&change) {
+			e.apply(change.Delta)
+			seen = d.glance(e)
+			return nil, nil
+		}
+		return d.make(e, &change)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case s != nil:
+		return s, nil
+	default:
+		return seen, nil
+	}
+}
+
+// writes reports whether the change is more than what time has moved, which the next
+// decision finds again.
+func (e *entry) writes(c *admission.Change) bool {
+	d := c.Delta
+	return len(c.Events) > 0 || c.Uses != "" || d != nil &&
+		(d.Opened != nil || d.Closed != 0 || d.Asked != nil || d.Spent != 0 || d.Would != "" || e.ended && d.Answered != 0)
+}
+
+// make makes the step of a change. It needs the locks of the session.
+func (d *Durable) make(e *entry, c *admission.Change) (*queued, error) {
+	events, err := d.events(e.info.Session, c.Events)
+	if err != nil {
+		return nil, err
+	}
+	if c.Delta == nil { // nothing moves
+		s := d.newQueued(e, events)
+		s.op.Uses, s.events = c.Uses, c.Events
+		return d.enqueue(s), nil
+	}
+	admits := uint64(0)
+	if o := c.Delta.Opened; o != nil && e.state.Calls[o.Number] == nil {
+		admits = o.Number
+	}
+	parts := e.touches(c.Delta)
+	e.apply(c.Delta)
+	s, err := d.prepare(e, parts, events)
+	if err != nil {
+		return nil, err
+	}
+	s.call, s.events, s.op.Reserve, s.op.Uses = admits, c.Events, c.Admits, c.Uses
+	e.await(c.Delta, s)
+	return d.enqueue(s), nil
+}
+
+// await notes by which step a call began to wait for a person.
+func (e *entry) await(delta *gate.Delta, s *queued) {
+	delete(e.asks, delta.Answered)
+	if a := delta.Asked; a != nil {
+		if e.asks == nil {
+			e.asks = map[uint64]*queued{}
+		}
+		e.asks[a.Number] = s
+	}
+}
+
+// write makes a step that writes parts as they are.
+func (d *Durable) write(e *entry, parts [3]touch, events []backend.Event) (*queued, error) {
+	s, err := d.prepare(e, parts, events)
+	if err != nil {
+		return nil, err
+	}
+	return d.enqueue(s), nil
+}
+
+// touch says what a step does with a part.
+type touch uint8
+
+const (
+	unused  touch = iota
+	read          // its outcome depends on it
+	changed       // it is written
+)
+
+// touches says what a step with this delta does with each part. The session changes.
+func (e *entry) touches(delta *gate.Delta) (parts [3]touch) {
+	parts[gate.ScopeSession] = changed
+	if delta == nil {
+		return parts
+	}
+	ended := e.ending(delta)
+	for _, p := range e.parts {
+		has := func(net int) bool { return slices.Contains(p.nets, net) }
+		switch {
+		case slices.ContainsFunc(delta.Nets, func(n gate.NetDelta) bool { return has(n.Net) }):
+			parts[p.scope] = changed
+		case p.reads, ended != nil && slices.ContainsFunc(ended.Nets, has):
+			parts[p.scope] = read
+		}
+	}
+	return parts
+}
+
+// ending returns the call that ends by the delta: that it does not move a net which waits
+// for the call is something that was read there. Nil: none ends.
+func (e *entry) ending(delta *gate.Delta) *gate.OpenCall {
+	if o := delta.Opened; o != nil {
+		return e.state.Calls[o.Number]
+	}
+	return e.state.Calls[delta.Closed]
+}
+
+// apply makes a change in memory, and notes the rows of values that it changes.
+func (e *entry) apply(delta *gate.Delta) {
+	if delta == nil {
+		return
+	}
+	for i := range delta.Nets {
+		n := &delta.Nets[i]
+		if n.Key != "" {
+			e.rowOf(n.Net).spoil(n.Net, n.Key)
+		} else if old := e.state.Nets[n.Net].Values; old != n.Data.Values {
+			e.rowOf(n.Net).spoilAll(n.Net, old, n.Data.Values)
+		}
+	}
+	e.state.Apply(delta)
+}
+
+// rowOf is the row of the part that has the net.
+func (e *entry) rowOf(net int) *row {
+	for _, p := range e.parts {
+		if slices.Contains(p.nets, net) {
+			return p.row
+		}
+	}
+	return e.row
+}
+
+func (d *Durable) newQueued(e *entry, events []backend.Event) *queued {
+	return &queued{ledger: d, session: e.info.Key, ended: make(chan struct{}),
+		op: backend.Op{Session: e.info.Session, Events: events, Time: d.now()}}
+}
+
+// prepare makes a step that writes these parts, and raises their versions. It needs the
+// locks of the session. After an error they are to be read again.
+func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*queued, error) {
+	s := d.newQueued(e, events)
+	s.op.Writes = make([]backend.Write, 0, 1+len(e.parts))
+	s.rows = make([]*row, 0, 1+len(e.parts))
+	if parts[gate.ScopeSession] == changed && (e.ifOver() == nil || e.row.version > 0) {
+		w := backend.Write{ID: e.row.id, Version: e.row.version}
+		var err error
+		if e.ifOver() == nil {
+			if w.Data, err = d.codec.AppendSession(nil, e.state, e.stored(d.database.Writer())); err == nil {
+				w.Values, err = e.row.values(d.codec, e.state)
+			}
+		}
+		if err != nil {
+			return nil, e.spoilt(err)
+		}
+		s.writes(e.row, w)
+	}
+	for _, p := range e.parts {
+		w := backend.Write{ID: p.row.id, Version: p.row.version}
+		if parts[p.scope] != changed {
+			if w.Read = true; parts[p.scope] == read {
+				s.writes(p.row, w)
+			}
+			continue
+		}
+		var err error
+		if w.Data, err = d.codec.AppendShared(nil, e.state, p.scope); err == nil {
+			w.Values, err = p.row.values(d.codec, e.state)
+		}
+		if err != nil {
+			return nil, e.spoilt(err)
+		}
+		s.writes(p.row, w)
+	}
+	s.rows = e.addRows(s.rows)
+	return s, nil
+}
+
+// spoilt drops what was changed in memory and cannot be written.
+func (e *entry) spoilt(err error) error {
+	for _, r := range e.addRows(nil) {
+		r.drop(err)
+	}
+	return fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
+}
+
+// addRows adds the rows that the session has its state from.
+func (e *entry) addRows(rows []*row) []*row {
+	if !slices.Contains(rows, e.row) {
+		rows = append(rows, e.row)
+	}
+	for _, p := range e.parts {
+		if !slices.Contains(rows, p.row) {
+			rows = append(rows, p.row)
+		}
+	}
+	return rows
+}
+
+func (s *queued) writes(r *row, w backend.Write) {
+	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
+	if !w.Read {
+		r.version++
+		r.dirty, r.gone = nil, nil
+	}
+}
+
+// enqueue puts the step behind those before it.
+func (d *Durable) enqueue(s *queued) *queued {
+	for i := range s.op.Writes {
+		s.rows[i].last = s
+	}
+	d.queue.add(s)
+	return s
+}
+
+// events are events as bytes.
+func (d *Durable) events(session string, events []audit.Event) ([]backend.Event, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	all := make([]backend.Event, 0, len(events))
+	now := d.now()
+	for _, e := range events {
+		object, err := audit.AppendEvent(nil, e)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
+		}
+		all = append(all, backend.Event{Time: now, Session: session, Object: object})
+	}
+	return all, nil
+}
+
+// Append implements [admission.Ledger].
+func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
+	all, err := d.events("", events)
+	if err != nil {
+		return nil, err
+	}
+	s := d.newQueued(&entry{}, all)
+	s.events = events
+	return d.enqueue(s), nil
+}
