@@ -47,6 +47,8 @@ func durable(t testing.TB, b backend.Backend, p *gate.Policy, active []string) *
 	return d
 }
 
+func soon() time.Time { return time.Now().Add(time.Hour) }
+
 func begin(t testing.TB, l admission.Ledger, keys ...admission.Key) {
 	t.Helper()
 	for _, k := range keys {
