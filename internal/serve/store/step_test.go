@@ -86,7 +86,7 @@ func snapshot(t *testing.T, m *store.Memory, k admission.Key) (c *gate.State) {
 	return c
 }
 
-func rules(t *testing.T) *gate.Policy {
+func ruled(t *testing.T) *gate.Policy {
 	backup := gate.Net{
 		Name: "backup", Places: []string{"ready", "saved"}, Initial: map[string]int{"ready": 1}, Cause: gate.CauseSequence, Reason: "delete requires a backup.",
 		Transitions: []gate.Transition{
@@ -109,7 +109,7 @@ func rules(t *testing.T) *gate.Policy {
 // first writes for all.
 func TestOneWrite(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1", Principal: "ann"}
-	m := recorded(t, rules(t), d, k)
+	m := recorded(t, ruled(t), d, k)
 	var commits []admission.Commit
 	for _, tool := range []string{"own", "backup", "all"} {
 		c, err := stage(t, m, k, tool, call(tool))
@@ -143,7 +143,7 @@ func TestUndo(t *testing.T) {
 			if alone {
 				out = each{d}
 			}
-			m := recorded(t, rules(t), out, ann, bob)
+			m := recorded(t, ruled(t), out, ann, bob)
 			commit := func(steps ...func() (admission.Commit, error)) (failed int) {
 				var all []admission.Commit
 				for _, s := range steps {
@@ -195,7 +195,7 @@ func TestUndo(t *testing.T) {
 // undone with them.
 func TestWithoutRecords(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1"}
-	m := recorded(t, rules(t), d, k)
+	m := recorded(t, ruled(t), d, k)
 	silent := func() (admission.Commit, error) {
 		return m.Stage(t.Context(), k, func(s *gate.State) (admission.Change, error) { return admission.Change{Delta: call("own")(s)}, nil })
 	}
@@ -286,7 +286,7 @@ func count(m gate.Marking, place string) (n int) {
 // TestFullQueue: who comes to a queue that is full writes what waits.
 func TestFullQueue(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1"}
-	m := recorded(t, rules(t), d, k)
+	m := recorded(t, ruled(t), d, k)
 	for range 3000 {
 		if _, err := stage(t, m, k, "x", func(*gate.State) *gate.Delta { return nil }); err != nil {
 			t.Fatal(err)
@@ -301,7 +301,7 @@ func TestFullQueue(t *testing.T) {
 // not on record.
 func TestEndOfUndone(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1"}
-	m := recorded(t, rules(t), d, k)
+	m := recorded(t, ruled(t), d, k)
 	if c, err := stage(t, m, k, "all", call("all")); err != nil || c.Wait(t.Context()) != nil {
 		t.Fatal(err)
 	}
