@@ -102,7 +102,7 @@ func (t *trial) copy(from, to string) {
 // settle brings all that was committed into the file itself.
 func (t *trial) settle() {
 	t.Helper()
-	l, err := dial(t.path)
+	l, err := usual.dial(t.path, writing)
 	t.must(err)
 	t.must(errors.Join(l.run("PRAGMA wal_checkpoint(TRUNCATE)"), l.close()))
 }
@@ -130,7 +130,7 @@ func TestLocked(outer *testing.T) {
 	t := try(outer)
 	t.good(1)
 	t.must(t.backend.scribe.link.run("PRAGMA busy_timeout = 20"))
-	l, err := dial(t.path)
+	l, err := usual.dial(t.path, writing)
 	t.must(err)
 	defer l.close()
 	t.must(l.run("BEGIN IMMEDIATE"))

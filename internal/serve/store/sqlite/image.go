@@ -17,8 +17,8 @@ type image struct{ counter, pages uint32 }
 // must not be opened in any other way, see [scribe.create]. Without the log the file may
 // be in pieces, where a process was killed while it brought the log into it: then ok is
 // false, and the next look tells.
-func readImage(path string) (i image, ok bool) {
-	l, err := dial(path, "mode", "ro", "immutable", "1")
+func readImage(d dialer, path string) (i image, ok bool) {
+	l, err := d.dial(path, ignoringLog)
 	if err != nil {
 		return i, false
 	}
@@ -37,7 +37,7 @@ func readImage(path string) (i image, ok bool) {
 
 // compare looks at a file that was written since the last look, mostly by a checkpoint.
 func (s *scribe) compare(info os.FileInfo) error {
-	i, ok := readImage(s.path)
+	i, ok := readImage(s.dialer, s.path)
 	if ok && (i.counter < s.image.counter || i.counter == s.image.counter && i.pages < s.image.pages) {
 		return fmt.Errorf("%w: the file was written over; put the newer copy back in its place, or, to go on without what was lost, end all petrigate that use it and remove %q",
 			backend.ErrRolledBack, s.path+witnessSuffix)

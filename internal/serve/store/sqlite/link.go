@@ -20,13 +20,19 @@ type link struct {
 	statements map[string]*sql.Stmt
 }
 
-// What both connections are told. A database that was made by somebody hostile runs
+// What all connections are told. A database that was made by somebody hostile runs
 // nothing; the file is never mapped, since another process may cut it.
-var pragmas = []string{"mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
+var pragmas = []string{"busy_timeout(5000)", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
+
+// A dialer says by which driver the file is opened, and by which file system of that
+// driver; empty: the one of the machine. Tests have others.
+type dialer struct{ driver, system string }
+
+var usual = dialer{driver: "sqlite"}
 
 // dial opens the file, which must exist.
-func dial(path string, settings ...string) (*link, error) {
-	db, err := sql.Open("sqlite", address(path, settings))
+func (d dialer) dial(path string, mode access) (*link, error) {
+	db, err := sql.Open(d.driver, d.address(path, mode))
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +44,33 @@ func dial(path string, settings ...string) (*link, error) {
 	return &link{db, conn, map[string]*sql.Stmt{}}, nil
 }
 
-// address is the file as a URL. The settings are names and values in turns.
-func address(path string, settings []string) string {
+// An access is what a connection is for.
+type access int
+
+const (
+	writing access = iota // each commit is on the disk
+	reading
+	ignoringLog // reading the file alone, as it is
+)
+
+// address is the file as a URL.
+func (d dialer) address(path string, mode access) string {
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
 		path = "/" + path // a drive of Windows
 	}
-	q := url.Values{"mode": {"rw"}, "_error_rc": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": pragmas}
-	for i := 0; i+1 < len(settings); i += 2 {
-		q.Set(settings[i], settings[i+1])
+	q := url.Values{"mode": {"rw"}, "_error_rc": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}}
+	if d.system != "" {
+		q.Set("vfs", d.system)
+	}
+	switch mode {
+	case writing:
+		q["_pragma"] = append(pragmas[:len(pragmas):len(pragmas)], "synchronous(FULL)")
+	case reading:
+		q["_pragma"] = append(pragmas[:len(pragmas):len(pragmas)], "query_only(1)")
+	case ignoringLog:
+		q["_pragma"] = pragmas
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
 	}
 	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
 	return u.String()
@@ -129,8 +154,11 @@ func (l *link) close() error {
 // log of that name is left alone: it may belong to the new one.
 func (l *link) abandon() error {
 	_ = l.conn.Raw(func(c any) error {
-		_, err := c.(driver.FileControl).FileControlPersistWAL("main", 1)
-		return err
+		if f, ok := c.(driver.FileControl); ok {
+			_, err := f.FileControlPersistWAL("main", 1)
+			return err
+		}
+		return nil
 	})
 	return l.close()
 }

@@ -12,6 +12,7 @@ import (
 // keeps the log of the database from starting over.
 type reader struct {
 	path    string
+	dialer  dialer
 	explain func(error) error
 
 	mu     sync.Mutex
@@ -57,7 +58,7 @@ func (r *reader) attach() error {
 	}
 	r.detach()
 	r.file = info
-	r.link, err = dial(r.path, "_busy_timeout", busy, "_query_only", "1")
+	r.link, err = r.dialer.dial(r.path, reading)
 	return err
 }
 

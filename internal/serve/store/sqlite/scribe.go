@@ -15,18 +15,16 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
-// busy is for how long the lock of SQLite is waited for, in milliseconds.
-const busy = "5000"
-
 // A scribe has the one connection that writes, and knows what is in the database as long
 // as nobody else writes.
 type scribe struct {
-	path  string
-	lazy  bool // nothing has to be on the disk when it is committed
-	name  string
-	now   func() time.Time
-	log   *slog.Logger
-	turns turnstile
+	path   string
+	dialer dialer
+	lazy   bool // nothing has to be on the disk when it is committed
+	name   string
+	now    func() time.Time
+	log    *slog.Logger
+	turns  turnstile
 
 	mu     sync.Mutex // of one transaction
 	link   *link      // nil: there is no connection now
@@ -254,7 +252,7 @@ func (s *scribe) connect(same bool) (err error) {
 	if err := s.compare(info); err != nil {
 		return err
 	}
-	if s.link, err = dial(s.path, "_busy_timeout", busy, "_synchronous", "FULL"); err != nil {
+	if s.link, err = s.dialer.dial(s.path, writing); err != nil {
 		return err
 	}
 	s.synced, s.notes = true, notes{}

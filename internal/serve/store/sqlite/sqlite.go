@@ -26,6 +26,8 @@ type Options struct {
 	Writer string           // the name of the chain of records; empty: a new one
 	Logger *slog.Logger     // nil: nothing is logged
 	Now    func() time.Time // nil: the clock of the machine
+
+	dialer dialer
 }
 
 // A Backend is an open database.
@@ -52,11 +54,12 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
 	b := &Backend{scribe: scribe{
-		path: path,
-		lazy: o.Sync == Normal,
-		name: cmp.Or(o.Writer, strings.ToLower(rand.Text())),
-		now:  o.Now,
-		log:  o.Logger,
+		path:   path,
+		dialer: cmp.Or(o.dialer, usual),
+		lazy:   o.Sync == Normal,
+		name:   cmp.Or(o.Writer, strings.ToLower(rand.Text())),
+		now:    o.Now,
+		log:    o.Logger,
 	}}
 	if o.Now == nil {
 		b.scribe.now = time.Now
@@ -65,7 +68,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 		b.scribe.log = slog.New(slog.DiscardHandler)
 	}
 	b.scribe.turns = turnstile{path: path, patience: 2 * time.Second}
-	b.reader.path, b.reader.explain = path, b.scribe.explain
+	b.reader.path, b.reader.dialer, b.reader.explain = path, b.scribe.dialer, b.scribe.explain
 	if err := b.scribe.open(ctx); err != nil {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}

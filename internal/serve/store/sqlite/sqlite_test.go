@@ -196,7 +196,7 @@ func TestNewer(t *testing.T) {
 	} {
 		path := place(t)
 		b := open(t, Options{Path: path})
-		l, err := dial(path)
+		l, err := usual.dial(path, writing)
 		if err != nil {
 			t.Fatal(err)
 		}
