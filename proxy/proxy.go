@@ -265,7 +265,7 @@ func (p *Proxy) attach(u *pool.Server) {
 		OnListen:       func() { p.router.ServerListening(u) },
 		OnRequest:      func(q *upstream.ServerRequest) { p.router.ServerRequest(u, q) },
 		Busy:           func() bool { return p.pool.Busy(u) },
-		OnBurst:        p.router.BatchWrites(),
+		Burst:          p.router.Batch(u),
 	})
 }
 

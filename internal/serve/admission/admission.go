@@ -99,14 +99,7 @@ func (a *Admission) Writable() error { return a.ledger.Ready() }
 // Decide answers c on the newest state of its session: [Admitted], [Refused] or
 // [Asked]. It waits for nobody but the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
-	trace := ctx
-	begun := a.watch.begun()
-	ctx, end := a.watch.deciding(ctx, c)
-	v := &verdict{call: c}
-	d := a.answer(ctx, v, a.decide(ctx, v))
-	a.watch.decided(c, d, begun)
-	a.watch.observe(trace, c, d, end)
-	return d
+	return a.Stage(ctx, c).Wait()
 }
 
 // Redeem decides c again with the consent of a person to q, and uses the consent
@@ -157,13 +150,18 @@ var errSwapped = errors.New("the policy was replaced")
 
 // decide asks the nets under the generation in force, and commits what they say.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
+	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
+}
+
+// stage asks the nets under the generation in force.
+func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	for {
 		v.generation = a.generation.Load()
 		v.prepared.Reset(v.generation.Policy, &v.call.Gate)
 		v.prepared.Offered = v.call.Offered
-		err := Update(ctx, a.ledger, v.call.Key, func(s *gate.State) (Change, error) { return a.decideOn(s, v) })
+		c, err := a.ledger.Stage(ctx, v.call.Key, func(s *gate.State) (Change, error) { return a.decideOn(s, v) })
 		if !errors.Is(err, errSwapped) {
-			return err
+			return c, err
 		}
 		a.generation.awaitSwap()
 	}

@@ -81,8 +81,13 @@ func wait(ctx context.Context, c Commit) error {
 // Update stages a step, waits for its commit, and begins anew where another process was
 // faster. See [Ledger.Stage] for f.
 func Update(ctx context.Context, l Ledger, k Key, f func(*gate.State) (Change, error)) error {
+	return commit(ctx, func() (Commit, error) { return l.Stage(ctx, k, f) })
+}
+
+// commit stages a step and waits for it, until no other process is faster.
+func commit(ctx context.Context, stage func() (Commit, error)) error {
 	for {
-		c, err := l.Stage(ctx, k, f)
+		c, err := stage()
 		if err == nil {
 			err = wait(ctx, c)
 		}

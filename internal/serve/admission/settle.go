@@ -13,17 +13,7 @@ import (
 // success and failure counts; after an unknown outcome the call stays open, and so
 // it does where its outcome cannot be put on record: no token is produced.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
-	ctx, end := a.watch.settling(ctx, t)
-	e.Time = a.now()
-	err := a.settle(ctx, t, e, a.ended(t, &e, by))
-	if t.settled.Store(err == nil); err != nil {
-		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
-		a.Abandon(ctx, t)
-	}
-	if a.watch.meter != nil {
-		a.watch.meter.Settled(t.upstream, e.Outcome, e.Time.Sub(t.since))
-	}
-	end(Result{Outcome: e.Outcome, Err: err})
+	a.StageEnd(ctx, t, e, by).Wait()
 }
 
 // Abandon settles as unknown, off the record, unless the call is settled: it is
@@ -32,21 +22,23 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
 	}
-	if err := a.settle(ctx, t, gate.End{Outcome: gate.Unknown, Time: a.now()}, nil); err != nil && !errors.Is(err, ErrNoSession) {
+	step := a.settling(t, gate.End{Outcome: gate.Unknown, Time: a.now()}, nil)
+	if err := Update(ctx, a.ledger, t.key, step); err != nil && !errors.Is(err, ErrNoSession) {
 		a.log.Error("settling as unknown", "tool", t.tool, "call", t.Number, "error", err)
 	}
 }
 
-func (a *Admission) settle(ctx context.Context, t *Ticket, e gate.End, events []audit.Event) error {
+// settling returns the step that settles.
+func (a *Admission) settling(t *Ticket, e gate.End, events []audit.Event) func(*gate.State) (Change, error) {
 	policy := a.Generation().Policy
 	ended := policy.PrepareEnd(e)
-	return Update(ctx, a.ledger, t.key, func(s *gate.State) (Change, error) {
+	return func(s *gate.State) (Change, error) {
 		if s.Policy() != policy { // it was replaced in between
 			policy = s.Policy()
 			ended = policy.PrepareEnd(e)
 		}
 		return Change{Delta: ended.Settle(s, t.Number), Events: events}, nil
-	})
+	}
 }
 
 // ReadsResults reports whether the nets of the policy read the results of calls.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
-	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/turns"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -34,7 +34,7 @@ type handler struct {
 	path         string
 	guard        *httpguard.Guard
 	sessionLimit *sessionLimit
-	turns        *pipeline.Turns // nil: there is only one principal
+	turns        *turns.Turns // nil: there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 	sse2024      sync.Map // *sseClient by id
 }
@@ -52,7 +52,7 @@ func (f *Front) Handler(a Access) (http.Handler, error) {
 	f.Life.Background(func() { f.expireClients(a.IdleTTL) })
 	h := &handler{front: f, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a), beside: a.Beside}
 	if a.several() {
-		h.turns = pipeline.NewTurns()
+		h.turns = turns.New()
 	}
 	return h, nil
 }
@@ -132,11 +132,11 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Calle
 }
 
 // turn returns the turn of a message of a caller.
-func (h *handler) turn(v httpguard.Caller) *pipeline.Turn {
+func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	if h.turns == nil {
 		return nil
 	}
-	return &pipeline.Turn{Of: h.turns, Principal: v.Principal}
+	return &turns.Turn{Of: h.turns, Principal: v.Principal}
 }
 
 // acceptable refuses a request whose headers do not say plainly that its body is JSON.
@@ -178,7 +178,7 @@ func first(r *http.Request, name string) string {
 
 // stateless serves one message of revision 2026-07-28: the message names its client and
 // the client's capabilities, and the headers must agree with it.
-func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.Caller, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
+func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.Caller, turn *turns.Turn, m wire.Message, meta wire.Meta) {
 	if fault := checkHeaders(r, m, meta); fault != nil {
 		reject(w, http.StatusBadRequest, m.ID, fault)
 		return
@@ -245,7 +245,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 }
 
 // inSession serves one message of a revision with sessions.
-func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
+func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, turn *turns.Turn, m wire.Message, meta wire.Meta) {
 	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
 		return
@@ -299,7 +299,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 
 // request serves a request within a session. Only notifications/cancelled cancels it, not
 // a lost connection.
-func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Client, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
+func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Client, turn *turns.Turn, m wire.Message, meta wire.Meta) {
 	f := h.front
 	s := newPost(w, r, m, resumable(c))
 	defer s.Finish(r)

@@ -151,6 +151,7 @@ func (s *sseClient) take(f *Front, body []byte) bool {
 	if s.ended {
 		return false
 	}
-	f.take(s.ctx, s.Client, body, s.out, &s.work)
+	r := &reader{Front: f, client: s.Client, out: s.out, calls: &s.work}
+	r.take(s.ctx, body)
 	return true
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
@@ -40,16 +41,22 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 		calls.Wait()
 		w.Close()
 	}()
+	r := &reader{Front: f, client: c, out: w, calls: &calls}
 	take := func(line []byte) error {
 		taking.Lock()
 		defer taking.Unlock()
 		if ctx.Err() == nil && len(line) > 0 {
-			f.take(ctx, c, line, w, &calls)
+			r.take(ctx, line)
 		}
 		return context.Cause(ctx)
 	}
+	taken := func() {
+		taking.Lock()
+		defer taking.Unlock()
+		r.burst.End()
+	}
 	ended := make(chan error, 1)
-	go func() { ended <- f.readLines(in, w, take) }()
+	go func() { ended <- r.readLines(in, take, taken) }()
 	select {
 	case err := <-ended:
 		if err == nil {
@@ -79,37 +86,50 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 	}
 }
 
+// A reader reads the messages of a client.
+type reader struct {
+	*Front
+	client *session.Client
+	out    *lines.Writer
+	calls  *sync.WaitGroup
+	burst  burst.Burst // of calls that are at hand
+}
+
 // readLines passes each line to take, until the end or an error of take. If several lines
-// are at hand, the messages that follow from them are written together.
-func (f *Front) readLines(in io.Reader, w *lines.Writer, take func(line []byte) error) error {
-	r := lines.NewReader(in, f.MaxRequest)
+// are at hand, taken is called behind the last one, and the messages that follow from them
+// are written together.
+func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken func()) error {
+	input := lines.NewReader(in, r.MaxRequest)
 	var release func()
-	defer func() {
+	end := func() {
 		if release != nil {
+			taken()
 			release()
+			release = nil
 		}
-	}()
+	}
+	defer end()
 	for {
-		line, err := r.Next()
+		line, err := input.Next()
 		switch {
 		case errors.Is(err, lines.ErrTooLong):
-			w.Reply(wire.AppendError(nil, nil, spec.CodeInvalidRequest, err.Error(), nil))
+			r.out.Reply(wire.AppendError(nil, nil, spec.CodeInvalidRequest, err.Error(), nil))
 			continue
 		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err
 		}
-		more := r.More()
+		more := input.More()
 		if more && release == nil {
-			release = f.cork(w)
+			release = r.cork(r.out)
+			r.burst.Begin()
 		}
 		if err := take(line); err != nil {
 			return err
 		}
-		if !more && release != nil {
-			release()
-			release = nil
+		if !more {
+			end()
 		}
 	}
 }
@@ -129,26 +149,30 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 }
 
 // take handles one message. The reader itself records requests under their id, so that a
-// notifications/cancelled that follows finds them.
-func (f *Front) take(ctx context.Context, c *session.Client, line []byte, w *lines.Writer, calls *sync.WaitGroup) {
-	m, fault := wire.Parse(line, f.MaxRequest)
+// notifications/cancelled that follows finds them. What is no call waits for the calls
+// before it.
+func (r *reader) take(ctx context.Context, line []byte) {
+	m, fault := wire.Parse(line, r.MaxRequest)
+	if fault != nil || m.Kind != wire.Request || !spec.IsCall(m.Method) {
+		r.burst.Flush()
+	}
 	switch {
 	case fault != nil:
 		if !fault.Silent {
-			w.Reply(fault.Append(nil))
+			r.out.Reply(fault.Append(nil))
 		}
 	case m.Kind == wire.Response:
-		c.ClientRequests.Response(m)
+		r.client.ClientRequests.Response(m)
 	case m.Kind == wire.Notification:
-		f.Router.ClientNotification(c, m)
+		r.Router.ClientNotification(r.client, m)
 	default:
-		f.request(ctx, c, m, w, calls)
+		r.request(ctx, m)
 	}
 }
 
 // request begins one request. A call is decided and sent on the reader's goroutine, since
 // that never blocks; what may block runs on another.
-func (f *Front) request(ctx context.Context, c *session.Client, m wire.Message, w *lines.Writer, calls *sync.WaitGroup) {
+func (r *reader) request(ctx context.Context, m wire.Message) {
 	meta, fault := wire.ParseMeta(m.Params)
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
@@ -156,25 +180,25 @@ func (f *Front) request(ctx context.Context, c *session.Client, m wire.Message, 
 	case fault == nil && rev.Of(meta).PerRequest && !mcp.IsValidProtocolVersion(v): // as over HTTP
 		fault = spec.UnsupportedVersion(v)
 	}
-	q := session.Request{Client: c, Message: m, Meta: meta, Stream: w}
+	q := session.Request{Client: r.client, Message: m, Meta: meta, Stream: r.out}
 	if fault != nil {
 		q.Answer(nil, fault)
 		return
 	}
 	if spec.IsCall(m.Method) {
-		if t, ok := f.Pipeline.Prepare(c, m, meta, w); ok {
-			t.Spawn = f.spawner(ctx, t, calls)
-			f.call(t)
+		if t, ok := r.Pipeline.Prepare(r.client, m, meta, r.out); ok {
+			t.Spawn, t.Burst = r.spawner(ctx, t), &r.burst
+			r.call(t)
 		}
 		return
 	}
-	serve := f.begin(ctx, q)
+	serve := r.begin(ctx, q)
 	switch {
 	case serve == nil:
 	case m.Method == "initialize": // what follows may depend on it
 		serve()
 	default:
-		calls.Go(serve)
+		r.calls.Go(serve)
 	}
 }
 
@@ -190,11 +214,12 @@ func (f *Front) call(t *pipeline.Call) {
 
 // spawner returns a function that runs what may block on a goroutine of its own, with a
 // context that a cancellation of the call ends.
-func (f *Front) spawner(ctx context.Context, t *pipeline.Call, calls *sync.WaitGroup) func(func()) {
+func (r *reader) spawner(ctx context.Context, t *pipeline.Call) func(func()) {
 	return func(run func()) {
+		t.Burst = nil // it is on its own from now on
 		t.Bind(ctx)
-		calls.Go(func() {
-			defer f.Life.Recovered(t.Method, t.ID, t.Stream)
+		r.calls.Go(func() {
+			defer r.Life.Recovered(t.Method, t.ID, t.Stream)
 			run()
 		})
 	}

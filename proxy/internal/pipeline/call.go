@@ -7,10 +7,12 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/turns"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -32,8 +34,9 @@ type Call struct {
 	placed   bool       // Tool.Upstream is the connection that serves the session
 	input    input      // of another round
 
-	Turn    *Turn       // for the decision; nil: there is nothing to wait for
-	Headers http.Header // that have to mirror arguments; nil: none
+	Turn    *turns.Turn  // for the decision; nil: there is nothing to wait for
+	Burst   *burst.Burst // with others of which it is decided; nil: alone
+	Headers http.Header  // that have to mirror arguments; nil: none
 
 	admitting    admission.Call  // its Gate is set with the tool; see [Call.admission]
 	approved     *approvedBeside // what a person approved; nil: no person was asked
@@ -68,7 +71,28 @@ func (p *Pipeline) Serve(c *Call) {
 			return
 		}
 	}
-	switch d := p.decide(c).(type) {
+	d := &decided{call: c, pending: p.decide(c)}
+	if !c.Burst.Add(d) {
+		p.proceed(c, d.pending.Wait())
+	}
+}
+
+// decided is a call on which the gate has decided, which is not on record yet.
+type decided struct {
+	call    *Call
+	pending *admission.Pending
+}
+
+// GoOn goes on with the call once the decision is on record.
+func (d *decided) GoOn() {
+	c := d.call
+	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+	c.pipeline.proceed(c, d.pending.Wait())
+}
+
+// proceed does what was decided.
+func (p *Pipeline) proceed(c *Call, d admission.Decision) {
+	switch d := d.(type) {
 	case *admission.Admitted: // on record
 		p.Advertiser.Touch(c.State)
 		p.forward(c, &d.Ticket)
@@ -83,10 +107,10 @@ func (p *Pipeline) Serve(c *Call) {
 }
 
 // decide asks the gate, when it is the turn of the call.
-func (p *Pipeline) decide(c *Call) admission.Decision {
+func (p *Pipeline) decide(c *Call) *admission.Pending {
 	c.Turn.Take(nil)
 	defer c.Turn.Leave()
-	return p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())
+	return p.Admission.Stage(c.trace.context(p.Life.Ctx), c.admission())
 }
 
 // admission returns the call as it is decided and recorded.

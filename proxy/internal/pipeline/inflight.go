@@ -1,11 +1,13 @@
 package pipeline
 
 import (
+	"context"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
@@ -89,7 +91,7 @@ func (f *inflightCall) end(r upstream.Reply) {
 		f.settleParked(r)
 	case inline && f.isAbandoned(r): // the client's goroutine cannot answer now
 		c.closeConnection()
-		f.finish(c, r)
+		f.finish(c, r, nil)
 		c.detach()
 	default:
 		c.complete(completion{inflight: f, reply: r})
@@ -107,14 +109,17 @@ func (f *inflightCall) ended(r upstream.Reply) {
 
 // finish handles the end of the call, where the reply is read: it records the outcome and
 // answers c. The gate knows the outcome before the client does. Where the call goes on, as a
-// task or with another round of input, its ticket stays open.
-func (f *inflightCall) finish(c *Call, r upstream.Reply) {
+// task or with another round of input, its ticket stays open. Replies that come together
+// wait for their records together.
+func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open := false // the ticket is
-	defer f.afterSettling()
+	open, later := false, false // the ticket is; the rest is done
 	defer func() {
-		if !open {
+		if !open && !later {
 			p.abandon(f.ticket) // a panic settles as unknown
+		}
+		if !later {
+			f.afterSettling()
 		}
 	}()
 	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
@@ -132,8 +137,35 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply) {
 		}
 		return
 	}
-	p.settle(f.Call.State, f.ticket, p.ended(r, facts), "")
-	c.deliver(r, facts)
+	e := &ending{inflight: f, call: c, reply: r, facts: facts}
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.ended(r, facts), "") // also while the proxy ends
+	if later = together.Add(e); !later {
+		e.deliver()
+	}
+}
+
+// An ending is the end of a call that the gate knows, and that is not on record yet.
+type ending struct {
+	inflight *inflightCall
+	call     *Call // that is answered
+	reply    upstream.Reply
+	facts    wire.Facts
+	settling *admission.Settling
+}
+
+// GoOn answers the call once its end is on record.
+func (e *ending) GoOn() {
+	p, c := e.call.pipeline, e.call
+	defer e.inflight.afterSettling()
+	defer p.abandon(e.inflight.ticket) // a panic settles as unknown
+	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
+	e.deliver()
+}
+
+func (e *ending) deliver() {
+	e.settling.Wait()
+	e.call.pipeline.Advertiser.Touch(e.inflight.Call.State)
+	e.call.deliver(e.reply, e.facts)
 }
 
 // facts returns what the reply says about the end of the call. Where a net waits for the

@@ -95,7 +95,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	}
 	if inline && !own { // the client's goroutine reads, and cannot answer now
 		c.closeConnection()
-		c.receive(completion{round: result})
+		c.receive(completion{round: result}, nil)
 		return
 	}
 	c.complete(completion{round: result})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -21,13 +22,18 @@ type completion struct {
 // complete hands done to the goroutine of the client; where none waits, it handles done
 // itself.
 func (c *Call) complete(done completion) {
-	if !c.hand(done) {
-		c.receive(done)
+	if c.hand(done) {
+		return
 	}
+	var together *burst.Burst
+	if done.inflight != nil {
+		together = &done.inflight.Call.Tool.Upstream.Burst
+	}
+	c.receive(done, together)
 }
 
-// receive answers the call with what completes its round.
-func (c *Call) receive(done completion) {
+// receive answers the call with what completes its round, perhaps together with others.
+func (c *Call) receive(done completion, together *burst.Burst) {
 	switch {
 	case done.round != nil:
 		c.pass(wire.ResultHead(c.ID), done.round)
@@ -36,7 +42,7 @@ func (c *Call) receive(done completion) {
 	case done.settled:
 		c.deliver(done.reply, wire.ResultFacts(done.reply.Result))
 	default:
-		done.inflight.finish(c, done.reply)
+		done.inflight.finish(c, done.reply, together)
 	}
 }
 
@@ -81,7 +87,7 @@ func (c *Call) await() bool {
 			if !open {
 				return false
 			}
-			c.receive(done)
+			c.receive(done, nil)
 			return c.goesOnAfter(done)
 		}
 	}

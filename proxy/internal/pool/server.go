@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -22,6 +23,7 @@ type Server struct {
 	Config  Upstream
 	several bool // the configuration has several servers
 
+	Burst     burst.Burst    // of replies that its reader has at hand
 	Listing   relisting      // state of tools/list
 	InFlight  queue          // calls that were sent and have no answer
 	Abandoned abandonedCalls // cancelled calls that the server may be busy with

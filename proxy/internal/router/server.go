@@ -123,21 +123,33 @@ func (r *Router) ServerListening(u *pool.Server) {
 	}
 }
 
-// BatchWrites returns a function that the reader of a connection calls at the begin and
-// the end of a burst of messages, to write what follows from them to the client together.
-func (r *Router) BatchWrites() func(begins bool) {
-	var corked *lines.Writer
-	return func(begins bool) {
-		if begins {
-			corked = r.Sessions.Stdio.Load()
-		}
-		switch {
-		case corked == nil:
-		case begins:
-			corked.Cork()
-		default:
-			corked.Uncork()
-			corked = nil
-		}
+// A batch puts together what comes of a burst of messages of a server: their records, and
+// then what is written to the client.
+type batch struct {
+	router *Router
+	server *pool.Server
+	corked *lines.Writer // nil: no client reads lines
+}
+
+// Batch returns what the reader of a connection tells of bursts.
+func (r *Router) Batch(u *pool.Server) upstream.Burst { return &batch{router: r, server: u} }
+
+// Begin implements [upstream.Burst].
+func (b *batch) Begin() {
+	if b.corked = b.router.Sessions.Stdio.Load(); b.corked != nil {
+		b.corked.Cork()
+	}
+	b.server.Burst.Begin()
+}
+
+// Flush implements [upstream.Burst].
+func (b *batch) Flush() { b.server.Burst.Flush() }
+
+// End implements [upstream.Burst].
+func (b *batch) End() {
+	b.server.Burst.End()
+	if b.corked != nil {
+		b.corked.Uncork()
+		b.corked = nil
 	}
 }

@@ -12,6 +12,7 @@ type (
 	Options       = conn.Options
 	Credentials   = conn.Credentials
 	Unauthorized  = streamable.Unauthorized
+	Burst         = conn.Burst
 	Request       = conn.Request
 	Reply         = conn.Reply
 	Exchange      = conn.Exchange

@@ -70,9 +70,9 @@ type Options struct {
 	// that it must not be ended for a new handshake. nil: it never does.
 	Busy func() bool
 
-	// OnBurst is told when a child's reader has more messages at hand than one,
-	// and when it has none left, for its user to put together what comes of them.
-	OnBurst func(begins bool)
+	// Burst is told when a child's reader has more messages at hand than one,
+	// and when it has none left, for its user to put together what comes of them. nil: nobody is.
+	Burst Burst
 
 	// Watchdog ends the processes of children where this one cannot. nil: only
 	// what the system does by itself.
@@ -81,6 +81,13 @@ type Options struct {
 	// ConnectTimeout bounds one attempt to connect, with the time that the
 	// server takes to start; 0: 60 s.
 	ConnectTimeout time.Duration
+}
+
+// A Burst is told of messages that are at hand together.
+type Burst interface {
+	Begin()
+	Flush() // before a message that is no reply
+	End()
 }
 
 // Conn is one connection to a server.

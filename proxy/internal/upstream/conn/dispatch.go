@@ -36,16 +36,25 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 		id, _ := m.Int()
 		d.reply(id, ReplyOf(m, kept))
 	case m.Kind == wire.Request:
+		d.flush()
 		if !d.Relays() || !d.Relay(nil, m, d.Answer) {
 			d.Answer(AppendAnswer(nil, m))
 		}
 	default:
+		d.flush()
 		if !kept {
 			m.Params = bytes.Clone(m.Params)
 		}
 		d.Notification(m)
 	}
 	return err
+}
+
+// flush has what came of the replies before done first.
+func (d *Dispatcher) flush() {
+	if b := d.Host.Options.Burst; b != nil {
+		b.Flush()
+	}
 }
 
 func (d *Dispatcher) reply(id int64, r Reply) {

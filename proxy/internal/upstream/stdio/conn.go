@@ -202,12 +202,17 @@ func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
 	lines := process.NewLineReader(&process.Tail{File: c.stdout}, c.Host.Config.MaxMessage)
-	inBurst, told := false, c.Host.Options.OnBurst
+	inBurst, told := false, c.Host.Options.Burst
 	burst := func(on bool) {
-		if on != inBurst && told != nil {
-			inBurst = on
-			told(on)
+		switch {
+		case told == nil || on == inBurst:
+			return
+		case on:
+			told.Begin()
+		default:
+			told.End()
 		}
+		inBurst = on
 	}
 	defer burst(false)
 	for {

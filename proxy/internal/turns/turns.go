@@ -1,4 +1,5 @@
-package pipeline
+// Package turns shares the processors between principals.
+package turns
 
 import (
 	"runtime"
@@ -20,8 +21,8 @@ type line struct {
 	waiting []chan struct{} // closed when it is their turn, the first first
 }
 
-// NewTurns returns Turns for a proxy that several principals use.
-func NewTurns() *Turns {
+// New returns Turns for a proxy that several principals use.
+func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 

@@ -1,0 +1,92 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A Pending is a decision that is made, and not known to be durable yet.
+type Pending struct {
+	admission *Admission
+	trace     context.Context //nolint:containedctx // of the call, for the second half of the decision
+	ctx       context.Context //nolint:containedctx // of the decision
+	begun     time.Time
+	verdict   verdict
+	commit    Commit
+	err       error
+	end       func(Result)
+}
+
+// Stage decides c as Decide does, but does not wait for the decision to be durable: for a
+// caller who has several calls at hand, which are waited for together. Nothing may come of
+// it before [Pending.Wait], which is always called, once.
+func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
+	p := &Pending{admission: a, trace: ctx, begun: a.watch.begun(), verdict: verdict{call: c}}
+	p.ctx, p.end = a.watch.deciding(ctx, c)
+	p.commit, p.err = a.stage(p.ctx, &p.verdict)
+	return p
+}
+
+// Wait returns the decision once it is durable, or a refusal where it cannot be.
+func (p *Pending) Wait() Decision {
+	a := p.admission
+	err := p.err
+	if err == nil {
+		err = wait(p.ctx, p.commit)
+	}
+	if errors.Is(err, ErrStale) && p.ctx.Err() == nil {
+		err = a.decide(p.ctx, &p.verdict)
+	}
+	d := a.answer(p.ctx, &p.verdict, err)
+	a.watch.decided(p.verdict.call, d, p.begun)
+	a.watch.observe(p.trace, p.verdict.call, d, p.end)
+	return d
+}
+
+// A Settling is the end of a call that the nets know, and that is not known to be durable
+// yet.
+type Settling struct {
+	admission *Admission
+	ctx       context.Context //nolint:containedctx // of the settlement, for its second half
+	ticket    *Ticket
+	outcome   gate.Outcome
+	at        time.Time
+	step      func(*gate.State) (Change, error)
+	commit    Commit
+	err       error
+	end       func(Result)
+}
+
+// StageEnd settles as Settle does, but does not wait for the end to be durable. Nobody may
+// hear of it before [Settling.Wait], which is always called, once.
+func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by string) *Settling {
+	s := &Settling{admission: a, ticket: t, outcome: e.Outcome}
+	s.ctx, s.end = a.watch.settling(ctx, t)
+	e.Time = a.now()
+	s.at = e.Time
+	s.step = a.settling(t, e, a.ended(t, &e, by))
+	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.step)
+	return s
+}
+
+// Wait returns when the end is durable. Where it cannot be, the call is unknown.
+func (s *Settling) Wait() {
+	a, t, err := s.admission, s.ticket, s.err
+	if err == nil {
+		err = wait(s.ctx, s.commit)
+	}
+	if errors.Is(err, ErrStale) {
+		err = Update(s.ctx, a.ledger, t.key, s.step)
+	}
+	if t.settled.Store(err == nil); err != nil {
+		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
+		a.Abandon(s.ctx, t)
+	}
+	if a.watch.meter != nil {
+		a.watch.meter.Settled(t.upstream, s.outcome, s.at.Sub(t.since))
+	}
+	s.end(Result{Outcome: s.outcome, Err: err})
+}

@@ -1,0 +1,61 @@
+// Package burst puts together what comes of messages that are at hand at the same time.
+package burst
+
+import "sync"
+
+// A Step is the rest of the work on one message, which may have to wait first.
+type Step interface{ GoOn() }
+
+// A Burst holds steps back while more messages are at hand, so that they wait for the same
+// thing together, and then goes on with them in their order. The zero value holds none. It
+// is safe for concurrent use.
+type Burst struct {
+	mu    sync.Mutex
+	under bool // way
+	steps []Step
+}
+
+// Begin says that more messages are at hand.
+func (b *Burst) Begin() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.under = true
+}
+
+// Add holds a step back. It reports false where no burst is under way: then the caller goes
+// on with it at once.
+func (b *Burst) Add(s Step) bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.under {
+		b.steps = append(b.steps, s)
+	}
+	return b.under
+}
+
+// Flush goes on with what is held back, before a message of another kind.
+func (b *Burst) Flush() {
+	for _, s := range b.take(true) {
+		s.GoOn()
+	}
+}
+
+// End goes on with what is held back: no more messages are at hand.
+func (b *Burst) End() {
+	for _, s := range b.take(false) {
+		s.GoOn()
+	}
+}
+
+// take returns what is held back.
+func (b *Burst) take(stays bool) []Step {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	steps := b.steps
+	b.steps = nil
+	b.under = b.under && stays
+	return steps
+}
