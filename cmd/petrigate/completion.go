@@ -59,6 +59,7 @@ func completers() map[string]completer {
 		"petrigate graph":             filesOf("rules"),
 		"petrigate simulate":          filesOf("rules"),
 		"petrigate analyze":           filesOf("yaml", "yml", "json", "pnml"),
+		"petrigate replay":            filesOf("jsonl", "db"),
 		"petrigate audit verify":      filesOf("jsonl", "db"),
 		"petrigate audit tail":        filesOf("jsonl", "db"),
 		"petrigate audit query":       filesOf("jsonl", "db"),

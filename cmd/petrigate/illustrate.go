@@ -34,6 +34,8 @@ petrigate audit verify audit.jsonl
 petrigate audit tail -f
 petrigate audit query --tool github.create_issue --decision refuse --since 24h
 petrigate audit stats --json audit.jsonl
+petrigate replay audit.jsonl --config petrigate.yaml
+petrigate replay audit.jsonl --rules stricter.rules --detailed-exitcode
 petrigate explain delete --rules safety.rules
 petrigate explain bash --args '{"command": "rm -r build"}' --after 'backup,lint{"all": true}'
 petrigate fmt -w safety.rules

@@ -46,6 +46,7 @@ var misused = [][]string{
 	{"analyze", "nets.yaml", "--max-states", "0"},
 	{"eval"},
 	{"audit", "query", "a.rules", "--since", "yesterday"},
+	{"replay", "a.jsonl", "--rules", "a.rules", "--config", "petrigate.yaml"},
 	{"audit", "query", "a.rules", "--until", "3 o'clock"},
 	{"audit", "verify", "--config", "petrigate.yaml"},
 	{"fmt", "-w", "-d", "a.rules"},

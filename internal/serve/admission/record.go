@@ -232,7 +232,24 @@ func (a *Admission) Finish(ctx context.Context) {
 func (a *Admission) policy(g *Generation) audit.Event {
 	e := audit.Policy{Time: a.now(), Event: "policy", Process: a.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: a.redactor.Mode()}
 	e.Fields, e.Results = g.Reads.Fields()
+	for _, m := range g.Policy.Maps() {
+		e.Maps = append(e.Maps, MapID(&m))
+	}
+	for _, n := range g.Policy.Nets() {
+		for i := range n.Transitions {
+			for _, t := range slices.Concat(n.Transitions[i].Tools, n.Transitions[i].Unless) {
+				if strings.Contains(t.Name, ".") && !slices.Contains(e.Actions, t.Name) {
+					e.Actions = append(e.Actions, audit.Bounded(t.Name))
+				}
+			}
+		}
+	}
 	return e
+}
+
+// MapID tells a map apart from others in records.
+func MapID(m *gate.Map) string {
+	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }
 
 // session puts on record that a session begins or ends.

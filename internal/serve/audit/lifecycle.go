@@ -31,6 +31,8 @@ type Policy struct {
 	Active    []string  `json:"active,omitempty"`    // the nets that take part; none: all
 	Fields    []string  `json:"fields,omitempty"`    // of arguments, that the nets read as values
 	Results   []string  `json:"results,omitempty"`   // of results
+	Maps      []string  `json:"maps,omitempty"`      // that give calls names, each as the begin of a hash
+	Actions   []string  `json:"actions,omitempty"`   // names with a dot that nets list: for them it is read which action a call has
 	Rows      bool      `json:"rows,omitempty"`      // a net counts equal calls in a row
 	Arguments string    `json:"arguments,omitempty"` // what records have of arguments: hash, masked, full
 }

@@ -20,9 +20,11 @@ type Entry struct {
 	Task    string  `json:"task"`
 
 	// What the other events have by the names of a decision is in these.
-	Active []string `json:"active"`
-	Fields []string `json:"fields"`
-	Rows   bool     `json:"rows"`
+	Active  []string `json:"active"`
+	Fields  []string `json:"fields"`
+	Results []string `json:"results"`
+	Maps    []string `json:"maps"`
+	Actions []string `json:"actions"`
 }
 
 // Entry reads the event of the record. Its error is that of its JSON.

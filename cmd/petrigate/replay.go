@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/serve/audit/replay"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+func newReplay(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "replay", Short: "Make the decisions of an audit log again, under this or another policy",
+		Long: "replay makes every decision of an audit log again, session by session with the times on record. Under the\n" +
+			"policy that was in force each verdict has to come out as it is on record. Under another one it shows the\n" +
+			"first decision that differs, and how many differ by which rule. A call that the policy refuses is taken\n" +
+			"as not made. What is not on record is not guessed: it is counted as not known.",
+	}
+	var f policyFlags
+	f.add(c, "replay under")
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	detailed := c.Flags().Bool("detailed-exitcode", false, "end with exit code 4 where a decision comes out otherwise")
+	c = onLog(c, func(ctx context.Context, log *auditLog) error {
+		p, err := f.policy()
+		if err != nil {
+			return err
+		}
+		r, err := replayed(ctx, s, log, p)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			err = printAnswer(s.out, "replay", r)
+		} else {
+			err = printReplayed(s.out, log.name, r)
+		}
+		if err == nil && *detailed && r.Differs() {
+			return &exit{code: exitDiffers}
+		}
+		return err
+	})
+	read := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if f.config, err = c.Flags().GetString("config"); err != nil {
+			return err
+		}
+		if f.config != "" && f.bare() {
+			return usage("--config cannot be combined with --rules or --net")
+		}
+		return read(c, args)
+	}
+	return c
+}
+
+// policy builds the policy that the flags name.
+func (f *policyFlags) policy() (*policy.Result, error) {
+	source, err := f.load()
+	if err != nil {
+		return nil, err
+	}
+	return policy.Build(source)
+}
+
+func replayed(ctx context.Context, s stdio, log *auditLog, p *policy.Result) (*replay.Report, error) {
+	_, database := log.Source.(trail.Database)
+	r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active, Durable: database})
+	if err != nil {
+		return nil, err
+	}
+	watch, n := newProgress(s.err), 0
+	defer watch.clear()
+	for record, err := range log.Records(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		e, err := record.Entry()
+		if err != nil {
+			return nil, fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
+		}
+		r.Add(&record, &e)
+		n++
+		watch.say(func() string { return text.Grouped(n) + " records" })
+	}
+	report := r.Report()
+	return &report, nil
+}
+
+func printReplayed(w io.Writer, name string, r *replay.Report) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %s\n", name, records(r.Records), text.Count(r.Decisions, "decision"))
+	switch {
+	case len(r.Recorded) == 1 && r.Recorded[0] == r.Policy:
+		fmt.Fprintf(&b, "policy %.12s: the one on record\n", r.Policy)
+	case len(r.Recorded) > 0:
+		fmt.Fprintf(&b, "policy %.12s; on record: %s\n", r.Policy, shortened(r.Recorded))
+	}
+	fmt.Fprintf(&b, "%s come out as they are on record\n", text.Grouped(r.Agreed))
+	if r.Wrong > 0 {
+		fmt.Fprintf(&b, "%s do not, under the very policy on record: the log was changed (petrigate audit verify), or is not complete\n", text.Grouped(r.Wrong))
+	}
+	if r.Different > 0 {
+		fmt.Fprintf(&b, "%s come out otherwise under this policy\n", text.Grouped(r.Different))
+	}
+	if r.Unknown > 0 {
+		fmt.Fprintf(&b, "%s cannot be made again:\n", text.Grouped(r.Unknown))
+		for _, why := range r.Reasons {
+			fmt.Fprintf(&b, "  %s: %s\n", text.Grouped(why.Count), text.Escape(why.Text))
+		}
+	}
+	if d := r.First; d != nil {
+		fmt.Fprintf(&b, "first: record %d of %s, session %s, tool %s\n", d.Seq, d.Time.UTC().Format(timeStamp), text.Escape(d.Session), text.Escape(d.Tool))
+		fmt.Fprintf(&b, "  on record: %s\n  now: %s\n", text.Escape(d.Recorded), text.Escape(d.Replayed))
+		if d.Reason != "" {
+			fmt.Fprintf(&b, "  %s\n", text.Escape(d.Reason))
+		}
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil || len(r.Rules) == 0 {
+		return err
+	}
+	rows := [][]string{}
+	for _, c := range r.Rules {
+		rows = append(rows, []string{text.Grouped(c.Count), c.Was, c.Now, c.Net, c.Rule})
+	}
+	return printTable(w, "", "DECISIONS|ON RECORD|NOW|NET|RULE", rows)
+}
+
+func shortened(fingerprints []string) string {
+	var all []string
+	for _, p := range fingerprints[:min(len(fingerprints), 5)] {
+		all = append(all, fmt.Sprintf("%.12s", p))
+	}
+	if more := len(fingerprints) - len(all); more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(all, ", ")
+}
