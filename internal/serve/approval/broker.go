@@ -3,14 +3,16 @@ package approval
 import (
 	"cmp"
 	"container/list"
-	"crypto/rand"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
 // A Broker keeps every request for approval. It uses up a consent once, under its
@@ -41,107 +43,199 @@ type Options struct {
 	// Answered is told of each request that waits no more, under the lock of the broker;
 	// nil: nobody is.
 	Answered func(state, channel string, waited time.Duration)
+
+	Store Store        // keeps what is asked and answered, for other brokers too; nil: nothing does
+	Log   *slog.Logger // nil: discard
 }
 
 // New returns an empty broker.
 func New(o Options) *Broker {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	return &Broker{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: map[string]*account{}}
 }
 
 // Open returns the request that is pending or answered for key, or opens a new
 // one. The caller waits on it and must call Release.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.sweep()
-	if q := b.known(key); q != nil {
-		if !q.room(q.weight(q.waiters+1) - q.weighed) {
-			return nil, errBytes
+	if b.options.Store == nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		q, err := b.openHere(key, call, ask)
+		if err == nil && b.byID[q.ID] == nil {
+			b.begin(q)
 		}
-		q.waiters++
-		b.weigh(q)
-		return q, nil
+		return q, err
 	}
-	q, err := b.request(key, call, ask)
-	if err != nil {
-		return nil, err
+	for n := 0; ; n++ {
+		q, err := b.openStored(key, call, ask, n > 0)
+		if !errors.Is(err, backend.ErrStale) || n == maxStale {
+			return q, err
+		}
 	}
-	b.byID[q.ID], b.byKey[key] = q, q
-	q.place, q.new = b.live.PushBack(q), b.recent.PushBack(q)
-	b.put(q, func(a *account) { a.waiting, a.recent = a.waiting+1, a.recent+1 })
-	b.weigh(q)
-	return q, nil
 }
 
-// known returns the request that counts for key now, or nil.
-func (b *Broker) known(key Key) *Request {
-	q := b.byKey[key]
-	switch {
-	case q == nil || b.check(q) == Expired:
-		return nil
-	case q.answer.State == Denied && !b.options.Now().Before(q.stands):
-		delete(b.byKey, key)
-		return nil
-	}
-	return q
-}
-
-// request makes a new request if its session, its principal and the broker have
-// room for it.
-func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
-	via, err := viaOf(ask)
-	if err != nil {
-		return nil, err
-	}
-	now := b.options.Now()
-	q := &Request{
-		ID: b.newID(), Key: key, Via: via, Needs: needs(ask), Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
-		call: call, steps: ask.Steps, accounts: b.accountsOf(call),
-		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
-	}
-	for _, a := range q.accounts {
-		if err := a.full(); err != nil {
+// openStored opens a request once its store has taken it. Its error is
+// [backend.ErrStale] where another broker has just done that.
+func (b *Broker) openStored(key Key, call Call, ask *gate.Ask, again bool) (*Request, error) {
+	b.mu.Lock()
+	q := b.known(key)
+	b.mu.Unlock()
+	if q == nil || again {
+		if err := b.look("", key); err != nil {
 			return nil, err
 		}
 	}
-	if !q.room(q.weight(1)) {
-		return nil, errBytes
+	b.mu.Lock()
+	q, err := b.openHere(key, call, ask)
+	if err != nil {
+		b.mu.Unlock()
+		return nil, err
 	}
-	for _, channel := range b.options.Channels {
-		if via == "" || via == channel {
-			q.channels = append(q.channels, channel)
-		}
+	joins := b.byID[q.ID] != nil
+	b.mu.Unlock()
+	if joins {
+		b.share(q)
+		return q, nil
 	}
-	if q.Needs > 1 && !slices.ContainsFunc(q.channels, func(c string) bool { return c != Elicit }) {
-		return nil, fmt.Errorf("its rules require %d different persons, and only the one at the client can be asked", q.Needs)
+	row, err := q.row(q.now())
+	if err != nil {
+		return nil, err
 	}
-	if q.Allows(CLI) {
-		q.open = []string{CLI} // operators see every request of the broker
+	version, err := b.store(row)
+	if err != nil {
+		return nil, err
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known := b.byID[q.ID]; known != nil { // it was read from the store meanwhile
+		known.waiters++
+		b.weigh(known)
+		return known, nil
+	}
+	q.version = version
+	b.begin(q)
 	return q, nil
 }
 
-// newID returns an id that is short enough to type and too random to be guessed
-// while the request is pending.
-func (b *Broker) newID() string {
-	for {
-		if id := "ap_" + rand.Text()[:8]; b.byID[id] == nil {
-			return id
+// share notes that calls at several brokers wait for q, so that none withdraws it alone.
+func (b *Broker) share(q *Request) {
+	err := b.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
+		if q == nil || !q.foreign || q.shared || q.answer.State != Pending {
+			return d, false, nil
+		}
+		d = q.now()
+		d.shared = true
+		return d, true, nil
+	})
+	if err != nil {
+		b.options.Log.Error("another process may withdraw an approval that a call waits for here", "approval", q.ID, "error", err)
+	}
+}
+
+func (b *Broker) lookUp(ctx context.Context, id, digest string, since time.Time) error {
+	rows, err := b.options.Store.Approvals(ctx, id, digest, since)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	b.mu.Lock()
+	over := b.learn(rows)
+	b.mu.Unlock()
+	for _, row := range expire(rows, over) {
+		if _, err := b.options.Store.PutApproval(ctx, row); err != nil && !errors.Is(err, backend.ErrStale) {
+			return fmt.Errorf("%w: %w", ErrStore, err)
 		}
 	}
+	return nil
+}
+
+// Refresh takes over what other brokers have asked and answered. It has to be called when
+// the store may have changed, and every so often.
+func (b *Broker) Refresh(ctx context.Context) {
+	if b.options.Store == nil {
+		return
+	}
+	keep := b.options.Now().Add(-max(b.options.Expire, b.options.Cooldown))
+	err := b.lookUp(ctx, "", "", keep)
+	if err == nil {
+		err = b.options.Store.DropApprovals(ctx, keep)
+	}
+	if err != nil && ctx.Err() == nil {
+		b.options.Log.Error("approvals of other processes are not known now", "error", err)
+	}
+}
+
+// amend changes the request with the id as f says, which sees the newest. With a store it
+// counts once the store has it. f reports false where nothing is to be done.
+func (b *Broker) amend(id string, f func(*Request) (d draft, ok bool, err error)) error {
+	for n := 0; ; n++ {
+		b.mu.Lock()
+		q := b.byID[id]
+		b.mu.Unlock()
+		if b.options.Store != nil && (q == nil || n > 0) {
+			if err := b.look(id, Key{}); err != nil {
+				return err
+			}
+		}
+		err := b.amendOnce(id, f)
+		if !errors.Is(err, backend.ErrStale) || n == maxStale {
+			return err
+		}
+	}
+}
+
+func (b *Broker) amendOnce(id string, f func(*Request) (draft, bool, error)) error {
+	b.mu.Lock()
+	b.sweep()
+	q := b.byID[id]
+	d, ok, err := f(q)
+	if err != nil || !ok {
+		b.mu.Unlock()
+		return err
+	}
+	version := q.version + 1
+	if b.options.Store != nil {
+		row, err := q.row(d)
+		b.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if version, err = b.store(row); err != nil {
+			return err
+		}
+		b.mu.Lock()
+	}
+	b.take(q, d, version)
+	b.mu.Unlock()
+	return nil
 }
 
 // Release ends one wait. A request that nobody waits for or was told to come
 // back to is withdrawn.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	q.waiters--
 	q.parked = q.parked || parked
-	if q.waiters == 0 && !q.parked && q.answer.State == Pending {
-		b.finish(q, Withdrawn)
-	}
 	b.weigh(q)
+	b.mu.Unlock()
+	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.shared })
+}
+
+// withdraw ends a request that is pending, if that is to be. A store that does not take it
+// keeps the request until its time is over.
+func (b *Broker) withdraw(q *Request, due func() bool) {
+	err := b.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
+		if q == nil || q.answer.State != Pending || !due() {
+			return d, false, nil
+		}
+		d = q.now()
+		d.answer.State = Withdrawn
+		return d, true, nil
+	})
+	if err != nil {
+		b.options.Log.Error("an approval cannot be withdrawn", "approval", q.ID, "error", err)
+	}
 }
 
 // Announce reports whether nobody was told yet that q waits for an answer.
@@ -177,44 +271,32 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 // AnswerAs is the one door for answers of all channels: one counts only by a channel that
 // is configured, that the rules of the request allow, and where this very request was put.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.sweep()
-	q := b.byID[id]
-	switch {
-	case q == nil:
-		return fmt.Errorf("no approval %s is waiting", id)
-	case b.check(q) != Pending:
-		return fmt.Errorf("approval %s is %s already", id, q.answer.State)
-	case q.Via != "" && q.Via != channel:
-		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, q.Via)
-	case !slices.Contains(q.open, channel):
-		return fmt.Errorf("approval %s was not put to anybody where this answer comes from", id)
-	}
 	who := approver{person: person}
 	if channel == Elicit {
 		who = approver{client: true}
 	}
-	if approve && slices.Contains(q.approvers, who) {
-		return fmt.Errorf("approval %s needs %d different persons, and this one has approved it already", id, q.Needs)
-	}
-	if approve && len(q.approvers) > 0 {
-		actor = q.answer.Actor + ", " + actor
-	}
-	q.answer.Channel, q.answer.Actor, q.answer.Reason, q.answer.At = channel, actor, clip(reason, maxReason), b.options.Now()
-	if !approve {
-		b.finish(q, Denied)
-		return nil
-	}
-	q.approvers = append(q.approvers, who)
-	q.answer.Approvals = len(q.approvers)
-	if q.answer.Approvals < q.Needs {
-		return nil
-	}
-	q.answer.State = Approved
-	b.settleDown(q)
-	b.wake(q, Approved)
-	return nil
+	return b.amend(id, func(q *Request) (draft, bool, error) {
+		if err := b.answerable(q, id, channel); err != nil {
+			return draft{}, false, err
+		}
+		d := q.now()
+		if approve && slices.Contains(d.approvers, who) {
+			return d, false, fmt.Errorf("approval %s needs %d different persons, and this one has approved it already", id, q.Needs)
+		}
+		d.answer.Channel, d.answer.Actor, d.answer.Reason, d.answer.At = channel, actor, clip(reason, maxReason), b.options.Now()
+		if !approve {
+			d.answer.State, d.stands = Denied, b.standsUntil(q)
+			return d, true, nil
+		}
+		if len(d.approvers) > 0 {
+			d.answer.Actor = q.answer.Actor + ", " + actor
+		}
+		d.approvers = append(slices.Clone(d.approvers), who)
+		if d.answer.Approvals = len(d.approvers); d.answer.Approvals >= q.Needs {
+			d.answer.State = Approved
+		}
+		return d, true, nil
+	})
 }
 
 // ErrUsed is the error of [Broker.Claim] for a request that is not a consent, or
@@ -243,7 +325,27 @@ func (b *Broker) Consume(id string) {
 
 // Unclaim gives a claimed request back: its call was not admitted.
 func (b *Broker) Unclaim(id string) {
-	b.unclaim(id, func(*Request) {})
+	b.unclaim(id, func(q *Request) { q.doubt = b.options.Store != nil })
+}
+
+// Used notes that the store has used q up, or, where ok is false, that it says that q is
+// used up or has expired: the store is asked before q counts again.
+func (b *Broker) Used(q *Request, ok bool) {
+	if b.options.Store == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case !q.live():
+	case !ok && q.refused: // again, after it was read anew
+		b.finish(q, Expired)
+	case !ok:
+		q.doubt, q.refused = true, true
+	case q.answer.State == Approved:
+		q.version++
+		b.finish(q, Consumed)
+	}
 }
 
 func (b *Broker) unclaim(id string, end func(*Request)) {
@@ -273,19 +375,25 @@ func (b *Broker) Status(q *Request) Answer {
 // MarkUnasked notes that by the channel, where q was put, nobody was shown it.
 // Where no other channel is open, that ends it.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
+	if b.unput(q, channel) {
+		b.withdraw(q, func() bool { return len(q.open) == 0 && !q.shared })
+	}
+}
+
+// unput notes that q is put to nobody by the channel any more. It reports false where it
+// was not put there.
+func (b *Broker) unput(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := slices.Index(q.open, channel)
 	if at < 0 {
-		return
+		return false
 	}
 	if !q.WasUnasked() {
 		close(q.unasked)
 	}
 	q.open = slices.Delete(q.open, at, at+1)
-	if q.answer.State == Pending && len(q.open) == 0 {
-		b.finish(q, Withdrawn)
-	}
+	return true
 }
 
 // Show reports whether the caller is to show q to the client: calls that ask
@@ -331,6 +439,16 @@ func (b *Broker) Look(q *Request) Record {
 
 // Find returns the request with that id, if it is kept.
 func (b *Broker) Find(id string) (s Record, ok bool) {
+	if s, ok = b.find(id); ok || b.options.Store == nil || id == "" {
+		return s, ok
+	}
+	if err := b.look(id, Key{}); err != nil {
+		b.options.Log.Error("looking for an approval", "approval", id, "error", err)
+	}
+	return b.find(id)
+}
+
+func (b *Broker) find(id string) (s Record, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
@@ -343,6 +461,11 @@ func (b *Broker) Find(id string) (s Record, ok bool) {
 
 // List returns every request that is kept, the oldest first.
 func (b *Broker) List() []Record {
+	if b.options.Store != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		defer cancel()
+		b.Refresh(ctx)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()

@@ -6,4 +6,11 @@
 // consent lets one call pass, once, before it expires: the broker uses it up under
 // its lock. This package asks nobody: it tells those who can ask where a request
 // stands.
+//
+// With a [Store] the requests outlive the process, and brokers of several processes have
+// them in common: what a broker opens, and what a person answers, is written by
+// compare-and-swap before it counts, and [Broker.Refresh] takes over what others wrote.
+// The store has the request whole, arguments included: who answers at another process
+// has to see exactly what will run. It uses a consent up with the decision, in one
+// transaction; see [Broker.Used].
 package approval

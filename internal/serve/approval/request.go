@@ -105,6 +105,11 @@ type Request struct {
 	claimed   bool          // a call is about to use it up
 	shown     chan struct{} // not nil: the client of the session has it before it, until it is closed
 	weighed   int           // bytes that are put down to its accounts
+	version   int64         // in the store; without one, how often it was answered
+	foreign   bool          // another broker has opened it
+	shared    bool          // calls at several brokers wait for it
+	doubt     bool          // the store knows better
+	refused   bool          // the store has not let it be used
 	endedAt   time.Time
 	stands    time.Time // until when a denial does
 
@@ -114,7 +119,7 @@ type Request struct {
 }
 
 // live reports whether the call of q can still run.
-func (q *Request) live() bool { return q.answer.State == Pending || q.answer.State == Approved }
+func (q *Request) live() bool { return isLive(q.answer.State) }
 
 func (q *Request) record() Record { return Record{q, q.call, q.steps, q.answer} }
 

@@ -64,7 +64,7 @@ func (b *Broker) settleDown(q *Request) {
 // wake ends the wait for an answer to q.
 func (b *Broker) wake(q *Request, s State) {
 	close(q.answered)
-	if b.options.Answered != nil {
+	if b.options.Answered != nil && !q.foreign { // it counts once
 		b.options.Answered(string(s), q.answer.Channel, b.options.Now().Sub(q.Created))
 	}
 }
@@ -87,9 +87,7 @@ func (b *Broker) finish(q *Request, s State) {
 	if s == Denied {
 		q.place = b.denied.PushBack(q)
 		b.put(q, func(a *account) { a.waiting, a.denied = a.waiting-1, a.denied+1 })
-		if q.stands = now.Add(b.options.Cooldown); q.waiters == 0 && q.Expires.After(q.stands) {
-			q.stands = q.Expires // a call was told to come back by then
-		}
+		q.stands = b.standsUntil(q)
 		return
 	}
 	if b.byKey[q.Key] == q {
@@ -108,6 +106,15 @@ func (b *Broker) finish(q *Request, s State) {
 	if b.ended.Len() > maxEndedAll {
 		b.forget(oldest(&b.ended))
 	}
+}
+
+// standsUntil is until when a denial of q stands that is given now.
+func (b *Broker) standsUntil(q *Request) time.Time {
+	until := b.options.Now().Add(b.options.Cooldown)
+	if q.waiters == 0 && q.Expires.After(until) {
+		return q.Expires // a call was told to come back by then
+	}
+	return until
 }
 
 // forget drops a request that has ended.
@@ -131,8 +138,10 @@ func (b *Broker) forget(q *Request) {
 
 // trim drops what is long of a call that cannot run any more. The rest is
 // copied: it may be a part of a message that was longer.
-func (q *Request) trim() {
-	c := &q.call
+func (q *Request) trim() { q.call, q.steps = q.trimmed() }
+
+func (q *Request) trimmed() (Call, []gate.Step) {
+	c := q.call
 	c.Dropped = q.Size > maxKept
 	if c.Dropped {
 		c.Arguments, c.Beside, c.Meta = nil, nil, nil
@@ -145,7 +154,7 @@ func (q *Request) trim() {
 		s.Name, s.Reason = clip(s.Name, maxKept), clip(s.Reason, maxKept)
 		steps[i] = s
 	}
-	q.steps = steps
+	return c, steps
 }
 
 // clip is s, or where that is longer than n bytes, its beginning with how long

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,6 +40,10 @@ func (p *Pipeline) askPerson(c *Call, q *admission.Asked) answer {
 	for {
 		key := c.approvalKey(q)
 		r, err := p.Approvals.Open(key, c.shown(), q.Ask)
+		if errors.Is(err, approval.ErrStore) {
+			p.Life.Log.Error("nobody is asked", "tool", c.Tool.Canonical, "error", err)
+			err = approval.ErrStore
+		}
 		if err != nil {
 			return p.denied(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Tool.Exposed, err), nil)
 		}
@@ -88,10 +93,12 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 	d, err := p.Admission.Redeem(c.trace.context(p.Life.Ctx), c.admission(), q, *p.consent(r))
 	if err != nil {
 		c.params = own
+		p.Approvals.Used(r, false)
 		return nil, false
 	}
 	switch d := d.(type) {
 	case *admission.Admitted:
+		p.Approvals.Used(r, true)
 		c.approved = c.shownBeside()
 		c.input = input{ours: c.input.ours} // nobody was shown what the client brought along
 		p.Advertiser.Touch(c.State)

@@ -1,0 +1,340 @@
+package approval_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+)
+
+// A replica is a broker on a connection of its own to the database that all share.
+type replica struct {
+	*approval.Broker
+	database backend.Backend
+}
+
+// A cluster makes replicas. Its clock is set by hand.
+type cluster struct {
+	t    *testing.T
+	open func() backend.Backend
+	at   atomic.Int64 // seconds since the start
+}
+
+var start = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+func (c *cluster) now() time.Time { return start.Add(time.Duration(c.at.Load()) * time.Second) }
+
+func (c *cluster) replica() *replica {
+	r := &replica{database: c.open()}
+	r.Broker = approval.New(approval.Options{
+		Expire: time.Minute, Cooldown: 30 * time.Second, Channels: []string{approval.Elicit, approval.CLI}, Now: c.now, Store: r.database,
+	})
+	return r
+}
+
+// onEach runs f on a file of sqlite, and on PostgreSQL where there is one.
+func onEach(t *testing.T, f func(t *testing.T, c *cluster)) {
+	t.Run("sqlite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "state.db")
+		c := &cluster{t: t}
+		c.open = func() backend.Backend {
+			b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal, Now: c.now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			return b
+		}
+		f(t, c)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		dsn := postgrestest.Schema(t)
+		c := &cluster{t: t}
+		c.open = func() backend.Backend {
+			b, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			return b
+		}
+		f(t, c)
+	})
+}
+
+// deploy is a call that people are asked about, with bytes that only a person who sees all
+// of it should let pass.
+var deploy = approval.Call{
+	Upstream: "prod", Tool: "deploy", Arguments: []byte("{ \"to\":\t\"prod\", \"n\": 1.0 }"), Size: 26, SHA256: "ab", Meta: []byte(`{"x":1}`),
+	Session: "nightly", Client: "agent", Principal: "ann",
+}
+
+func key(n any) approval.Key {
+	return approval.Key{Session: "nightly", Tool: "prod.deploy", Arguments: fmt.Sprint(n), Policy: "p"}
+}
+
+func ask(persons int) *gate.Ask {
+	return &gate.Ask{Steps: []gate.Step{{Net: "n", Transition: "deploy", Name: "deploy", Approvals: persons, Reason: "deploy requires human approval", Rule: gate.Position{File: "r.rules", Line: 3}}}}
+}
+
+// opens asks about the call n, or finds the answer.
+func (r *replica) opens(t *testing.T, n any, persons int) *approval.Request {
+	t.Helper()
+	q, err := r.Open(key(n), deploy, ask(persons))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// uses uses a consent up as an admission does.
+func (r *replica) uses(c *cluster, q *approval.Request) error {
+	op := &backend.Op{Session: "nightly", Reserve: true, Uses: q.ID, Time: c.now(), Events: []backend.Event{{Time: c.now(), Session: "nightly", Object: []byte(`{"event":"decision"}`)}}}
+	if err := r.database.Commit(context.Background(), []*backend.Op{op}); err != nil {
+		return err
+	}
+	r.Used(q, op.Err == nil)
+	return op.Err
+}
+
+func stateOf(r *replica, q *approval.Request) approval.State { return r.Status(q).State }
+
+// TestAnsweredElsewhere: a call waits at one replica, a person answers at another, who sees
+// exactly what will run, and the same call uses the consent up once, at a third.
+func TestAnsweredElsewhere(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		one, two, three := c.replica(), c.replica(), c.replica()
+		q := one.opens(t, 1, 1)
+		shown, ok := two.Find(q.ID)
+		if !ok || !bytes.Equal(shown.Call.Arguments, deploy.Arguments) || !bytes.Equal(shown.Call.Meta, deploy.Meta) || shown.Steps[0].Rule.Line != 3 || shown.Answer.State != approval.Pending {
+			t.Fatalf("a person is shown %+v", shown)
+		}
+		if list := three.List(); len(list) != 1 || list[0].Request.ID != q.ID {
+			t.Errorf("a person is listed %v", list)
+		}
+		if err := two.Answer(q.ID, true, approval.CLI, "bob", ""); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-q.Answered():
+			t.Error("it is answered before the store was read")
+		default:
+		}
+		one.Refresh(t.Context())
+		<-q.Answered()
+		if said := one.Status(q); said.State != approval.Approved || said.Actor != "bob" || said.Channel != approval.CLI {
+			t.Errorf("%+v", said)
+		}
+		one.Release(q, true)
+		again := three.opens(t, 1, 1)
+		if again.ID != q.ID || stateOf(three, again) != approval.Approved {
+			t.Fatalf("%s is %s, want %s", again.ID, stateOf(three, again), q.ID)
+		}
+		if err := three.uses(c, again); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.uses(c, q); !errors.Is(err, backend.ErrUsed) {
+			t.Errorf("used twice: %v", err)
+		}
+		if anew := one.opens(t, 1, 1); anew.ID == q.ID || stateOf(one, anew) != approval.Pending {
+			t.Errorf("after its use it is %s", stateOf(one, anew))
+		}
+		if err := two.Answer(q.ID, true, approval.CLI, "bob", ""); err == nil {
+			t.Error("answered after its use")
+		}
+	})
+}
+
+// TestRestart: what was asked and answered survives the process.
+func TestRestart(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		before := c.replica()
+		asked, approved, denied := before.opens(t, "asked", 1), before.opens(t, "approved", 1), before.opens(t, "denied", 1)
+		if err := before.Answer(approved.ID, true, approval.CLI, "bob", ""); err != nil {
+			t.Fatal(err)
+		}
+		before.Release(denied, true)
+		before.Release(asked, true)
+		if err := before.Answer(denied.ID, false, approval.CLI, "bob", "not today"); err != nil {
+			t.Fatal(err)
+		}
+		_ = before.database.Close()
+
+		after := c.replica()
+		for n, want := range map[string]approval.State{"asked": approval.Pending, "approved": approval.Approved, "denied": approval.Denied} {
+			if q := after.opens(t, n, 1); stateOf(after, q) != want {
+				t.Errorf("%s is %s", n, stateOf(after, q))
+			}
+		}
+		if said := after.Status(after.opens(t, "denied", 1)); said.Reason != "not today" || said.Actor != "bob" {
+			t.Errorf("%+v", said)
+		}
+		if err := after.Answer(asked.ID, true, approval.CLI, "eve", ""); err != nil {
+			t.Error(err)
+		}
+		if err := after.uses(c, approved); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestTimesElsewhere: requests expire, and denials stop to stand, at all replicas.
+func TestTimesElsewhere(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		one, two := c.replica(), c.replica()
+		pending, approved, denied := one.opens(t, "pending", 1), one.opens(t, "approved", 1), one.opens(t, "denied", 1)
+		if err := errors.Join(one.Answer(approved.ID, true, approval.CLI, "bob", ""), one.Answer(denied.ID, false, approval.CLI, "bob", "")); err != nil {
+			t.Fatal(err)
+		}
+		c.at.Store(29)
+		if q := two.opens(t, "denied", 1); stateOf(two, q) != approval.Denied {
+			t.Errorf("a denial does not stand: %s", stateOf(two, q))
+		}
+		c.at.Store(31)
+		if q := two.opens(t, "denied", 1); q.ID == denied.ID || stateOf(two, q) != approval.Pending {
+			t.Errorf("a denial stands too long: %s", stateOf(two, q))
+		}
+		c.at.Store(61)
+		if err := two.uses(c, approved); !errors.Is(err, backend.ErrUsed) {
+			t.Errorf("an expired consent was used: %v", err)
+		}
+		for n, old := range map[string]*approval.Request{"pending": pending, "approved": approved} {
+			if q := two.opens(t, n, 1); q.ID == old.ID || stateOf(two, q) != approval.Pending {
+				t.Errorf("%s is %s", n, stateOf(two, q))
+			}
+			if stateOf(one, old) != approval.Expired {
+				t.Errorf("%s is %s where it was asked", n, stateOf(one, old))
+			}
+		}
+		if err := two.Answer(pending.ID, true, approval.CLI, "bob", ""); err == nil {
+			t.Error("an expired request was answered")
+		}
+	})
+}
+
+// TestTwoPersonsElsewhere: two persons at two replicas are two, and one at two is one.
+func TestTwoPersonsElsewhere(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		one, two := c.replica(), c.replica()
+		q := one.opens(t, 1, 2)
+		if err := two.Answer(q.ID, true, approval.CLI, "bob", ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.Answer(q.ID, true, approval.CLI, "bob", ""); err == nil {
+			t.Error("one person approved twice")
+		}
+		if stateOf(one, q) != approval.Pending {
+			t.Fatalf("one of two persons approved: %s", stateOf(one, q))
+		}
+		if err := one.Answer(q.ID, true, approval.CLI, "eve", ""); err != nil {
+			t.Fatal(err)
+		}
+		if said := one.Status(q); said.State != approval.Approved || said.Approvals != 2 || said.Actor != "bob, eve" {
+			t.Errorf("%+v", said)
+		}
+	})
+}
+
+// TestWithdrawnElsewhere: a request ends with the only call that waits for it, and not while
+// another replica has one.
+func TestWithdrawnElsewhere(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		one, two := c.replica(), c.replica()
+		alone, both := one.opens(t, "alone", 1), one.opens(t, "both", 1)
+		joined := two.opens(t, "both", 1)
+		one.Release(alone, false)
+		one.Release(both, false)
+		if err := two.Answer(alone.ID, true, approval.CLI, "bob", ""); err == nil {
+			t.Error("a request was answered after it was withdrawn")
+		}
+		if err := two.Answer(joined.ID, true, approval.CLI, "bob", ""); err != nil {
+			t.Error(err)
+		}
+		one.Refresh(t.Context())
+		if a, b := stateOf(one, alone), stateOf(one, both); a != approval.Withdrawn || b != approval.Approved {
+			t.Errorf("%s and %s", a, b)
+		}
+	})
+}
+
+// TestRaces: of two answers at two replicas one counts, at both; and a consent that both
+// have is used up once.
+func TestRaces(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		replicas := [...]*replica{c.replica(), c.replica()}
+		for n := range 200 {
+			q := [...]*approval.Request{replicas[0].opens(t, n, 1), replicas[1].opens(t, n, 1)}
+			if q[0].ID != q[1].ID {
+				t.Fatalf("two requests for one call: %s, %s", q[0].ID, q[1].ID)
+			}
+			yes := n%3 != 0 // both say so, or one does not
+			errs := together(func(i int) error {
+				return replicas[i].Answer(q[i].ID, yes || i == 0, approval.CLI, fmt.Sprint("person ", i), "")
+			})
+			if (errs[0] == nil) == (errs[1] == nil) {
+				t.Fatalf("answers: %v, %v", errs[0], errs[1])
+			}
+			for _, r := range replicas {
+				r.Refresh(t.Context())
+			}
+			a, b := replicas[0].Status(q[0]), replicas[1].Status(q[1])
+			if a != b || (a.State == approval.Approved) != (yes || errs[0] == nil) {
+				t.Fatalf("%+v and %+v after %v", a, b, errs)
+			}
+			if a.State == approval.Approved {
+				errs = together(func(i int) error { return replicas[i].uses(c, q[i]) })
+				if (errs[0] == nil) == (errs[1] == nil) {
+					t.Fatalf("uses: %v, %v", errs[0], errs[1])
+				}
+			}
+			for i, r := range replicas {
+				r.Release(q[i], false)
+			}
+			c.at.Add(1)
+		}
+	})
+}
+
+// together runs f for two replicas at once.
+func together(f func(i int) error) (errs [2]error) {
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = f(i) })
+	}
+	all.Wait()
+	return errs
+}
+
+// TestStoreAway: what the store does not take does not count.
+func TestStoreAway(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		r := c.replica()
+		q := r.opens(t, 1, 1)
+		_ = r.database.Close()
+		if err := r.Answer(q.ID, true, approval.CLI, "bob", ""); !errors.Is(err, approval.ErrStore) {
+			t.Errorf("an answer that is nowhere: %v", err)
+		}
+		if stateOf(r, q) != approval.Pending {
+			t.Errorf("it is %s", stateOf(r, q))
+		}
+		if _, err := r.Open(key(2), deploy, ask(1)); !errors.Is(err, approval.ErrStore) {
+			t.Errorf("a request that is nowhere: %v", err)
+		}
+		r.Release(q, false)
+		if other := c.replica(); len(other.List()) != 1 {
+			t.Error("the request is lost")
+		}
+	})
+}
