@@ -11,10 +11,15 @@ import (
 var ErrUnrecorded = errors.New("the decision cannot be put on record")
 
 // A Storage stores records. Append takes one JSON object without a line end, and
-// has stored it when it returns nil. It must be safe for concurrent use. Where it has
-// the method AppendAll of [Log], records that come together are stored together.
+// has stored it when it returns nil. It must be safe for concurrent use.
 type Storage interface {
 	Append(record []byte) error
+}
+
+// A BatchStorage stores many records together, all or none.
+type BatchStorage interface {
+	Storage
+	AppendAll(records [][]byte) error
 }
 
 // A Recorder writes events to a Storage. Callers forward nothing to an upstream
@@ -39,7 +44,7 @@ func (r *Recorder) store(records [][]byte) (n int, err error) {
 	if len(records) == 0 {
 		return 0, nil
 	}
-	if batches, ok := r.out.(interface{ AppendAll([][]byte) error }); !ok {
+	if batches, ok := r.out.(BatchStorage); !ok {
 		n, err = r.each(records)
 	} else if err = batches.AppendAll(records); err == nil {
 		n = len(records)

@@ -198,7 +198,13 @@ func (m *Metrics) SpansLost(n int) {
 }
 
 // Storage returns an audit storage whose records are counted.
-func (m *Metrics) Storage(s audit.Storage) audit.Storage { return &countedStorage{s, m} }
+func (m *Metrics) Storage(s audit.Storage) audit.Storage {
+	counted := &countedStorage{s, m}
+	if all, ok := s.(audit.BatchStorage); ok {
+		return &countedBatches{counted, all}
+	}
+	return counted
+}
 
 type countedStorage struct {
 	audit.Storage
@@ -209,5 +215,18 @@ type countedStorage struct {
 func (s *countedStorage) Append(record []byte) error {
 	err := s.Storage.Append(record)
 	s.metrics.Recorded(1, err)
+	return err
+}
+
+// countedBatches are of a storage that takes many records at a time.
+type countedBatches struct {
+	*countedStorage
+	all audit.BatchStorage
+}
+
+// AppendAll counts records.
+func (s *countedBatches) AppendAll(records [][]byte) error {
+	err := s.all.AppendAll(records)
+	s.metrics.Recorded(len(records), err)
 	return err
 }
