@@ -41,8 +41,7 @@ type Record struct {
 type File struct{ Name, SHA256 string }
 
 // Begin puts on record that this process begins to work, with a driver of the states such
-// as memory (empty where that is on record already), and what its policy is. Call it before
-// [Proxy.Start].
+// as memory, and what its policy is. Call it before [Proxy.Start].
 func (p *Proxy) Begin(driver string) {
 	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
 }

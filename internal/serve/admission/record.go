@@ -213,13 +213,19 @@ func record(r *audit.Decision, c *Call, names []gate.Name) {
 	}
 }
 
-// Begin puts on record that this process begins its work: first p, unless it names
-// no driver since the ledger has recorded that, and then the policy in force.
+// Begin puts on record that this process begins its work, and the policy in force. Where the
+// ledger has a chain for each process, the first record names the ends of the others.
 func (a *Admission) Begin(ctx context.Context, p audit.Process) {
-	if p.Driver != "" {
-		p.Time, p.Event, p.Process = a.now(), "start", a.process
-		a.note(ctx, p)
+	p.Time, p.Event, p.Process = a.now(), "start", a.process
+	if l, ok := a.ledger.(interface {
+		Heads(ctx context.Context) ([]audit.Head, error)
+	}); ok {
+		var err error
+		if p.Heads, err = l.Heads(ctx); err != nil {
+			a.log.Error("the ends of the chains of other processes are not known", "error", err)
+		}
 	}
+	a.note(ctx, p)
 	a.note(ctx, a.policy(a.Generation()))
 }
 

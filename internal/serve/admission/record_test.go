@@ -172,6 +172,21 @@ func TestSessionOnRecord(t *testing.T) {
 	}
 }
 
+// TestBegin: the first records of a process say that it begins, and under which policy.
+func TestBegin(t *testing.T) {
+	d := keyedDesk(t, nil)
+	d.Begin(t.Context(), audit.Process{Driver: "memory", Version: "1"})
+	d.Finish(t.Context())
+	if len(d.disk.lines) != 3 || d.disk.lines[0] != `{"time":"2026-01-02T03:04:05Z","event":"start","process":"p1","version":"1","driver":"memory"}` ||
+		d.disk.lines[2] != `{"time":"2026-01-02T03:04:05Z","event":"end","process":"p1"}` {
+		t.Errorf("%q", d.disk.lines)
+	}
+	var p audit.Policy
+	if err := json.Unmarshal([]byte(d.disk.lines[1]), &p); err != nil || p.Policy != d.Generation().Fingerprint || !slices.Equal(p.Fields, []string{"path", "eur"}) || !slices.Equal(p.Results, []string{"id"}) || !p.Rows || p.Arguments != "hash" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // TestShownValue: only what is the value by itself is replaced.
 func TestShownValue(t *testing.T) {
 	d := keyedDesk(t, nil)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"os"
 	"slices"
 
@@ -48,11 +49,7 @@ func policyFiles(c *config.Config) (files []proxy.File) {
 
 // begin puts on record that the proxy begins.
 func (d *Daemon) begin() {
-	driver := ""
-	if d.config.State.Driver == "memory" {
-		driver = "memory"
-	}
-	d.Begin(driver)
+	d.Begin(cmp.Or(d.config.State.Driver, "memory"))
 	d.begun.Store(true)
 }
 

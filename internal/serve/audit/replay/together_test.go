@@ -1,0 +1,180 @@
+package replay_test
+
+import (
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/audit/replay"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/store"
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+)
+
+// together are rules whose nets sessions share, or that many calls at once press on.
+const together = `limit push to 40 per user
+limit edit to 5 per backup
+require test before deploy since edit
+limit delete to 3 per session for each path
+limit pay to 100 of amount per user
+block remove
+map bash.command rm as remove`
+
+// storm makes calls in all sessions at once.
+func storm(t *testing.T, as []*admission.Admission, keys []admission.Key, calls int) {
+	now := time.Now()
+	var group sync.WaitGroup
+	for g := range 6 {
+		group.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(g), 3))
+			for range calls {
+				tool := []string{"push", "edit", "backup", "test", "deploy", "delete", "pay", "bash"}[random.IntN(8)]
+				n := random.IntN(len(keys))
+				c := &admission.Call{
+					Key: keys[n], Tool: tool, Canonical: "up." + tool, Upstream: "up",
+					Gate: gate.Call{Tool: tool, Time: now, Args: fmt.Appendf(nil, `{"path":"%d","amount":%d,"command":"rm"}`, random.IntN(3), random.IntN(9))},
+				}
+				a := as[n%len(as)]
+				if d, ok := a.Decide(t.Context(), c).(*admission.Admitted); ok {
+					a.Settle(t.Context(), &d.Ticket, gate.End{Outcome: []gate.Outcome{gate.Success, gate.Failure}[random.IntN(2)]}, "")
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func keysOf(n int) (keys []admission.Key) {
+	for i := range n {
+		keys = append(keys, admission.Key{Session: fmt.Sprint("s", i), Principal: []string{"ann", "bob"}[i%2]})
+	}
+	return keys
+}
+
+func result(t *testing.T, text string) *policy.Result {
+	t.Helper()
+	return build(t, policy.Source{Rules: []config.RuleText{{File: "a.rules", Text: text}}})
+}
+
+func agree(t *testing.T, s trail.Source, p *policy.Result, least int) {
+	t.Helper()
+	r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record, err := range s.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := record.Entry()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Add(&record, &e)
+	}
+	report := r.Report()
+	if report.Agreed != report.Decisions || report.Decisions < least {
+		t.Errorf("%+v, first %+v", report, report.First)
+	}
+}
+
+// TestTogether: records are in the order of the decisions, also where calls are made at once.
+func TestTogether(t *testing.T) {
+	p := result(t, together)
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, err := audit.Open(path, audit.Rotation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := admission.New(admission.Options{
+		Ledger: store.NewMemory(p.Policy, p.Active, nil, audit.NewRecorder(log, time.Now)), Generation: admission.NewGeneration(p.Policy, p.Active), Process: "p",
+	})
+	a.Begin(t.Context(), audit.Process{Driver: "memory"})
+	keys := keysOf(3)
+	for _, k := range keys {
+		if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	storm(t, []*admission.Admission{a}, keys, 150)
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := trail.Verify(t.Context(), trail.File(path)); err != nil || !r.OK() {
+		t.Error(r, err)
+	}
+	agree(t, trail.File(path), p, 900)
+}
+
+// TestDatabase: two processes share a database. Their chains verify, what is changed in a row
+// is found, and the decisions come out as they are on record.
+func TestDatabase(t *testing.T) {
+	p := result(t, together)
+	path := filepath.Join(t.TempDir(), "state", "petrigate.db")
+	keys := keysOf(4)
+	var as []*admission.Admission
+	var backends []*sqlite.Backend
+	for i := range 2 {
+		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p.Policy, Active: p.Active})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close(t.Context())
+		a := admission.New(admission.Options{Ledger: d, Generation: admission.NewGeneration(p.Policy, p.Active), Process: b.Writer()})
+		a.Begin(t.Context(), audit.Process{Driver: "sqlite"})
+		for n, k := range keys {
+			if n%2 == i {
+				if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		as, backends = append(as, a), append(backends, b)
+	}
+	storm(t, as, keys, 25)
+	log := trail.Database{Backend: backends[0]}
+	r, err := trail.VerifyChains(t.Context(), log)
+	if err != nil || !r.OK() || r.Chains != 2 || len(r.Warnings) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	agree(t, log, p, 150)
+	tamper(t, path, log, backends[0].Writer())
+}
+
+// tamper changes rows of the database, and puts them back.
+func tamper(t *testing.T, path string, log trail.Database, writer string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, c := range []struct{ sql, want string }{
+		{`UPDATE record SET object = replace(object, '"event"', '"evens"') WHERE seq = 4 AND writer = (SELECT id FROM writer WHERE name = ?)`, "the hash is not that"},
+		{`DELETE FROM record WHERE seq = 4 AND writer = (SELECT id FROM writer WHERE name = ?)`, "record 5 follows record 3"},
+		{`DELETE FROM record WHERE seq > 1 AND writer = (SELECT id FROM writer WHERE name = ?)`, "are missing at the end"},
+	} {
+		if _, err := db.ExecContext(t.Context(), c.sql, writer); err != nil {
+			t.Skip(err) // the schema is the business of the package sqlite
+		}
+		r, err := trail.VerifyChains(t.Context(), log)
+		if err != nil || r.OK() || !strings.Contains(r.Faults[0].What, c.want) {
+			t.Errorf("%s: %+v, %v", c.sql, r.Faults, err)
+		}
+	}
+}
