@@ -260,6 +260,9 @@ func TestRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if p[0].Version < 2 {
+		t.Fatalf("after the crash it is version %d: a step that reserves was lost", p[0].Version)
+	}
 	t.Logf("after the crash: version %d", p[0].Version)
 	commit(t, a, nil, step(true, p[0].Version, "5"))
 	commit(t, b, backend.ErrStale, step(true, p[0].Version+1, "6")) // it has not read it

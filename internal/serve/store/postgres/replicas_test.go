@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,7 +61,7 @@ type replica struct {
 	proxy *postgrestest.Proxy
 }
 
-func newReplica(t *testing.T, name string, p *gate.Policy, b backend.Backend) *replica {
+func newReplica(t testing.TB, name string, p *gate.Policy, b backend.Backend) *replica {
 	t.Helper()
 	l, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p})
 	if err != nil {
@@ -425,4 +426,97 @@ func (w *world) verify(d *postgres.DB) {
 	if got := w.check(); got != porcupine.Ok {
 		w.Errorf("the checker says %s", got)
 	}
+}
+
+// TestDecisionTrips: a decision is one round trip, and so is its outcome.
+func TestDecisionTrips(t *testing.T) {
+	proxy := postgrestest.NewProxy(t, postgrestest.Schema(t))
+	d := open(t, postgres.Options{DSN: proxy.DSN() + "&pool_max_conns=1", Poll: time.Hour})
+	r := newReplica(t, "0", shared(t), d)
+	k, err := r.begin(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 10
+	before := 0
+	for i := range n + 1 {
+		if i == 1 {
+			before = proxy.Trips() // the first call has read the state
+		}
+		number, err := r.admit(t.Context(), k, gate.Call{Tool: "x"})
+		if number == 0 || err != nil {
+			t.Fatal(number, err)
+		}
+		if err := r.settle(t.Context(), k, number, gate.Success); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if trips := proxy.Trips() - before; trips != 2*n {
+		t.Errorf("%d round trips for %d decisions and as many outcomes", trips, n)
+	}
+}
+
+// BenchmarkDecision is calls through the ledger, each with its outcome: in sessions of
+// their own, or all on one budget.
+func BenchmarkDecision(b *testing.B) {
+	f, errs := rules.Parse("r", []byte("limit own to 1000000 per session\nlimit all to 1000000 per user\n"))
+	if len(errs) > 0 {
+		b.Fatal(errs)
+	}
+	c, err := rules.Compile(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	dsn := postgrestest.Schema(b)
+	for _, tool := range []string{"own", "all"} {
+		for _, processes := range []int{1, 3} {
+			for _, clients := range []int{1, 16, 64} {
+				b.Run(fmt.Sprintf("%s/processes=%d/clients=%d", tool, processes, clients), func(b *testing.B) {
+					var replicas []*replica
+					for range processes {
+						d := open(b, postgres.Options{DSN: dsn})
+						replicas = append(replicas, newReplica(b, d.Writer(), p, d))
+					}
+					took := make([][]time.Duration, clients)
+					var wait sync.WaitGroup
+					b.ResetTimer()
+					for n := range clients {
+						wait.Go(func() { took[n] = decide(b, replicas[n%processes], n, b.N/clients+1, tool) })
+					}
+					wait.Wait()
+					all := slices.Concat(took...)
+					slices.Sort(all)
+					b.ReportMetric(float64(len(all))/b.Elapsed().Seconds(), "calls/s")
+					b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-us")
+					b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-us")
+				})
+			}
+		}
+	}
+}
+
+// decide makes n calls of one client, and says how long each decision took.
+func decide(b *testing.B, r *replica, client, n int, tool string) (took []time.Duration) {
+	k, err := r.begin(b.Context(), client)
+	if err != nil {
+		b.Error(err)
+	}
+	for range n {
+		began := time.Now()
+		number, err := r.admit(b.Context(), k, gate.Call{Tool: tool})
+		took = append(took, time.Since(began))
+		if number == 0 || err != nil {
+			b.Error(number, err)
+			return took
+		}
+		if err := r.settle(b.Context(), k, number, gate.Success); err != nil {
+			b.Error(err)
+			return took
+		}
+	}
+	return took
 }
