@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -22,6 +23,7 @@ func (d *Durable) commitNext(s *queued) {
 	defer d.settleUnsent()
 	defer d.queue.rest()
 	if !s.over() {
+		runtime.Gosched() // whoever is about to stage does so before the batch is closed
 		d.commit(d.queue.take())
 	}
 }
