@@ -14,7 +14,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
-	"github.com/petrigate/petrigate/rules"
 )
 
 // twenty is a policy of twenty rules.
@@ -24,15 +23,7 @@ func twenty(b *testing.B) *gate.Policy {
 	for i := range 10 {
 		text = append(text, fmt.Sprintf("limit t%d to 1000000000 per session", i), fmt.Sprintf("require t%d before u%d", i, i))
 	}
-	f, errs := rules.Parse("r", []byte(strings.Join(text, "\n")))
-	if len(errs) > 0 {
-		b.Fatal(errs)
-	}
-	c, err := rules.Compile(f)
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
+	p, err := gate.NewPolicy(nets(b, strings.Join(text, "\n")), gate.PolicyOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

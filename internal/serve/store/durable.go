@@ -110,6 +110,7 @@ func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.
 	defer d.swap.Unlock()
 	d.drain()
 	t := &takeover{Adoption: a, from: d.codec, to: statecode.New(a.Policy, a.Active)}
+	t.to.Reset(a.Reset)
 	d.takeOver(t)
 	if slices.ContainsFunc(t.report, admission.Adopted.Held) {
 		return t.report, admission.ErrHeld

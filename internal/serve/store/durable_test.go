@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/rules"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -143,4 +145,86 @@ func TestEnd(t *testing.T) {
 	if err := d.View(t.Context(), k, func(*gate.State) {}); !errors.Is(err, admission.ErrNoSession) {
 		t.Error(err)
 	}
+}
+
+// TestOtherPolicy: a process with another policy takes over what was written: limits keep
+// what is used up, and a net that was written by hand is held until it is reset.
+func TestOtherPolicy(t *testing.T) {
+	limited := func(n int) *gate.Policy {
+		hand := limit("own", n, gate.ScopeSession)
+		return policyOf(t, append(nets(t, fmt.Sprintf("limit x to %d per session", n)), hand)...)
+	}
+	path, k, other := place(t), admission.Key{Session: "s", Principal: "lasting"}, admission.Key{Session: "o", Principal: "lasting"}
+	d := durable(t, database(t, path), limited(3), nil)
+	begin(t, d, k, other)
+	passes(t, d, k, "x", true)
+	passes(t, d, k, "x", true)
+	passes(t, d, other, "own", true)
+
+	d = durable(t, database(t, path), limited(2), nil)
+	passes(t, d, k, "x", false)
+	d = durable(t, database(t, path), limited(4), nil)
+	passes(t, d, k, "x", true)
+	passes(t, d, k, "x", true)
+	passes(t, d, k, "x", false)
+	if passed, err := try(t, d, other, "own"); passed || !errors.Is(err, admission.ErrHeld) {
+		t.Error(passed, err)
+	}
+	if _, err := d.Adopt(t.Context(), admission.Adoption{Policy: limited(4), Reset: []string{"own"}}); err != nil {
+		t.Fatal(err)
+	}
+	passes(t, d, other, "own", true)
+}
+
+// TestMany: sessions that are in the database leave the memory, and are found again.
+func TestMany(t *testing.T) {
+	const sessions = 12_000
+	d := durable(t, database(t, place(t)), policyOf(t, limit("own", 1, gate.ScopeSession)), nil)
+	key := func(i int) admission.Key { return admission.Key{Session: fmt.Sprint(i), Principal: "lasting"} }
+	var commits []admission.Commit
+	for i := range sessions {
+		begin(t, d, key(i))
+		c, err := d.Stage(t.Context(), key(i), func(s *gate.State) (admission.Change, error) {
+			_, delta := s.Policy().Decide(s, gate.Call{Tool: "own"}, nil)
+			return admission.Change{Delta: delta, Admits: true}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits = append(commits, c) // more than the queue has room for
+	}
+	for i, c := range commits {
+		if err := c.Wait(t.Context()); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	begin(t, d, key(sessions))
+	for i := 0; i < sessions; i += 997 {
+		if number, err := admit(t.Context(), d, key(i), gate.Call{Tool: "own"}); number != 0 || err != nil {
+			t.Fatal(i, number, err)
+		}
+	}
+	n := 0
+	for _, err := range d.Sessions(t.Context()) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != sessions+1 {
+		t.Errorf("%d sessions are listed, want %d", n, sessions+1)
+	}
+}
+
+// nets are those of a text of rules.
+func nets(t testing.TB, text string) []gate.Net {
+	t.Helper()
+	f, errs := rules.Parse("r", []byte(text))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	c, err := rules.Compile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Nets
 }

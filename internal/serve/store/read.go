@@ -85,8 +85,11 @@ func (d *Durable) read(ctx context.Context, e *entry) error {
 		if l.Info.Principal != e.info.Principal {
 			return fmt.Errorf("session %q is of another principal", part.ID.Name)
 		}
-		e.row = newRow(&part)
-		d.taken(e.row, &l, gate.ScopeSession)
+		row := newRow(&part)
+		if err := d.taken(row, &l, gate.ScopeSession); err != nil {
+			return err
+		}
+		e.row = row
 		e.owner, e.ended, e.new = l.Info.Owner, l.Info.Ended, false
 		e.info.Since, e.info.Lasting = l.Info.Since, l.Info.Writer == ""
 		state = l.State
@@ -147,15 +150,18 @@ func (d *Durable) readPart(ctx context.Context, p *part, e *entry) error {
 		if err != nil {
 			return err
 		}
-		d.taken(r, &l, p.scope)
+		if err := d.taken(r, &l, p.scope); err != nil {
+			return err
+		}
 		p.take(l.State)
 	}
 	p.row = r
 	return nil
 }
 
-// taken notes what is to be written of a part that was taken over from another policy.
-func (d *Durable) taken(r *row, l *statecode.Loaded, scope gate.Scope) {
+// taken notes what is to be written of a part that was taken over from another policy. Its
+// error is [admission.ErrHeld] where a net is not replaced.
+func (d *Durable) taken(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.gone = l.Gone; l.Anew {
 		for i, n := range d.codec.Policy().Nets() {
 			if n.Scope == scope {
@@ -164,10 +170,15 @@ func (d *Durable) taken(r *row, l *statecode.Loaded, scope gate.Scope) {
 		}
 	}
 	for _, k := range l.Kept {
+		if k.Fate == gate.Held {
+			return fmt.Errorf("%w: net '%s' of %s %q was written under another policy; put that in force again until its calls have ended, or begin it anew: petrigate reload --reset-net %s",
+				admission.ErrHeld, k.Net, r.id.Scope, r.id.Name, k.Net)
+		}
 		if k.Lost {
 			d.log.Warn("the state of a net is not taken over: the policy has changed", "part", r.id.Scope, "name", r.id.Name, "net", k.Net)
 		}
 	}
+	return nil
 }
 
 // glance is what a decision that changes nothing has read. It implements admission.Commit:

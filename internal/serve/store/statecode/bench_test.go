@@ -44,7 +44,7 @@ func used(tb testing.TB, p *gate.Policy, tools int) *gate.State {
 // TestSize: a session in which nothing has moved is tiny.
 func TestSize(t *testing.T) {
 	p := twenty(t)
-	for _, c := range []struct{ tools, most int }{{0, 200}, {1, 400}, {3, 1024}} {
+	for _, c := range []struct{ tools, most int }{{0, 200}, {1, 450}, {3, 1024}} {
 		data, err := statecode.New(p, nil).AppendSession(nil, used(t, p, c.tools), statecode.Info{Principal: "ann", Since: noon, Owner: 1 << 60, Writer: strings.Repeat("w", 16)})
 		if err != nil || len(data) > c.most {
 			t.Errorf("%d of 20 rules have moved: %d bytes, want at most %d, %v\n%s", c.tools*2, len(data), c.most, err, data)

@@ -2,6 +2,7 @@ package statecode
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -15,6 +16,7 @@ const printed = 32
 type Codec struct {
 	policy *gate.Policy
 	active []string
+	reset  []string
 	start  *gate.State // read only
 	print  string
 	nets   []net
@@ -25,12 +27,17 @@ type Codec struct {
 // active is nil.
 func New(p *gate.Policy, active []string) *Codec {
 	c := &Codec{policy: p, active: active, start: p.NewState(active), print: p.Fingerprint()[:printed], byName: map[string]int{}}
+	ids := p.IDs()
 	for i, info := range p.Nets() {
-		c.nets = append(c.nets, newNet(info, c.start.Nets[i]))
+		c.nets = append(c.nets, newNet(info, ids[i], c.start.Nets[i]))
 		c.byName[info.Name] = i
 	}
 	return c
 }
+
+// Reset makes the codec read these nets as at their start where they were written under
+// another policy and are otherwise. It is called before the codec is used.
+func (c *Codec) Reset(nets []string) { c.reset = nets }
 
 // Policy returns the policy of the states.
 func (c *Codec) Policy() *gate.Policy { return c.policy }
@@ -39,7 +46,8 @@ func (c *Codec) Policy() *gate.Policy { return c.policy }
 type net struct {
 	name        string
 	scope       gate.Scope
-	print       string
+	print       string   // see [gate.NetID]
+	limit       string   // likewise
 	row         string   // its name, before that of a value
 	head        []byte   // its name and its fingerprint
 	places      [][]byte // as keys
@@ -52,13 +60,24 @@ type net struct {
 	gone        bool // it stands for a net that is not there any more: it has any place, any transition
 }
 
-func newNet(info gate.NetInfo, start *gate.NetData) net {
+func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
 	n := net{
-		name: info.Name, scope: info.Scope, print: info.Fingerprint[:printed], shadow: info.Shadow, start: start,
+		name: info.Name, scope: info.Scope, print: id.Print[:printed], limit: id.Limit, shadow: info.Shadow, start: start,
 		place: map[string]int{}, transition: map[string]int{},
 	}
 	n.row = string(rawjson.AppendString(nil, n.name))
 	n.head = append(rawjson.AppendString(nil, n.name), `:{"print":"`+n.print+`"`...)
+	if info.Labels == nil {
+		n.head = append(n.head, `,"hand":true`...)
+	}
+	if n.limit != "" {
+		n.limit = n.limit[:printed/2]
+		n.head = append(n.head, `,"limit":["`+n.limit+`","`+info.Fingerprint[:printed/2]+`"`...)
+		for _, number := range numbers(&info.Net) {
+			n.head = strconv.AppendInt(append(n.head, ','), number, 10)
+		}
+		n.head = append(n.head, ']')
+	}
 	for i, p := range info.Places {
 		n.place[p] = i
 		n.places = append(n.places, append(rawjson.AppendString(nil, p), ':'))

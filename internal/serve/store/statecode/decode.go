@@ -212,9 +212,13 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.object(where, value, func(key string, value []byte) bool {
 		switch key {
 		case "print":
-			if print := d.text(where, value); d.err == nil && print != n.print && !n.gone {
+			if print := d.text(where, value); d.err == nil && print != n.print && !d.taken {
 				d.fail(where, "it has the fingerprint %s, and not %s", print, n.print)
 			}
+		case "hand":
+			d.flag(where, value)
+		case "limit":
+			d.list(where, value, func([]byte) {}) // see [Codec.limitBefore]
 		case "off":
 			data.Active = !d.flag(where, value)
 		case "values":

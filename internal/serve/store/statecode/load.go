@@ -83,24 +83,27 @@ func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string
 
 // adopt takes over a part that was written under another policy.
 func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
-	l.State, l.Kept = c.policy.Adopt(l.State, gate.AdoptOptions{Active: c.active})
+	l.State, l.Kept = c.policy.Adopt(l.State, gate.AdoptOptions{Active: c.active, Reset: c.reset})
 	l.Kept = slices.DeleteFunc(l.Kept, func(k gate.Kept) bool {
 		i, known := c.byName[k.Net]
 		return known && c.nets[i].scope != scope
 	})
 	for row := range values {
-		name, _, _ := cutRow(row)
+		name, key, _ := cutRow(row)
 		i, known := c.byName[name]
-		if !known || c.nets[i].scope != scope || l.State.Nets[i].Values.Len() == 0 {
+		if !known || c.nets[i].scope != scope || l.State.Nets[i].Values.Get(key) == nil {
 			l.Gone = append(l.Gone, row)
 		}
+	}
+	for _, k := range l.Kept {
+		l.Anew = l.Anew || len(values) > 0 && (k.Fate == gate.Carried || k.From != "")
 	}
 	slices.Sort(l.Gone)
 }
 
 // before returns a codec of the policy under which a part was written, as far as that
-// matters: the nets of c that have their state in other parts, or have it in this one, and
-// one for each net that c has not, or has otherwise.
+// matters: the nets of c that have their state in other parts, those that are written in
+// this one, and one in the place of each that c does not have.
 func (c *Codec) before(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: it is no JSON: %w", of, err)
@@ -115,19 +118,17 @@ func (c *Codec) before(of string, scope gate.Scope, data []byte) (*Codec, error)
 	gone := map[string]bool{}
 	stored, _ := rawjson.Member(data, "nets")
 	rawjson.Members(stored, func(name, value []byte, _ int) bool {
-		i, known := c.byName[string(name)]
-		print, _ := rawjson.Member(value, "print")
-		_, shadow := rawjson.Member(value, "shadow")
-		switch {
-		case known && c.nets[i].scope != scope: // it was in this part, and is in another now
-		case known && string(print) == `"`+c.nets[i].print+`"`:
-			n := infos[i].Net
-			n.Shadow = shadow
-			nets = append(nets, n)
-		default:
-			gone[string(name)] = true
-			nets = append(nets, standIn(string(name), scope, shadow))
+		if i, known := c.byName[string(name)]; known && c.nets[i].scope != scope {
+			return true // it was in this part, and is in another now
 		}
+		n, same := c.netBefore(string(name), value)
+		if !same {
+			gone[string(name)] = true
+			n = standIn(value)
+		}
+		n.Name, n.Scope = string(name), scope
+		_, n.Shadow = rawjson.Member(value, "shadow")
+		nets = append(nets, n)
 		return true
 	})
 	o := c.policy.Options()
@@ -143,10 +144,30 @@ func (c *Codec) before(of string, scope gate.Scope, data []byte) (*Codec, error)
 	return in, nil
 }
 
+// netBefore returns the net as which one was written, if c has it, or a limit that differs
+// from it in its numbers alone.
+func (c *Codec) netBefore(name string, stored []byte) (gate.Net, bool) {
+	value, _ := rawjson.Member(stored, "print")
+	print, _ := rawjson.String(value)
+	same := slices.IndexFunc(c.nets, func(n net) bool { return n.name == name && n.print == print })
+	if same < 0 {
+		same = slices.IndexFunc(c.nets, func(n net) bool { return n.print == print })
+	}
+	if same >= 0 {
+		return c.policy.Nets()[same].Net, true
+	}
+	limit, _ := rawjson.Member(stored, "limit")
+	return c.limitBefore(limit)
+}
+
 // standIn returns a net for one that is not there any more.
-func standIn(name string, scope gate.Scope, shadow bool) gate.Net {
-	return gate.Net{
-		Name: name, Scope: scope, Shadow: shadow, Places: []string{"moved"},
+func standIn(stored []byte) gate.Net {
+	n := gate.Net{
+		Places: []string{"moved"}, Labels: &gate.Labels{},
 		Transitions: []gate.Transition{{Name: "any", Inputs: []string{"moved"}, Outputs: []string{"moved"}, Tools: gate.Tools("any"), Observe: true, Spoils: true}},
 	}
+	if _, hand := rawjson.Member(stored, "hand"); hand {
+		n.Labels = nil
+	}
+	return n
 }
