@@ -178,7 +178,6 @@ func (c *Config) settle(d *decoder, l *layers) {
 			s.settle(d, l)
 		}
 	}
-	c.refuseUnserved(d, l)
 	if c.Approval.Expire < c.Approval.Hold {
 		d.at(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
 	}

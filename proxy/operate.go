@@ -35,6 +35,7 @@ type Status struct {
 	Sessions   int              `json:"sessions"`
 	Tools      int              `json:"tools"`
 	Waiting    int              `json:"waiting"` // approvals
+	State      StateInfo        `json:"state"`
 	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
 	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, and why
@@ -73,6 +74,7 @@ func (p *Proxy) Status() Status {
 		s.Upstreams = append(s.Upstreams, one)
 	}
 	s.Waiting = p.approvals.Waiting()
+	s.State = p.stateInfo()
 	if stops, err := p.stops(p.life.Ctx); err == nil {
 		s.Stopped = stops
 	}
@@ -195,6 +197,11 @@ type SessionInfo struct {
 	Nets      []NetInfo  `json:"nets"`
 	Calls     []CallInfo `json:"calls"`   // in flight, or of unknown outcome
 	Waiting   int        `json:"waiting"` // calls about which a person is asked
+
+	// Of a session in a database.
+	Used    time.Time `json:"used,omitzero"`     // when it changed, or was in use, last
+	Process string    `json:"process,omitempty"` // the other process that has it
+	Gone    bool      `json:"gone,omitempty"`    // that process has ended: nobody but an operator says how its calls ended
 }
 
 // A NetInfo is the state of one net in a session.
@@ -212,24 +219,6 @@ type CallInfo struct {
 	Number uint64    `json:"number"`
 	Tool   string    `json:"tool"`
 	Since  time.Time `json:"since"`
-}
-
-// Sessions lists the sessions, oldest first.
-func (p *Proxy) Sessions() []SessionInfo {
-	list := []SessionInfo{}
-	for _, s := range p.sessions.All() {
-		list = append(list, p.describe(s))
-	}
-	return list
-}
-
-// Session is the state of one session.
-func (p *Proxy) Session(id string) (SessionInfo, error) {
-	s, err := p.sessions.Find(id)
-	if err != nil {
-		return SessionInfo{}, err
-	}
-	return p.describe(s), nil
 }
 
 func (p *Proxy) describe(s *session.Session) SessionInfo {
@@ -279,7 +268,7 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string)
 
 // mend changes the state of a session by f.
 func (p *Proxy) mend(id string, f func(admission.Key) error) error {
-	s, err := p.sessions.Find(id)
+	s, _, err := p.find(id)
 	if err != nil {
 		return err
 	}

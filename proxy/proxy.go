@@ -39,7 +39,8 @@ type Options struct {
 	Policy    *gate.Policy // nil: no nets, every call passes
 	Active    []string     // the nets that are active at the start; nil: all
 	Root      string       // positions of rules below this folder are shown as seen from it
-	Recorder  Recorder     // nil: nothing is put on record
+	Recorder  Recorder     // nil: nothing is put on record, but in the database
+	Database  Database     // nil: states end with the process. Whoever gives it closes it, after [Proxy.Leave]
 	Record    Record
 	Observer  Observer // nil: nobody follows calls
 	Meter     Meter    // nil: nobody counts
@@ -83,6 +84,8 @@ type Proxy struct {
 
 	approvals *approval.Broker
 	admission *admission.Admission
+	durable   *store.Durable // the ledger, where it is in a database; else nil
+	watcher   *store.Watcher // with durable
 
 	sessions   *session.Sessions
 	pool       *pool.Pool
@@ -114,13 +117,15 @@ func New(o Options) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: o.where}
-	p.wire(sealer, redactor)
+	if err := p.wire(sealer, redactor); err != nil {
+		return nil, err
+	}
 	return p, p.addUpstreams()
 }
 
 // wire makes the rooms of the proxy and gives each what it needs of the others: a
 // room knows those that were made before it, and tells the rest by functions.
-func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) {
+func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
 	streaming, endStreams := context.WithCancel(p.life.Ctx)
@@ -131,13 +136,15 @@ func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) {
 		asking.Answered = o.Meter.Answered
 	}
 	p.approvals = approval.New(asking)
-	recorder := audit.NewRecorder(o.Recorder, o.Now)
+	ledger, kill, err := p.ledger()
+	if err != nil {
+		return err
+	}
 	p.admission = admission.New(admission.Options{
-		Ledger:     store.NewMemory(o.Policy, o.Active, p.approvals, recorder),
-		Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: store.NewStops(recorder),
+		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
 	})
-	p.sessions = session.New(o.Session, func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
+	p.sessions = session.New(session.Options{Way: o.Session, Shared: p.shared()}, func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Startup: p.startup, StartupLimit: o.Startup,
 		Connect: p.attach,
@@ -180,6 +187,7 @@ func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) {
 	p.front = &front.Front{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Pool: p.pool, Pipeline: p.pipeline, Router: p.router, MaxRequest: o.MaxRequest,
 	}
+	return nil
 }
 
 // generation is the policy of the options with all that follows from it.
@@ -292,6 +300,7 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler
 
 // Start connects to the upstreams, all at once and in the background.
 func (p *Proxy) Start() {
+	p.keepState()
 	p.life.Background(func() {
 		timer := time.NewTimer(p.options.Startup)
 		defer timer.Stop()

@@ -50,7 +50,7 @@ func netShadow(r gate.ShadowReport, net string) *NetShadow {
 func (p *Proxy) Shadow(id string) (ShadowInfo, error) {
 	sessions := p.sessions.All()
 	if id != "" {
-		s, err := p.sessions.Find(id)
+		s, _, err := p.find(id)
 		if err != nil {
 			return ShadowInfo{}, err
 		}

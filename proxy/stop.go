@@ -68,6 +68,3 @@ func (p *Proxy) stops(ctx context.Context) ([]StopInfo, error) {
 	}
 	return list, err
 }
-
-// shared reports whether the states are kept where other processes have them too.
-func (p *Proxy) shared() bool { return false }

@@ -47,7 +47,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 		sessionID = sessions[0].ID
 	}
 	if sessionID != "" {
-		s, err := p.sessions.Find(sessionID)
+		s, _, err := p.find(sessionID)
 		if err != nil {
 			return nil, err
 		}

@@ -23,13 +23,10 @@ var errNoProxy = errors.New("no running proxy was found; one is started by petri
 // running lists the proxies of this user that answer.
 func running() ([]*control.Client, error) {
 	found, err := control.Find(daemon.RuntimeDir())
-	if err != nil {
-		return nil, err
+	if err == nil && len(found) == 0 {
+		err = errNoProxy
 	}
-	if len(found) == 0 {
-		return nil, errNoProxy
-	}
-	return found, nil
+	return found, err
 }
 
 // theProxy is the one that is meant where several running proxies have
@@ -97,6 +94,11 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	if err != nil {
 		return owned[T]{}, err
 	}
+	return theOne(what, lister, id, all, idOf)
+}
+
+// theOne returns the one of these things whose id is, or begins with, the given one.
+func theOne[T any](what, lister, id string, all []owned[T], idOf func(T) string) (owned[T], error) {
 	var hits []owned[T]
 	for _, o := range all {
 		if idOf(o.it) == id {
@@ -194,6 +196,7 @@ func printStatus(w io.Writer, status proxy.Status) {
 	if status.Shadow {
 		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")
 	}
+	printState(w, status.State)
 	for _, stop := range status.Stopped {
 		_, _ = fmt.Fprintf(w, "  STOPPED: %s\n", stopped(stop))
 	}
@@ -205,6 +208,25 @@ func printStatus(w io.Writer, status proxy.Status) {
 	}
 	for _, warning := range status.Warnings {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
+	}
+}
+
+// printState writes where states are kept, and what nobody but an operator can mend there.
+func printState(w io.Writer, s proxy.StateInfo) {
+	if s.Driver == "memory" {
+		return
+	}
+	line := fmt.Sprintf("  state in %s, %s", s.Driver, s.Place)
+	if !s.Since.IsZero() {
+		line += fmt.Sprintf(", open for %s: %s; this is process %s", age(s.Since), text.Count(int(s.Records), "record"), s.Process)
+	}
+	_, _ = fmt.Fprintln(w, line)
+	if s.Error != "" {
+		_, _ = fmt.Fprintf(w, "  STATE AWAY, every call is refused: %s\n", s.Error)
+	}
+	for _, call := range s.Unknown {
+		_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago, of process %s, which has ended (petrigate sessions settle %s %d)\n",
+			call.Call, call.Tool, call.Session, age(call.Since), call.Process, call.Session, call.Call)
 	}
 }
 

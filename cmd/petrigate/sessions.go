@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -21,20 +22,110 @@ func newSessions(s stdio) *cobra.Command {
 }
 
 func findSession(id string) (owned[proxy.SessionInfo], error) {
-	return pick("session", "petrigate sessions ls", id, (*control.Client).Sessions, func(o proxy.SessionInfo) string { return o.ID })
+	const lister = "petrigate sessions ls"
+	if id == "" { // as of a variable that is not set
+		return owned[proxy.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
+	}
+	all, err := gather((*control.Client).Sessions)
+	if err != nil {
+		return owned[proxy.SessionInfo]{}, err
+	}
+	slices.SortStableFunc(all, func(a, b owned[proxy.SessionInfo]) int { return nearer(a.it, b.it) })
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(o owned[proxy.SessionInfo]) bool {
+		twice := seen[o.it.ID]
+		seen[o.it.ID] = true
+		return twice
+	})
+	return theOne("session", lister, id, all, func(o proxy.SessionInfo) string { return o.ID })
+}
+
+// nearer puts the proxy that has the clients of a session before others that only know it.
+func nearer(a, b proxy.SessionInfo) int {
+	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
 
 func sessionsList(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs}
 	return answering(c, s, "sessions", func([]string) (any, func() error, error) {
-		lists, all, err := listings((*control.Client).Sessions)
+		lists, _, err := listings((*control.Client).Sessions)
+		lists = distinct(lists)
+		all := []proxy.SessionInfo{}
+		for _, of := range lists {
+			all = append(all, of.all...)
+		}
 		return all, func() error {
-			lists = slices.DeleteFunc(lists, func(of listing[proxy.SessionInfo]) bool { return len(of.all) == 0 })
-			return printListings(s.out, lists, "no sessions", "ID|PRINCIPAL|CLIENTS|AGE|WAITING|OPEN CALLS", func(o proxy.SessionInfo) []string {
-				return []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since), strconv.Itoa(o.Waiting), strconv.Itoa(len(o.Calls))}
-			})
+			return printSessions(s.out, lists)
 		}, err
 	})
+}
+
+// distinct leaves each session to one proxy: several may know those of a database.
+func distinct(lists []listing[proxy.SessionInfo]) []listing[proxy.SessionInfo] {
+	best := map[string]*proxy.SessionInfo{}
+	for _, of := range lists {
+		for i := range of.all {
+			if o := &of.all[i]; best[o.ID] == nil || nearer(*o, *best[o.ID]) < 0 {
+				best[o.ID] = o
+			}
+		}
+	}
+	for k := range lists {
+		var kept []proxy.SessionInfo
+		for i := range lists[k].all {
+			if o := &lists[k].all[i]; best[o.ID] == o {
+				kept = append(kept, *o)
+			}
+		}
+		lists[k].all = kept
+	}
+	return slices.DeleteFunc(lists, func(of listing[proxy.SessionInfo]) bool { return len(of.all) == 0 })
+}
+
+func printSessions(w io.Writer, lists []listing[proxy.SessionInfo]) error {
+	kept := slices.ContainsFunc(lists, func(of listing[proxy.SessionInfo]) bool {
+		return slices.ContainsFunc(of.all, func(o proxy.SessionInfo) bool { return !o.Used.IsZero() })
+	})
+	head := "ID|PRINCIPAL|CLIENTS|AGE|WAITING|OPEN CALLS"
+	if kept {
+		head = "ID|PRINCIPAL|CLIENTS|AGE|IDLE|HELD BY|WAITING|OPEN CALLS"
+	}
+	return printListings(w, lists, "no sessions", head, func(o proxy.SessionInfo) []string {
+		row := []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since)}
+		if kept {
+			row = append(row, idleFor(o), holder(o))
+		}
+		return append(row, strconv.Itoa(o.Waiting), openCalls(o))
+	})
+}
+
+func idleFor(o proxy.SessionInfo) string {
+	if o.Used.IsZero() {
+		return ""
+	}
+	return age(o.Used)
+}
+
+// holder says which process has a session of a database.
+func holder(o proxy.SessionInfo) string {
+	switch {
+	case o.Gone:
+		return "process " + o.Process + ", which has ended"
+	case o.Process != "":
+		return "process " + o.Process
+	case len(o.Clients) > 0:
+		return "this proxy"
+	default:
+		return "nobody now"
+	}
+}
+
+func openCalls(o proxy.SessionInfo) string {
+	n := strconv.Itoa(len(o.Calls))
+	if o.Gone && len(o.Calls) > 0 {
+		n += " unknown"
+	}
+	return n
 }
 
 func sessionsShow(s stdio) *cobra.Command {
@@ -50,6 +141,9 @@ func sessionsShow(s stdio) *cobra.Command {
 
 func printSession(w io.Writer, o proxy.SessionInfo) {
 	_, _ = fmt.Fprintf(w, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, by(o), o.Since.Format(time.RFC3339))
+	if !o.Used.IsZero() {
+		_, _ = fmt.Fprintf(w, "  held by %s, idle for %s\n", holder(o), age(o.Used))
+	}
 	for _, n := range o.Nets {
 		state := ""
 		if !n.Active {

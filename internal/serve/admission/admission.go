@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"time"
 
@@ -74,6 +75,17 @@ func (a *Admission) Open(ctx context.Context, s SessionInfo) error {
 // Find describes a session, whichever process has it, or returns [ErrNoSession].
 func (a *Admission) Find(ctx context.Context, session string) (SessionInfo, error) {
 	return a.ledger.Find(ctx, session)
+}
+
+// Sessions lists the sessions that are open, of other processes too, and those that ended
+// with calls open.
+func (a *Admission) Sessions(ctx context.Context) iter.Seq2[SessionInfo, error] {
+	return a.ledger.Sessions(ctx)
+}
+
+// Touch tells other processes that a session is in use.
+func (a *Admission) Touch(ctx context.Context, k Key, now time.Time) error {
+	return a.ledger.Touch(ctx, k, now)
 }
 
 // End forgets a session, and what was counted in it. Its open calls can still

@@ -94,7 +94,7 @@ func (c *Client) Resolve(id string, a Answer) error {
 	return c.do("/approvals/"+url.PathEscape(id), a, &struct{}{})
 }
 
-// Sessions is [proxy.Proxy.Sessions] of the running proxy.
+// Sessions is [proxy.Proxy.AllSessions] of the running proxy.
 func (c *Client) Sessions() ([]proxy.SessionInfo, error) {
 	return get[[]proxy.SessionInfo](c, "/sessions")
 }

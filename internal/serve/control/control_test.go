@@ -81,7 +81,9 @@ func (b *booth) ResolveAs(person, id string, approve bool, actor, reason string)
 	return b.tell("resolve %q %t %q %q", id, approve, actor, reason)
 }
 
-func (b *booth) Sessions() []proxy.SessionInfo { return []proxy.SessionInfo{{ID: "s/1"}} }
+func (b *booth) AllSessions() ([]proxy.SessionInfo, error) {
+	return []proxy.SessionInfo{{ID: "s/1"}}, b.err
+}
 
 func (b *booth) Shadow(session string) (proxy.ShadowInfo, error) {
 	return proxy.ShadowInfo{Refused: 3}, b.tell("shadow of %q", session)

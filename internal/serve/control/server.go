@@ -21,7 +21,7 @@ type Operator interface {
 	Approvals() []proxy.ApprovalInfo
 	Approval(id string) (proxy.ApprovalInfo, error)
 	ResolveAs(person, id string, approve bool, actor, reason string) error
-	Sessions() []proxy.SessionInfo
+	AllSessions() ([]proxy.SessionInfo, error)
 	ResetSession(id, actor string) error
 	Shadow(session string) (proxy.ShadowInfo, error)
 	SettleCall(session string, call uint64, success bool, actor string) error
@@ -106,7 +106,7 @@ func routes(o Operator) http.Handler {
 	})
 	get("/approvals", func(*http.Request) (any, error) { return o.Approvals(), nil })
 	get("/approvals/{id}", func(r *http.Request) (any, error) { return o.Approval(r.PathValue("id")) })
-	get("/sessions", func(*http.Request) (any, error) { return o.Sessions(), nil })
+	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
 	post(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {

@@ -48,16 +48,17 @@ func (e *InvalidError) Unwrap() error { return e.Err }
 // A Daemon is a proxy with what was built for it. Close it.
 type Daemon struct {
 	*proxy.Proxy
-	config  *config.Config
-	file    string                 // of the configuration, absolute; empty: none
-	listen  atomic.Pointer[string] // where clients reach the proxy; nil: nowhere yet
-	secrets *strings.Replacer
-	log     *slog.Logger
-	audit   *audit.Log // nil: none
-	begun   atomic.Bool
-	monitor *monitor
-	review  *review
-	tokens  []*oauth.Source
+	config   *config.Config
+	file     string                 // of the configuration, absolute; empty: none
+	listen   atomic.Pointer[string] // where clients reach the proxy; nil: nowhere yet
+	secrets  *strings.Replacer
+	log      *slog.Logger
+	audit    *audit.Log // nil: none
+	database *database  // nil: in the process
+	begun    atomic.Bool
+	monitor  *monitor
+	review   *review
+	tokens   []*oauth.Source
 }
 
 // New makes the proxy of a configuration. It starts nothing.
@@ -82,6 +83,12 @@ func New(o Options) (*Daemon, error) {
 		}
 		options.Recorder = d.audit
 	}
+	if d.database, err = d.openState(); err != nil {
+		return nil, errors.Join(err, d.closeRecords())
+	}
+	if d.database != nil {
+		options.Database = d.database
+	}
 	if p := o.Policy.Policy; p != nil {
 		if p.Shadow() {
 			d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded")
@@ -95,11 +102,9 @@ func New(o Options) (*Daemon, error) {
 	}
 	if err != nil {
 		d.monitor.close()
-		if d.audit != nil {
-			_ = d.audit.Close()
-		}
+		return nil, errors.Join(err, d.closeRecords())
 	}
-	return d, err
+	return d, nil
 }
 
 // options are those of the proxy that need no file.
@@ -125,6 +130,14 @@ func (d *Daemon) Close() error {
 		t.Close()
 	}
 	d.monitor.close()
+	return errors.Join(err, d.Leave(), d.closeRecords())
+}
+
+// closeRecords closes what states and records are kept in.
+func (d *Daemon) closeRecords() (err error) {
+	if d.database != nil {
+		err = d.database.Close()
+	}
 	if d.audit != nil {
 		err = errors.Join(err, d.audit.Close())
 	}

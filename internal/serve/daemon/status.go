@@ -17,6 +17,9 @@ func (d *Daemon) Status() proxy.Status {
 	if at := d.listen.Load(); at != nil {
 		s.Listen = *at
 	}
+	if d.database != nil {
+		s.State.Driver, s.State.Place, s.State.Since = d.database.driver, d.database.place, d.database.Since()
+	}
 	for i := range s.Upstreams {
 		u := &s.Upstreams[i]
 		u.Error = d.secrets.Replace(u.Error)

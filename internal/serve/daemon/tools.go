@@ -28,7 +28,7 @@ type Listing struct {
 // often which servers have not answered yet.
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
-	quiet.Audit.File = ""
+	quiet.Audit.File, quiet.State = "", config.State{}
 	if quiet.Startup == config.DefaultStartup {
 		quiet.Startup = firstStart
 	}

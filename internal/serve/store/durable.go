@@ -70,8 +70,8 @@ func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 	if d.now == nil {
 		d.now = time.Now
 	}
-	if err := d.Beat(ctx); err != nil {
-		return nil, err
+	if err := d.Beat(ctx); err != nil { // calls are refused until it is mended
+		_ = d.fault(err)
 	}
 	return d, nil
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -191,7 +190,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Invalid params: "+err.Error()+".", nil))
 		return
 	}
-	c := f.Sessions.NewClient("http", v.Principal, state, state, nil)
+	c := f.Sessions.NewClient(v.Principal, state)
 	defer f.Router.DropClient(c)
 	if m.Kind != wire.Request {
 		f.Router.ClientNotification(c, m) // finish says that it was accepted
@@ -294,7 +293,9 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	defer f.Life.Recovered(m.Method, m.ID, s)
 	w.Header().Set(sessionHeader, c.ID)
 	q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
-	q.Answer(f.Router.ClientRequest(r.Context(), q))
+	result, err := f.Router.ClientRequest(r.Context(), q)
+	f.Sessions.Introduce(c)
+	q.Answer(result, err)
 }
 
 // request serves a request within a session. Only notifications/cancelled cancels it, not
@@ -349,6 +350,13 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 	}
 	c := h.front.Sessions.Use(id, principal)
 	if c == nil {
+		var err error
+		if c, err = h.front.Router.Restore(r.Context(), id, principal); err != nil {
+			http.Error(w, "the session cannot be looked up now: its state is away", http.StatusServiceUnavailable)
+			return nil
+		}
+	}
+	if c == nil {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return nil
 	}
@@ -392,37 +400,6 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 		h.front.Router.EndClient(c)
 		w.WriteHeader(http.StatusOK)
 	}
-}
-
-// expireClients ends sessions over HTTP that were idle for ttl, until the proxy ends.
-func (f *Front) expireClients(ttl time.Duration) {
-	if ttl == 0 {
-		ttl = time.Hour
-	}
-	tick := time.NewTicker(ttl / 8)
-	defer tick.Stop()
-	for {
-		select {
-		case <-f.Life.Ctx.Done():
-			return
-		case <-tick.C:
-		}
-		for _, c := range f.Sessions.Clients() {
-			if f.idle(c, ttl) {
-				f.Life.Log.Info("session expired", "session", c.Session.ID)
-				f.Router.EndClient(c)
-			}
-		}
-	}
-}
-
-// idle reports whether a session was not used for ttl. An open request or stream is a use.
-func (f *Front) idle(c *session.Client, ttl time.Duration) bool {
-	push, ok := c.Out.(*events.Push)
-	if !ok {
-		return false
-	}
-	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening(), ttl)
 }
 
 // reject answers a message that is not served.

@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/events"
@@ -11,7 +12,7 @@ import (
 
 // BeginSession opens the state of a session. If that fails, the session's calls are refused.
 func (r *Router) BeginSession(s *session.Session) {
-	if err := r.Admission.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since}); err != nil {
+	if err := r.Admission.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since, Lasting: s.Lasting, About: s.About}); err != nil {
 		r.Life.Log.Error("beginning a session", "session", s.ID, "error", err)
 	}
 }
@@ -27,7 +28,7 @@ func (r *Router) DropClient(c *session.Client) {
 	if c.Session.By == "connection" {
 		r.Tasks.Forget(c.Session)
 		r.endDedicated(c.Session)
-		if !c.Session.Bare {
+		if (!c.Session.Bare || c.Session.About != nil) && !c.Session.Left {
 			r.endSession(c.Session)
 		}
 	}
@@ -63,4 +64,33 @@ func (r *Router) endDedicated(s *session.Session) {
 			r.Pool.EndDedicated(dedicated)
 		}
 	}
+}
+
+// Restore returns the client of a session over HTTP that another process has opened, or
+// this one before it was started again; nil: the principal has no such session.
+func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Client, error) {
+	kept := r.Sessions.Kept(id)
+	if kept == "" {
+		return nil, nil
+	}
+	info, err := r.Admission.Find(ctx, kept)
+	switch {
+	case errors.Is(err, admission.ErrNoSession):
+		return nil, nil
+	case err != nil:
+		r.Life.Log.Error("looking for a session that another process has", "session", kept, "error", err)
+		return nil, err
+	}
+	c := r.Sessions.Restore(id, principal, info, events.NewPush(session.IsChange))
+	if c != nil {
+		r.Life.Log.Info("session taken over", "session", kept)
+		r.Pool.Declare(ctx, c.Peer())
+	}
+	return c, nil
+}
+
+// ForgetClient drops a client whose session other processes still serve.
+func (r *Router) ForgetClient(c *session.Client) {
+	c.Session.Left = true
+	r.EndClient(c)
 }

@@ -29,47 +29,77 @@ import (
 type Sessions struct {
 	now               func() time.Time
 	way               Way
+	kept              bool                         // other processes may have the sessions over HTTP too
 	begin             func(*Session)               // called before a session is used
 	LogLevelSet       atomic.Bool                  // a client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // more than one principal may come over HTTP
 	Stdio             atomic.Pointer[lines.Writer] // writer of the client over stdio, if there is one
 	streams           events.Budget                // bounds the streams that clients over HTTP can resume
 
-	making sync.Mutex // held while a session is made that several clients may be in
+	making    sync.Mutex // held while a session is made that several clients may be in
+	restoring sync.Mutex // held while a client of another process is added
 
 	mu        sync.Mutex
 	connected map[string]*Client  // by id
 	open      map[string]*Session // by id
 }
 
-// New returns Sessions without clients. It calls begin for every session before its use.
-func New(way Way, begin func(*Session), now func() time.Time) *Sessions {
-	return &Sessions{now: now, way: way, begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
+// Options say what sessions there are.
+type Options struct {
+	Way    Way
+	Shared bool // the states are where other processes have them too
 }
+
+// New returns Sessions without clients. It calls begin for every session before its use,
+// but for those over HTTP, which begin with [Sessions.Begin] after the handshake.
+func New(o Options, begin func(*Session), now func() time.Time) *Sessions {
+	return &Sessions{now: now, way: o.Way, kept: o.Shared, begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
+}
+
+// Shared reports whether other processes may have the sessions over HTTP too.
+func (s *Sessions) Shared() bool { return s.kept }
 
 // Connect adds a client with a session of its own, for its connection. The header is that
 // of the request by which it connects; nil: there is none.
 func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
-	own := &Session{ID: lifetime.RandomID("")[:12], Principal: principal, By: "connection", Since: s.now()}
+	id := lifetime.RandomID("")
+	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
 	state, err := s.Of(Origin{Principal: principal, Connection: own, Header: header})
 	if err != nil {
 		return nil, err
 	}
-	if own.Bare = state != own; !own.Bare {
-		s.begin(own)
-		s.mu.Lock()
-		s.open[own.ID] = own
-		s.mu.Unlock()
+	own.Bare = state != own
+	if transport != "http" {
+		s.Begin(own)
 	}
-	return s.NewClient(transport, principal, own, state, out), nil
+	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// NewClient adds a client to a session; state is the one whose nets its calls are about,
-// unless they say another.
-func (s *Sessions) NewClient(transport, principal string, of, state *Session, out spec.Stream) *Client {
+// idOf returns the id of the session that a client's id belongs to. The client's is a
+// secret of its principal; the session's is not.
+func idOf(client string) string {
+	sum := sha256.Sum256([]byte("session\x00" + client))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Begin begins the session of a connection, unless it has nothing of its own.
+func (s *Sessions) Begin(own *Session) {
+	if own.Bare && own.About == nil {
+		return
+	}
+	s.begin(own)
+	s.keep(own)
+}
+
+// NewClient adds a client of a request without a connection to a session.
+func (s *Sessions) NewClient(principal string, of *Session) *Client {
+	return s.add(lifetime.RandomID(""), "http", principal, of, of, nil)
+}
+
+func (s *Sessions) add(id, transport, principal string, of, state *Session, out spec.Stream) *Client {
 	now := s.now()
 	c := &Client{
-		ID: lifetime.RandomID(""), Transport: transport, Principal: principal, Session: of, State: state, Out: out, since: now, seen: now, logLevelSet: &s.LogLevelSet,
+		ID: id, Transport: transport, Principal: principal, Session: of, State: state, Out: out, since: now, seen: now, logLevelSet: &s.LogLevelSet,
 		Streams: events.Logs{Budget: &s.streams, Principal: principal},
 	}
 	s.mu.Lock()
@@ -112,7 +142,7 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	if (by == "header" || by == "meta") && !s.roomForSplit(principal) {
 		return nil, errSplits
 	}
-	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true}
+	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
 	s.begin(made)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,6 +238,30 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
+// once returns the client with that id, or the one that add makes.
+func (s *Sessions) once(id, principal string, add func() *Client) *Client {
+	s.restoring.Lock()
+	defer s.restoring.Unlock()
+	if c := s.Use(id, principal); c != nil {
+		return c
+	}
+	return add()
+}
+
+// keep notes that a session is open.
+func (s *Sessions) keep(own *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[own.ID] = own
+}
+
+// Seen reports whether a client was used since then.
+func (s *Sessions) Seen(c *Client, since time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.seen.After(since)
+}
+
 // Idle reports whether a client was not used for ttl. A busy client is in use now.
 func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	s.mu.Lock()
@@ -228,6 +282,8 @@ type Session struct {
 	Label     string // that tells it from the others of the principal
 	Since     time.Time
 	Lasting   bool        // it outlives the process, where states do
+	About     []byte      // what other processes are to know of it; nil: nothing
+	Left      bool        // this process serves it no more, and others may
 	Bare      bool        // of a connection whose calls are about the nets of another session
 	Ended     atomic.Bool // no call begins in the session any more
 	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets let pass

@@ -34,6 +34,21 @@ var ErrUncertain = errors.New("it is not known whether the commit took effect")
 // process before it, has seen committed: an old copy was restored.
 var ErrRolledBack = errors.New("the database is an older copy of itself")
 
+// ErrUnusable is an error of a database that no waiting mends: it is none, or of another
+// program, or of a newer version of this one.
+var ErrUnusable = errors.New("the database cannot be used")
+
+// Unusable returns err as an [ErrUnusable], with its own text.
+func Unusable(err error) error { return unusable{err} }
+
+type unusable struct{ error }
+
+// Is reports whether the target is [ErrUnusable].
+func (unusable) Is(target error) bool { return target == ErrUnusable }
+
+// Unwrap returns the error with its own text.
+func (u unusable) Unwrap() error { return u.error }
+
 // A Scope says who shares a part.
 type Scope string
 

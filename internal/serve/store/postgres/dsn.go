@@ -64,6 +64,15 @@ func describe(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("the PostgreSQL database %q at %s", c.Database, at)
 }
 
+// Describe names a database for messages, without secrets.
+func Describe(dsn string) (string, error) {
+	c, err := parse(Options{DSN: dsn, Timeout: time.Second})
+	if err != nil {
+		return "", err
+	}
+	return describe(c.ConnConfig), nil
+}
+
 // explain says what to do about errors of which one can know.
 func explain(err error) error {
 	var p *pgconn.PgError

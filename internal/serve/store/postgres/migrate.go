@@ -7,6 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
 // schema are the migrations, in the order of their names. One that was released never
@@ -40,7 +42,7 @@ func migrate(ctx context.Context, tx pgx.Tx, migrations fs.FS) error {
 		return err
 	}
 	if at > len(files) {
-		return fmt.Errorf("its schema is version %d, of a newer petrigate; this one knows version %d: use the newer one, or another database", at, len(files))
+		return backend.Unusable(fmt.Errorf("its schema is version %d, of a newer petrigate; this one knows version %d: use the newer one, or another database", at, len(files)))
 	}
 	for n, name := range files[at:] {
 		if err := apply(ctx, tx, migrations, name, at+n+1); err != nil {

@@ -52,6 +52,9 @@ func (s *scribe) explain(err error) error {
 	case lib.SQLITE_IOERR:
 		why = "there is no room for it, or its disk fails"
 	}
+	if code(err) == lib.SQLITE_NOTADB {
+		err = backend.Unusable(err)
+	}
 	if why == "" {
 		return fmt.Errorf("%q: %w", s.path, err)
 	}

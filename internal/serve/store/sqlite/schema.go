@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
 // The migrations, in order. One that was released never changes: a database may have been
@@ -118,8 +120,8 @@ func schemas() int64 {
 	return int64(len(files))
 }
 
-var errForeign = errors.New("it is a database of another program")
+var errForeign = backend.Unusable(errors.New("it is a database of another program"))
 
 func newer(have int64) error {
-	return fmt.Errorf("a newer petrigate wrote it (schema %d; this one knows %d): run that one", have, schemas())
+	return backend.Unusable(fmt.Errorf("a newer petrigate wrote it (schema %d; this one knows %d): run that one", have, schemas()))
 }

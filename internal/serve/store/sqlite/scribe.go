@@ -303,7 +303,7 @@ func (s *scribe) check() error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%q is no regular file", s.path+suffix)
+			return backend.Unusable(fmt.Errorf("%q is no regular file", s.path+suffix))
 		case info.Mode().Perm()&0o600 != 0o600:
 			return fmt.Errorf("%q may not be written (mode %04o); chmod 600", s.path+suffix, info.Mode().Perm())
 		}

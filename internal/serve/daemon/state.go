@@ -1,0 +1,93 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/store"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+)
+
+// StatePath is the database of the driver sqlite: that of the configuration, or a place for
+// this file, which all proxies with the same file share.
+func StatePath(c *config.Config) (string, error) {
+	if c.State.Path != "" {
+		return c.State.Path, nil
+	}
+	dir, err := stateDir()
+	if err != nil {
+		return "", fmt.Errorf("%w, or state.path", err)
+	}
+	file, err := filepath.Abs(c.File)
+	if err != nil || c.File == "" {
+		return "", errors.New("without a configuration file, the driver sqlite requires state.path")
+	}
+	sum := sha256.Sum256([]byte(file))
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	return filepath.Join(dir, cmp.Or(name, "state")+"-"+hex.EncodeToString(sum[:4])+".db"), nil
+}
+
+// A database is where the states of sessions are kept.
+type database struct {
+	*store.Late
+	driver string
+	place  string // for people, without secrets
+}
+
+// openState opens the database of the configuration; nil: it has none. A database that is
+// away is no error: it is opened when it is there. What no waiting mends is one.
+func (d *Daemon) openState() (*database, error) {
+	c := d.config.State
+	db := &database{driver: c.Driver}
+	var open func(context.Context) (backend.Backend, error)
+	switch c.Driver {
+	case "sqlite":
+		path, err := StatePath(d.config)
+		if err != nil {
+			return nil, &InvalidError{err}
+		}
+		db.place = path
+		open = func(ctx context.Context) (backend.Backend, error) {
+			return opened(sqlite.Open(ctx, sqlite.Options{Path: path, Sync: c.Sync, Logger: d.log}))
+		}
+	case "postgres":
+		place, err := postgres.Describe(c.DSN)
+		if err != nil {
+			return nil, &InvalidError{err}
+		}
+		db.place = place
+		open = func(ctx context.Context) (backend.Backend, error) {
+			return opened(postgres.Open(ctx, postgres.Options{DSN: c.DSN, NoSync: c.Sync == "normal"}))
+		}
+	default:
+		return nil, nil
+	}
+	db.Late = store.NewLate(open, d.log)
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	if err := db.Try(ctx); errors.Is(err, backend.ErrUnusable) {
+		return nil, &InvalidError{err}
+	}
+	return db, nil
+}
+
+// openTimeout is how long a start waits for a database.
+const openTimeout = 10 * time.Second
+
+// opened keeps a nil of a backend from becoming one that is not.
+func opened[B backend.Backend](b B, err error) (backend.Backend, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}

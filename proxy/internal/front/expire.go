@@ -1,0 +1,84 @@
+package front
+
+import (
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+)
+
+// expireClients ends sessions over HTTP that were idle for ttl, until the proxy ends.
+func (f *Front) expireClients(ttl time.Duration) {
+	if ttl == 0 {
+		ttl = time.Hour
+	}
+	tick := time.NewTicker(ttl / 8)
+	defer tick.Stop()
+	for {
+		select {
+		case <-f.Life.Ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if f.Sessions.Shared() {
+			f.expireShared(ttl)
+			continue
+		}
+		for _, c := range f.Sessions.Clients() {
+			if f.idle(c, ttl) {
+				f.Life.Log.Info("session expired", "session", c.Session.ID)
+				f.Router.EndClient(c)
+			}
+		}
+	}
+}
+
+// idle reports whether a session was not used for ttl. An open request or stream is a use.
+func (f *Front) idle(c *session.Client, ttl time.Duration) bool {
+	push, ok := c.Out.(*events.Push)
+	if !ok {
+		return false
+	}
+	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening(), ttl)
+}
+
+// expireShared ends the sessions over HTTP that no process has used for ttl. It tells
+// the others which ones are in use here, and drops the clients of those that another one
+// has ended.
+func (f *Front) expireShared(ttl time.Duration) {
+	open := map[string]admission.SessionInfo{}
+	for s, err := range f.Router.Admission.Sessions(f.Life.Ctx) {
+		if err != nil {
+			f.Life.Log.Warn("idle sessions cannot be looked for", "error", err)
+			return
+		}
+		if s.Lasting {
+			open[s.Session] = s
+		}
+	}
+	now := f.Life.Now()
+	for _, c := range f.Sessions.Clients() {
+		if _, overHTTP := c.Out.(*events.Push); !overHTTP || c.Session.About == nil {
+			continue
+		}
+		if _, there := open[c.Session.ID]; !there || f.idle(c, ttl) {
+			f.Router.ForgetClient(c)
+			continue
+		}
+		delete(open, c.Session.ID)
+		if f.Sessions.Seen(c, now.Add(-ttl/4)) {
+			if err := f.Router.Admission.Touch(f.Life.Ctx, c.Session.Key(), now); err != nil {
+				f.Life.Log.Warn("other processes were not told that a session is in use", "session", c.Session.ID, "error", err)
+			}
+		}
+	}
+	for id, s := range open {
+		if session.ReadAbout(s.About).Client != "" && now.Sub(s.Used) > ttl+ttl/2 {
+			f.Life.Log.Info("session expired", "session", id)
+			if err := f.Router.Admission.End(f.Life.Ctx, s.Key); err != nil {
+				f.Life.Log.Warn("ending an idle session", "session", id, "error", err)
+			}
+		}
+	}
+}

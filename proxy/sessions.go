@@ -1,0 +1,169 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+)
+
+// StateInfo is where the states of sessions are kept.
+type StateInfo struct {
+	Driver  string        `json:"driver"`          // memory, sqlite or postgres; what starts the proxy says it
+	Place   string        `json:"place,omitempty"` // of the database, without secrets; what starts the proxy says it
+	Since   time.Time     `json:"since,omitzero"`  // the database is open
+	Process string        `json:"process,omitempty"`
+	Records uint64        `json:"records,omitempty"` // in the database, of all processes
+	Error   string        `json:"error,omitempty"`   // why nothing can be decided now
+	Unknown []UnknownCall `json:"unknown"`           // of processes that have ended
+}
+
+// An UnknownCall is one whose process has ended: only an operator can say how it ended.
+type UnknownCall struct {
+	Session string    `json:"session"`
+	Process string    `json:"process"`
+	Call    uint64    `json:"call"`
+	Tool    string    `json:"tool"`
+	Since   time.Time `json:"since"`
+}
+
+// lookups bounds how long an operator waits for a database.
+const lookups = 10 * time.Second
+
+// stateInfo describes the database, as far as the proxy knows it.
+func (p *Proxy) stateInfo() StateInfo {
+	info := StateInfo{Driver: "memory", Unknown: []UnknownCall{}}
+	if p.durable == nil {
+		return info
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	defer cancel()
+	info.Process = p.options.Database.Writer()
+	err := p.durable.Ready()
+	if err == nil {
+		info.Records, info.Unknown, err = p.surveyState(ctx)
+	}
+	if err != nil {
+		info.Error = text.Escape(err.Error())
+	}
+	return info
+}
+
+// surveyState counts the records, and lists the open calls of processes that have ended.
+func (p *Proxy) surveyState(ctx context.Context) (records uint64, unknown []UnknownCall, err error) {
+	heads, err := p.options.Database.Heads(ctx)
+	for _, h := range heads {
+		records += h.Seq
+	}
+	unknown = []UnknownCall{}
+	if err != nil {
+		return records, unknown, err
+	}
+	for s, err := range p.admission.Sessions(ctx) {
+		if err != nil {
+			return records, unknown, err
+		}
+		if !s.Gone || p.isLocal(s.Session) != nil {
+			continue
+		}
+		for _, c := range p.describeElsewhere(s).Calls {
+			unknown = append(unknown, UnknownCall{Session: s.Session, Process: s.Process, Call: c.Number, Tool: c.Tool, Since: c.Since})
+		}
+	}
+	return records, unknown, nil
+}
+
+// Sessions lists the sessions of this process, oldest first.
+func (p *Proxy) Sessions() []SessionInfo {
+	list := []SessionInfo{}
+	for _, s := range p.sessions.All() {
+		list = append(list, p.describe(s))
+	}
+	return list
+}
+
+// AllSessions lists the sessions, oldest first: those of this process, and, where states are
+// in a database, all others there. It fails where that cannot be read.
+func (p *Proxy) AllSessions() ([]SessionInfo, error) {
+	list := p.Sessions()
+	if p.durable == nil {
+		return list, nil
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	defer cancel()
+	for s, err := range p.admission.Sessions(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if at := slices.IndexFunc(list, func(i SessionInfo) bool { return i.ID == s.Session }); at >= 0 {
+			list[at].Used = s.Used
+			continue
+		}
+		list = append(list, p.describeElsewhere(s))
+	}
+	slices.SortStableFunc(list, func(a, b SessionInfo) int { return a.Since.Compare(b.Since) })
+	return list, nil
+}
+
+// Session is the state of one session.
+func (p *Proxy) Session(id string) (SessionInfo, error) {
+	s, info, err := p.find(id)
+	if err != nil {
+		return SessionInfo{}, err
+	}
+	if info != nil {
+		return p.describeElsewhere(*info), nil
+	}
+	return p.describe(s), nil
+}
+
+// isLocal returns the session where this process has it, else nil.
+func (p *Proxy) isLocal(id string) *session.Session {
+	s, err := p.sessions.Find(id)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// find returns a session of this process or, with what is known of it, of another one.
+func (p *Proxy) find(id string) (*session.Session, *admission.SessionInfo, error) {
+	s, unknown := p.sessions.Find(id)
+	if unknown == nil {
+		return s, nil, nil
+	}
+	if p.durable == nil {
+		return nil, nil, unknown
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	defer cancel()
+	info, err := p.admission.Find(ctx, id)
+	switch {
+	case errors.Is(err, admission.ErrNoSession):
+		return nil, nil, unknown
+	case err != nil:
+		return nil, nil, fmt.Errorf("looking for session %q: %w", id, err)
+	}
+	return elsewhere(info), &info, nil
+}
+
+// elsewhere is a session that this process does not serve.
+func elsewhere(info admission.SessionInfo) *session.Session {
+	a := session.ReadAbout(info.About)
+	by := a.By
+	if by == "" {
+		by = "connection"
+	}
+	return &session.Session{ID: info.Session, Principal: info.Principal, By: by, Label: a.Label, Since: info.Since}
+}
+
+func (p *Proxy) describeElsewhere(s admission.SessionInfo) SessionInfo {
+	info := p.describe(elsewhere(s))
+	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
+	return info
+}

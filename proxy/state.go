@@ -1,0 +1,74 @@
+package proxy
+
+import (
+	"context"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// A Database keeps the states of sessions, and what is stopped, outside of the process.
+type Database = backend.Backend
+
+// ledger makes the ledger and the kill switch: in the database of the options, or in
+// the process where there is none.
+func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
+	o := p.options
+	if o.Database == nil {
+		recorder := audit.NewRecorder(o.Recorder, o.Now)
+		return store.NewMemory(o.Policy, o.Active, p.approvals, recorder), store.NewStops(recorder), nil
+	}
+	durable, err := store.NewDurable(p.life.Ctx, store.DurableOptions{Backend: o.Database, Policy: o.Policy, Active: o.Active, Recorder: audit.NewRecorder(o.Recorder, o.Now), Logger: o.Logger, Now: o.Now})
+	if err != nil {
+		return nil, nil, err
+	}
+	stops := store.SharedStops(o.Database)
+	p.durable, p.watcher = durable, store.NewWatcher(o.Database)
+	p.watcher.On(stops.Watch(o.Logger))
+	return durable, stops, nil
+}
+
+// heartbeat is how often other processes are told that this one is there.
+const heartbeat = 5 * time.Second
+
+// keepState watches the database and tells others that this process is there.
+func (p *Proxy) keepState() {
+	if p.durable == nil {
+		return
+	}
+	p.life.Background(func() { p.watcher.Run(p.life.Ctx) })
+	p.life.Background(func() {
+		tick := time.NewTicker(heartbeat)
+		defer tick.Stop()
+		for {
+			if err := p.durable.Beat(p.life.Ctx); err != nil && p.life.Ctx.Err() == nil {
+				p.life.Log.Debug("the state database was not told that this process is there", "error", err)
+			}
+			select {
+			case <-tick.C:
+			case <-p.life.Ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// farewell is how long the database is told that this process ends.
+const farewell = 2 * time.Second
+
+// Leave tells the database, after [Proxy.Close] and before it is closed itself, that this
+// process has ended.
+func (p *Proxy) Leave() error {
+	if p.durable == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	return p.durable.Close(ctx)
+}
+
+// shared reports whether the states are kept where other processes have them too.
+func (p *Proxy) shared() bool { return p.durable != nil }
