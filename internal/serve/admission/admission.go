@@ -50,6 +50,7 @@ func New(o Options) *Admission {
 	if a.where == nil {
 		a.where = gate.Position.String
 	}
+	a.where = (&positions{text: a.where}).of
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

@@ -29,7 +29,7 @@ func (a *Admission) allowed(c *Call, g *Generation, d *gate.Allow, consent *Cons
 	}
 	entry := a.decisionRecord(c, g, "allow", d.Names, consent)
 	entry.Call = d.Ticket.Number
-	a.says(&entry, g, d.Nets)
+	a.says(entry, g, d.Nets)
 	entry.Would = a.would(d.Would)
 	return []audit.Event{entry}
 }
@@ -41,7 +41,7 @@ func (a *Admission) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	}
 	entry := a.decisionRecord(v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(a.reason(v.refused.Text, d.Kind, d.Blocks))
-	a.says(&entry, v.generation, v.prepared.Verdicts())
+	a.says(entry, v.generation, v.prepared.Verdicts())
 	for _, b := range d.Blocks { // of a validator, the net has gated the call
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetSays) bool { return n.Net == b.Net })
 		if i < 0 {
@@ -55,6 +55,7 @@ func (a *Admission) refused(v *verdict, d *gate.Refusal) []audit.Event {
 
 // says records what the nets say, and which of them read more than is on record.
 func (a *Admission) says(entry *audit.Decision, g *Generation, verdicts []gate.Verdict) {
+	entry.Nets = make([]audit.NetSays, 0, len(verdicts))
 	for _, v := range verdicts {
 		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: a.where(v.Rule), Shadow: v.Shadow})
 		if g.opaque[v.Net] {
@@ -68,7 +69,7 @@ func (a *Admission) ended(t *Ticket, e *gate.End, by string) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
-	entry := audit.Outcome{
+	entry := &audit.Outcome{
 		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
 		Tool: t.tool, Outcome: audit.OutcomeName(e.Outcome), By: by,
 		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
@@ -165,8 +166,8 @@ func withoutValue(sentence, value, substitute string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) audit.Decision {
-	r := audit.Decision{
+func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) *audit.Decision {
+	r := &audit.Decision{
 		Time: a.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
 		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.Policy.Shadow(),
@@ -185,7 +186,7 @@ func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, name
 			r.Row = audit.HashOf(row)
 		}
 	}
-	record(&r, c, names)
+	record(r, c, names)
 	if consent != nil {
 		r.Approval, r.Channel, r.Actor = consent.ID, consent.Channel, consent.Actor
 	}
@@ -197,6 +198,7 @@ func record(r *audit.Decision, c *Call, names []gate.Name) {
 	if len(names) > maxNames {
 		names, r.Omitted = names[:maxNames], len(names)-maxNames
 	}
+	r.Names = make([]string, 0, len(names))
 	for i, n := range names {
 		name := audit.Bounded(n.Text)
 		r.Names = append(r.Names, name)

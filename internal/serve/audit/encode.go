@@ -15,6 +15,10 @@ import (
 func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	b := encoder{dst: dst}
 	switch e := e.(type) {
+	case *Decision:
+		b.decision(e)
+	case *Outcome:
+		b.outcome(e)
 	case Decision:
 		b.decision(&e)
 	case Outcome:

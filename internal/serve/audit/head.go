@@ -1,11 +1,13 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 )
@@ -17,11 +19,18 @@ const HeadSuffix = ".head"
 // headLength is that of 20 digits, a space, 64 hex digits and a line end.
 const headLength = 20 + 1 + 64 + 1
 
+// A head has a space behind its number, and this while it is written.
+const (
+	space      = 20
+	unfinished = '-'
+)
+
 // A head is the file beside a log that has the number and the hash of its last line. It is
 // written after the lines, by whoever holds the lock of the log.
 type head struct {
-	file *os.File // nil: there is none
-	buf  [headLength]byte
+	file   *os.File // nil: there is none
+	mapped []byte   // its content in memory, which costs no call of the system; nil: it is not
+	buf    [headLength]byte
 }
 
 // openHead opens the head beside the log at path. Without an error there may be no head,
@@ -38,7 +47,7 @@ func openHead(path string) (head, error) {
 		f.Close()
 		return head{}, fmt.Errorf("its head %s: %w", path+HeadSuffix, errors.Join(err, notRegular(regular)))
 	}
-	return head{file: f}, nil
+	return head{file: f, mapped: mapFile(f, headLength)}, nil
 }
 
 func notRegular(regular bool) error {
@@ -61,13 +70,36 @@ func (h *head) read() Place {
 // write makes the head name the place. Where that fails the log is longer than its head
 // says, as after a crash between the two.
 func (h *head) write(l Place) {
-	if h.file != nil {
-		_, _ = h.file.WriteAt(appendHead(h.buf[:0], l), 0)
+	if h.file == nil {
+		return
 	}
+	content := appendHead(h.buf[:0], l)
+	if h.mapped == nil || !h.store(content) {
+		_, _ = h.file.WriteAt(content, 0)
+	}
+}
+
+// store puts the content into memory. A process that is killed in the middle leaves what is
+// no head. It reports false where the file was cut short by somebody.
+func (h *head) store(content []byte) (stored bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if !stored && recover() != nil {
+			unmapFile(h.mapped)
+			h.mapped = nil
+		}
+	}()
+	h.mapped[space] = unfinished
+	copy(h.mapped, content[:space])
+	copy(h.mapped[space+1:], content[space+1:])
+	h.mapped[space] = ' '
+	return true
 }
 
 func (h *head) close() {
 	if h.file != nil {
+		unmapFile(h.mapped)
+		h.mapped = nil
 		h.file.Close()
 	}
 }
@@ -81,17 +113,24 @@ func appendHead(b []byte, l Place) []byte {
 	return append(b, '\n')
 }
 
+// UnwrittenHead reports whether the content of a head is that before the first record, or of
+// a process that was killed while it wrote: it tells nothing.
+func UnwrittenHead(content []byte) bool {
+	none := len(bytes.Trim(content, "\x00")) == 0
+	return none || len(content) == headLength && content[space] == unfinished
+}
+
 // ParseHead reads the content of a head. It reports false where that is none.
 func ParseHead(content []byte) (Place, bool) {
-	if len(content) != headLength || content[20] != ' ' || content[headLength-1] != '\n' {
+	if len(content) != headLength || content[space] != ' ' || content[headLength-1] != '\n' {
 		return Place{}, false
 	}
-	seq, err := strconv.ParseUint(string(content[:20]), 10, 64)
+	seq, err := strconv.ParseUint(string(content[:space]), 10, 64)
 	if err != nil || seq == 0 {
 		return Place{}, false
 	}
 	p := Place{Seq: seq}
-	if _, err = hex.Decode(p.Hash[:], content[21:headLength-1]); err != nil {
+	if _, err = hex.Decode(p.Hash[:], content[space+1:headLength-1]); err != nil {
 		return Place{}, false
 	}
 	return p, true

@@ -50,6 +50,11 @@ func TestParseHead(t *testing.T) {
 	if got, ok := ParseHead(whole); !ok || got != p {
 		t.Errorf("%q: %+v", whole, got)
 	}
+	for content, want := range map[string]bool{"": true, strings.Repeat("\x00", headLength): true, strings.Replace(string(whole), " ", "-", 1): true, string(whole): false, "x": false} {
+		if UnwrittenHead([]byte(content)) != want {
+			t.Errorf("%q is unwritten: %t", content, !want)
+		}
+	}
 	for _, part := range [][]byte{nil, whole[:len(whole)-1], append([]byte("0"), whole...), bytes.Replace(whole, []byte(" "), []byte("_"), 1), appendHead(nil, Place{})} {
 		if got, ok := ParseHead(part); ok {
 			t.Errorf("%q: %+v", part, got)

@@ -241,3 +241,23 @@ func TestNoHead(t *testing.T) {
 		t.Error(content(t, path))
 	}
 }
+
+// TestHeadCutShort: somebody who empties the head does not end the process, and the head
+// is written again.
+func TestHeadCutShort(t *testing.T) {
+	l, path := tempLog(t)
+	mustAppend(t, l, `{"n":1}`)
+	for range 2 {
+		if err := os.Truncate(path+HeadSuffix, 0); err != nil {
+			t.Fatal(err)
+		}
+		mustAppend(t, l, `{"n":2}`)
+		chain(t, path)
+	}
+	other := mustOpen(t, path)
+	mustAppend(t, other, `{"n":3}`)
+	mustAppend(t, l, `{"n":4}`)
+	if len(chain(t, path)) != 5 {
+		t.Error("not all records are on the chain")
+	}
+}

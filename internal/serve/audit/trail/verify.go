@@ -78,7 +78,9 @@ func (f File) head(r *Report) audit.Place {
 	switch {
 	case err != nil:
 		r.Warnings = append(r.Warnings, "reading the head: "+err.Error())
-	case !ok && len(content) > 0:
+	case audit.UnwrittenHead(content):
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s says nothing: whether records were cut off at the end is not known", name))
+	case !ok:
 		r.Faults = append(r.Faults, Fault{File: name, What: "it is no head of an audit log: it was changed"})
 	}
 	return place
