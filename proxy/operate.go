@@ -23,13 +23,17 @@ import (
 
 // Status is a summary of a running proxy.
 type Status struct {
-	Version    string           `json:"version"`
-	Pid        int              `json:"pid"`
-	Started    time.Time        `json:"started"`
-	Policy     string           `json:"policy"`           // fingerprint
-	Config     string           `json:"config,omitempty"` // file; what starts the proxy says it
-	Listen     string           `json:"listen,omitempty"` // stdio, or an address; what starts the proxy says it
-	Shadow     bool             `json:"shadow"`           // no net enforces: nothing is refused
+	Version string    `json:"version"`
+	Pid     int       `json:"pid"`
+	Started time.Time `json:"started"`
+	Policy  string    `json:"policy"`           // fingerprint
+	Config  string    `json:"config,omitempty"` // file; what starts the proxy says it
+	Listen  string    `json:"listen,omitempty"` // stdio, or an address; what starts the proxy says it
+
+	Reloaded      *time.Time `json:"reloaded,omitempty"`      // when the configuration was read again last; what starts the proxy says it
+	ReloadProblem string     `json:"reloadProblem,omitempty"` // why what was read then is not in force; empty: it is
+
+	Shadow     bool             `json:"shadow"` // no net enforces: nothing is refused
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
 	Sessions   int              `json:"sessions"`

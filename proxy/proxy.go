@@ -250,11 +250,12 @@ func (p *Proxy) addUpstreams() error {
 		p.pool.Servers = append(p.pool.Servers, pool.NewServer(c, len(p.options.Upstreams) > 1))
 	}
 	p.pool.Catalogue = pool.NewCatalogue(p.pool.Servers, p.life.Log)
-	if p.options.Advertise == "possible" && p.options.Impossible != nil {
-		p.pool.Catalogue.Impossible = func(tools []gate.Call) []string {
-			g := p.admission.Generation()
-			return g.Impossible(tools, g.Active)
+	p.pool.Catalogue.Impossible = func(tools []gate.Call) []string {
+		g := p.admission.Generation()
+		if g.Advertise != "possible" || g.Impossible == nil {
+			return nil
 		}
+		return g.Impossible(tools, g.Active)
 	}
 	for _, u := range p.pool.Servers {
 		p.pool.Connect(u)

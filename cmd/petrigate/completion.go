@@ -44,6 +44,8 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(f.Value.(*choice).among, cobra.ShellCompDirectiveNoFileComp))
 	case kind == "file":
 		_ = c.MarkFlagFilename(f.Name, endings[f.Name]...)
+	case f.Name == "reset-net":
+		_ = c.RegisterFlagCompletionFunc(f.Name, netNames)
 	case f.Name == "session" && c.Name() != "serve":
 		_ = c.RegisterFlagCompletionFunc(f.Name, first(sessionIDs))
 	default:
@@ -101,6 +103,15 @@ func first(list func(c *cobra.Command) []cobra.Completion) completer {
 		slices.Sort(words)
 		return slices.Compact(words), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// netNames completes the nets of running proxies.
+func netNames(*cobra.Command, []string, string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+	all, _ := gather((*control.Client).Nets)
+	for _, n := range all {
+		words = append(words, cobra.CompletionWithDesc(n.it.Name, n.it.Rule))
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 func approvalIDs(pending bool) completer {

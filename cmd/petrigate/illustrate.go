@@ -62,6 +62,8 @@ petrigate logout linear
 petrigate nets ls
 petrigate nets activate limit-push-3
 petrigate nets deactivate limit-push-3
+petrigate reload --dry-run
+petrigate reload --reset-net deploys
 petrigate sessions ls
 petrigate sessions show 3f2a
 petrigate sessions shadow

@@ -193,6 +193,12 @@ func printStatus(w io.Writer, status proxy.Status) {
 	_, _ = fmt.Fprintf(w, "petrigate %s, pid %d, up %s: %s, %s, %s waiting\n", status.Version, status.Pid, age(status.Started),
 		text.Count(status.Tools, "tool"), text.Count(status.Sessions, "session"), text.Count(status.Waiting, "approval"))
 	_, _ = fmt.Fprintf(w, "  %s; clients at %s\n", cmp.Or(status.Config, "no configuration file"), cmp.Or(status.Listen, "no place yet"))
+	switch {
+	case status.ReloadProblem != "":
+		_, _ = fmt.Fprintf(w, "  the configuration was read again %s ago, and is not in force:\n    %s\n", age(*status.Reloaded), strings.ReplaceAll(status.ReloadProblem, "\n", "\n    "))
+	case status.Reloaded != nil:
+		_, _ = fmt.Fprintf(w, "  the configuration was read again %s ago\n", age(*status.Reloaded))
+	}
 	if status.Shadow {
 		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")
 	}

@@ -35,7 +35,7 @@ func TestActorIsAUser(t *testing.T) {
 func TestLogIsForItsReader(t *testing.T) {
 	for format, want := range map[string]string{"text": "WRN odd n=1\n", "json": `"msg":"odd","n":1}`, "auto": `"msg":"odd","n":1}`} {
 		var b bytes.Buffer
-		log := slog.New(logHandler(&b, config.Log{Level: "warn", Format: format}))
+		log := slog.New(logHandler(&b, config.Log{Format: format}, slog.LevelWarn))
 		log.Info("usual")
 		log.Warn("odd", "n", 1)
 		if got := b.String(); !strings.Contains(got, want) || strings.Contains(got, "usual") || strings.Contains(got, "\x1b") {

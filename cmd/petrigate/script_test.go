@@ -77,6 +77,7 @@ func TestScripts(t *testing.T) {
 			"reply":   awaitReply,
 			"heard":   awaitText,
 			"hangup":  hangUp,
+			"raise":   raise,
 			"certify": certify,
 			"fetch":   fetch,
 

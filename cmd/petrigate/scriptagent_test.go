@@ -292,6 +292,12 @@ func awaitText(ts *testscript.TestScript, neg bool, args []string) {
 // signals are those that scripts can send.
 var signals = map[string]os.Signal{"term": syscall.SIGTERM, "hup": syscall.SIGHUP}
 
+// raise NAME term|hup sends a signal to a proxy, which goes on.
+func raise(ts *testscript.TestScript, neg bool, args []string) {
+	a := agentOf(ts, argument(ts, neg, args, 2))
+	ts.Check(a.cmd.Process.Signal(signals[args[1]]))
+}
+
 // hangUp NAME [term|hup] [CODE]: closes the input of a proxy, or ends it with a
 // signal, and prints what it said on stderr. It must end with the exit code,
 // with nothing but the protocol on stdout, and leave no socket and no process.

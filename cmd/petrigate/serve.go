@@ -28,6 +28,7 @@ func newServe(s stdio) *cobra.Command {
 	c.Flags().Var(&addr, "http", "serve streamable HTTP there instead of stdio")
 	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "jwt", "none")
 	session := c.Flags().String("session", "", "all calls are in the session of this `name`")
+	still := c.Flags().Bool("no-watch", false, "do not read the configuration again when one of its files changes")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		var f policyFlags
@@ -43,20 +44,24 @@ func newServe(s stdio) *cobra.Command {
 				flags[name] = value
 			}
 		}
-		cfg, err := config.Load(config.Options{Path: f.config, Flags: flags})
+		from := config.Options{Path: f.config, Flags: flags}
+		cfg, err := config.Load(from)
 		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
 			return fmt.Errorf("%w; the one in this folder is served by petrigate serve --config ./%s", err, file)
 		}
 		if err != nil {
 			return err
 		}
-		return serve(c.Context(), s, cfg)
+		from.Path = cfg.File
+		again := daemon.Options{Load: func() (*config.Config, error) { return config.Load(from) }, Watch: !*still}
+		return serve(c.Context(), s, cfg, again)
 	}
 	return c
 }
 
-// serve runs a proxy until ctx or its client ends it.
-func serve(ctx context.Context, s stdio, cfg *config.Config) error {
+// serve runs a proxy until ctx or its client ends it. The options o say how it reads its
+// configuration again.
+func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {
 		return err
@@ -67,8 +72,14 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 	}
 	daemon.TuneMemory()
 	defer daemon.OutlivePipes()() // until all has ended, and said so
-	log := logHandler(s.err, cfg.Log)
-	d, err := daemon.New(daemon.Options{Config: cfg, Policy: result, Known: known, Log: log, Version: versionString()})
+	level := new(slog.LevelVar)
+	level.Set(daemon.Level(cfg.Log.Level))
+	log := logHandler(s.err, cfg.Log, level)
+	o.Config, o.Policy, o.Known, o.Log, o.Level, o.Version = cfg, result, known, log, level, versionString()
+	if o.Load != nil && !isTerminal(s.in) { // one that is started by hand ends with its terminal
+		o.HangUps = s.hup.take()
+	}
+	d, err := daemon.New(o)
 	if err != nil {
 		return err
 	}
@@ -80,8 +91,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 }
 
 // logHandler writes for people on a terminal and for machines elsewhere.
-func logHandler(w io.Writer, c config.Log) slog.Handler {
-	level := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[c.Level]
+func logHandler(w io.Writer, c config.Log, level slog.Leveler) slog.Handler {
 	if c.Format == "json" || c.Format != "text" && !isTerminal(w) {
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
 	}

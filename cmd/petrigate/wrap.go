@@ -61,7 +61,7 @@ func newWrap(s stdio) *cobra.Command {
 			return err
 		}
 		cfg.Rules, cfg.Nets = source.Rules, source.Nets
-		return serve(c.Context(), s, cfg)
+		return serve(c.Context(), s, cfg, daemon.Options{})
 	}
 	return c
 }

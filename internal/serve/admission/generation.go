@@ -16,6 +16,7 @@ import (
 type Generation struct {
 	Policy      *gate.Policy
 	Active      []string // the nets that take part in decisions; nil: all
+	Given       []string // Active as it was at first, before operators switched nets
 	Advertise   string   // which tools clients are shown: all, possible or enabled
 	Fingerprint string   // of the policy
 
@@ -44,7 +45,7 @@ type ImpossibleFunc func(tools []gate.Call, active []string) []string
 // NewGeneration returns the generation of a policy with what follows from the
 // policy alone. The caller sets the other fields before it is used.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
-	g := &Generation{Policy: p, Active: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{}}
+	g := &Generation{Policy: p, Active: active, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{}}
 	var nets []gate.Net
 	for _, n := range p.Nets() {
 		nets = append(nets, n.Net)
@@ -70,6 +71,30 @@ func (g *Generation) remedies(r *gate.Refusal) bool { return g.Remedy != nil && 
 // IsActive reports whether the net takes part in decisions.
 func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
+}
+
+// switched returns which nets of next, which are active if active is nil or has them, are
+// active where operators have switched nets of g.
+func (g *Generation) switched(next *gate.Policy, active []string) []string {
+	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
+	names, all := []string{}, active == nil
+	for _, n := range next.Nets() {
+		is := on(active, n.Name)
+		if now := g.IsActive(n.Name); g.has(n.Name) && now != on(g.Given, n.Name) {
+			is, all = now, all && now
+		}
+		if is {
+			names = append(names, n.Name)
+		}
+	}
+	if all {
+		return nil
+	}
+	return names
+}
+
+func (g *Generation) has(net string) bool {
+	return slices.ContainsFunc(g.Policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
 // inForce points to the Generation in force.
@@ -99,12 +124,14 @@ type SwapOptions struct {
 
 // Swap puts g in force, see [gate.Policy.Adopt] for what becomes of the states. Calls in
 // flight and calls that wait for a person keep their numbers; a consent to a question of
-// another policy admits nothing. After an error the old generation is in force; with
+// another policy admits nothing. What operators have switched on or off stays so. After an error the old generation is in force; with
 // [ErrHeld] the report says which nets are held.
 func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	a.generation.swapping.Lock()
 	defer a.generation.swapping.Unlock()
-	return a.swap(ctx, g, o)
+	next := *g
+	next.Active = a.generation.Load().switched(g.Policy, g.Active)
+	return a.swap(ctx, &next, o)
 }
 
 // swap requires that the caller holds the lock of the generation in force.

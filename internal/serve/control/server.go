@@ -116,6 +116,9 @@ func routes(o Operator) http.Handler {
 	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error { return o.SettleCall(id, a.Call, a.Success, a.Actor) })
 	answer(mux, "/stop", func(_ *http.Request, _ string, a Stop) (any, error) { return o.Stop(a.Session, a.Actor, a.Reason) })
 	answer(mux, "/start", func(_ *http.Request, _ string, a Stop) (any, error) { return o.StartAgain(a.Session, a.Actor) })
+	if r, can := o.(Reloader); can {
+		answer(mux, "/reload", func(q *http.Request, _ string, a Reload) (any, error) { return r.Reload(q.Context(), a), nil })
+	}
 	post(mux, "/nets", func(_ *http.Request, _ string, a Switch) error { return o.SwitchNet(a.Net, a.Active, a.Actor) })
 	return mux
 }

@@ -34,6 +34,14 @@ type Options struct {
 	Known   diag.List      // of the policy, which have been shown; the review does not repeat them
 	Log     slog.Handler   // nil: discard; it is given no secrets of the configuration
 	Version string
+
+	// Load reads the configuration again, for [Daemon.Reload]; nil: it cannot be. Level is
+	// that of Log, which follows the configuration; nil: it does not.
+	Load  func() (*config.Config, error)
+	Level *slog.LevelVar
+	Watch bool // it is read again when one of its files changes
+
+	HangUps <-chan struct{} // each has the configuration read again, see Load; nil: nothing does
 }
 
 // An InvalidError is a mistake in the configuration, or in a file that it names.
@@ -57,7 +65,8 @@ type Daemon struct {
 	database *database  // nil: in the process
 	begun    atomic.Bool
 	monitor  *monitor
-	review   *review
+	reloads  reloads
+	hangUps  <-chan struct{}
 	tokens   []*oauth.Source
 }
 
@@ -67,7 +76,8 @@ func New(o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.DiscardHandler
 	}
-	d := &Daemon{config: c, secrets: mask(c.Secrets()), log: slog.New(redacted(o.Log, c.Secrets())), review: newReview(c, o.Known)}
+	d := &Daemon{config: c, secrets: mask(c.Secrets()), log: slog.New(redacted(o.Log, c.Secrets())), hangUps: o.HangUps}
+	d.reloads = reloads{load: o.Load, watch: o.Watch, level: o.Level, config: c, result: o.Policy, review: newReview(c, o.Known)}
 	if file, err := filepath.Abs(c.File); err == nil && c.File != "" {
 		d.file = file
 	}
@@ -123,7 +133,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 
 // Close ends the review and the proxy, and then its records.
 func (d *Daemon) Close() error {
-	d.review.Close()
+	d.reloads.end()
 	err := d.Proxy.Close()
 	d.finish()
 	for _, t := range d.tokens {

@@ -35,6 +35,7 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 		return err
 	}
 	defer unmonitor()
+	defer d.follow(ctx)()
 	if d.config.Listen.Stdio {
 		return d.serveStdio(ctx, in, out)
 	}
@@ -69,7 +70,7 @@ func OutlivePipes() (stop func()) {
 func (d *Daemon) start() {
 	d.begin()
 	d.Start()
-	d.review.start(d)
+	d.reloads.startReview(d)
 }
 
 // reachedAt says where clients reach the proxy.

@@ -14,6 +14,9 @@ import (
 func (d *Daemon) Status() proxy.Status {
 	s := d.Proxy.Status()
 	s.Config = d.file
+	if r := d.reloads.status.Load(); r != nil {
+		s.Reloaded, s.ReloadProblem = &r.at, d.secrets.Replace(r.problem)
+	}
 	if at := d.listen.Load(); at != nil {
 		s.Listen = *at
 	}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/serve/control"
+)
+
+func newReload(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "reload", Short: "Have a running proxy read its configuration again", Args: cobra.NoArgs}
+	c.Long = "reload has the running proxy read its configuration, rules and nets again, and put the policy in force if it\n" +
+		"is sound. It prints how the new policy differs from the one before. What is used up of a limit stays used up,\n" +
+		"nets that are as they were keep their state, and calls under way end under the policy that admitted them. A\n" +
+		"hand-written net that has changed is not replaced while it has calls in flight or is not at its start.\n" +
+		"A proxy does the same by itself when one of the files changes, and on SIGHUP."
+	reset := c.Flags().StringArray("reset-net", nil, "put the `net` at its start, whatever its state is; may be given more than once")
+	dry := c.Flags().Bool("dry-run", false, "change nothing, and say what would change")
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	pid := c.Flags().Int("proxy", 0, "of the proxy with this process `id`, where several run")
+	c.RunE = func(*cobra.Command, []string) error {
+		found, err := running()
+		if err != nil {
+			return err
+		}
+		client, err := theProxy(found, *pid, "a configuration")
+		if err != nil {
+			return err
+		}
+		r, err := client.Reload(control.Reload{Reset: *reset, DryRun: *dry, Actor: actor()})
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			err = printAnswer(s.out, "reload", r)
+		} else {
+			printReloaded(s, r)
+		}
+		return errors.Join(err, failedReload(r, *asJSON))
+	}
+	return c
+}
+
+// failedReload is an error where the policy was not put in force.
+func failedReload(r control.Reloaded, said bool) error {
+	code := map[string]int{control.Invalid: exitInvalid, control.Held: exitFailed, control.Failed: exitFailed}[r.Result]
+	switch {
+	case code == 0:
+		return nil
+	case said:
+		return &exit{code, nil}
+	}
+	return &exit{code, fmt.Errorf("the policy in force is as it was:\n%s", r.Problem)}
+}
+
+func printReloaded(s stdio, r control.Reloaded) {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(s.out, format, args...) }
+	if r.Warnings != "" {
+		_, _ = fmt.Fprintln(s.err, r.Warnings)
+	}
+	if r.Diff != "" {
+		say("%s\n", strings.TrimRight(r.Diff, "\n"))
+	}
+	say("%s", r.Story())
+	switch r.Result {
+	case control.Applied:
+		say("the new policy is in force: nets %s\n", r.Fates())
+	case control.Unchanged:
+		say("the policy is the same\n")
+	case control.DryRun:
+		say("nothing was changed (--dry-run)\n")
+	}
+	for _, key := range r.Restart {
+		say("%s: its change needs a restart\n", key)
+	}
+}

@@ -1,0 +1,239 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/policydiff"
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// reloads puts configurations in force in place of the first one, one after the other.
+type reloads struct {
+	load  func() (*config.Config, error) // nil: there is none to be read again
+	watch bool                           // the files too
+	level *slog.LevelVar                 // of the log; nil: it stays what it is
+
+	mu      sync.Mutex
+	config  *config.Config // in force, but for what a restart is needed for
+	result  *policy.Result
+	review  *review
+	started bool // the reviews run
+	ended   bool
+
+	status atomic.Pointer[reloadStatus] // nil: nothing was put in force since the start
+}
+
+// reloadStatus is what became of the configuration that was read last.
+type reloadStatus struct {
+	at      time.Time
+	problem string // why it is not in force; empty: it is
+}
+
+// Reload reads the configuration again, compares its policy with the one in force, and puts
+// it in force. After a problem everything is as it was.
+func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
+	r := d.reloads.reload(ctx, d, o)
+	d.tell(o, &r)
+	return r
+}
+
+// tell puts what became of a reload into the log, and into the status.
+func (d *Daemon) tell(o control.Reload, r *control.Reloaded) {
+	attrs := []any{"actor", o.Actor, "result", r.Result}
+	switch {
+	case r.Problem != "":
+		d.log.Error("the configuration is not put in force; the one before stays", append(attrs, "problem", r.Problem)...)
+	case o.DryRun:
+		return
+	case r.Result == control.Unchanged:
+		d.log.Info("the configuration was read again: the policy is the same", append(attrs, "policy", r.Policy)...)
+	default:
+		d.log.Warn("another policy is in force", append(attrs, "policy", r.Policy, "before", r.Before, "difference", r.Diff, "nets", r.Fates())...)
+	}
+	for _, key := range r.Restart {
+		d.log.Warn("a change of the configuration needs a restart", "key", key)
+	}
+	if !o.DryRun {
+		d.reloads.status.Store(&reloadStatus{at: time.Now(), problem: r.Problem})
+	}
+}
+
+func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r control.Reloaded) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.load == nil {
+		return control.Reloaded{Result: control.Invalid, Problem: "the proxy was started without a configuration file: there is nothing to read again"}
+	}
+	r.Before = s.result.Policy.Fingerprint()
+	r.Policy = r.Before
+	c, err := s.load()
+	if err != nil {
+		r.Result, r.Problem = control.Invalid, describe(err)
+		return r
+	}
+	result, known, err := Policy(ctx, c)
+	if err != nil {
+		r.Result, r.Problem = control.Invalid, describe(err)
+		return r
+	}
+	r.Warnings, r.Restart = lines(known), needRestart(d.config, c)
+	if changed := result.Policy.Fingerprint(); changed != r.Before {
+		r.Difference, r.Diff = s.diff(ctx, c, result)
+	}
+	r.Nets, err = d.Proxy.Reload(ctx, d.replacement(c, result, o))
+	switch {
+	case errors.Is(err, proxy.ErrHeld):
+		r.Result, r.Problem = control.Held, r.HeldNets()
+		return r
+	case err != nil:
+		r.Result, r.Problem = control.Failed, err.Error()
+		return r
+	}
+	r.Policy = result.Policy.Fingerprint()
+	switch {
+	case o.DryRun:
+		r.Result = control.DryRun
+		return r
+	case r.Policy == r.Before:
+		r.Result = control.Unchanged
+	default:
+		r.Result = control.Applied
+	}
+	s.follow(d, c, result, known)
+	return r
+}
+
+// follow makes what is not the policy follow the configuration. It needs the lock.
+func (s *reloads) follow(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
+	if s.level != nil {
+		s.level.Set(Level(c.Log.Level))
+	}
+	s.review.Close()
+	s.config, s.result, s.review = c, result, newReview(c, known)
+	if s.started && !s.ended {
+		s.review.start(d)
+	}
+}
+
+// Level is the level of the log of that name.
+func Level(name string) slog.Level {
+	return map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[name]
+}
+
+// startReview reviews the policy in force once the tools are known.
+func (s *reloads) startReview(d *Daemon) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.started = true
+	s.review.start(d)
+}
+
+// end ends the review, and begins no other.
+func (s *reloads) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	s.review.Close()
+}
+
+// watched are the files that the configuration in force was read from.
+func (s *reloads) watched() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return filesOf(s.config)
+}
+
+// filesOf are the files of a configuration, each once.
+func filesOf(c *config.Config) (files []string) {
+	seen := map[string]bool{"": true}
+	add := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			files = append(files, name)
+		}
+	}
+	add(c.File)
+	for _, rules := range c.Rules {
+		add(rules.File)
+	}
+	for i := range c.Nets {
+		add(c.Nets[i].Position.File)
+	}
+	return files
+}
+
+// replacement is the policy of a configuration with what follows from it.
+func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.Reload) proxy.Replacement {
+	r := proxy.Replacement{
+		Policy: result.Policy, Active: result.Active, Advertise: c.Advertise,
+		Files: policyFiles(c), Reset: o.Reset, Try: o.DryRun,
+	}
+	if (d.config.Advertise == "enabled") != (c.Advertise == "enabled") {
+		r.Advertise = d.config.Advertise
+	}
+	finder := &remedyFinder{policy: result.Policy, names: func() []gate.Call { return d.Names() }}
+	r.Remedy, r.Impossible = finder.remedy, impossible(result.Policy)
+	return r
+}
+
+// Bounds of the comparison of a policy with the one in force.
+const (
+	diffTime   = 2 * time.Second
+	diffStates = 20_000
+)
+
+// diff compares a policy with the one in force. It needs the lock.
+func (s *reloads) diff(ctx context.Context, c *config.Config, result *policy.Result) (word, story string) {
+	was, err := side(s.config, s.result)
+	if err != nil {
+		return "unknown", "the policies cannot be compared: " + err.Error()
+	}
+	is, err := side(c, result)
+	if err != nil {
+		return "unknown", "the policies cannot be compared: " + err.Error()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	spent := check.WorkClock()
+	found, err := policydiff.Compare(was, is, diffStates, func() bool { return ctx.Err() != nil || spent() > diffTime })
+	if err != nil {
+		return "unknown", "the policies cannot be compared: " + err.Error()
+	}
+	return found.Report().Result, found.Text("the policy before", "the new policy")
+}
+
+func side(c *config.Config, r *policy.Result) (*policydiff.Side, error) {
+	return policydiff.NewSide(r, policy.FromConfig(c), check.LikelyTools(c, r).Tools)
+}
+
+// describe writes the problems of a configuration with their places and lines.
+func describe(err error) string {
+	if list, rest := check.ConfigProblems(err); rest == nil && len(list) > 0 {
+		return lines(list)
+	}
+	if os.IsNotExist(err) {
+		return text.Innermost(err).Error()
+	}
+	return err.Error()
+}
+
+func lines(l diag.List) string {
+	var b strings.Builder
+	l.Print(&b, false)
+	return strings.TrimRight(b.String(), "\n")
+}

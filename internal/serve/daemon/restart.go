@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// needRestart names the keys of a configuration that differ and that a running proxy does
+// not change.
+func needRestart(old, c *config.Config) (keys []string) {
+	for _, section := range []struct {
+		key     string
+		was, is any
+	}{
+		{"listen", old.Listen, c.Listen}, {"session", old.Session, c.Session}, {"state", old.State, c.State},
+		{"approval", old.Approval, c.Approval}, {"audit", old.Audit, c.Audit}, {"telemetry", old.Telemetry, c.Telemetry},
+		{"log.format", old.Log.Format, c.Log.Format}, {"startup", old.Startup, c.Startup},
+		{"advertise", old.Advertise == "enabled", c.Advertise == "enabled"},
+	} {
+		if !alike(section.was, section.is) {
+			keys = append(keys, section.key)
+		}
+	}
+	return append(keys, otherServers(old.Servers, c.Servers)...)
+}
+
+// otherServers names the servers that are in one of the lists only, or that differ.
+func otherServers(old, now []config.Server) (keys []string) {
+	for _, pair := range [][2][]config.Server{{now, old}, {old, now}} {
+		for _, s := range pair[0] {
+			s.Position = config.Position{}
+			same := func(o config.Server) bool {
+				o.Position = config.Position{}
+				return alike(o, s)
+			}
+			if key := "mcpServers." + s.Name; !slices.ContainsFunc(pair[1], same) && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.SortFunc(keys, strings.Compare)
+	return keys
+}
+
+// alike reports whether two values of one type say the same.
+func alike(a, b any) bool {
+	one, err := json.Marshal(a)
+	other, also := json.Marshal(b)
+	return err == nil && also == nil && bytes.Equal(one, other)
+}

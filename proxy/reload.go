@@ -1,0 +1,126 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/relay"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+)
+
+// A Replacement is another policy for a running proxy, with what goes with it; see
+// [Options] for its fields.
+type Replacement struct {
+	Policy     *gate.Policy
+	Active     []string
+	Advertise  string // of "all" and "possible"; "enabled" is what it was at the start
+	Remedy     func(*gate.State, gate.Call, *gate.Refusal) Remedy
+	Impossible func(tools []gate.Call, active []string) []string
+	Files      []File
+
+	Reset []string // nets that begin at their start, whatever their state is
+	Try   bool     // change nothing, and only say what would become of the nets
+}
+
+// ErrHeld is the error of [Proxy.Reload] where a hand-written net has changed that is not at
+// its start, or has calls in flight.
+var ErrHeld = admission.ErrHeld
+
+// A NetFate is what becomes of a net when another policy takes over.
+type NetFate struct {
+	Net   string   `json:"net"`
+	Fate  string   `json:"fate"`            // continued, carried, begun, dropped, held
+	From  string   `json:"from,omitempty"`  // the net whose state it has, where that had another name
+	Lost  int      `json:"lost"`            // in how many sessions what it remembers is lost
+	Where []string `json:"where,omitempty"` // sessions, ten at most, in which it is held
+}
+
+// Reload puts another policy in force. What sessions have used up of a limit stays used up,
+// nets that are as they were keep their state, and calls in flight end under the policy that
+// admitted them; see [gate.Policy.Adopt]. After an error the policy is as it was.
+func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]NetFate, error) {
+	before := p.admission.Generation()
+	if err := known(r.Policy, r.Reset); err != nil {
+		return nil, err
+	}
+	g := admission.NewGeneration(r.Policy, r.Active)
+	g.Advertise, g.PromptsByList = r.Advertise, relay.NamesPrompts(r.Policy)
+	g.Remedy, g.Impossible = r.Remedy, r.Impossible
+	for _, f := range r.Files {
+		g.Files = append(g.Files, audit.File(f))
+	}
+	report, err := p.admission.Swap(ctx, g, admission.SwapOptions{Reset: r.Reset, Try: r.Try})
+	if err != nil && !errors.Is(err, ErrHeld) {
+		return nil, err
+	}
+	if err == nil && !r.Try {
+		p.advertiser.TouchAll()
+		if p.pool.Catalogue.Relist() {
+			p.relay.Announce(spec.ListChanged)
+		}
+	}
+	return fatesOf(before.Policy, r, report), err
+}
+
+// known is an error if there is a name among them that no net has.
+func known(p *gate.Policy, names []string) error {
+	var all []string
+	for _, n := range p.Nets() {
+		all = append(all, n.Name)
+	}
+	for _, name := range names {
+		switch near := text.Nearest(name, all); {
+		case slices.Contains(all, name):
+		case near != "":
+			return fmt.Errorf("unknown net %q; did you mean %q?", name, near)
+		default:
+			return fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
+
+// shownHeld is how many sessions are named in which a net is held.
+const shownHeld = 10
+
+// fatesOf sums the report up, by the nets of the new policy, then those that it drops.
+func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []NetFate {
+	_, plain := r.Policy.Adopt(before.NewState(nil), gate.AdoptOptions{Reset: r.Reset})
+	fates, at := make([]NetFate, len(plain)), map[string]int{}
+	for i, k := range plain {
+		fates[i] = NetFate{Net: k.Net, Fate: k.Fate.String(), From: k.From}
+		at[k.Net] = i
+	}
+	for _, s := range report.Sessions {
+		for _, k := range s.Nets {
+			f := &fates[at[k.Net]]
+			if k.Lost {
+				f.Lost++
+			}
+			if k.Fate == gate.Held {
+				if f.Fate = k.Fate.String(); len(f.Where) < shownHeld {
+					f.Where = append(f.Where, placeOf(s.Key))
+				}
+			}
+		}
+	}
+	return fates
+}
+
+// placeOf names a session, or those who share a state.
+func placeOf(k admission.Key) string {
+	switch {
+	case k.Session != "":
+		return "session " + k.Session
+	case k.Principal != "":
+		return "all sessions of " + text.Escape(k.Principal)
+	}
+	return "all sessions"
+}
