@@ -131,7 +131,10 @@ func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) error {
 	streaming, endStreams := context.WithCancel(p.life.Ctx)
 	p.endStreams = endStreams
 
-	asking := approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now}
+	asking := approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now, Log: o.Logger}
+	if o.Database != nil {
+		asking.Store = o.Database
+	}
 	if o.Meter != nil {
 		asking.Answered = o.Meter.Answered
 	}

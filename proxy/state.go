@@ -28,6 +28,7 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	stops := store.SharedStops(o.Database)
 	p.durable, p.watcher = durable, store.NewWatcher(o.Database)
 	p.watcher.On(stops.Watch(o.Logger))
+	p.watcher.On(p.approvals.Refresh)
 	return durable, stops, nil
 }
 

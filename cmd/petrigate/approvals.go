@@ -22,7 +22,7 @@ func approvalsList(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "ls", Short: "List approvals, pending first", Args: cobra.NoArgs}
 	return answering(c, s, "approvals", func([]string) (any, func() error, error) {
 		lists, err := ask((*control.Client).Approvals)
-		all := append([]proxy.ApprovalInfo{}, slices.Concat(lists...)...)
+		all := once(append([]proxy.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
 		answered := func(a proxy.ApprovalInfo) int { return map[bool]int{true: 0, false: 1}[a.State == proxy.Pending] }
 		slices.SortStableFunc(all, func(a, b proxy.ApprovalInfo) int { return answered(a) - answered(b) })
 		return all, func() error {
@@ -51,8 +51,10 @@ func left(a proxy.ApprovalInfo) string {
 	return time.Until(a.Expires).Round(time.Second).String()
 }
 
+func approvalID(a proxy.ApprovalInfo) string { return a.ID }
+
 func findApproval(id string) (owned[proxy.ApprovalInfo], error) {
-	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, func(a proxy.ApprovalInfo) string { return a.ID })
+	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, approvalID)
 }
 
 func approvalsShow(s stdio) *cobra.Command {

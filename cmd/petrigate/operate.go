@@ -94,7 +94,19 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	if err != nil {
 		return owned[T]{}, err
 	}
+	all = once(all, func(o owned[T]) string { return idOf(o.it) })
 	return theOne(what, lister, id, all, idOf)
+}
+
+// once drops what another one in the list before it has the id of: proxies with one database
+// know of the same things.
+func once[T any](all []T, id func(T) string) []T {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(one T) bool {
+		twice := seen[id(one)]
+		seen[id(one)] = true
+		return twice
+	})
 }
 
 // theOne returns the one of these things whose id is, or begins with, the given one.

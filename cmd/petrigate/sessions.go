@@ -31,12 +31,7 @@ func findSession(id string) (owned[proxy.SessionInfo], error) {
 		return owned[proxy.SessionInfo]{}, err
 	}
 	slices.SortStableFunc(all, func(a, b owned[proxy.SessionInfo]) int { return nearer(a.it, b.it) })
-	seen := map[string]bool{}
-	all = slices.DeleteFunc(all, func(o owned[proxy.SessionInfo]) bool {
-		twice := seen[o.it.ID]
-		seen[o.it.ID] = true
-		return twice
-	})
+	all = once(all, func(o owned[proxy.SessionInfo]) string { return o.it.ID })
 	return theOne("session", lister, id, all, func(o proxy.SessionInfo) string { return o.ID })
 }
 

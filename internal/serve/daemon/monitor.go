@@ -45,6 +45,9 @@ func (m *monitor) observe(o *proxy.Options) {
 	if m.tracer != nil {
 		o.Observer = m.tracer
 	}
+	if o.Database != nil {
+		o.Database = m.metrics.Backend(o.Database)
+	}
 	if o.Recorder != nil {
 		o.Recorder = m.metrics.Storage(o.Recorder)
 	}
