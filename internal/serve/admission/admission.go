@@ -32,7 +32,7 @@ type Admission struct {
 	where    func(gate.Position) string
 	log      *slog.Logger
 	now      func() time.Time
-	watch    watch
+	watch    Watch
 	kill     Switch // nil: none
 	redactor *audit.Redactor
 	process  string
@@ -44,7 +44,7 @@ type Admission struct {
 // New returns an Admission under o.Generation.
 func New(o Options) *Admission {
 	a := &Admission{
-		ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, watch: watch{o.Observer, o.Meter},
+		ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, watch: Watch{o.Observer, o.Meter},
 		kill: o.Switch, redactor: o.Redactor, process: o.Process,
 	}
 	if a.where == nil {

@@ -498,13 +498,13 @@ func TestObserver(t *testing.T) {
 	seen := &stations{}
 	d := newDesk(t, func(o *admission.Options) { o.Observer = seen })
 	push := d.admit("push")
-	trace, forwarded := d.Forwarding(push)
+	trace, forwarded := d.Watch().Forwarding(push)
 	if parent, _ := trace(); parent != "push" {
 		t.Errorf("the upstream is told of %q", parent)
 	}
 	forwarded(admission.Result{})
 	d.Settle(t.Context(), push, gate.End{Outcome: gate.Success}, "")
-	_, answered := d.Approving(t.Context(), d.call("deploy"))
+	_, answered := d.Watch().Approving(t.Context(), d.call("deploy"))
 	q, consent := d.approved()
 	answered(admission.Result{})
 	if _, err := d.Redeem(t.Context(), d.call("deploy"), q, consent); err != nil {

@@ -70,45 +70,48 @@ type Meter interface {
 	Settled(upstream string, o gate.Outcome, took time.Duration)
 }
 
-// A watch is who is told of calls.
-type watch struct {
+// A Watch is who is told of the calls of an admission.
+type Watch struct {
 	observer Observer // nil: nobody
 	meter    Meter    // nil: nobody
 }
 
+// Watch is who is told of calls.
+func (a *Admission) Watch() *Watch { return &a.watch }
+
 // Observed reports whether an observer is told of calls.
-func (a *Admission) Observed() bool { return a.watch.observer != nil }
+func (w *Watch) Observed() bool { return w.observer != nil }
 
 // Receiving tells the observer that a call has come. The caller calls the function when
 // it is answered. It requires that there is an observer.
-func (a *Admission) Receiving(ctx context.Context, i Info) (context.Context, func(Result)) {
-	return a.watch.observer.Start(ctx, StationCall, i)
+func (w *Watch) Receiving(ctx context.Context, i Info) (context.Context, func(Result)) {
+	return w.observer.Start(ctx, StationCall, i)
 }
 
 // Approving tells the observer that a person is asked about c. The caller calls
 // the function when the person has answered, or nobody will.
-func (a *Admission) Approving(ctx context.Context, c *Call) (context.Context, func(Result)) {
-	if a.watch.observer == nil {
+func (w *Watch) Approving(ctx context.Context, c *Call) (context.Context, func(Result)) {
+	if w.observer == nil {
 		return ctx, unobserved
 	}
-	return a.watch.observer.Start(ctx, StationApprove, c.info())
+	return w.observer.Start(ctx, StationApprove, c.info())
 }
 
 // Forwarding tells the observer that an admitted call goes to its upstream. The
 // caller calls the function when the upstream has answered, or will not. trace is what
 // the upstream is told of the trace; nil: nothing.
-func (a *Admission) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
-	if a.watch.observer == nil || t.observed == nil {
+func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
+	if w.observer == nil || t.observed == nil {
 		return nil, unobserved
 	}
-	ctx, end := a.watch.observer.Start(t.observed.ctx, StationForward, t.observed.info)
-	return func() (string, string) { return a.watch.observer.Trace(ctx) }, end
+	ctx, end := w.observer.Start(t.observed.ctx, StationForward, t.observed.info)
+	return func() (string, string) { return w.observer.Trace(ctx) }, end
 }
 
 // Forwarded counts a call whose upstream has answered, or will not.
-func (a *Admission) Forwarded(upstream, tool, method string, took time.Duration, err error) {
-	if a.watch.meter != nil {
-		a.watch.meter.Forwarded(upstream, tool, method, took, err)
+func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err error) {
+	if w.meter != nil {
+		w.meter.Forwarded(upstream, tool, method, took, err)
 	}
 }
 
@@ -119,7 +122,7 @@ type observed struct {
 }
 
 // deciding tells the observer and the meter of a decision.
-func (w *watch) deciding(ctx context.Context, c *Call) (context.Context, func(Result)) {
+func (w *Watch) deciding(ctx context.Context, c *Call) (context.Context, func(Result)) {
 	if w.observer == nil {
 		return ctx, unobserved
 	}
@@ -128,7 +131,7 @@ func (w *watch) deciding(ctx context.Context, c *Call) (context.Context, func(Re
 
 // observe ends the station of a decision, and lets the ticket know the trace that its
 // other stations are a part of.
-func (w *watch) observe(trace context.Context, c *Call, d Decision, end func(Result)) {
+func (w *Watch) observe(trace context.Context, c *Call, d Decision, end func(Result)) {
 	if w.observer == nil {
 		return
 	}
@@ -139,7 +142,7 @@ func (w *watch) observe(trace context.Context, c *Call, d Decision, end func(Res
 }
 
 // settling tells the observer that the outcome of t goes on record.
-func (w *watch) settling(ctx context.Context, t *Ticket) (context.Context, func(Result)) {
+func (w *Watch) settling(ctx context.Context, t *Ticket) (context.Context, func(Result)) {
 	if w.observer == nil || t.observed == nil {
 		return ctx, unobserved
 	}
@@ -147,7 +150,7 @@ func (w *watch) settling(ctx context.Context, t *Ticket) (context.Context, func(
 }
 
 // begun is when a decision begins, for the meter.
-func (w *watch) begun() (t time.Time) {
+func (w *Watch) begun() (t time.Time) {
 	if w.meter != nil {
 		t = time.Now()
 	}
@@ -155,7 +158,7 @@ func (w *watch) begun() (t time.Time) {
 }
 
 // decided counts a decision that began then.
-func (w *watch) decided(c *Call, d Decision, begun time.Time) {
+func (w *Watch) decided(c *Call, d Decision, begun time.Time) {
 	if w.meter != nil {
 		w.meter.Decided(c, d, time.Since(begun))
 	}

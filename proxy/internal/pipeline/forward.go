@@ -26,7 +26,7 @@ func (p *Pipeline) forward(c *Call, ticket *admission.Ticket) {
 	if inline && c.outbox != nil { // its tool was not known before
 		c.outbox = nil // the client's goroutine reads the notifications itself, and keeps nobody else waiting
 	}
-	trace, answered := p.Admission.Forwarding(ticket)
+	trace, answered := p.Admission.Watch().Forwarding(ticket)
 	f.answered = answered
 	request := f.request(trace)
 	if !f.mayRepeat() {

@@ -101,7 +101,7 @@ func (f *inflightCall) end(r upstream.Reply) {
 // ended tells observers and counts that the server has answered, or will not.
 func (f *inflightCall) ended(r upstream.Reply) {
 	c := f.Call
-	c.pipeline.Admission.Forwarded(c.Tool.Upstream.Config.Name, c.recordedName(), c.Method, time.Since(f.SentAt), r.Err)
+	c.pipeline.Admission.Watch().Forwarded(c.Tool.Upstream.Config.Name, c.recordedName(), c.Method, time.Since(f.SentAt), r.Err)
 	if c.trace != nil {
 		f.answered(resultOf(r))
 	}

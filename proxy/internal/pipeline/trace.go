@@ -29,7 +29,7 @@ type callTrace struct {
 // observe tells the observer, where there is one, that the call has come. The trace of the
 // client is that of its _meta.
 func (p *Pipeline) observe(c *Call, meta []byte) {
-	if !p.Admission.Observed() {
+	if !p.Admission.Watch().Observed() {
 		return
 	}
 	i := admission.Info{
@@ -41,7 +41,7 @@ func (p *Pipeline) observe(c *Call, meta []byte) {
 		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recordedName()
 	}
 	t := &callTrace{}
-	t.ctx, t.end = p.Admission.Receiving(p.Life.Ctx, i)
+	t.ctx, t.end = p.Admission.Watch().Receiving(p.Life.Ctx, i)
 	c.trace = t
 }
 
@@ -70,7 +70,7 @@ func (t *callTrace) endsWith(a answer) {
 // asking tells the observer that a person is asked about c.
 func (t *callTrace) asking(c *Call) {
 	if t != nil {
-		_, t.asked = c.pipeline.Admission.Approving(t.ctx, c.admission())
+		_, t.asked = c.pipeline.Admission.Watch().Approving(t.ctx, c.admission())
 	}
 }
 
