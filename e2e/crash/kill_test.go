@@ -1,0 +1,257 @@
+package crash
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/testbinary"
+)
+
+// TestKill lets three proxies, which share a database and a session, serve bursts of calls,
+// and kills them with signal 9 at random points. PETRIGATE_SOAK is how many calls there
+// are, PETRIGATE_SEED what the points are drawn from.
+func TestKill(t *testing.T) {
+	binary := testbinary.Path(t)
+	for _, driver := range []string{"sqlite", "postgres"} {
+		t.Run(driver, func(t *testing.T) {
+			dir := t.TempDir()
+			state := map[string]any{"driver": driver}
+			if driver == "sqlite" {
+				state["path"] = filepath.Join(dir, "state", "petrigate.db")
+			} else {
+				state["dsn"] = postgrestest.Schema(t)
+			}
+			p := newPlant(t, binary, dir, state)
+			calls := p.kill(t)
+			for _, violation := range p.violations(t, calls) {
+				t.Error(violation)
+			}
+			p.recorded(t, calls)
+		})
+	}
+}
+
+// TestForgetful shows that the test finds out proxies that forget: in memory, each life has
+// the whole budget.
+func TestForgetful(t *testing.T) {
+	p := newPlant(t, testbinary.Path(t), t.TempDir(), map[string]any{"driver": "memory"})
+	if found := p.violations(t, p.kill(t)); len(found) == 0 {
+		t.Error("nothing was found")
+	} else {
+		t.Log(len(found), "violations, such as", found[len(found)-1])
+	}
+}
+
+// A plant is what the proxies are started with.
+type plant struct {
+	binary, config, notes string
+	environment           []string
+	calls, budget         int
+	seed                  uint64
+
+	sent atomic.Int64
+}
+
+func newPlant(t *testing.T, binary, dir string, state map[string]any) *plant {
+	t.Helper()
+	p := &plant{binary: binary, config: filepath.Join(dir, "petrigate.json"), notes: filepath.Join(dir, "reached")}
+	p.environment = append(os.Environ(), "XDG_STATE_HOME="+dir, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
+	p.calls, _ = strconv.Atoi(cmp.Or(os.Getenv("PETRIGATE_SOAK"), "150"))
+	p.budget = p.calls / 6
+	var err error
+	if p.seed, err = strconv.ParseUint(cmp.Or(os.Getenv("PETRIGATE_SEED"), "1"), 10, 64); err != nil {
+		t.Fatal(err)
+	}
+	audit := map[string]any{"arguments": "full"}
+	if state["driver"] == "memory" {
+		audit["file"] = filepath.Join(dir, "audit.jsonl")
+	}
+	config, err := json.Marshal(map[string]any{
+		"version":    1,
+		"mcpServers": map[string]any{"up": map[string]any{"command": os.Args[0], "args": []string{upstreamVerb, p.notes}, "prefix": ""}},
+		"rules":      fmt.Sprintf("limit up.pay to %d per session\nrequire up.backup before up.delete\n", p.budget),
+		"state":      state,
+		"audit":      audit,
+		"log":        map[string]any{"level": "error"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.config, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// kill kills the proxies until enough calls were sent, and returns those that have reached
+// the upstream.
+func (p *plant) kill(t *testing.T) []reached {
+	t.Helper()
+	var wait sync.WaitGroup
+	lives := make([]int, 3)
+	for i := range lives {
+		wait.Go(func() {
+			random := rand.New(rand.NewPCG(p.seed, uint64(i)))
+			for ; p.sent.Load() < int64(p.calls) && !t.Failed(); lives[i]++ {
+				p.live(t, random, fmt.Sprintf("%d-%d", i, lives[i]))
+			}
+		})
+	}
+	wait.Wait()
+	calls := readReached(t, p.notes)
+	t.Logf("%d calls, %d of them reached the upstream, seed %d, lives: %v", p.sent.Load(), len(calls), p.seed, lives)
+	return calls
+}
+
+const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+
+// live starts a proxy, and kills it after some answers.
+func (p *plant) live(t *testing.T, random *rand.Rand, name string) {
+	cmd := exec.Command(p.binary, "serve", "--config", p.config, "--session", "crash")
+	cmd.Env = p.environment
+	var said strings.Builder
+	cmd.Stderr = &said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if err := cmd.Start(); err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	if _, err := io.WriteString(in, hello); err != nil || !answer(lines) {
+		t.Errorf("a proxy does not start: %v, %s", err, said.String())
+		return
+	}
+	for left, n := 1+random.IntN(60), 0; left > 0; {
+		burst := 1 + random.IntN(8)
+		if _, err := io.WriteString(in, p.burst(random, name, n, burst)); err != nil {
+			t.Error(err)
+		}
+		n += burst
+		for range min(burst, left) {
+			if !answer(lines) {
+				t.Errorf("a proxy has ended by itself: %s", said.String())
+				return
+			}
+			left--
+		}
+	}
+}
+
+// answer reads the next answer to a request.
+func answer(lines *bufio.Scanner) bool {
+	for lines.Scan() {
+		var m struct{ ID, Method any }
+		if json.Unmarshal(lines.Bytes(), &m) == nil && m.ID != nil && m.Method == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// burst is some calls as they are sent.
+func (p *plant) burst(random *rand.Rand, name string, n, size int) string {
+	var b strings.Builder
+	for i := range size {
+		tool := []string{"pay", "backup", "delete", "delete"}[random.IntN(4)]
+		fmt.Fprintf(&b, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"id":"%s-%d","fail":%v}}}`+"\n",
+			n+i, tool, name, n+i, random.IntN(2) == 0)
+	}
+	p.sent.Add(int64(size))
+	return b.String()
+}
+
+// violations holds what has reached the upstream against the policy.
+func (p *plant) violations(t *testing.T, calls []reached) (all []string) {
+	t.Helper()
+	count := map[string]int{}
+	backups, seen := 0, map[string]bool{}
+	for _, c := range calls {
+		count[c.tool]++
+		if seen[c.id] {
+			all = append(all, fmt.Sprintf("call %s has reached the upstream twice", c.id))
+		}
+		seen[c.id] = true
+		if c.tool == "backup" && c.ok {
+			backups++
+		}
+		if c.tool == "delete" && count["delete"] > backups {
+			all = append(all, fmt.Sprintf("%s is delete number %d after %d backups that succeeded", c.id, count["delete"], backups))
+		}
+	}
+	t.Log(count, backups, "backups succeeded")
+	if count["pay"] > p.budget {
+		all = append(all, fmt.Sprintf("%d calls of pay, %d are allowed", count["pay"], p.budget))
+	}
+	if count["pay"] < p.budget/2 || backups == 0 || count["delete"] == 0 {
+		t.Error("too little was allowed for this to mean anything")
+	}
+	return all
+}
+
+// recorded looks for each call on the record, and verifies the chains.
+func (p *plant) recorded(t *testing.T, calls []reached) {
+	t.Helper()
+	run := func(args ...string) string {
+		cmd := exec.Command(p.binary, args...)
+		cmd.Env = p.environment
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	t.Log(strings.TrimSpace(run("audit", "verify", "--config", p.config)))
+	records := run("audit", "query", "--config", p.config, "--json")
+	allowed, ended := map[string]bool{}, 0
+	for line := range strings.Lines(records) {
+		var r struct {
+			Event, Decision string
+			Args            struct{ ID string }
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case r.Event == "outcome":
+			ended++
+		case r.Decision == "allow":
+			allowed[r.Args.ID] = true
+		}
+	}
+	t.Logf("%d calls were allowed, %d have an outcome", len(allowed), ended)
+	for _, c := range calls {
+		if !allowed[c.id] {
+			t.Errorf("call %s has reached the upstream without a record", c.id)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/flock"
+
+	"github.com/petrigate/petrigate/internal/testserver"
+)
+
+// upstreamVerb makes the test binary an upstream, which notes the calls that reach it in
+// the file that the next argument names.
+const upstreamVerb = "upstream"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == upstreamVerb {
+		if err := upstream(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func upstream(path string) error {
+	alive := flock.New(path + ".alive") // until the process ends
+	if err := alive.RLock(); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	note := func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
+		how := "ok"
+		if c.True("fail") {
+			how = "failed"
+		}
+		if _, err := f.WriteString(c.Name + " " + c.Text("id") + " " + how + "\n"); err != nil {
+			return nil, err
+		}
+		if how == "failed" {
+			return testserver.Failed("no"), nil
+		}
+		return testserver.Text("yes"), nil
+	}
+	var tools []testserver.Tool
+	for _, name := range []string{"pay", "backup", "delete"} {
+		tools = append(tools, testserver.Tool{Name: name, Description: "Notes " + name + ".", Run: note})
+	}
+	return testserver.New(testserver.Options{Tools: tools}).ServeStdio(context.Background(), os.Stdin, os.Stdout)
+}
+
+// A reached is a call that has reached an upstream.
+type reached struct {
+	tool, id string
+	ok       bool
+}
+
+// readReached waits for all upstreams to end.
+func readReached(t *testing.T, path string) (calls []reached) {
+	t.Helper()
+	f := flock.New(path + ".alive")
+	if err := f.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		w := strings.Fields(line)
+		if len(w) != 3 {
+			t.Fatalf("the upstream noted %q", line)
+		}
+		calls = append(calls, reached{w[0], w[1], w[2] == "ok"})
+	}
+	return calls
+}
