@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,7 +18,12 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childPath); path != "" {
+		child(path)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // place is the path of a database in a directory of its own.
 func place(t testing.TB) string {

@@ -44,6 +44,17 @@ func (p *presence) gone(process string) bool {
 	return !is || time.Since(at) > life
 }
 
+// known are the processes that were seen last.
+func (p *presence) known() map[string]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := map[string]bool{}
+	for name := range p.seen {
+		known[name] = true
+	}
+	return known
+}
+
 // Beat tells other processes that this one is there, and forgets sessions of those that
 // have ended. It is to be called every few seconds.
 func (d *Durable) Beat(ctx context.Context) error {
@@ -122,12 +133,13 @@ func (d *Durable) sweep(ctx context.Context, ended []backend.Part) error {
 	for _, p := range ended {
 		of[p.ID.Name] = true
 	}
+	known := d.presence.known()
 	remove := ended
 	for p, err := range d.database.List(ctx, backend.Session) {
 		if err != nil {
 			return err
 		}
-		if i, err := statecode.ReadInfo(p.ID.Name, p.Data); err == nil && of[i.Writer] && i.Open == 0 {
+		if i, err := statecode.ReadInfo(p.ID.Name, p.Data); err == nil && i.Writer != "" && i.Open == 0 && (of[i.Writer] || !known[i.Writer]) {
 			p.Data = nil
 			remove = append(remove, p)
 		}
