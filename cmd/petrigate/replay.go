@@ -93,7 +93,7 @@ func replayed(ctx context.Context, s stdio, log *auditLog, p *policy.Result) (*r
 
 func printReplayed(w io.Writer, name string, r *replay.Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s\n", name, records(r.Records), text.Count(r.Decisions, "decision"))
+	fmt.Fprintf(&b, "%s: %s, %s decisions\n", name, records(r.Records), text.Grouped(r.Decisions))
 	switch {
 	case len(r.Recorded) == 1 && r.Recorded[0] == r.Policy:
 		fmt.Fprintf(&b, "policy %.12s: the one on record\n", r.Policy)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -214,6 +215,12 @@ func played(t testing.TB, path string, p *policy.Result) replay.Report {
 		e, err := record.Entry()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, measured := t.(*testing.B); !measured {
+			var want trail.Entry
+			if err := json.Unmarshal(record.Event, &want); err != nil || !reflect.DeepEqual(e, want) {
+				t.Errorf("%s: read as\n%+v, want\n%+v", record.Event, e, want)
+			}
 		}
 		r.Add(&record, &e)
 	}

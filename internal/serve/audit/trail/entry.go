@@ -2,7 +2,6 @@ package trail
 
 import (
 	"bytes"
-	"encoding/json"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -25,12 +24,6 @@ type Entry struct {
 	Results []string `json:"results"`
 	Maps    []string `json:"maps"`
 	Actions []string `json:"actions"`
-}
-
-// Entry reads the event of the record. Its error is that of its JSON.
-func (r *Record) Entry() (e Entry, err error) {
-	err = json.Unmarshal(r.Event, &e)
-	return e, err
 }
 
 // A Filter selects records: those that are as all of its fields that are not empty say.

@@ -2,10 +2,12 @@ package trail_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -191,5 +193,28 @@ func TestFollow(t *testing.T) {
 	}
 	if err := trail.File(path+"x").Follow(ctx, 0, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// TestEntry: an event is read as package json reads it, and what is of another type is an error.
+func TestEntry(t *testing.T) {
+	for _, event := range append(day,
+		`{}`, ` { "time" : "2026-01-02T08:00:00.123456789Z" , "new" : {"a":[1]} , "event":"x\u00e9\n" } `,
+		`{"time":"2026-01-02T08:00:00Z","called":"2026-01-02T07:00:00+01:00","event":"decision","names":["a","b"],"own":2,"uncertain":["b"],"weak":["b"],"omittedNames":3,"args":{"a": 1},"values":[{"field":"f","sha256":["00","11"],"values":["a",7]},{"field":"g","amount":1.50},{"field":"h","lacks":"masked"}],"row":"r","reads":["n"],"shadow":true,"client":"c","id":"7","would":{"decision":"ask","kind":"approval","nets":[{"net":"n","verdict":"gated","shadow":true}],"reason":"r"},"arguments":"x"}`,
+		`{"event":"policy","process":"p","policy":"f","files":[{"name":"n","sha256":"s"}],"active":["n"],"fields":["f"],"results":["r"],"maps":["m"],"actions":["a.b"],"rows":true,"arguments":"hash"}`,
+		`{"event":"conflict","winner":"w","nets":[{"net":"a"}],"yields":[]}`, `{"event":"start","driver":"sqlite","heads":[{"writer":"w","seq":1,"hash":"h"}]}`, `{"event":"task","task":"t"}`,
+	) {
+		r := trail.Record{Event: []byte(event)}
+		got, err := r.Entry()
+		var want trail.Entry
+		if e := json.Unmarshal([]byte(event), &want); err != nil || e != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n%+v\nwant\n%+v, %v", event, got, want, err)
+		}
+	}
+	for _, event := range []string{``, `[]`, `{`, `{"time":7}`, `{"event":7}`, `{"call":-1}`, `{"ms":"1"}`, `{"names":"a"}`, `{"names":[1]}`, `{"nets":[1]}`, `{"nets":[{"net":1}]}`, `{"values":[{"sha256":1}]}`, `{"would":1}`, `{"would":{"kind":1}}`} {
+		r := trail.Record{Event: []byte(event)}
+		if _, err := r.Entry(); err == nil {
+			t.Errorf("%s is read", event)
+		}
 	}
 }
