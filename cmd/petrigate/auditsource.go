@@ -11,6 +11,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
@@ -35,8 +36,12 @@ func openAuditLog(ctx context.Context, name, configFile string) (*auditLog, erro
 	switch {
 	case err != nil:
 		return nil, err
-	case c.State.Driver == "sqlite" && c.State.Path != "":
-		return openNamed(ctx, c.State.Path)
+	case c.State.Driver == "sqlite":
+		path, err := daemon.StatePath(c)
+		if err != nil {
+			return nil, err
+		}
+		return openNamed(ctx, path)
 	case c.State.Driver == "postgres":
 		return openPostgres(ctx, c.State.DSN)
 	case c.Audit.File != "":
