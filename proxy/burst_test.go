@@ -1,0 +1,77 @@
+package proxy_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// batches is a recorder that stores what comes together with one write.
+type batches struct {
+	*memory
+	mu     sync.Mutex
+	writes []int // records of each
+}
+
+func (b *batches) AppendAll(records [][]byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.writes = append(b.writes, len(records))
+	for _, r := range records {
+		if err := b.Append(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// largest is the most records that one write had.
+func (b *batches) largest() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	most := 0
+	for _, n := range b.writes {
+		most = max(most, n)
+	}
+	return most
+}
+
+// TestBurst: calls that a client writes together are recorded together, each before it is
+// forwarded. Where they cannot be recorded, none is forwarded and nothing is taken.
+func TestBurst(t *testing.T) {
+	const calls = 20
+	records := &batches{memory: &memory{}}
+	s := start(t, setup{rules: fmt.Sprintf("limit read to %d per user\n", calls), change: func(o *proxy.Options) { o.Recorder = records }})
+	var said strings.Builder
+	for id := range calls {
+		fmt.Fprintf(&said, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read"}}`+"\n", id)
+	}
+	burst := func() string {
+		t.Helper()
+		var out bytes.Buffer
+		if err := s.proxy.ServeStdio(t.Context(), strings.NewReader(said.String()), &out); err != nil {
+			t.Error(err)
+		}
+		return out.String()
+	}
+	records.setFail(true)
+	if got := strings.Count(burst(), "The call was not made: the decision cannot be put on record."); got != calls {
+		t.Errorf("%d of %d calls are refused for want of a record", got, calls)
+	}
+	s.executed("read", 0)
+	records.setFail(false)
+	burst()
+	s.awaitExecuted("read", calls) // all of the budget
+	if got := len(records.decisions("allow")); got != calls {
+		t.Errorf("%d calls are on record as allowed, want %d", got, calls)
+	}
+	if most := records.largest(); most < calls {
+		t.Errorf("the largest write had %d records, though %d calls came together", most, calls)
+	}
+	s.eventually("all outcomes are on record", func() bool { return len(records.outcomes()) == calls })
+	s.executed("read", calls)
+}
