@@ -50,23 +50,27 @@ func (d *Durable) make(e *entry, c *admission.Change) (*queued, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Delta == nil { // nothing moves
-		s := d.newQueued(e, events)
-		s.op.Uses, s.events = c.Uses, c.Events
-		return d.enqueue(s), nil
+	admits, parts := uint64(0), [3]touch{}
+	if c.Delta != nil {
+		if o := c.Delta.Opened; o != nil && e.state.Calls[o.Number] == nil {
+			admits = o.Number
+		}
+		parts = e.touches(c.Delta)
 	}
-	admits := uint64(0)
-	if o := c.Delta.Opened; o != nil && e.state.Calls[o.Number] == nil {
-		admits = o.Number
+	if c.Delta == nil || c.Delta.Opened == nil && c.Delta.Closed == 0 { // a refusal depends on all that it has seen
+		for scope := range parts {
+			parts[scope] = max(parts[scope], read)
+		}
 	}
-	parts := e.touches(c.Delta)
 	e.apply(c.Delta)
 	s, err := d.prepare(e, parts, events)
 	if err != nil {
 		return nil, err
 	}
 	s.call, s.events, s.op.Reserve, s.op.Uses = admits, c.Events, c.Admits, c.Uses
-	e.await(c.Delta, s)
+	if c.Delta != nil {
+		e.await(c.Delta, s)
+	}
 	return d.enqueue(s), nil
 }
 
@@ -176,6 +180,9 @@ func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*qu
 			return nil, e.spoilt(err)
 		}
 		s.writes(e.row, w)
+	}
+	if parts[gate.ScopeSession] == read {
+		s.writes(e.row, backend.Write{ID: e.row.id, Version: e.row.version, Read: true})
 	}
 	for _, p := range e.parts {
 		w := backend.Write{ID: p.row.id, Version: p.row.version}

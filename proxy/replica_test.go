@@ -1,0 +1,128 @@
+package proxy_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// replicas are proxies with one database, in front of one upstream.
+func replicas(t *testing.T, n int, rules string, change func(*proxy.Options)) []*site {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state.db")
+	var all []*site
+	for range n {
+		s := start(t, setup{rules: rules, change: func(o *proxy.Options) {
+			b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			if o.Database = b; len(all) > 0 {
+				o.Upstreams = all[0].options.Upstreams
+			}
+			if change != nil {
+				change(o)
+			}
+		}})
+		s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestReplicas: a session over HTTP is served by any proxy with the database, for its principal
+// alone, until one of them ends it. What is spent at one is spent at all.
+func TestReplicas(t *testing.T) {
+	s := replicas(t, 3, "limit push to 2 per session\nlimit safe to 3 per user\n", nil)
+	a, b, c := s[0], s[1], s[2]
+	session := a.open("token of ann")
+	push := func(s *site, token, session string) string {
+		status, _, text := s.inSession(token, session, pushing)
+		if status != http.StatusOK {
+			return fmt.Sprint(status)
+		}
+		if m := parseMessage([]byte(text), status); m.isError() {
+			return m.text()
+		}
+		return "passes"
+	}
+	const over = "push has reached its limit of 2 calls per session. (test.rules:1:1)"
+	for i, want := range []string{"passes", "passes", over} {
+		if got := push(s[(i+1)%3], "token of ann", session); got != want {
+			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+	}
+	a.executed("push", 2)
+	for name, id := range map[string]string{"another's": session, "another": strings.Repeat("0", len(session)), "the id on record": b.proxy.Sessions()[0].ID} {
+		who := "token of ann"
+		if name == "another's" {
+			who = "token of bob"
+		}
+		if got := push(c, who, id); got != "404" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if status, _, text := b.inSession("token of ann", session, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); status != 200 || !strings.Contains(text, `"push"`) {
+		t.Errorf("%d %s", status, text)
+	}
+
+	// without a session, and with budgets of a user: no affinity
+	for i, want := range []bool{true, true, true, false} {
+		p := s[i%3].as("token of bob")
+		p.header.Set("Mcp-Name", "safe")
+		p.body = strings.Replace(p.body, `"name":"read"`, `"name":"safe"`, 1)
+		if status, _, text := s[i%3].fetch(p); parseMessage([]byte(text), status).isError() == want {
+			t.Errorf("%d: %d %s", i, status, text)
+		}
+	}
+
+	// it is listed by all, and mended by any
+	list, err := c.proxy.AllSessions()
+	at := slices.IndexFunc(list, func(i proxy.SessionInfo) bool { return i.By == "connection" })
+	if err != nil || at < 0 || list[at].Principal != "token:ann" || list[at].Used.IsZero() {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if err := a.proxy.ResetSession(list[at].ID, "ann"); err != nil {
+		t.Error(err)
+	}
+	if got := push(b, "token of ann", session); got != "passes" {
+		t.Error(got)
+	}
+	if done, err := a.proxy.Stop("", "ann", "why"); err != nil || !done.Shared {
+		t.Errorf("%+v, %v", done, err)
+	}
+	for _, s := range s { // at once: the commit checks it
+		if got := push(s, "token of ann", session); !strings.HasPrefix(got, "Stopped: an operator has stopped all calls") {
+			t.Error(got)
+		}
+	}
+	if done, err := b.proxy.StartAgain("", "ann"); err != nil || len(done.Left) != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	c.eventually("the calls pass again", func() bool { return !strings.HasPrefix(push(c, "token of ann", session), "Stopped") })
+
+	// ended at one, it is over at all
+	p := b.as("token of ann")
+	p.method, p.body = http.MethodDelete, ""
+	p.header = http.Header{"Authorization": {"Bearer token of ann"}, "Mcp-Session-Id": {session}, "Mcp-Protocol-Version": {"2025-11-25"}}
+	if status, _, text := b.fetch(p); status != 200 {
+		t.Errorf("%d %s", status, text)
+	}
+	if got := push(b, "token of ann", session); got != "404" {
+		t.Error(got)
+	}
+	executed := a.log.Executed("push")
+	for _, s := range []*site{a, c} {
+		if got := push(s, "token of ann", session); got == "passes" {
+			t.Error(got)
+		}
+	}
+	a.executed("push", executed)
+}
