@@ -14,6 +14,7 @@ import (
 type row struct {
 	id      backend.PartID
 	version int64   // after the steps that were staged
+	size    int     // of the data that was written last
 	last    *queued // that was staged last; nil: none
 	dirty   map[value]struct{}
 	gone    []string // rows of values that are to be removed with the next write
@@ -64,6 +65,9 @@ func (r *row) spoilAll(net int, values ...*gate.Values) {
 		}
 	}
 }
+
+// room returns space for the data of the next write.
+func (r *row) room() []byte { return make([]byte, 0, r.size+r.size/8+128) }
 
 // values returns the rows of values that have changed since they were written.
 func (r *row) values(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {

@@ -172,7 +172,7 @@ func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*qu
 		w := backend.Write{ID: e.row.id, Version: e.row.version}
 		var err error
 		if e.ifOver() == nil {
-			if w.Data, err = d.codec.AppendSession(nil, e.state, e.stored(d.database.Writer())); err == nil {
+			if w.Data, err = d.codec.AppendSession(e.row.room(), e.state, e.stored(d.database.Writer())); err == nil {
 				w.Values, err = e.row.values(d.codec, e.state)
 			}
 		}
@@ -193,7 +193,7 @@ func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*qu
 			continue
 		}
 		var err error
-		if w.Data, err = d.codec.AppendShared(nil, e.state, p.scope); err == nil {
+		if w.Data, err = d.codec.AppendShared(p.row.room(), e.state, p.scope); err == nil {
 			w.Values, err = p.row.values(d.codec, e.state)
 		}
 		if err != nil {
@@ -230,6 +230,7 @@ func (s *queued) writes(r *row, w backend.Write) {
 	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
 	if !w.Read {
 		r.version++
+		r.size = len(w.Data)
 		r.dirty, r.gone = nil, nil
 	}
 }
