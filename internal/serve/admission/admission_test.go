@@ -528,3 +528,37 @@ func TestRemedy(t *testing.T) {
 		t.Errorf("%q %s", r.Text, r.Facts.Remedy)
 	}
 }
+
+// TestSwitchedStays: what operators have switched stays so under another policy, whichever
+// nets that names, and a net that it does not name begins as it says.
+func TestSwitchedStays(t *testing.T) {
+	d := newDesk(t, nil)
+	if err := d.SwitchNet(t.Context(), "deploys", false, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	changed := nets()
+	changed[0].Reason = "delete wants a backup."
+	added := changed[1]
+	added.Name = "added"
+	swap := func(active []string, nets ...gate.Net) *admission.Generation {
+		if _, err := d.Swap(t.Context(), admission.NewGeneration(policyOf(t, nets...), active), admission.SwapOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return d.Generation()
+	}
+	if g := swap(nil, append(changed, added)...); g.IsActive("deploys") || !g.IsActive("added") || !g.IsActive("backup") {
+		t.Errorf("active: %v", g.Active)
+	}
+	if g := swap([]string{"backup"}, changed...); g.IsActive("deploys") || g.IsActive("pushes") || !g.IsActive("backup") {
+		t.Errorf("active: %v", g.Active)
+	}
+	if err := d.SwitchNet(t.Context(), "deploys", true, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if g := swap([]string{"backup"}, changed...); !g.IsActive("deploys") || g.IsActive("pushes") {
+		t.Errorf("active: %v", g.Active)
+	}
+	if g := swap(nil, changed...); g.Active != nil {
+		t.Errorf("active: %v, want all", g.Active)
+	}
+}
