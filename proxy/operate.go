@@ -137,6 +137,7 @@ const maxListed = 1 << 10
 // It renders none of them, and leaves long arguments out.
 func (p *Proxy) Approvals() []ApprovalInfo {
 	list := []ApprovalInfo{}
+	p.approvals.Refresh(p.life.Ctx)
 	for _, a := range p.approvals.List() {
 		info := p.approvalInfo(a)
 		if info.Size > maxListed {

@@ -156,6 +156,8 @@ func (b *Broker) Refresh(ctx context.Context) {
 	if b.options.Store == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
 	keep := b.options.Now().Add(-max(b.options.Expire, b.options.Cooldown))
 	err := b.lookUp(ctx, "", "", keep)
 	if err == nil {
@@ -459,13 +461,9 @@ func (b *Broker) find(id string) (s Record, ok bool) {
 	return q.record(), true
 }
 
-// List returns every request that is kept, the oldest first.
+// List returns every request that is kept here, the oldest first. What other brokers have
+// opened is among them after a [Broker.Refresh].
 func (b *Broker) List() []Record {
-	if b.options.Store != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		defer cancel()
-		b.Refresh(ctx)
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()

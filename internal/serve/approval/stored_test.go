@@ -121,6 +121,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 		if !ok || !bytes.Equal(shown.Call.Arguments, deploy.Arguments) || !bytes.Equal(shown.Call.Meta, deploy.Meta) || shown.Steps[0].Rule.Line != 3 || shown.Answer.State != approval.Pending {
 			t.Fatalf("a person is shown %+v", shown)
 		}
+		three.Refresh(t.Context())
 		if list := three.List(); len(list) != 1 || list[0].Request.ID != q.ID {
 			t.Errorf("a person is listed %v", list)
 		}
@@ -333,7 +334,8 @@ func TestStoreAway(t *testing.T) {
 			t.Errorf("a request that is nowhere: %v", err)
 		}
 		r.Release(q, false)
-		if other := c.replica(); len(other.List()) != 1 {
+		other := c.replica()
+		if other.Refresh(t.Context()); len(other.List()) != 1 {
 			t.Error("the request is lost")
 		}
 	})

@@ -69,6 +69,7 @@ func (d *Daemon) tell(o control.Reload, r *control.Reloaded) {
 		d.log.Warn("a change of the configuration needs a restart", "key", key)
 	}
 	if !o.DryRun {
+		d.monitor.metrics.Reloaded(r.Problem)
 		d.reloads.status.Store(&reloadStatus{at: time.Now(), problem: r.Problem})
 	}
 }

@@ -155,13 +155,13 @@ func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration.
-func (m *Metrics) Reloaded(err error) {
+// Reloaded counts a reload of the configuration; problem is why it failed, empty: it did not.
+func (m *Metrics) Reloaded(problem string) {
 	if m == nil {
 		return
 	}
 	m.reloads.Add(1)
-	if err != nil {
+	if problem != "" {
 		m.reloadFailures.Add(1)
 	}
 }

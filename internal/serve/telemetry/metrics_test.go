@@ -63,8 +63,8 @@ func busy() *telemetry.Metrics {
 	m.Committed(1, 0, time.Millisecond, errors.New("full"))
 	m.Recorded(3, nil)
 	m.Recorded(1, errors.New("full"))
-	m.Reloaded(nil)
-	m.Reloaded(errors.New("broken"))
+	m.Reloaded("")
+	m.Reloaded("broken")
 	m.SpansLost(7)
 	return m
 }
