@@ -100,7 +100,7 @@ func calls(b *testing.B, l admission.Ledger, sessions int) {
 	wait.Wait()
 }
 
-// BenchmarkStart starts on a database with 100,000 sessions, and finds one of them.
+// BenchmarkStart starts on a database with 100,000 sessions, and finds one of them, or all.
 func BenchmarkStart(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "state", "db")
 	db := database(b, path)
@@ -118,6 +118,26 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.Run("list", func(b *testing.B) {
+		d := durable(b, database(b, path), p, nil)
+		for b.Loop() {
+			n := 0
+			for _, err := range d.Sessions(b.Context()) {
+				if n++; err != nil {
+					b.Fatal(err)
+				}
+			}
+			if n != sessions {
+				b.Fatal(n)
+			}
+		}
+	})
+	b.Run("start", func(b *testing.B) { start100k(b, path, p) })
+}
+
+// start100k opens the database, and makes a call in a session of it.
+func start100k(b *testing.B, path string, p *gate.Policy) {
+	b.Helper()
 	for b.Loop() {
 		d := durable(b, database(b, path), p, nil)
 		if _, err := admit(b.Context(), d, admission.Key{Session: "777", Principal: "ann"}, gate.Call{Tool: "t1"}); err != nil {
