@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -18,6 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit/replay"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/store"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
@@ -119,24 +123,40 @@ func TestTogether(t *testing.T) {
 // TestDatabase: two processes share a database. Their chains verify, what is changed in a row
 // is found, and the decisions come out as they are on record.
 func TestDatabase(t *testing.T) {
-	p := result(t, together)
 	path := filepath.Join(t.TempDir(), "state", "petrigate.db")
+	log := shared(t, "sqlite", func() (backend.Backend, error) {
+		return sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+	})
+	tamper(t, path, log, log.Backend.Writer())
+}
+
+// TestPostgres is the same of PostgreSQL.
+func TestPostgres(t *testing.T) {
+	dsn := postgrestest.Schema(t)
+	shared(t, "postgres", func() (backend.Backend, error) {
+		return postgres.Open(t.Context(), postgres.Options{DSN: dsn})
+	})
+}
+
+// shared has two processes share a database, and returns the log.
+func shared(t *testing.T, driver string, open func() (backend.Backend, error)) (log trail.Database) {
+	t.Helper()
+	p := result(t, together)
 	keys := keysOf(4)
 	var as []*admission.Admission
-	var backends []*sqlite.Backend
 	for i := range 2 {
-		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+		b, err := open()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer b.Close()
+		t.Cleanup(func() { b.Close() })
 		d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p.Policy, Active: p.Active})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.Close(t.Context())
+		t.Cleanup(func() { d.Close(context.Background()) })
 		a := admission.New(admission.Options{Ledger: d, Generation: admission.NewGeneration(p.Policy, p.Active), Process: b.Writer()})
-		a.Begin(t.Context(), audit.Process{Driver: "sqlite"})
+		a.Begin(t.Context(), audit.Process{Driver: driver})
 		for n, k := range keys {
 			if n%2 == i {
 				if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
@@ -144,16 +164,17 @@ func TestDatabase(t *testing.T) {
 				}
 			}
 		}
-		as, backends = append(as, a), append(backends, b)
+		if as = append(as, a); i == 0 {
+			log = trail.Database{Backend: b}
+		}
 	}
 	storm(t, as, keys, 25)
-	log := trail.Database{Backend: backends[0]}
 	r, err := trail.VerifyChains(t.Context(), log)
 	if err != nil || !r.OK() || r.Chains != 2 || len(r.Warnings) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	agree(t, log, p, 150)
-	tamper(t, path, log, backends[0].Writer())
+	return log
 }
 
 // tamper changes rows of the database, and puts them back.
