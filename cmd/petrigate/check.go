@@ -78,7 +78,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	problems = slices.Concat(problems, result.Problems, check.NoPolicy(source))
+	problems = slices.Concat(problems, result.Problems, check.NoPolicy(source), check.ShortSessions(source))
 	if err != nil {
 		return f.answer(s, check.NewReport(problems, result, known, nil))
 	}

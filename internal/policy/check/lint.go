@@ -22,6 +22,7 @@ const (
 	codeNoUpstream    = "W205" // no server to gate
 	codeNoAuditHere   = "W208" // an audit log that cannot be written
 	codeChosenSession = "W209" // callers choose their sessions
+	codeShortSession  = "W210" // budgets of connections, beside a database
 
 	UnusableTLS        = "E203" // a file for TLS that cannot be used
 	MissingTLS         = "W206" // E203, where nothing is started
@@ -119,6 +120,27 @@ func Sessions(c *config.Config) diag.List {
 	return diag.List{Warning(codeChosenSession, c.Of("session", ""),
 		fmt.Sprintf("callers choose their session (session.by: %s), and can begin a new one to have budgets again", c.Session.By),
 		"what has to hold for a caller: per user in rules, scope: principal in nets")}
+}
+
+// ShortSessions warns where states are in a database, and rules count for a connection: a
+// new one begins anew.
+func ShortSessions(s policy.Source) diag.List {
+	c := s.Config
+	if c == nil || c.Session.By != "connection" || c.State.Driver == "" || c.State.Driver == "memory" {
+		return nil
+	}
+	for _, text := range s.Rules {
+		f, _ := rules.Parse(text.File, []byte(text.Text))
+		for _, statement := range f.Statements {
+			limit, ok := statement.(*rules.Limit)
+			if ok && limit.Over == rules.Session && limit.Per == nil {
+				return diag.List{Warning(codeShortSession, c.Of("state", ""),
+					"states are in a database, and rules count per session, which is a connection: a new one has all budgets again",
+					`per user, or session: { by: principal }, or session: { name: "nightly" }`)}
+			}
+		}
+	}
+	return nil
 }
 
 // ConfigProblems returns the problems in an error of a configuration, with a code.

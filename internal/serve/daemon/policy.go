@@ -27,7 +27,7 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 		return nil, nil, refuted
 	}
 	return result, slices.Concat(check.ConfigWarnings(c), result.Problems.Of(diag.Warning),
-		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), found), nil
+		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), check.ShortSessions(source), found), nil
 }
 
 // Runnable returns warnings about what the configuration names on this machine, or an error, of
