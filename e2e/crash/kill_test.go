@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -116,65 +115,28 @@ func (p *plant) kill(t *testing.T) []reached {
 	return calls
 }
 
-const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-`
-
 // live starts a proxy, and kills it after some answers.
 func (p *plant) live(t *testing.T, random *rand.Rand, name string) {
-	cmd := exec.Command(p.binary, "serve", "--config", p.config, "--session", "crash")
-	cmd.Env = p.environment
-	var said strings.Builder
-	cmd.Stderr = &said
-	in, err := cmd.StdinPipe()
+	x, err := p.start()
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	if err := cmd.Start(); err != nil {
-		t.Error(err)
-		return
-	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
-	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, 1<<20)
-	if _, err := io.WriteString(in, hello); err != nil || !answer(lines) {
-		t.Errorf("a proxy does not start: %v, %s", err, said.String())
-		return
-	}
+	defer x.kill()
 	for left, n := 1+random.IntN(60), 0; left > 0; {
 		burst := 1 + random.IntN(8)
-		if _, err := io.WriteString(in, p.burst(random, name, n, burst)); err != nil {
+		if _, err := io.WriteString(x.in, p.burst(random, name, n, burst)); err != nil {
 			t.Error(err)
 		}
 		n += burst
 		for range min(burst, left) {
-			if !answer(lines) {
-				t.Errorf("a proxy has ended by itself: %s", said.String())
+			if x.answer() == nil {
+				t.Errorf("a proxy has ended by itself: %s", x.said.String())
 				return
 			}
 			left--
 		}
 	}
-}
-
-// answer reads the next answer to a request.
-func answer(lines *bufio.Scanner) bool {
-	for lines.Scan() {
-		var m struct{ ID, Method any }
-		if json.Unmarshal(lines.Bytes(), &m) == nil && m.ID != nil && m.Method == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // burst is some calls as they are sent.

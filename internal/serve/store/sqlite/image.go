@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
@@ -15,37 +17,67 @@ type image struct{ counter, pages uint32 }
 
 // readImage reads the header of the file by a connection that ignores the log. The file
 // must not be opened in any other way, see [scribe.create]. Without the log the file may
-// be in pieces, where a process was killed while it brought the log into it: then ok is
-// false, and the next look tells.
-func readImage(d dialer, path string) (i image, ok bool) {
+// be in pieces, where a process was killed while it brought the log into it.
+func readImage(d dialer, path string) (i image, err error) {
 	l, err := d.dial(path, ignoringLog)
 	if err != nil {
-		return i, false
+		return i, err
 	}
 	defer l.close()
 	var page []byte
 	found, err := l.row("SELECT data FROM sqlite_dbpage WHERE pgno = 1", nil, &page)
-	if err != nil || found && len(page) < 100 {
-		return i, false
+	if err != nil || !found || len(page) < 100 {
+		return i, err
 	}
-	if found { // it is not empty
-		i.counter = binary.BigEndian.Uint32(page[24:])
-		i.pages = binary.BigEndian.Uint32(page[28:])
-	}
-	return i, true
+	i.counter = binary.BigEndian.Uint32(page[24:])
+	i.pages = binary.BigEndian.Uint32(page[28:])
+	return i, nil
 }
 
-// compare looks at a file that was written since the last look, mostly by a checkpoint.
-func (s *scribe) compare(info os.FileInfo) error {
-	i, ok := readImage(s.dialer, s.path)
-	if ok && (i.counter < s.image.counter || i.counter == s.image.counter && i.pages < s.image.pages) {
-		return fmt.Errorf("%w: the file was written over; put the newer copy back in its place, or, to go on without what was lost, end all petrigate that use it and remove %q",
-			backend.ErrRolledBack, s.path+witnessSuffix)
+func (i image) before(j image) bool {
+	return i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
+}
+
+// foresee looks at a file that was written since the last look, mostly by a checkpoint, or
+// that has taken the place of another. It returns how far the file has come, or what was
+// known if that cannot be said now: then the next look tells.
+//
+// A file beside the log of another is not connected to: SQLite would bring the log into
+// it, or remove the log, and what is in it would be lost to the file that it belongs to.
+func (s *scribe) foresee(info fs.FileInfo, same bool) (image, error) {
+	i, err := readImage(s.dialer, s.path)
+	if same {
+		switch {
+		case err != nil:
+			return s.image, nil
+		case i.before(s.image):
+			return i, s.old("the file was written over")
+		}
+		return i, nil
 	}
-	if s.file = info; ok {
-		s.image = i
+	journal, missing := os.Lstat(s.path + "-wal")
+	if missing != nil || journal.Size() == 0 || s.journal != nil && !os.SameFile(journal, s.journal) {
+		return i, nil // it has a log of its own, or none
 	}
-	return nil
+	switch {
+	case s.file == nil: // nothing is known yet
+		if info.Size() == 0 {
+			return i, s.old("the file is empty, and its log is not")
+		}
+	case err != nil:
+		return i, err
+	case i.before(s.image):
+		return i, s.old("another file has taken its place")
+	case i != s.image:
+		return i, errors.New("another file has taken its place, but not that of its log; put the file back, or the other in its place with its own log")
+	}
+	return i, nil
+}
+
+// old says that the file is an older copy of itself, and what to do.
+func (s *scribe) old(why string) error {
+	return fmt.Errorf("%w: %s; put the newer copy back in its place, or, to go on without what was lost, end all petrigate that use it and remove %q",
+		backend.ErrRolledBack, why, s.path+witnessSuffix)
 }
 
 // unchanged says that nobody has written the file itself.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ type link struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
+	file       fs.FileInfo // that it is connected to, for the scribe
 }
 
 // What all connections are told. A database that was made by somebody hostile runs
@@ -41,7 +43,7 @@ func (d dialer) dial(path string, mode access) (*link, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &link{db, conn, map[string]*sql.Stmt{}}, nil
+	return &link{db: db, conn: conn, statements: map[string]*sql.Stmt{}}, nil
 }
 
 // An access is what a connection is for.

@@ -14,6 +14,7 @@ type reader struct {
 	path    string
 	dialer  dialer
 	explain func(error) error
+	vet     func() (fs.FileInfo, error) // of the scribe, which looks at a file before it is used
 
 	mu     sync.Mutex
 	link   *link // nil: there is no connection now
@@ -57,7 +58,9 @@ func (r *reader) attach() error {
 		return nil
 	}
 	r.detach()
-	r.file = info
+	if r.file, err = r.vet(); err != nil {
+		return err
+	}
 	r.link, err = r.dialer.dial(r.path, reading)
 	return err
 }

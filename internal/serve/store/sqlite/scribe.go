@@ -26,14 +26,15 @@ type scribe struct {
 	log    *slog.Logger
 	turns  turnstile
 
-	mu     sync.Mutex // of one transaction
-	link   *link      // nil: there is no connection now
-	file   fs.FileInfo
-	image  image
-	doubt  bool // another file has taken the place of the one that was in use
-	closed bool
-	synced bool  // what synchronous is set to: FULL
-	fault  error // of the last transaction
+	mu      sync.Mutex  // of one transaction
+	link    *link       // nil: there is no connection now
+	file    fs.FileInfo // that was found to be good last, as it was then
+	image   image
+	journal fs.FileInfo // the log of it
+	doubt   bool        // another file has taken the place of the one that was in use
+	closed  bool
+	synced  bool  // what synchronous is set to: FULL
+	fault   error // of the last transaction
 
 	chain chain // that was committed last
 	notes notes
@@ -233,11 +234,15 @@ func (s *scribe) attach() error {
 	case unchanged(info, s.file):
 		return nil
 	}
-	return s.compare(info)
+	seen, err := s.foresee(info, true)
+	if err == nil {
+		s.file, s.image = info, seen
+	}
+	return err
 }
 
 // connect makes a new connection, to the same file as before or another one.
-func (s *scribe) connect(same bool) (err error) {
+func (s *scribe) connect(same bool) error {
 	if err := s.create(); err != nil {
 		return err
 	}
@@ -245,22 +250,34 @@ func (s *scribe) connect(same bool) (err error) {
 	if err != nil {
 		return err
 	}
-	s.doubt = s.doubt || s.file != nil && !same
-	if !same {
-		s.image = image{}
-	}
-	if err := s.compare(info); err != nil {
+	seen, err := s.foresee(info, same)
+	if err != nil {
 		return err
 	}
+	s.doubt = s.doubt || s.file != nil && !same
 	if s.link, err = s.dialer.dial(s.path, writing); err != nil {
 		return err
 	}
+	s.link.file = info
 	s.synced, s.notes = true, notes{}
-	if err = s.inspect(); err != nil {
+	if err := s.inspect(); err != nil {
 		s.detach()
-		s.file = nil // to be looked at again
+		return err
 	}
-	return err
+	s.file, s.image = info, seen
+	s.journal, _ = os.Lstat(s.path + "-wal") // nil: there is none
+	return nil
+}
+
+// vet makes sure that the file that has the name now may be used, and returns what it is.
+func (s *scribe) vet() (fs.FileInfo, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("the state database %q is closed", s.path)
+	}
+	err := s.inTurn(context.Background(), s.attach)
+	return s.file, err
 }
 
 // inspect looks at what is in the file before anything is written to it.
@@ -347,7 +364,7 @@ func (s *scribe) detach() {
 		return
 	}
 	info, err := os.Lstat(s.path)
-	if err == nil && s.file != nil && os.SameFile(info, s.file) {
+	if err == nil && os.SameFile(info, s.link.file) {
 		_ = s.link.close()
 	} else {
 		_ = s.link.abandon()

@@ -69,6 +69,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	}
 	b.scribe.turns = turnstile{path: path, patience: 2 * time.Second}
 	b.reader.path, b.reader.dialer, b.reader.explain = path, b.scribe.dialer, b.scribe.explain
+	b.reader.vet = b.scribe.vet
 	if err := b.scribe.open(ctx); err != nil {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
