@@ -19,6 +19,10 @@ import (
 // say otherwise with pool_max_conns.
 const connections = 6
 
+// plans keeps to indexes. Plans are made once for a connection: one that was made while a
+// table was small would read the whole of it when it is large.
+const plans = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`
+
 // parse reads the DSN. Its errors do not quote it: it may hold a password, and what a DSN
 // with a mistake means by its parts is anybody's guess.
 func parse(o Options) (*pgxpool.Config, error) {
@@ -33,7 +37,7 @@ func parse(o Options) (*pgxpool.Config, error) {
 	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	c.ConnConfig.ConnectTimeout = min(o.Timeout, max(c.ConnConfig.ConnectTimeout, time.Second))
 	limits := fmt.Sprintf(`SET lock_timeout = %d; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d;
-		SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning`,
+		SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning; `+plans,
 		o.Timeout.Milliseconds()*6/10, o.Timeout.Milliseconds()*8/10, o.Timeout.Milliseconds()*2)
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, limits, pgx.QueryExecModeSimpleProtocol)

@@ -147,6 +147,7 @@ func TestUncertain(t *testing.T) {
 func TestTrips(t *testing.T) {
 	p := postgrestest.NewProxy(t, postgrestest.Schema(t))
 	d := open(t, postgres.Options{DSN: p.DSN() + "&pool_max_conns=1", Poll: time.Hour})
+	<-d.Changes()                         // it listens by now
 	commit(t, d, nil, step(true, 0, "0")) // the first prepares the statement
 	before := p.Trips()
 	for i := range 10 {

@@ -112,7 +112,12 @@ func (d *DB) Close() error {
 	d.writer.closed.Store(true)
 	d.stop()
 	<-d.stopped
-	d.pool.Close()
+	ended := make(chan struct{})
+	go func() { d.pool.Close(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(d.timeout): // a network that swallows all would hold it longer
+	}
 	return nil
 }
 

@@ -432,6 +432,7 @@ func (w *world) verify(d *postgres.DB) {
 func TestDecisionTrips(t *testing.T) {
 	proxy := postgrestest.NewProxy(t, postgrestest.Schema(t))
 	d := open(t, postgres.Options{DSN: proxy.DSN() + "&pool_max_conns=1", Poll: time.Hour})
+	<-d.Changes() // it listens by now
 	r := newReplica(t, "0", shared(t), d)
 	k, err := r.begin(t.Context(), 0)
 	if err != nil {
