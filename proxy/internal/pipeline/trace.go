@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
@@ -22,8 +23,8 @@ const (
 type callTrace struct {
 	ctx    context.Context //nolint:containedctx // it carries the trace of the call
 	end    func(admission.Result)
-	asked  func(admission.Result) // ends the wait for a person; nil: none is asked
-	result admission.Result       // that the client gets
+	asked  func(admission.Result)           // ends the wait for a person; nil: none is asked
+	result atomic.Pointer[admission.Result] // that the client gets; a call may be cancelled meanwhile
 }
 
 // observe tells the observer, where there is one, that the call has come. The trace of the
@@ -56,14 +57,14 @@ func (t *callTrace) context(ctx context.Context) context.Context {
 // ends notes what the client gets.
 func (t *callTrace) ends(r admission.Result) {
 	if t != nil {
-		t.result = r
+		t.result.Store(&r)
 	}
 }
 
 // endsWith notes that the client gets a.
 func (t *callTrace) endsWith(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
-		t.result = admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err}
+		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})
 	}
 }
 
@@ -85,7 +86,11 @@ func (t *callTrace) askedFor(r admission.Result) {
 // over tells the observer that the call is answered.
 func (t *callTrace) over() {
 	if t != nil {
-		t.end(t.result)
+		var r admission.Result
+		if got := t.result.Load(); got != nil {
+			r = *got
+		}
+		t.end(r)
 	}
 }
 
