@@ -28,7 +28,7 @@ func (r *Router) DropClient(c *session.Client) {
 	if c.Session.By == "connection" {
 		r.Tasks.Forget(c.Session)
 		r.endDedicated(c.Session)
-		if (!c.Session.Bare || c.Session.About != nil) && !c.Session.Left {
+		if (!c.Session.Bare || c.Session.About != nil) && !c.Session.Left.Load() {
 			r.endSession(c.Session)
 		}
 	}
@@ -91,6 +91,6 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 
 // ForgetClient drops a client whose session other processes still serve.
 func (r *Router) ForgetClient(c *session.Client) {
-	c.Session.Left = true
+	c.Session.Left.Store(true)
 	r.EndClient(c)
 }

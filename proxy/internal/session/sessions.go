@@ -283,7 +283,7 @@ type Session struct {
 	Since     time.Time
 	Lasting   bool        // it outlives the process, where states do
 	About     []byte      // what other processes are to know of it; nil: nothing
-	Left      bool        // this process serves it no more, and others may
+	Left      atomic.Bool // this process serves it no more, and others may
 	Bare      bool        // of a connection whose calls are about the nets of another session
 	Ended     atomic.Bool // no call begins in the session any more
 	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets let pass
