@@ -73,6 +73,9 @@ func (o origin) Of(key, text string) Position {
 	return o.in(o.node.get(key), text)
 }
 
+// Has reports whether the part has the key.
+func (o origin) Has(key string) bool { return o.source != nil && o.node.get(key) != nil }
+
 // in returns the position of the text in a list, that of the list if the text is not
 // there, or that of the part if there is no list.
 func (o origin) in(value *node, text string) Position {

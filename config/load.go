@@ -130,7 +130,7 @@ func Servers(o Options) (file string, servers []Server, err error) {
 // give the defaults, overridden by the environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	root, ok := readConfiguration(name, src, o)
-	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all", State: State{Driver: "memory", Sync: "full"}, Audit: Audit{Arguments: "hash"}}
+	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all", State: State{Driver: defaultDriver(name), Sync: "full"}, Audit: Audit{Arguments: "hash"}}
 	l := newLayers()
 	if ok {
 		readRoot(root, c, l)

@@ -45,6 +45,15 @@ var (
 	sessionBys   = []string{"connection", "principal", "name", "header", "meta"}
 )
 
+// defaultDriver returns where the states of a configuration are kept that does not say so: a
+// proxy without a file has no place of its own.
+func defaultDriver(file string) string {
+	if file == "" {
+		return "memory"
+	}
+	return "sqlite"
+}
+
 func readState(v Value, c *Config, l *layers) {
 	s := &c.State
 	v.Fields(Keys{

@@ -164,7 +164,7 @@ func environment(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	env["XDG_RUNTIME_DIR"] = dir
+	env["XDG_RUNTIME_DIR"], env["XDG_STATE_HOME"] = dir, dir
 	return env
 }
 

@@ -54,7 +54,6 @@ func (c *compiler) checkPeriod(s *Limit) {
 // checkLimits compares the limits with each other and with blocked names.
 func (c *compiler) checkLimits() {
 	c.checkContrary()
-	c.checkWindows()
 	c.checkFailures()
 	over := c.overrules()
 	for _, s := range of[*Limit](c.statements) {
@@ -92,17 +91,6 @@ func (s *Limit) counted() string {
 		return fmt.Sprintf("%d of %s", s.Count, s.Of)
 	}
 	return text.Count(s.Count, "call")
-}
-
-// checkWindows notes once for each file that its windows do not survive a restart.
-func (c *compiler) checkWindows() {
-	said := make(map[*File]bool)
-	for _, s := range of[*Limit](c.statements) {
-		if s.window() > 0 && !said[c.fileOf[s]] {
-			said[c.fileOf[s]] = true
-			c.warn(s, Forgotten, "", "the count of a limit %s is in memory and starts again when the proxy restarts", s.Over)
-		}
-	}
 }
 
 // checkFailures warns of a refill by failed calls too, if another rule requires

@@ -121,7 +121,6 @@ const (
 	IdleLimit      Code = "W016" // a limit that is never reached
 	AllExempt      Code = "W017" // a rule that exempts all its calls
 	ShadowTwin     Code = "W018" // a rule in shadow that is enforced too
-	Forgotten      Code = "W019" // a window that does not survive a restart
 	FailureRefills Code = "W020" // a refill by failures of a call that another rule requires to succeed
 	SelfSpoil      Code = "W021" // a call that takes away the success that it earns or uses
 	EndsItself     Code = "W022" // a rule between two calls that ends where it begins, or never

@@ -125,7 +125,7 @@ func (p *plant) span() time.Duration {
 
 // environment keeps the sockets of this run apart from the user's.
 func (p *plant) environment() []string {
-	return append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(p.options.dir, "run"), "GODEBUG=gctrace=1")
+	return append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(p.options.dir, "run"), "XDG_STATE_HOME="+filepath.Join(p.options.dir, "state"), "GODEBUG=gctrace=1")
 }
 
 // start starts the petrigate that serves HTTP, and waits until it listens.

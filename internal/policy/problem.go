@@ -58,9 +58,6 @@ func RuleProblem(e *rules.Error) diag.Problem {
 
 func ruleWarning(w rules.Warning) diag.Problem {
 	p := problem(diag.Warning, string(w.Code), w.Pos, w.Msg, w.Hint)
-	if w.Code == rules.Forgotten {
-		p.Severity = diag.Note
-	}
 	p.Excerpt = w.Excerpt()
 	return p
 }

@@ -126,7 +126,7 @@ func Sessions(c *config.Config) diag.List {
 // new one begins anew.
 func ShortSessions(s policy.Source) diag.List {
 	c := s.Config
-	if c == nil || c.Session.By != "connection" || c.State.Driver == "" || c.State.Driver == "memory" {
+	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // who says nothing of states expects nothing of them
 		return nil
 	}
 	for _, text := range s.Rules {

@@ -62,6 +62,7 @@ mcpServers:
   demo: { command: %s, args: [demo-upstream, --record, %s], prefix: "" }
 rules: [{ file: demo.rules }]
 nets: [{ file: demo.net.yaml }]
+state: { driver: memory }
 audit: { file: audit.jsonl }
 log: { level: error }
 `, quoted(exe), quoted(filepath.Join(dir, "calls.txt")))

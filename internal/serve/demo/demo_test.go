@@ -72,7 +72,7 @@ func checkNothingLeft(t *testing.T, tmp string) {
 func checkTranscript(t *testing.T, out []byte) {
 	t.Helper()
 	for pattern, mask := range map[string]string{
-		`\bap_[A-Z2-7]{8}\b`: "ap_########", `session [0-9a-f]{12}\b`: "session ############", `good for 1[45]m[0-9]+s`: "good for 15m0s",
+		`\bap_[A-Z2-7]{8}\b`: "ap_########", `session [0-9a-f]{16}\b`: "session ############", `good for 1[45]m[0-9]+s`: "good for 15m0s",
 	} {
 		out = regexp.MustCompile(pattern).ReplaceAll(out, []byte(mask))
 	}
