@@ -95,5 +95,5 @@ func encodeValue(v attribute.Value) *common.AnyValue {
 	case attribute.STRING:
 		return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.AsString()}}
 	}
-	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.Emit()}}
+	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.String()}}
 }

@@ -95,7 +95,8 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r r
 	for len(block) > 0 {
 		var line []byte
 		line, block = cutLine(block)
-		at, ok := audit.Place{}, false
+		var at audit.Place
+		var ok bool
 		at, buf, ok = link(line, before, buf)
 		if !ok && !linked {
 			at, ok = unlinked(line, before)

@@ -95,7 +95,6 @@ type verifier struct {
 	last   audit.Place // the last record
 	began  bool        // some record was read
 	linked bool        // some record was on the chain
-	met    bool        // the record was seen that the head names
 }
 
 // file verifies one file.

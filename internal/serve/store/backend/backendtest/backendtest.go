@@ -172,7 +172,10 @@ func list(t *testing.T, open func() backend.Backend) {
 	if names != "abc" {
 		t.Errorf("the oldest first are %s", names)
 	}
-	for range b.List(t.Context(), backend.Session) {
+	for _, err := range b.List(t.Context(), backend.Session) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 }

@@ -71,7 +71,10 @@ func many(t *testing.T, b backend.Backend) {
 			t.Errorf("%+v: %d records, want %d", q, got, want)
 		}
 	}
-	for range b.Records(t.Context(), backend.Query{}) {
+	for _, err := range b.Records(t.Context(), backend.Query{}) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 }
