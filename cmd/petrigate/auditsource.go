@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -37,17 +38,30 @@ func openAuditLog(ctx context.Context, name, configFile string) (*auditLog, erro
 	case err != nil:
 		return nil, err
 	case c.State.Driver == "sqlite":
-		path, err := daemon.StatePath(c)
-		if err != nil {
-			return nil, err
-		}
-		return openNamed(ctx, path)
+		return openState(ctx, c)
 	case c.State.Driver == "postgres":
 		return openPostgres(ctx, c.State.DSN)
 	case c.Audit.File != "":
 		return openNamed(ctx, c.Audit.File)
 	}
 	return nil, usage("%s keeps no records that are known here: name the log, or set audit.file", c.File)
+}
+
+// openState opens the database of a configuration, or the file beside it where no proxy has
+// made the database yet.
+func openState(ctx context.Context, c *config.Config) (*auditLog, error) {
+	path, err := daemon.StatePath(c)
+	if err != nil {
+		return nil, err
+	}
+	_, err = os.Stat(path)
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+		return openNamed(ctx, path)
+	case c.Audit.File != "":
+		return openNamed(ctx, c.Audit.File)
+	}
+	return nil, fmt.Errorf("%s has no records yet: they will be in %s once a proxy has started", c.File, path)
 }
 
 func openNamed(ctx context.Context, name string) (*auditLog, error) {

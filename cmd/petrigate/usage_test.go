@@ -88,7 +88,7 @@ func TestUsageErrors(t *testing.T) {
 	if err := os.Mkdir("empty", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "petrigate.yaml", "mcpServers: { files: { url: \"https://files.example/mcp\" } }\n")
+	write(t, "petrigate.yaml", "mcpServers: { files: { url: \"https://files.example/mcp\" } }\nstate: { driver: memory }\n")
 	var b strings.Builder
 	for _, args := range misused {
 		var out, errs bytes.Buffer

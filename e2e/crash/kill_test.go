@@ -67,7 +67,7 @@ type plant struct {
 func newPlant(t *testing.T, binary, dir string, state map[string]any) *plant {
 	t.Helper()
 	p := &plant{binary: binary, config: filepath.Join(dir, "petrigate.json"), notes: filepath.Join(dir, "reached")}
-	p.environment = append(os.Environ(), "XDG_STATE_HOME="+dir, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
+	p.environment = append(os.Environ(), "PETRIGATE_STARTUP=1m", "XDG_STATE_HOME="+dir, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	p.calls, _ = strconv.Atoi(cmp.Or(os.Getenv("PETRIGATE_SOAK"), "150"))
 	p.budget = p.calls / 6
 	var err error

@@ -102,7 +102,7 @@ func start(t *testing.T, bin, dir string, u *upstream, dsn string) *replica {
 		t.Fatal(err)
 	}
 	r.cmd = exec.Command(bin, "serve", "--config", file, "--http", r.addr, "--auth", "none")
-	r.cmd.Env = append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
+	r.cmd.Env = append(os.Environ(), "PETRIGATE_STARTUP=1m", "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	log := &bytes.Buffer{}
 	r.cmd.Stdout, r.cmd.Stderr = io.Discard, log
 	if err := r.cmd.Start(); err != nil {
