@@ -164,7 +164,7 @@ func environment(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	env["XDG_RUNTIME_DIR"], env["XDG_STATE_HOME"] = dir, dir
+	env["XDG_RUNTIME_DIR"] = dir
 	return env
 }
 
@@ -173,6 +173,7 @@ func environment(t *testing.T) map[string]string {
 func ours(t *testing.T) map[string]string {
 	env := environment(t)
 	env["PETRIGATE_STARTUP"] = patience.String()
+	env["XDG_STATE_HOME"] = env["XDG_RUNTIME_DIR"]
 	return env
 }
 
