@@ -131,6 +131,8 @@ func (s *site) oneEnd(tool, outcome string) {
 	of := func(event string) []record {
 		return s.records.matching(func(r record) bool { return r.Event == event && r.Tool == "up."+tool })
 	}
+	// An operator may see an end a moment before it is on record, when nothing passes by it yet.
+	s.eventually("the end is on record", func() bool { return len(of("outcome")) > 0 })
 	ends, made := of("outcome"), of("task")
 	if len(ends) != 1 || ends[0].Outcome != outcome || len(made) != 1 || made[0].Call != ends[0].Call {
 		s.t.Errorf("on record are the tasks %+v and the ends %+v, want one %s", made, ends, outcome)
