@@ -131,22 +131,9 @@ func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) error {
 	streaming, endStreams := context.WithCancel(p.life.Ctx)
 	p.endStreams = endStreams
 
-	asking := approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now, Log: o.Logger}
-	if o.Database != nil {
-		asking.Store = o.Database
-	}
-	if o.Meter != nil {
-		asking.Answered = o.Meter.Answered
-	}
-	p.approvals = approval.New(asking)
-	ledger, kill, err := p.ledger()
-	if err != nil {
+	if err := p.makeAdmission(redactor); err != nil {
 		return err
 	}
-	p.admission = admission.New(admission.Options{
-		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
-		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
-	})
 	p.sessions = session.New(session.Options{Way: o.Session, Shared: p.shared()}, func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Startup: p.startup, StartupLimit: o.Startup,
@@ -190,6 +177,28 @@ func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) error {
 	p.front = &front.Front{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Pool: p.pool, Pipeline: p.pipeline, Router: p.router, MaxRequest: o.MaxRequest,
 	}
+	return nil
+}
+
+// makeAdmission makes the book of approvals, the ledger and who decides on it.
+func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
+	o := p.options
+	asking := approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now, Log: o.Logger}
+	if o.Database != nil {
+		asking.Store = o.Database
+	}
+	if o.Meter != nil {
+		asking.Answered = o.Meter.Answered
+	}
+	p.approvals = approval.New(asking)
+	ledger, kill, err := p.ledger()
+	if err != nil {
+		return err
+	}
+	p.admission = admission.New(admission.Options{
+		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
+		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
+	})
 	return nil
 }
 

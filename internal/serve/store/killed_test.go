@@ -92,7 +92,7 @@ func TestKilled(t *testing.T) {
 			children = append(children, c)
 		}
 		if kills > 0 {
-			time.Sleep(time.Duration(30+rand.IntN(80)) * time.Millisecond)
+			<-time.After(time.Duration(30+rand.IntN(80)) * time.Millisecond) // at any point of what they do
 		}
 		for _, c := range children {
 			if kills > 0 {

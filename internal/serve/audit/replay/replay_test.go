@@ -289,7 +289,7 @@ func plant(t testing.TB, path string, random *rand.Rand) bool {
 	}
 	i := at[random.IntN(len(at))]
 	if bytes.Contains(lines[i], []byte(`"kind":"blocked"`)) {
-		lines[i] = bytes.Replace(bytes.Replace(lines[i], []byte(`"decision":"refuse","kind":"blocked"`), []byte(`"decision":"allow"`), 1), []byte(`"verdict":"blocked"`), []byte(`"verdict":"gated"`), -1)
+		lines[i] = bytes.ReplaceAll(bytes.Replace(lines[i], []byte(`"decision":"refuse","kind":"blocked"`), []byte(`"decision":"allow"`), 1), []byte(`"verdict":"blocked"`), []byte(`"verdict":"gated"`))
 	} else {
 		lines[i] = bytes.Replace(lines[i], []byte(`"decision":"allow"`), []byte(`"decision":"refuse","kind":"blocked"`), 1)
 	}
