@@ -157,6 +157,13 @@ func (h *history) count(output string) (n int) {
 	return n
 }
 
+// drop leaves out the calls that ended so.
+func (h *history) drop(output string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ops = slices.DeleteFunc(h.ops, func(op porcupine.Operation) bool { return op.Output == output })
+}
+
 // check reports whether the history is one of a single budget that calls use in some order,
 // each of them between its beginning and its end.
 func (h *history) check() porcupine.CheckResult {
@@ -423,7 +430,13 @@ func (w *world) verify(d *postgres.DB) {
 			w.Errorf("%d calls with env e%d passed a limit of 5", n, env)
 		}
 	}
-	if got := w.check(); got != porcupine.Ok {
+	if decided["x"] == seen { // none of those of which nothing was heard took effect
+		w.drop(unheard)
+	}
+	switch got := w.check(); {
+	case got == porcupine.Unknown && w.count(unheard) > 0: // each of them doubles what is to be tried
+		w.Logf("the checker did not end in time, with %d calls of which nothing was heard", w.count(unheard))
+	case got != porcupine.Ok:
 		w.Errorf("the checker says %s", got)
 	}
 }
