@@ -130,7 +130,7 @@ var errSplits = errors.New("too many sessions are open under names that clients 
 // never opens a second one, which would double the budgets.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	sum := sha256.Sum256([]byte(by + "\x00" + principal + "\x00" + label))
-	id := by[:1] + "-" + hex.EncodeToString(sum[:8])
+	id := by[:1] + "-" + hex.EncodeToString(sum[:16]) // a client that may choose its label must not find another's id
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
