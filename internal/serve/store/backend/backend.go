@@ -134,6 +134,9 @@ type Approval struct {
 	Data    []byte // the rest, one JSON object
 }
 
+// Live reports whether the approval can still be answered or used.
+func (a *Approval) Live() bool { return a.State == Pending || a.State == Approved }
+
 // A Stop is a use of the kill switch.
 type Stop struct {
 	Session string // empty: all sessions

@@ -214,8 +214,7 @@ func (b *batch) answered(a answer, mark string, f *fresh) error {
 				f.add(mark, w.ID) // of a part that was only read, it was seen to be as it was
 			}
 		case a.codes[i] == 4 && a.newest != nil:
-			op.Err = fmt.Errorf("%w: the last record is of %s, %s later than now; set the clock, or, if it was ahead then, stop and start once",
-				op.Err, a.newest.UTC().Format(time.RFC3339), a.newest.Sub(op.Time).Round(time.Second))
+			op.Err = backend.Behind(op.Time, *a.newest)
 		}
 	}
 	return nil

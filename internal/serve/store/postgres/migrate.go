@@ -4,29 +4,24 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/migration"
 )
 
-// schema are the migrations, in the order of their names. One that was released never
-// changes, and what an older process may still call stays, under its name.
-//
 //go:embed schema/*.sql
-var schema embed.FS
+var files embed.FS
+
+// What an older process may still call stays, under its name.
+var schema = migration.Of(files)
 
 // oldest is the first server version that has all that the schema needs.
 const oldest = 130000
 
 // migrate brings the schema up to date in one transaction. Of several processes that
 // start at a time one does it, and the others wait for it.
-func migrate(ctx context.Context, tx pgx.Tx, migrations fs.FS) error {
-	files, err := fs.Glob(migrations, "schema/*.sql")
-	if err != nil {
-		return err
-	}
+func migrate(ctx context.Context, tx pgx.Tx) error {
 	var server int
 	if err := tx.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&server); err != nil {
 		return err
@@ -35,21 +30,22 @@ func migrate(ctx context.Context, tx pgx.Tx, migrations fs.FS) error {
 		return fmt.Errorf("the server is PostgreSQL %d; it has to be %d or later", server/10000, oldest/10000)
 	}
 	at, err := version(ctx, tx)
-	if err == nil && at < len(files) {
+	if err == nil && at < len(schema) {
 		at, err = lock(ctx, tx)
+	}
+	if err == nil {
+		err = schema.Check(at)
 	}
 	if err != nil {
 		return err
 	}
-	if at > len(files) {
-		return backend.Unusable(fmt.Errorf("its schema is version %d, of a newer petrigate; this one knows version %d: use the newer one, or another database", at, len(files)))
-	}
-	for n, name := range files[at:] {
-		if err := apply(ctx, tx, migrations, name, at+n+1); err != nil {
-			return fmt.Errorf("bringing the schema to version %d: %w", at+n+1, err)
+	return schema.Run(at, func(to int, sql string) error {
+		_, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+		if err == nil {
+			_, err = tx.Exec(ctx, `INSERT INTO petrigate_schema (version) VALUES ($1)`, to)
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // lock waits until nobody else migrates, and returns the version then.
@@ -74,16 +70,4 @@ func version(ctx context.Context, tx pgx.Tx) (int, error) {
 	var at int
 	err := tx.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM petrigate_schema`).Scan(&at)
 	return at, err
-}
-
-func apply(ctx context.Context, tx pgx.Tx, migrations fs.FS, name string, to int) error {
-	text, err := fs.ReadFile(migrations, name)
-	if err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO petrigate_schema (version) VALUES ($1)`, to)
-	return err
 }

@@ -69,7 +69,7 @@ func TestTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = postgres.Open(t.Context(), postgres.Options{DSN: dsn})
-	if want := "its schema is version 7, of a newer petrigate; this one knows version 1: use the newer one, or another database"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "a newer petrigate wrote it (schema 7; this one knows 1): run that one"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -10,10 +10,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
-// page is how many rows are read at a time: no statement takes long, and none is open
-// while whoever reads is busy.
-const page = 1000
-
 // each runs f for each row, read into columns.
 func each(rows pgx.Rows, columns []any, f func()) error {
 	_, err := pgx.ForEachRow(rows, columns, func() error {
@@ -131,7 +127,7 @@ func (d *DB) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, 
 	return func(yield func(backend.Part, error) bool) {
 		ids, err := d.order(ctx, s)
 		for err == nil && len(ids) > 0 {
-			n := min(len(ids), page)
+			n := min(len(ids), backend.PageSize)
 			var parts []backend.Part
 			if parts, err = d.list(ctx, s, ids[:n]); err != nil {
 				break

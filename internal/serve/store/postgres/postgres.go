@@ -69,7 +69,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 func (d *DB) begin(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*o.Timeout) // another process may be migrating
 	defer cancel()
-	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx, schema) }); err != nil {
+	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) }); err != nil {
 		return err
 	}
 	w := &writer{pool: d.pool, name: strings.ToLower(rand.Text()), flush: !o.NoSync, fresh: d.fresh, turn: make(chan struct{}, 1)}

@@ -49,7 +49,7 @@ func (tx *transaction) occupied(a backend.Approval) (bool, error) {
 	if err != nil || version != a.Version {
 		return true, err
 	}
-	if !live(a) {
+	if !a.Live() {
 		return false, nil
 	}
 	others, err := tx.link.number("SELECT count(*) FROM approval WHERE key = ? AND ended IS NULL AND id <> ?", a.Key, a.ID)
@@ -58,7 +58,7 @@ func (tx *transaction) occupied(a backend.Approval) (bool, error) {
 
 func (tx *transaction) put(a backend.Approval) error {
 	var ended any
-	if !live(a) {
+	if !a.Live() {
 		ended = tx.now().UnixMicro()
 	}
 	_, err := tx.link.exec(`INSERT INTO approval (id, key, state, session, version, created, expires, ended, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -66,10 +66,6 @@ ON CONFLICT (id) DO UPDATE SET key = excluded.key, state = excluded.state, sessi
   created = excluded.created, expires = excluded.expires, ended = coalesce(ended, excluded.ended), data = excluded.data`,
 		a.ID, a.Key, a.State, a.Session, a.Version+1, a.Created.UnixMicro(), a.Expires.UnixMicro(), ended, string(a.Data))
 	return err
-}
-
-func live(a backend.Approval) bool {
-	return a.State == backend.Pending || a.State == backend.Approved
 }
 
 // Approvals reads approvals.
@@ -82,7 +78,7 @@ func (b *Backend) Approvals(_ context.Context, id, key string, since time.Time) 
 	case key != "":
 		where, args = "key = ? ORDER BY created, id", []any{key}
 	}
-	err = b.reader.use(func(l *link) error {
+	err = b.read(func(l *link) error {
 		all = nil
 		return l.rows(columns+where, args, func(scan func(...any) error) error {
 			var a backend.Approval
@@ -93,10 +89,7 @@ func (b *Backend) Approvals(_ context.Context, id, key string, since time.Time) 
 			return err
 		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading approvals from the state database: %w", err)
-	}
-	return all, nil
+	return all, err
 }
 
 // DropApprovals forgets those that ended before.

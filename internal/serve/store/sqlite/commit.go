@@ -9,9 +9,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
-// skew is by how much a clock may be behind the last record.
-const skew = time.Minute
-
 // Commit commits the ops in one transaction.
 func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 	for _, op := range ops {
@@ -57,9 +54,8 @@ func (tx *transaction) judge(op *backend.Op) (refusal, err error) {
 	if op.Reserve && (tx.notes.stops[""] || tx.notes.stops[op.Session]) {
 		return backend.ErrStopped, nil
 	}
-	if back := tx.notes.newest.Sub(op.Time); op.Reserve && !op.Time.IsZero() && back > skew {
-		return fmt.Errorf("%w: the last record is of %s, %s later than now; set the clock, or, if it was ahead then, stop and start once",
-			backend.ErrClock, tx.notes.newest.UTC().Format(time.RFC3339), back.Round(time.Second)), nil
+	if op.Reserve && !op.Time.IsZero() && tx.notes.newest.Sub(op.Time) > backend.Skew {
+		return backend.Behind(op.Time, tx.notes.newest), nil
 	}
 	for i := range op.Writes {
 		w := &op.Writes[i]

@@ -4,18 +4,17 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/migration"
 )
 
-// The migrations, in order. One that was released never changes: a database may have been
-// written by any of them.
-//
 //go:embed schema/*.sql
-var migrations embed.FS
+var files embed.FS
+
+var schema = migration.Of(files)
 
 // application marks the file as ours: "Ptri".
 const application = 0x50747269
@@ -66,8 +65,8 @@ func examine(l *link) (empty bool, err error) {
 		return false, errForeign
 	}
 	have, err := l.number("PRAGMA user_version")
-	if err == nil && have > schemas() {
-		err = newer(have)
+	if err == nil {
+		err = schema.Check(int(have))
 	}
 	return tables == 0, err
 }
@@ -95,33 +94,9 @@ func upgrade(l *link) error {
 	if err != nil {
 		return err
 	}
-	files, err := fs.Glob(migrations, "schema/*.sql")
-	if err != nil {
-		return err
-	}
-	for _, file := range files[min(int(have), len(files)):] {
-		text, err := migrations.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		if err := l.run(string(text)); err != nil {
-			return fmt.Errorf("migrating it by %s: %w", file, err)
-		}
-	}
-	if int(have) >= len(files) {
-		return nil
-	}
-	return l.run(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(files)))
-}
-
-// schemas is how many there are.
-func schemas() int64 {
-	files, _ := fs.Glob(migrations, "schema/*.sql") // the pattern is sound
-	return int64(len(files))
+	return schema.Run(int(have), func(to int, sql string) error {
+		return l.run(fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", sql, application, to))
+	})
 }
 
 var errForeign = backend.Unusable(errors.New("it is a database of another program"))
-
-func newer(have int64) error {
-	return backend.Unusable(fmt.Errorf("a newer petrigate wrote it (schema %d; this one knows %d): run that one", have, schemas()))
-}

@@ -166,8 +166,8 @@ func (s *scribe) look() error {
 	}
 	if version, err := s.link.number("PRAGMA user_version"); err != nil {
 		return err
-	} else if version > schemas() {
-		return newer(version)
+	} else if err := schema.Check(int(version)); err != nil {
+		return err
 	}
 	n := notes{taken: true, data: data, versions: map[backend.PartID]int64{}, stops: map[string]bool{}}
 	err = s.link.rows("SELECT session FROM stop", nil, func(scan func(...any) error) error {

@@ -36,7 +36,7 @@ ON CONFLICT (session) DO UPDATE SET actor = excluded.actor, reason = excluded.re
 
 // Stops reads what is stopped.
 func (b *Backend) Stops(context.Context) (all []backend.Stop, err error) {
-	err = b.reader.use(func(l *link) error {
+	err = b.read(func(l *link) error {
 		all = nil
 		return l.rows("SELECT session, actor, reason, time FROM stop ORDER BY time, session", nil, func(scan func(...any) error) error {
 			var s backend.Stop
@@ -47,8 +47,5 @@ func (b *Backend) Stops(context.Context) (all []backend.Stop, err error) {
 			return err
 		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading from the state database: %w", err)
-	}
-	return all, nil
+	return all, err
 }
