@@ -170,8 +170,7 @@ func auditTail(s stdio) *cobra.Command {
 			return err
 		}
 		p := newRecordPrinter(s.out, *asJSON)
-		var end trail.Record
-		last, err := trail.Last(ctx, &watched{log.Source, &end}, max(*lines, 0), &f.Filter)
+		last, end, err := trail.Last(ctx, log.Source, max(*lines, 0), &f.Filter)
 		if err != nil {
 			return err
 		}
@@ -190,7 +189,7 @@ func auditTail(s stdio) *cobra.Command {
 			return p.print(&r)
 		}
 		if file, ok := log.Source.(trail.File); ok {
-			err = file.Follow(ctx, end.Seq, pass)
+			err = file.Follow(ctx, end, pass)
 		} else {
 			err = log.Source.(trail.Database).Follow(ctx, time.Now(), pass)
 		}
@@ -215,7 +214,7 @@ func auditQuery(s stdio) *cobra.Command {
 			return err
 		}
 		p, left := newRecordPrinter(s.out, *asJSON), *limit
-		for r, err := range log.Records(ctx) {
+		for r, err := range log.Records(ctx, f.Since) {
 			if err != nil {
 				return err
 			}

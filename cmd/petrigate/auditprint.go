@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -16,25 +15,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
 )
-
-// watched is a source of which the last record is kept.
-type watched struct {
-	trail.Source
-	last *trail.Record
-}
-
-func (w *watched) Records(ctx context.Context) iter.Seq2[trail.Record, error] {
-	return func(yield func(trail.Record, error) bool) {
-		for r, err := range w.Source.Records(ctx) {
-			if err == nil {
-				*w.last = r
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
 
 // A recordPrinter prints records, a line each.
 type recordPrinter struct {
@@ -158,7 +138,7 @@ func auditStats(s stdio) *cobra.Command {
 			return err
 		}
 		var stats trail.Stats
-		for r, err := range log.Records(ctx) {
+		for r, err := range log.Records(ctx, f.Since) {
 			if err != nil {
 				return err
 			}

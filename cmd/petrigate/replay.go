@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +76,7 @@ func replayed(ctx context.Context, s stdio, log *auditLog, p *policy.Result) (*r
 	}
 	watch, n := newProgress(s.err), 0
 	defer watch.clear()
-	for record, err := range log.Records(ctx) {
+	for record, err := range log.Records(ctx, time.Time{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -208,7 +208,7 @@ func played(t testing.TB, path string, p *policy.Result) replay.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for record, err := range trail.File(path).Records(t.Context()) {
+	for record, err := range trail.File(path).Records(t.Context(), time.Time{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func TestFilter(t *testing.T) {
 		{trail.Filter{Since: at(3), Until: at(5)}, "[4 5]"},
 	} {
 		var got []uint64
-		for r, err := range log.Records(t.Context()) {
+		for r, err := range log.Records(t.Context(), time.Time{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestFilter(t *testing.T) {
 
 func TestStats(t *testing.T) {
 	var s trail.Stats
-	for r, err := range dayLog(t).Records(t.Context()) {
+	for r, err := range dayLog(t).Records(t.Context(), time.Time{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,21 +136,21 @@ func TestStatsAreBounded(t *testing.T) {
 
 func TestLast(t *testing.T) {
 	log := dayLog(t)
-	got, err := trail.Last(t.Context(), log, 2, &trail.Filter{Event: "decision"})
-	if err != nil || len(got) != 2 || got[0].Seq != 5 || got[1].Seq != 7 {
-		t.Error(got, err)
+	got, end, err := trail.Last(t.Context(), log, 2, &trail.Filter{Event: "decision"})
+	if err != nil || len(got) != 2 || got[0].Seq != 5 || got[1].Seq != 7 || end < 8 {
+		t.Error(got, end, err)
 	}
-	if got, err = trail.Last(t.Context(), log, 0, &trail.Filter{}); err != nil || len(got) != 0 {
+	if got, _, err = trail.Last(t.Context(), log, 0, &trail.Filter{}); err != nil || len(got) != 0 {
 		t.Error(got, err)
 	}
 	put(t, string(log), []byte("hello\n"))
-	if _, err = trail.Last(t.Context(), log, 2, &trail.Filter{}); err == nil || !strings.Contains(err.Error(), "audit.jsonl:1: it is no audit record") {
+	if _, _, err = trail.Last(t.Context(), log, 2, &trail.Filter{}); err == nil || !strings.Contains(err.Error(), "audit.jsonl:1: it is no audit record") {
 		t.Error(err)
 	}
 	if err := os.Remove(string(log)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = trail.Last(t.Context(), log, 2, &trail.Filter{}); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err = trail.Last(t.Context(), log, 2, &trail.Filter{}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

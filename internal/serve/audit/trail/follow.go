@@ -15,13 +15,17 @@ import (
 // interval is how often a log is looked at for new records.
 const interval = 200 * time.Millisecond
 
-// Last returns the last n records of a log that f selects.
-func Last(ctx context.Context, s Source, n int, f *Filter) ([]Record, error) {
-	var ring []Record
-	for r, err := range s.Records(ctx) {
+// Last returns the last n records of a log that f selects, and the number of the last of all.
+func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end uint64, err error) {
+	all := s.Records(ctx, f.Since)
+	if d, ok := s.(Database); ok && *f == (Filter{}) {
+		all = d.records(ctx, backend.Query{Last: true, Limit: max(n, 1)})
+	}
+	for r, err := range all {
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
+		end = r.Seq
 		if n == 0 {
 			continue
 		}
@@ -33,7 +37,7 @@ func Last(ctx context.Context, s Source, n int, f *Filter) ([]Record, error) {
 		}
 		ring = append(ring, r)
 	}
-	return ring, nil
+	return ring, end, nil
 }
 
 // Follow passes the records to do that come after the record number after, as they come,
@@ -97,7 +101,7 @@ func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Reco
 		return nil // verify tells of what is no record
 	}
 	if l.Seq > *after+1 {
-		for r, err := range f.Records(ctx) {
+		for r, err := range f.Records(ctx, time.Time{}) {
 			if err != nil || r.Seq >= l.Seq {
 				break // likewise
 			}

@@ -79,10 +79,8 @@ func commits(b *testing.B, o Options, size int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
 
-// BenchmarkList reads 100,000 idle sessions.
-func BenchmarkList(b *testing.B) {
-	db := open(b, Options{Path: place(b), Sync: Normal})
-	const sessions = 100_000
+// fill makes so many sessions, with a record of each.
+func fill(b *testing.B, db *Backend, sessions int) {
 	for n := 0; n < sessions; {
 		var ops []*backend.Op
 		for ; len(ops) < 1000; n++ {
@@ -92,6 +90,24 @@ func BenchmarkList(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkSince looks for records that have come since now, among 100,000.
+func BenchmarkSince(b *testing.B) {
+	db := open(b, Options{Path: place(b), Sync: Normal})
+	fill(b, db, 100_000)
+	for b.Loop() {
+		for _, err := range db.Records(b.Context(), backend.Query{Since: time.Now()}) {
+			b.Fatal("a record: ", err)
+		}
+	}
+}
+
+// BenchmarkList reads 100,000 idle sessions.
+func BenchmarkList(b *testing.B) {
+	db := open(b, Options{Path: place(b), Sync: Normal})
+	const sessions = 100_000
+	fill(b, db, sessions)
 	for b.Loop() {
 		n := 0
 		for _, err := range db.List(b.Context(), backend.Session) {

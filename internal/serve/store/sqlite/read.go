@@ -115,6 +115,11 @@ func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backen
 			return nil, err
 		}
 		err = b.read(func(l *link) (err error) {
+			if after.Place == 0 && !q.Since.IsZero() {
+				if after.Place, err = before(l, q.Since.UnixMicro()); err != nil {
+					return err
+				}
+			}
 			text, args := selected(q, after.Place)
 			rows, err = records(l, text, append(args, n))
 			return err
@@ -143,6 +148,23 @@ func selected(q backend.Query, id int64) (text string, args []any) {
 		return text + " ORDER BY r.id DESC LIMIT ?", args
 	}
 	return text + " ORDER BY r.id LIMIT ?", args
+}
+
+// before is the id of a record such that those up to it are all of before a time: most that
+// are, or all.
+func before(l *link, at int64) (id int64, err error) {
+	end, err := l.number("SELECT coalesce(max(id), 0) FROM record")
+	for id < end && err == nil {
+		var next, latest int64
+		middle := id + (end-id)/2
+		_, err = l.row("SELECT id, time + late FROM record WHERE id > ? ORDER BY id LIMIT 1", []any{middle}, &next, &latest)
+		if latest < at {
+			id = next
+		} else {
+			end = middle
+		}
+	}
+	return id, err
 }
 
 // records reads the records that the end of the statement selects.

@@ -55,6 +55,7 @@ type notes struct {
 	versions map[backend.PartID]int64
 	stops    map[string]bool
 	newest   time.Time // of the last record
+	latest   int64     // of all records, in microseconds
 }
 
 // most is how many versions are noted.
@@ -124,7 +125,7 @@ func (s *scribe) commit(durable bool, f step) error {
 	err := s.look()
 	wrote := false
 	if err == nil {
-		tx.chain = s.chain
+		tx.chain, tx.latest = s.chain, s.notes.latest
 		wrote, err = f(tx)
 	}
 	if err != nil || !wrote {
@@ -180,7 +181,7 @@ func (s *scribe) look() error {
 		return err
 	}
 	var last int64
-	found, err := s.link.row("SELECT time FROM record ORDER BY id DESC LIMIT 1", nil, &last)
+	found, err := s.link.row("SELECT time, time + late FROM record ORDER BY id DESC LIMIT 1", nil, &last, &n.latest)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -115,15 +116,24 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-var fixture = flag.Bool("fixture", false, "write testdata/1.db.gz anew")
+var fixture = flag.Bool("fixture", false, "write the file in testdata of the newest schema anew")
 
-// TestOldest: a database that the first schema wrote opens, with what was in it.
-func TestOldest(t *testing.T) {
-	path := place(t)
+// fixtureOf is a database that a schema wrote.
+func fixtureOf(version int) string { return fmt.Sprintf("testdata/%d.db.gz", version) }
+
+// TestOlder: a database of each schema opens, with what was in it.
+func TestOlder(t *testing.T) {
 	if *fixture {
-		write(t, path)
+		write(t, place(t))
 	}
-	unpack(t, path)
+	for version := range len(schema) {
+		t.Run(fmt.Sprint(version+1), func(t *testing.T) { older(t, version+1) })
+	}
+}
+
+func older(t *testing.T, version int) {
+	path := place(t)
+	unpack(t, version, path)
 	b := open(t, Options{Path: path})
 	p, err := b.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
 	if err != nil || p[0].Version != 3 || string(p[0].Data) != `{"v":2}` || string(p[0].Values["k"]) != `{"k":1}` {
@@ -146,7 +156,7 @@ func TestOldest(t *testing.T) {
 	}
 }
 
-// write makes the database of TestOldest.
+// write makes a database for TestOlder.
 func write(t *testing.T, path string) {
 	b := open(t, Options{Path: path, Writer: "first"})
 	id := backend.PartID{Scope: backend.Session, Name: "s"}
@@ -165,13 +175,14 @@ func write(t *testing.T, path string) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, last := w.Write(data)
-	if err := errors.Join(err, more, last, w.Close(), os.WriteFile("testdata/1.db.gz", packed.Bytes(), 0o644)); err != nil {
+	if err := errors.Join(err, more, last, w.Close(), os.WriteFile(fixtureOf(len(schema)), packed.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func unpack(t *testing.T, path string) {
-	f, err := os.Open("testdata/1.db.gz")
+func unpack(t *testing.T, version int, path string) {
+	t.Helper()
+	f, err := os.Open(fixtureOf(version))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +192,6 @@ func unpack(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	data, err := io.ReadAll(r)
-	_ = os.Remove(path + witnessSuffix)
 	if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +200,7 @@ func unpack(t *testing.T, path string) {
 // TestNewer: what a newer program, or another one, wrote is refused and left alone.
 func TestNewer(t *testing.T) {
 	for text, want := range map[string]string{
-		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one knows 1)",
+		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one knows 2)",
 		"PRAGMA application_id = 1":                             "it is a database of another program",
 		"PRAGMA application_id = 0; CREATE TABLE other (a INT)": "it is a database of another program",
 	} {

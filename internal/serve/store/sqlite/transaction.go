@@ -14,6 +14,7 @@ type transaction struct {
 	link    *link
 	chain   chain // with the records of this transaction
 	newest  time.Time
+	latest  int64
 	drafts  map[backend.PartID]*draft
 	refused map[backend.PartID]bool // by ops that were refused
 	stop    func(map[string]bool)   // what it does to the stops
@@ -25,7 +26,7 @@ func (tx *transaction) keep() {
 	s.chain = tx.chain
 	n := &s.notes
 	if !tx.newest.IsZero() {
-		n.newest = tx.newest
+		n.newest, n.latest = tx.newest, tx.latest
 	}
 	if len(n.versions)+len(tx.drafts) > most {
 		n.versions = map[backend.PartID]int64{}
@@ -55,9 +56,10 @@ func (tx *transaction) enter(e *backend.Event) error {
 	c := &tx.chain
 	c.seq++
 	c.hash = audit.Link(c.hash, c.seq, e.Object)
-	_, err := tx.link.exec("INSERT INTO record (writer, seq, hash, time, session, object) VALUES (?, ?, ?, ?, ?, ?)",
-		c.id, int64(c.seq), c.hash[:], e.Time.UnixMicro(), e.Session, string(e.Object))
-	tx.newest = e.Time
+	at := e.Time.UnixMicro()
+	tx.newest, tx.latest = e.Time, max(tx.latest, at)
+	_, err := tx.link.exec("INSERT INTO record (writer, seq, hash, time, late, session, object) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		c.id, int64(c.seq), c.hash[:], at, tx.latest-at, e.Session, string(e.Object))
 	return err
 }
 
