@@ -23,7 +23,7 @@ var updateScripts = flag.Bool("update-scripts", false, "rewrite the files that s
 
 // TestMain lets scripts run this test binary as petrigate, as a browser and as an MCP server.
 func TestMain(m *testing.M) {
-	if len(os.TempDir()) > 28 { // else the paths of sockets would be too long
+	if len(os.TempDir()) > 16 { // else the paths of sockets would be too long
 		_ = os.Setenv("TMPDIR", "/tmp")
 	}
 	testscript.Main(m, map[string]func(){
@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts are written for a Unix system")
 	}
+	t.Setenv("GOTMPDIR", scriptDir(t))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -52,6 +53,7 @@ func TestScripts(t *testing.T) {
 				"SUDO_USER":             "",
 				"PETRIGATE_CONFIG":      "",
 				"GORACE":                "atexit_sleep_ms=0", // else each process ends a second late
+				"GOGC":                  "400",               // hundreds of processes that live for a moment need no tidy heap
 				"PETRIGATE_STARTUP":     "5m",                // on a busy machine a server may take more than usual
 			} {
 				e.Setenv(name, value)
@@ -87,6 +89,23 @@ func TestScripts(t *testing.T) {
 			"secretless": secretless,
 		},
 	})
+}
+
+// scriptDir makes a directory for the directories of scripts. Where -run picks some of the
+// scripts, testscript leaves the one that it makes for them all, empty.
+func scriptDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		left, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is good
+		for _, path := range append(left, dir) {
+			_ = os.Remove(path) // only if it is empty: -testwork keeps what scripts wrote
+		}
+	})
+	return dir
 }
 
 // processesOf finds processes that were given the directory of a script. Where

@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -34,28 +35,43 @@ type listed struct {
 	XTestImports            []string
 }
 
-// packages lists the packages of the module, and where the export data of all that they import is.
-func packages(t *testing.T) (ours []listed, export map[string]string) {
-	t.Helper()
+// A listing is what the go command tells of the module.
+type listing struct {
+	ours   []listed
+	export map[string]string // where the export data of all that they import is
+}
+
+// list asks the go command, once for all tests.
+var list = sync.OnceValues(func() (*listing, error) {
 	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir, cmd.Stderr = "../..", os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatal("go list: ", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
-	export = map[string]string{}
+	all := &listing{export: map[string]string{}}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return ours, export
+			return all, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		export[p.ImportPath] = p.Export
+		all.export[p.ImportPath] = p.Export
 		if strings.HasPrefix(p.ImportPath, module) {
-			ours = append(ours, p)
+			all.ours = append(all.ours, p)
 		}
 	}
+})
+
+// packages lists the packages of the module.
+func packages(t *testing.T) []listed {
+	t.Helper()
+	all, err := list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.ours
 }
 
 // A row of the tables in CONTRIBUTING.md: what its first cell names, and what its last cell names.
@@ -102,7 +118,7 @@ func TestEdges(t *testing.T) {
 			allowed[name] = r.allowed
 		}
 	}
-	ours, _ := packages(t)
+	ours := packages(t)
 	seen := map[string]bool{}
 	for _, p := range ours {
 		name := short(p.ImportPath)
@@ -134,7 +150,7 @@ func TestEdges(t *testing.T) {
 
 // TestLibraries holds what others have written to the packages that may know it.
 func TestLibraries(t *testing.T) {
-	ours, _ := packages(t)
+	ours := packages(t)
 	for _, r := range table(t, "Libraries") {
 		for _, p := range ours {
 			if slices.Contains(r.allowed, short(p.ImportPath)) {
@@ -163,20 +179,20 @@ const (
 
 // TestSizes bounds packages, types and the locks of one struct.
 func TestSizes(t *testing.T) {
-	check(t, func(p listed, fset *token.FileSet, files []*ast.File, pkg *types.Package, _ *types.Info) {
+	check(t, func(p typed) {
 		lines, bound := 0, maxLines
 		if strings.HasPrefix(short(p.ImportPath), "proxy/internal/") {
 			bound = maxLinesOfRoom
 		}
-		for _, f := range files {
-			lines += written(t, fset.Position(f.FileStart).Filename)
+		for _, f := range p.files {
+			lines += written(t, p.fset.Position(f.FileStart).Filename)
 		}
 		if lines > bound {
 			t.Errorf("%s has %d lines; %d are allowed", short(p.ImportPath), lines, bound)
 		}
-		for _, name := range pkg.Scope().Names() {
-			named, ok := pkg.Scope().Lookup(name).Type().(*types.Named)
-			if _, isType := pkg.Scope().Lookup(name).(*types.TypeName); !ok || !isType {
+		for _, name := range p.pkg.Scope().Names() {
+			named, ok := p.pkg.Scope().Lookup(name).Type().(*types.Named)
+			if _, isType := p.pkg.Scope().Lookup(name).(*types.TypeName); !ok || !isType {
 				continue
 			}
 			if n := named.NumMethods(); n > maxMethods {
@@ -206,21 +222,21 @@ func written(t *testing.T, file string) (n int) {
 
 // TestLocks keeps a lock in the file of the type that has it.
 func TestLocks(t *testing.T) {
-	check(t, func(p listed, fset *token.FileSet, files []*ast.File, pkg *types.Package, info *types.Info) {
+	check(t, func(p typed) {
 		home := map[types.Object]string{}
-		for _, name := range pkg.Scope().Names() {
-			for _, f := range mutexes(pkg.Scope().Lookup(name).Type()) {
-				home[f] = fset.Position(f.Pos()).Filename
+		for _, name := range p.pkg.Scope().Names() {
+			for _, f := range mutexes(p.pkg.Scope().Lookup(name).Type()) {
+				home[f] = p.fset.Position(f.Pos()).Filename
 			}
 		}
-		for _, file := range files {
+		for _, file := range p.files {
 			ast.Inspect(file, func(n ast.Node) bool {
 				s, ok := n.(*ast.SelectorExpr)
 				if !ok {
 					return true
 				}
-				at := fset.Position(s.Pos())
-				if v, ok := info.Uses[s.Sel].(*types.Var); ok && home[v.Origin()] != "" && home[v.Origin()] != at.Filename {
+				at := p.fset.Position(s.Pos())
+				if v, ok := p.info.Uses[s.Sel].(*types.Var); ok && home[v.Origin()] != "" && home[v.Origin()] != at.Filename {
 					t.Errorf("%s:%d touches the lock %s of another file (%s)", at.Filename, at.Line, s.Sel.Name, filepath.Base(home[v.Origin()]))
 				}
 				return true
@@ -245,8 +261,7 @@ func mutexes(t types.Type) (fields []*types.Var) {
 }
 
 // shipped are the packages of the program, without what only tests use.
-func shipped(t *testing.T, ours []listed) map[string]bool {
-	t.Helper()
+func shipped(ours []listed) map[string]bool {
 	imports := map[string][]string{}
 	for _, p := range ours {
 		imports[p.ImportPath] = p.Imports
@@ -269,8 +284,8 @@ func shipped(t *testing.T, ours []listed) map[string]bool {
 
 // TestShipped keeps what is for tests out of the program.
 func TestShipped(t *testing.T) {
-	ours, _ := packages(t)
-	all := shipped(t, ours)
+	ours := packages(t)
+	all := shipped(ours)
 	for _, name := range []string{"internal/testserver", "internal/testbinary", "internal/messagetest", "internal/leftover", "internal/authserver", "internal/serve/store/backend/backendtest"} {
 		if all[module+"/"+name] {
 			t.Errorf("the program has %s in it", name)
@@ -298,28 +313,52 @@ func TestWhereDoI(t *testing.T) {
 }
 
 // check runs f on each package of the program with its types.
-func check(t *testing.T, f func(listed, *token.FileSet, []*ast.File, *types.Package, *types.Info)) {
+func check(t *testing.T, f func(typed)) {
 	t.Helper()
-	ours, export := packages(t)
+	all, err := checked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		f(p)
+	}
+}
+
+// A typed package is one that was read with its types.
+type typed struct {
+	listed
+	fset  *token.FileSet
+	files []*ast.File
+	pkg   *types.Package
+	info  *types.Info
+}
+
+// checked reads the packages of the program with their types, once for all tests.
+var checked = sync.OnceValues(func() (all []typed, err error) {
+	found, err := list()
+	if err != nil {
+		return nil, err
+	}
 	fset := token.NewFileSet()
-	from := compiled(fset, export)
-	program := shipped(t, ours)
-	for _, p := range ours {
-		if !program[p.ImportPath] {
+	from := compiled(fset, found.export)
+	program := shipped(found.ours)
+	for _, p := range found.ours {
+		if !program[p.ImportPath] || len(p.GoFiles) == 0 {
 			continue
 		}
-		files := parse(t, fset, p, p.GoFiles)
-		if len(files) == 0 {
-			continue
+		files, err := parse(fset, p, p.GoFiles)
+		if err != nil {
+			return nil, err
 		}
 		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 		pkg, err := (&types.Config{Importer: from}).Check(p.ImportPath, fset, files, info)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		f(p, fset, files, pkg, info)
+		all = append(all, typed{p, fset, files, pkg, info})
 	}
-}
+	return all, nil
+})
 
 // compiled imports packages by their export data.
 func compiled(fset *token.FileSet, export map[string]string) types.Importer {
@@ -332,14 +371,13 @@ func compiled(fset *token.FileSet, export map[string]string) types.Importer {
 }
 
 // parse reads files of a package.
-func parse(t *testing.T, fset *token.FileSet, p listed, names []string) (files []*ast.File) {
-	t.Helper()
+func parse(fset *token.FileSet, p listed, names []string) (files []*ast.File, err error) {
 	for _, name := range names {
 		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		files = append(files, file)
 	}
-	return files
+	return files, nil
 }

@@ -22,7 +22,7 @@ var plain = []string{"Error", "Position", "String", "Unwrap"}
 // it. The type of a function is that of its first result. Only an Example that runs
 // counts: one with an "Output:".
 func TestExamples(t *testing.T) {
-	ours, export := packages(t)
+	ours := packages(t)
 	for _, name := range shown {
 		at := slices.IndexFunc(ours, func(p listed) bool { return short(p.ImportPath) == name })
 		if at < 0 {
@@ -30,7 +30,7 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		fset := token.NewFileSet()
-		pkg, calls := examples(t, fset, ours[at], compiled(fset, export))
+		pkg, calls := examples(t, fset, ours[at])
 		for _, e := range entries(pkg) {
 			file := fset.Position(e.f.Pos()).Filename
 			if slices.Contains(plain, e.f.Name()) || strings.HasSuffix(file, "_test.go") || e.shown(calls) {
@@ -106,14 +106,25 @@ func resultOf(f *types.Func) string {
 
 // examples checks the types of a package with its tests. It returns what of the
 // package each Example calls, by the name of the Example without that word.
-func examples(t *testing.T, fset *token.FileSet, p listed, from types.Importer) (*types.Package, map[string]map[*types.Func]bool) {
+func examples(t *testing.T, fset *token.FileSet, p listed) (*types.Package, map[string]map[*types.Func]bool) {
 	t.Helper()
+	found, err := list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := compiled(fset, found.export)
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 	// What the tests import beyond the program has no export data, and is of no interest.
 	lenient := func(error) {}
-	inside := parse(t, fset, p, slices.Concat(p.GoFiles, p.TestGoFiles))
+	inside, err := parse(fset, p, slices.Concat(p.GoFiles, p.TestGoFiles))
+	if err != nil {
+		t.Fatal(err)
+	}
 	pkg, _ := (&types.Config{Importer: from, Error: lenient}).Check(p.ImportPath, fset, inside, info)
-	outside := parse(t, fset, p, p.XTestGoFiles)
+	outside, err := parse(fset, p, p.XTestGoFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tested := importerFunc(func(path string) (*types.Package, error) {
 		if path == p.ImportPath {
 			return pkg, nil
