@@ -24,8 +24,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/relay"
 	"github.com/petrigate/petrigate/proxy/internal/reverse"
+	"github.com/petrigate/petrigate/proxy/internal/rounds"
 	"github.com/petrigate/petrigate/proxy/internal/router"
-	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
@@ -86,6 +86,7 @@ type Proxy struct {
 	admission *admission.Admission
 	durable   *store.Durable // the ledger, where it is in a database; else nil
 	watcher   *store.Watcher // with durable
+	rounds    *rounds.Keeper // with durable
 
 	sessions   *session.Sessions
 	pool       *pool.Pool
@@ -108,16 +109,12 @@ func New(o Options) (*Proxy, error) {
 		}
 		o.Policy = empty
 	}
-	sealer, err := seal.New(o.Now)
-	if err != nil {
-		return nil, err
-	}
 	redactor, err := audit.NewRedactor(o.Record.Arguments, o.Record.Mask)
 	if err != nil {
 		return nil, err
 	}
 	p := &Proxy{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: o.where}
-	if err := p.wire(sealer, redactor); err != nil {
+	if err := p.wire(redactor); err != nil {
 		return nil, err
 	}
 	return p, p.addUpstreams()
@@ -125,7 +122,7 @@ func New(o Options) (*Proxy, error) {
 
 // wire makes the rooms of the proxy and gives each what it needs of the others: a
 // room knows those that were made before it, and tells the rest by functions.
-func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) error {
+func (p *Proxy) wire(redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
 	streaming, endStreams := context.WithCancel(p.life.Ctx)
@@ -166,7 +163,7 @@ func (p *Proxy) wire(sealer *seal.Sealer, redactor *audit.Redactor) error {
 		Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse,
 	}
 	p.pipeline = pipeline.New(pipeline.Options{
-		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: o.Approval, Approvals: p.approvals, Sealer: sealer,
+		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: o.Approval, Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
 		Pool: p.pool, Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay,
 		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where,
 	})
@@ -199,6 +196,9 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
 	})
+	if p.durable != nil {
+		p.rounds = rounds.New(p.durable, p.admission, p.life)
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
 // A Database keeps the states of sessions, and what is stopped, outside of the process.
@@ -35,7 +36,8 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 // heartbeat is how often other processes are told that this one is there.
 const heartbeat = 5 * time.Second
 
-// keepState watches the database and tells others that this process is there.
+// keepState watches the database, tells others that this process is there, and ends calls
+// whose clients did not come back to any process.
 func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return
@@ -48,6 +50,7 @@ func (p *Proxy) keepState() {
 			if err := p.durable.Beat(p.life.Ctx); err != nil && p.life.Ctx.Err() == nil {
 				p.life.Log.Debug("the state database was not told that this process is there", "error", err)
 			}
+			p.rounds.EndOld(p.life.Ctx)
 			select {
 			case <-tick.C:
 			case <-p.life.Ctx.Done():
@@ -73,3 +76,12 @@ func (p *Proxy) Leave() error {
 
 // shared reports whether the states are kept where other processes have them too.
 func (p *Proxy) shared() bool { return p.durable != nil }
+
+// sealer seals what clients carry between two rounds of a call. All processes of a database
+// have one key.
+func (p *Proxy) sealer() *seal.Sealer {
+	if p.durable == nil {
+		return seal.New(nil, p.options.Now)
+	}
+	return seal.New(p.durable.RoundKey, p.options.Now)
+}

@@ -239,6 +239,15 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 	return a.unrecorded(c.Canonical, err)
 }
 
+// Unmade refuses a call for an error of the ledger that was met before it was decided, or
+// after it was admitted.
+func (a *Admission) Unmade(ctx context.Context, c *Call, err error) *Refused {
+	if errors.Is(err, ErrStopped) {
+		return a.refuseStopped(ctx, c)
+	}
+	return a.unrecorded(c.Canonical, err)
+}
+
 // admitted returns the decision that lets c run.
 func (a *Admission) admitted(c *Call, t *gate.Ticket) *Admitted {
 	return &Admitted{Ticket{Number: t.Number, Awaited: t.Awaited, key: c.Key, tool: c.Canonical, upstream: c.Upstream, since: c.Gate.Time}}

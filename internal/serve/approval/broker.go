@@ -375,10 +375,24 @@ func (b *Broker) Status(q *Request) Answer {
 }
 
 // MarkUnasked notes that by the channel, where q was put, nobody was shown it.
-// Where no other channel is open, that ends it.
+// Where no other channel is open, that ends it. No answer of the client counts any more, at
+// any broker.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
-	if b.unput(q, channel) {
-		b.withdraw(q, func() bool { return len(q.open) == 0 && !q.shared })
+	if !b.unput(q, channel) {
+		return
+	}
+	err := b.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
+		if q == nil || q.answer.State != Pending {
+			return d, false, nil
+		}
+		over := len(q.open) == 0 && !q.shared
+		if d = q.now(); over {
+			d.answer.State = Withdrawn
+		}
+		return d, over || b.options.Store != nil, nil
+	})
+	if err != nil {
+		b.options.Log.Error("other processes may take an answer to an approval from a client that asked nobody", "approval", q.ID, "error", err)
 	}
 }
 
@@ -387,12 +401,17 @@ func (b *Broker) MarkUnasked(q *Request, channel string) {
 func (b *Broker) unput(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return slices.Contains(q.open, channel) && q.leaveUnasked(channel)
+}
+
+// leaveUnasked requires the lock of the broker.
+func (q *Request) leaveUnasked(channel string) bool {
+	if !q.WasUnasked() {
+		close(q.unasked)
+	}
 	at := slices.Index(q.open, channel)
 	if at < 0 {
 		return false
-	}
-	if !q.WasUnasked() {
-		close(q.unasked)
 	}
 	q.open = slices.Delete(q.open, at, at+1)
 	return true

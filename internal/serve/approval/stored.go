@@ -42,6 +42,7 @@ type draft struct {
 	answer    Answer // with its new state
 	approvers []approver
 	shared    bool      // calls at several brokers wait for it
+	unasked   bool      // the client said that it asked nobody
 	stands    time.Time // until when a denial does
 }
 
@@ -56,6 +57,7 @@ type document struct {
 	Answer    Answer
 	Approvers []person `json:",omitempty"`
 	Shared    bool     `json:",omitempty"`
+	Unasked   bool     `json:",omitempty"`
 	Stands    time.Time
 }
 
@@ -73,7 +75,7 @@ func (k Key) digest() string {
 
 // row returns q as the store is to keep it with d.
 func (q *Request) row(d draft) (backend.Approval, error) {
-	doc := document{Key: q.Key, Call: q.call, Steps: q.steps, Via: q.Via, Needs: q.Needs, Size: q.Size, Answer: d.answer, Shared: d.shared, Stands: d.stands}
+	doc := document{Key: q.Key, Call: q.call, Steps: q.steps, Via: q.Via, Needs: q.Needs, Size: q.Size, Answer: d.answer, Shared: d.shared, Unasked: d.unasked, Stands: d.stands}
 	if !isLive(d.answer.State) {
 		doc.Call, doc.Steps = q.trimmed()
 	}
@@ -89,7 +91,7 @@ func (q *Request) row(d draft) (backend.Approval, error) {
 
 // now returns q as it is, as a draft.
 func (q *Request) now() draft {
-	return draft{q.answer, q.approvers, q.shared, q.stands}
+	return draft{q.answer, q.approvers, q.shared, q.WasUnasked(), q.stands}
 }
 
 // read returns what the store keeps of a request.
@@ -101,7 +103,7 @@ func read(row backend.Approval) (document, draft, error) {
 	if doc.Key.digest() != row.Key || doc.Needs < 1 {
 		return doc, draft{}, fmt.Errorf("approval %s in the state database is not as it was written", row.ID)
 	}
-	d := draft{answer: doc.Answer, shared: doc.Shared, stands: doc.Stands}
+	d := draft{answer: doc.Answer, shared: doc.Shared, unasked: doc.Unasked, stands: doc.Stands}
 	d.answer.State = State(row.State)
 	for _, p := range doc.Approvers {
 		d.approvers = append(d.approvers, approver{p.Client, p.Person})
@@ -125,7 +127,9 @@ func (b *Broker) take(q *Request, d draft, version int64) {
 	if version <= q.version {
 		return
 	}
-	q.version, q.shared = version, q.shared || d.shared
+	if q.version, q.shared = version, q.shared || d.shared; d.unasked {
+		q.leaveUnasked(Elicit)
+	}
 	switch {
 	case !q.live():
 		return

@@ -50,6 +50,11 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
 		return refusal{r}
 	}
+	if c.Peer.Rev.InputRequired { // another round of it is sealed
+		if err := p.Sealer.Ready(p.Life.Ctx); err != nil {
+			return refusal{p.Admission.Unmade(p.Life.Ctx, c.admission(), err)}
+		}
+	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/rounds"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -301,20 +302,13 @@ func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 	}
 }
 
-// approvedBeside is what a person approved besides the arguments; it is kept for later
-// rounds.
-type approvedBeside struct {
-	beside string // hash of the members of params
-	meta   []byte // nil: nothing, or more than is kept; then nothing of it is sent again
-}
-
 // shownBeside returns what a person is shown besides the arguments.
-func (c *Call) shownBeside() *approvedBeside {
+func (c *Call) shownBeside() *rounds.Approved {
 	members, meta := c.beside()
 	if len(meta) > MaxKeptWhole {
 		meta = nil
 	}
-	return &approvedBeside{wire.Digest(members), meta}
+	return &rounds.Approved{Beside: wire.Digest(members), Meta: meta}
 }
 
 // besideDigest returns the digest of the members besides the name and the arguments.

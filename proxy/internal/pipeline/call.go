@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/rounds"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -38,10 +39,10 @@ type Call struct {
 	Burst   *burst.Burst // with others of which it is decided; nil: alone
 	Headers http.Header  // that have to mirror arguments; nil: none
 
-	admitting    admission.Call  // its Gate is set with the tool; see [Call.admission]
-	approved     *approvedBeside // what a person approved; nil: no person was asked
-	trace        *callTrace      // nil: nobody observes the call
-	emulatesTask bool            // the server runs the call as a task, and the client does not know
+	admitting    admission.Call   // its Gate is set with the tool; see [Call.admission]
+	approved     *rounds.Approved // what a person approved; nil: no person was asked
+	trace        *callTrace       // nil: nobody observes the call
+	emulatesTask bool             // the server runs the call as a task, and the client does not know
 
 	// ctx ends when nobody waits for the call any more. It is set by Bind.
 	ctx    context.Context //nolint:containedctx // the call is what it would be passed with

@@ -154,12 +154,15 @@ func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
 	if !c.Peer.Rev.InputRequired || !c.params.HasState {
 		return 0
 	}
-	state, err := p.Sealer.Open(c.params.RequestState)
+	state, err := p.Sealer.Open(p.Life.Ctx, c.params.RequestState)
 	if err != nil || state.Approval != r.ID || !state.For(r.Key.Bytes()) {
 		return 0
 	}
 	response, ok := rawjson.Member(c.params.InputResponses, inputKey)
 	if ok {
+		if state.Elsewhere && !r.WasUnasked() { // another process has put the question there, as it says
+			p.Approvals.Put(r, state.Channel)
+		}
 		p.takeElicitation(r, state.Channel, response)
 	}
 	return state.Number

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/relay"
 	"github.com/petrigate/petrigate/proxy/internal/reverse"
+	"github.com/petrigate/petrigate/proxy/internal/rounds"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
@@ -24,6 +25,7 @@ type Options struct {
 	Approval     Approval
 	Approvals    *approval.Broker
 	Sealer       *seal.Sealer
+	Rounds       *rounds.Keeper // nil: no other process has the calls of this one
 	Pool         *pool.Pool
 	Advertiser   *advertise.Advertiser // nil: every client is shown the same tools
 	Tasks        *tasks.Tasks

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/reverse"
+	"github.com/petrigate/petrigate/proxy/internal/rounds"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -30,6 +32,7 @@ type input struct {
 	hasState  bool
 	round     int    // of rounds before
 	suspended string // id of the suspendedCall; empty: none
+	elsewhere bool   // another process has suspended it
 	ours      bool   // the proxy has made the requestState, or there is none
 }
 
@@ -52,14 +55,14 @@ func (c *Call) readInput() {
 		c.input = input{responses: c.params.InputResponses, ours: true}
 		return
 	}
-	state, err := c.pipeline.Sealer.Open(c.params.RequestState)
+	state, err := c.pipeline.Sealer.Open(c.pipeline.Life.Ctx, c.params.RequestState)
 	switch {
 	case err != nil:
 		c.input = input{}
 	case state.Approval != "": // the responses are for the proxy
 		c.input = input{ours: true}
 	case state.For(c.subject()) && (state.Beside == "" || state.Beside == c.besideDigest()):
-		c.input = input{responses: c.params.InputResponses, round: state.Number, suspended: state.Pause, ours: true}
+		c.input = input{responses: c.params.InputResponses, round: state.Number, suspended: state.Pause, elsewhere: state.Elsewhere, ours: true}
 		if state.State != nil {
 			c.input.state, c.input.hasState = *state.State, true
 		}
@@ -74,13 +77,17 @@ func (p *Pipeline) resume(c *Call) bool {
 		return true
 	}
 	c.Turn.Leave() // it is decided, and may wait for its server
-	x := p.suspended.take(c.input.suspended)
-	if x != nil && x.call.approved != nil { // the call that a person was shown is the one that runs
-		c.approved, c.params = x.call.approved, c.params.AsShown(x.call.approved.meta)
+	x, err := p.pickUp(c)
+	if x != nil && x.approved != nil { // the call that a person was shown is the one that runs
+		c.approved, c.params = x.approved, c.params.AsShown(x.approved.Meta)
 	}
 	switch {
+	case err != nil:
+		c.answer(refusal{p.Admission.Unmade(p.Life.Ctx, c.admission(), err)})
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
 		return true // a requestState that came before is another call, which the gate decides on
+	case x == nil && c.input.elsewhere:
+		c.answerError(spec.CodeInvalidParams, "requestState is of a call that waits at another petrigate, on a connection of its own to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
 	case x == nil:
 		c.answerError(spec.CodeInvalidParams, "requestState is of a call that is over; call "+c.Tool.Exposed+" again without it.")
 	case x.inflight != nil:
@@ -121,14 +128,19 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 // suspend passes an InputRequiredResult to a client of 2026-07-28, and keeps the call for the
 // round that brings the responses. It returns why it cannot.
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
-	p := f.Call.pipeline
-	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call}
+	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
+	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
 	if !p.suspended.add(x, p.Sessions.SeveralPrincipals.Load(), p.Approval.Expire, p.notResumed) {
 		return "Too many calls wait for input."
 	}
 	r := seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: p.Life.Now().Add(p.Approval.Expire)}
+	if err := p.keep(c, x, r.Expires); err != nil {
+		p.suspended.take(x.id)
+		p.Life.Log.Error("a call cannot be kept until its input comes", "tool", c.Tool.Canonical, "call", f.ticket.Number, "error", err)
+		return fmt.Sprintf("The upstream %s asked for input, and the call cannot be kept in the state database until it comes.", name)
+	}
 	if c.approved != nil {
-		r.Beside = c.approved.beside
+		r.Beside = c.approved.Beside
 	}
 	if lit, ok := rawjson.Member(result, "requestState"); ok {
 		state, _ := rawjson.String(lit)
@@ -136,6 +148,14 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	}
 	c.pass(wire.ResultHead(c.ID), withState(c.Tool.Upstream.WithServerNames(result), p.Sealer.Seal(r, c.subject())))
 	return ""
+}
+
+// keep has other processes know of a call that c suspends, if there are any.
+func (p *Pipeline) keep(c *Call, x *suspendedCall, expires time.Time) error {
+	if p.Rounds == nil {
+		return nil
+	}
+	return p.Rounds.Keep(x.id, c.subject(), rounds.Round{Ticket: x.ticket, Approved: x.approved, Expires: expires})
 }
 
 // answersAll returns an error if the client does not support one of the requests.

@@ -65,7 +65,7 @@ func (f *inflightCall) refuseRequests() {
 // that brings the responses. own says that the caller reads the stream of the call itself.
 func (f *inflightCall) park(c *Call, own bool) {
 	p := c.pipeline
-	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, inflight: f, asked: map[string]*upstream.ServerRequest{}}
+	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
 	result := []byte(`{"resultType":"input_required","inputRequests":{`)
 	full := false
 	exchange, inline, parked := f.parkFor(c, func(requests []*upstream.ServerRequest) bool {
