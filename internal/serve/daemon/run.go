@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/pipe"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
@@ -84,11 +85,28 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	d.reachedAt("stdio")
 	d.start()
 	widen(out)
+	in, closeIn := own(in)
+	defer closeIn()
+	out, closeOut := own(out)
+	defer closeOut()
 	err := d.ServeStdio(ctx, in, out)
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
+}
+
+// own gives a stream of the client as it costs the least, which is to be closed.
+func own[T any](stream T) (T, func()) {
+	f, ok := any(stream).(*os.File)
+	if !ok {
+		return stream, func() {}
+	}
+	mine := pipe.Own(f)
+	if mine == f {
+		return stream, func() {}
+	}
+	return any(pipe.New(mine)).(T), func() { _ = mine.Close() }
 }
 
 // serveHTTP listens before anything is started, so that a port that is in use

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/petrigate/petrigate/internal/pipe"
 )
 
 // ErrTooLong says that a message exceeds Config.MaxMessage.
@@ -118,27 +120,23 @@ const maxTail = 1 << 20
 // it still gives what is in the pipe by then: however late we come to read, what
 // the child said last is not lost.
 type Tail struct {
-	File *os.File
+	file *pipe.File
 	late int // bytes that were read after the time
 }
 
+// NewTail returns the output of a child that f is the end of.
+func NewTail(f *os.File) *Tail { return &Tail{file: pipe.New(f)} }
+
 // Read reads what there is, and waits for more while there is time.
 func (t *Tail) Read(b []byte) (int, error) {
-	n, err := t.File.Read(b)
+	n, err := t.file.Read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || t.late >= maxTail {
 		return n, err
 	}
-	raw, failed := t.File.SyscallConn()
-	if failed != nil {
+	n, waits, failed := t.file.TryRead(b)
+	if waits {
 		return 0, err
-	}
-	waits := false
-	if failed := raw.Control(func(fd uintptr) { n, waits = readOnce(fd, b) }); failed != nil || waits {
-		return 0, err
-	}
-	if n == 0 {
-		return 0, io.EOF
 	}
 	t.late += n
-	return n, nil
+	return n, failed
 }

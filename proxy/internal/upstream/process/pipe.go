@@ -5,7 +5,8 @@ import (
 	"math"
 	"os"
 	"sync"
-	"syscall"
+
+	"github.com/petrigate/petrigate/internal/pipe"
 )
 
 // ErrClosed is the reason of everything that ends because of Close.
@@ -26,8 +27,7 @@ const keepBuffer = 1 << 20
 // child: the caller writes what the pipe takes at once, also for those who
 // came meanwhile, and a goroutine writes what it does not take.
 type Pipe struct {
-	file   *os.File
-	raw    syscall.RawConn
+	file   *pipe.File
 	broken func(error) // called once, when writing failed
 
 	mu      sync.Mutex
@@ -39,50 +39,18 @@ type Pipe struct {
 	written int64  // length of the stream that the child can have seen
 	err     error  // nothing is taken any more
 
-	attempt attempt // of the one who is busy
-
 	stuck chan []byte // to the flusher, which then is the busy one
 	quit  chan struct{}
 	done  chan struct{}
 }
 
-func NewPipe(file *os.File, broken func(error)) (*Pipe, error) {
-	raw, err := file.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
+func NewPipe(file *os.File, broken func(error)) *Pipe {
 	p := &Pipe{
-		file: file, raw: raw, broken: broken,
+		file: pipe.New(file), broken: broken,
 		stuck: make(chan []byte, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
-	p.attempt.try = p.attempt.write
 	go p.flush()
-	return p, nil
-}
-
-// attempt is one write that does not wait. It is kept so that the hot path
-// makes no closure.
-type attempt struct {
-	out []byte
-	n   int
-	err error
-	try func(fd uintptr) bool
-}
-
-func (a *attempt) write(fd uintptr) bool {
-	a.n, a.err = writeOnce(fd, a.out)
-	return true // never wait
-}
-
-// writeNow writes as much of out as the pipe takes at once.
-func (p *Pipe) writeNow(out []byte) (int, error) {
-	a := &p.attempt
-	a.out, a.n, a.err = out, 0, nil
-	if err := p.raw.Write(a.try); err != nil {
-		return 0, err
-	}
-	a.out = nil
-	return a.n, a.err
+	return p
 }
 
 // Nowhere is the position of what is not in the stream.
@@ -143,7 +111,7 @@ func (p *Pipe) drain() {
 	for range rounds {
 		out := p.take()
 		p.mu.Unlock()
-		n, err := p.writeNow(out)
+		n, err := p.file.TryWrite(out)
 		p.mu.Lock()
 		p.written += int64(n)
 		if err != nil {

@@ -13,10 +13,7 @@ func TestCork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p, err := NewPipe(w, func(error) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := NewPipe(w, func(error) {})
 	defer p.Shut()
 	p.Cork()
 	p.Cork()

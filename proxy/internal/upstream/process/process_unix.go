@@ -21,32 +21,6 @@ func KeepFiles() {
 	}
 }
 
-// writeOnce writes what fd, which does not block, takes at once.
-func writeOnce(fd uintptr, b []byte) (int, error) {
-	for {
-		n, err := syscall.Write(int(fd), b)
-		switch err {
-		case syscall.EINTR:
-			continue
-		case syscall.EAGAIN:
-			return 0, nil
-		}
-		return max(n, 0), err
-	}
-}
-
-// readOnce reads what fd, which does not block, has at once: nothing at its end.
-// waits says that there is nothing yet.
-func readOnce(fd uintptr, b []byte) (n int, waits bool) {
-	for {
-		n, err := syscall.Read(int(fd), b)
-		if err == syscall.EINTR {
-			continue
-		}
-		return max(n, 0), err != nil
-	}
-}
-
 // Terminate asks all processes of the child's group to end.
 func Terminate(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)

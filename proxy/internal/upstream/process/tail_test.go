@@ -29,7 +29,7 @@ func TestTail(t *testing.T) {
 		if err := r.SetReadDeadline(time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		got, err := io.ReadAll(&Tail{File: r})
+		got, err := io.ReadAll(NewTail(r))
 		if !bytes.Equal(got, said) {
 			t.Errorf("held %t: %d of %d bytes", held, len(got), len(said))
 		}
@@ -58,7 +58,7 @@ func TestTailOfChatter(t *testing.T) {
 	if err := r.SetReadDeadline(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := io.ReadAll(&Tail{File: r}); len(got) > 2*maxTail || err == nil {
+	if got, err := io.ReadAll(NewTail(r)); len(got) > 2*maxTail || err == nil {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	_ = r.Close()

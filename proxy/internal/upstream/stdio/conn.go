@@ -60,7 +60,7 @@ func Spawn(u *conn.Host) (*Conn, error) {
 		return nil, process.StartError(u.Config.Command, err)
 	}
 	u.Options.Watchdog.Watch(cmd.Process.Pid)
-	return adopt(u, cmd, ends)
+	return adopt(u, cmd, ends), nil
 }
 
 // pipes are the three standard streams of a child, both ends.
@@ -90,27 +90,20 @@ func closeAll(files [3]*os.File) {
 }
 
 // adopt begins to serve a child that has started.
-func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) (*Conn, error) {
+func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
 	c := &Conn{
 		Dispatcher: conn.NewDispatcher(u), cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2],
 		malformed: conn.NewTrickle(u.Log, "malformed output"), gone: make(chan struct{}),
 	}
 	c.Relays, c.Answer = func() bool { return u.Rev() == rev.Rev2025 }, c.say
-	var err error
-	if c.Stdin, err = process.NewPipe(ends.ours[0], c.Fail); err != nil {
-		process.KillTree(cmd, time.Now().Add(u.Grace.Kill))
-		u.Options.Watchdog.Forget(cmd.Process.Pid)
-		_ = cmd.Wait()
-		closeAll(ends.ours)
-		return nil, err
-	}
+	c.Stdin = process.NewPipe(ends.ours[0], c.Fail)
 	process.Widen(c.stdout)
 	u.Words.Begin()
 	c.readers.Add(2)
 	go c.read()
 	go c.readErrors()
 	go c.reap()
-	return c, nil
+	return c
 }
 
 // reap waits for the child's end, and takes what is left of its tree along.
@@ -201,7 +194,7 @@ func (c *Conn) goneWithin(d time.Duration) bool {
 func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
-	lines := process.NewLineReader(&process.Tail{File: c.stdout}, c.Host.Config.MaxMessage)
+	lines := process.NewLineReader(process.NewTail(c.stdout), c.Host.Config.MaxMessage)
 	inBurst, told := false, c.Host.Options.Burst
 	burst := func(on bool) {
 		switch {
@@ -280,7 +273,7 @@ func (c *Conn) readErrors() {
 	defer c.stderr.Close()
 	log := conn.NewTrickle(c.Host.Log, "standard error")
 	defer log.Flush()
-	r := bufio.NewReaderSize(&process.Tail{File: c.stderr}, stderrLine)
+	r := bufio.NewReaderSize(process.NewTail(c.stderr), stderrLine)
 	for within := false; ; {
 		line, more, err := r.ReadLine()
 		if err != nil {

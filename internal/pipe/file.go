@@ -1,0 +1,128 @@
+package pipe
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// A File reads and writes one end of a pipe. One goroutine may read it and one may write it,
+// at the same time.
+type File struct {
+	*os.File
+	raw     syscall.RawConn // nil: nothing can be told without waiting
+	in, out transfer
+}
+
+// New returns a File of f. Where f blocks, it reads and writes as f does.
+func New(f *os.File) *File {
+	p := &File{File: f}
+	if raw, err := f.SyscallConn(); err == nil && nonblocking(raw) {
+		p.raw = raw
+	}
+	p.in.try, p.out.try = p.in.read, p.out.write
+	return p
+}
+
+// A transfer is one read or write. It is kept, so that none makes a closure.
+type transfer struct {
+	b   []byte
+	n   int
+	err error
+	try func(fd uintptr) (done bool)
+	now bool // do not wait
+}
+
+// read reads once.
+func (t *transfer) read(fd uintptr) bool {
+	t.n, t.err = readOnce(fd, t.b)
+	return t.now || t.err != syscall.EAGAIN
+}
+
+// write goes on until all is written.
+func (t *transfer) write(fd uintptr) bool {
+	for t.err = nil; t.n < len(t.b) && t.err == nil; {
+		var n int
+		n, t.err = writeOnce(fd, t.b[t.n:])
+		t.n += n
+	}
+	return t.now || t.err != syscall.EAGAIN
+}
+
+// run has b transferred by a method of a raw connection.
+func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
+	t.b, t.n, t.err, t.now = b, 0, nil, now
+	err := by(t.try)
+	t.b = nil
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return t.n, err
+	case err != nil:
+		return t.n, os.ErrClosed
+	}
+	return t.n, t.err
+}
+
+// Read implements [io.Reader].
+func (p *File) Read(b []byte) (int, error) {
+	if p.raw == nil || len(b) == 0 {
+		return p.File.Read(b)
+	}
+	n, err := p.in.run(p.raw.Read, b, false)
+	return n, p.readError(n, err)
+}
+
+// TryRead reads what there is, and waits for nothing, nor for its deadline. Where there is
+// nothing yet, or that cannot be told, waits is true.
+func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
+	if p.raw == nil {
+		return 0, true, nil
+	}
+	n, err = p.in.run(p.control, b, true)
+	if err == syscall.EAGAIN {
+		return 0, true, nil
+	}
+	return n, false, p.readError(n, err)
+}
+
+// control calls f once, whatever the deadline.
+func (p *File) control(f func(fd uintptr) bool) error {
+	return p.raw.Control(func(fd uintptr) { f(fd) })
+}
+
+func (p *File) readError(n int, err error) error {
+	if err == nil && n == 0 {
+		return io.EOF
+	}
+	return p.about("read", err)
+}
+
+// Write implements [io.Writer].
+func (p *File) Write(b []byte) (int, error) {
+	if p.raw == nil {
+		return p.File.Write(b)
+	}
+	n, err := p.out.run(p.raw.Write, b, false)
+	return n, p.about("write", err)
+}
+
+// TryWrite writes what the pipe takes at once: nothing where that cannot be told.
+func (p *File) TryWrite(b []byte) (int, error) {
+	if p.raw == nil {
+		return 0, nil
+	}
+	n, err := p.out.run(p.raw.Write, b, true)
+	if err == syscall.EAGAIN {
+		err = nil
+	}
+	return n, p.about("write", err)
+}
+
+// about says what an [os.File] says of an error.
+func (p *File) about(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &os.PathError{Op: op, Path: p.Name(), Err: err}
+}
