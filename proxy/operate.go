@@ -40,6 +40,7 @@ type Status struct {
 	Tools      int              `json:"tools"`
 	Waiting    int              `json:"waiting"` // approvals
 	State      StateInfo        `json:"state"`
+	Audit      *AuditInfo       `json:"audit,omitempty"` // nil: there is no audit file; what starts the proxy says it
 	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
 	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, and why
@@ -56,6 +57,15 @@ type UpstreamStatus struct {
 	Error    string    `json:"error,omitempty"`
 	Said     []string  `json:"said,omitempty"`     // by its process, lately, where it is not up
 	Sessions int       `json:"sessions,omitempty"` // that have it for themselves
+}
+
+// AuditInfo is the audit file of a [Status].
+type AuditInfo struct {
+	File    string     `json:"file"`
+	Records uint64     `json:"records"`           // number of the last one, in this file or in those before it
+	Error   string     `json:"error,omitempty"`   // why the last ones could not be written, so that calls are refused
+	Aside   int        `json:"aside"`             // files that were put aside
+	Rotated *time.Time `json:"rotated,omitempty"` // when the last of them was
 }
 
 // Status describes the proxy now.

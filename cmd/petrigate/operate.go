@@ -215,6 +215,7 @@ func printStatus(w io.Writer, status proxy.Status) {
 		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")
 	}
 	printState(w, status.State)
+	printAuditFile(w, status.Audit)
 	for _, stop := range status.Stopped {
 		_, _ = fmt.Fprintf(w, "  STOPPED: %s\n", stopped(stop))
 	}
@@ -226,6 +227,21 @@ func printStatus(w io.Writer, status proxy.Status) {
 	}
 	for _, warning := range status.Warnings {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
+	}
+}
+
+// printAuditFile writes which file records go to, and whether they do.
+func printAuditFile(w io.Writer, a *proxy.AuditInfo) {
+	if a == nil {
+		return
+	}
+	line := fmt.Sprintf("  audit log %s: %s", a.File, records(a.Records))
+	if a.Rotated != nil {
+		line += fmt.Sprintf("; %s put aside, the last %s ago", text.Count(a.Aside, "file"), age(*a.Rotated))
+	}
+	_, _ = fmt.Fprintln(w, line)
+	if a.Error != "" {
+		_, _ = fmt.Fprintf(w, "  AUDIT LOG FAILS, every call is refused: %s\n", text.Escape(a.Error))
 	}
 }
 

@@ -29,6 +29,7 @@ type Log struct {
 	retry  int64  // a size at which it is tried again to put the file aside
 	cut    string // what is missing at the end of the file; empty: nothing
 	buf    []byte // reused from batch to batch
+	fault  error  // why the last records could not be written
 }
 
 // ErrClosed is returned for a record that comes after [Log.Close].
@@ -125,9 +126,18 @@ func (l *Log) AppendAll(records [][]byte) error {
 	}
 	err := l.locked(func() error { return l.append(records) })
 	if err != nil {
-		return fmt.Errorf("writing to the audit log: %w", err)
+		err = fmt.Errorf("writing to the audit log: %w", err)
 	}
-	return nil
+	l.fault = err
+	return err
+}
+
+// State returns the number of the last record, of whatever process, as far as this one
+// knows, and why the last that it had to write could not be written; nil: they were.
+func (l *Log) State() (last uint64, fault error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last.Seq, l.fault
 }
 
 // append requires the lock of the file.

@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/petrigate/petrigate/config"
@@ -23,6 +24,30 @@ func (d *Daemon) openAudit() (*audit.Log, error) {
 		d.log.Error("the audit log was changed since it was written", "file", c.File, "missing", missing)
 	}
 	return log, nil
+}
+
+// auditInfo describes the audit log; nil: there is none.
+func (d *Daemon) auditInfo() *proxy.AuditInfo {
+	if d.audit == nil {
+		return nil
+	}
+	info := &proxy.AuditInfo{File: d.config.Audit.File}
+	if file, err := filepath.Abs(info.File); err == nil {
+		info.File = file
+	}
+	var fault error
+	if info.Records, fault = d.audit.State(); fault != nil {
+		info.Error = d.secrets.Replace(fault.Error())
+	}
+	aside, err := audit.Aside(info.File)
+	if info.Aside = len(aside); err != nil || info.Aside == 0 {
+		return info
+	}
+	if last, err := os.Stat(aside[len(aside)-1]); err == nil {
+		at := last.ModTime() // nothing is written to it any more
+		info.Rotated = &at
+	}
+	return info
 }
 
 // record says what records have.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,5 +45,35 @@ func TestAuditLog(t *testing.T) {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%s\nis not in\n%s", want, &said)
 		}
+	}
+}
+
+// TestAuditInfo: what status says of the log is so, over files that were put aside.
+func TestAuditInfo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	d := &Daemon{log: slog.New(slog.DiscardHandler), secrets: mask(nil), config: &config.Config{}}
+	if info := d.auditInfo(); info != nil {
+		t.Errorf("%+v without a log", info)
+	}
+	d.config.Audit = config.Audit{File: "audit.jsonl", Rotate: config.Rotate{Size: 10}}
+	var err error
+	if d.audit, err = d.openAudit(); err != nil {
+		t.Fatal(err)
+	}
+	defer d.audit.Close()
+	for range 3 { // the second and third in files of their own, each after a line that ends one and one that begins one
+		if err := d.audit.Append([]byte(`{"event":"x"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info := d.auditInfo()
+	if !filepath.IsAbs(info.File) || filepath.Base(info.File) != "audit.jsonl" || info.Records != 7 || info.Aside != 2 || info.Rotated == nil || info.Error != "" {
+		t.Errorf("%+v", info)
+	}
+	if err := os.Remove("audit.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	if err, said := d.audit.Append([]byte(`{"event":"x"}`)), d.auditInfo().Error; err == nil || said != err.Error() {
+		t.Errorf("%v, and status says %q", err, said)
 	}
 }

@@ -23,6 +23,7 @@ func (d *Daemon) Status() proxy.Status {
 	if d.database != nil {
 		s.State.Driver, s.State.Place, s.State.Since = d.database.driver, d.database.place, d.database.Since()
 	}
+	s.Audit = d.auditInfo()
 	for i := range s.Upstreams {
 		u := &s.Upstreams[i]
 		u.Error = d.secrets.Replace(u.Error)
