@@ -154,6 +154,18 @@ func moment(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("write 2026-01-31, 2026-01-31T15:04:05Z or 2h, not %q", s)
 }
 
+// onRecords makes c a verb that reads the records of a log that flags select.
+func onRecords(c *cobra.Command, do func(ctx context.Context, log *auditLog, f *trail.Filter) error) *cobra.Command {
+	f := &filterFlags{}
+	f.add(c)
+	return onLog(c, func(ctx context.Context, log *auditLog) error {
+		if err := f.read(c, time.Now()); err != nil {
+			return err
+		}
+		return do(ctx, log, &f.Filter)
+	})
+}
+
 func auditTail(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "tail", Short: "Show the last records, and those that come",
@@ -163,14 +175,9 @@ func auditTail(s stdio) *cobra.Command {
 	lines := c.Flags().IntP("lines", "n", 10, "how `many` records to begin with")
 	follow := c.Flags().BoolP("follow", "f", false, "go on with what is written")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
-	f := &filterFlags{}
-	f.add(c)
-	return onLog(c, func(ctx context.Context, log *auditLog) error {
-		if err := f.read(c, time.Now()); err != nil {
-			return err
-		}
+	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
 		p := newRecordPrinter(s.out, *asJSON)
-		last, end, err := trail.Last(ctx, log.Source, max(*lines, 0), &f.Filter)
+		last, end, err := trail.Last(ctx, log.Source, max(*lines, 0), f)
 		if err != nil {
 			return err
 		}
@@ -207,12 +214,7 @@ func auditQuery(s stdio) *cobra.Command {
 	}
 	limit := c.Flags().Int("limit", 0, "show at most so `many`; 0: all")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
-	f := &filterFlags{}
-	f.add(c)
-	return onLog(c, func(ctx context.Context, log *auditLog) error {
-		if err := f.read(c, time.Now()); err != nil {
-			return err
-		}
+	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
 		p, left := newRecordPrinter(s.out, *asJSON), *limit
 		for r, err := range log.Records(ctx, f.Since) {
 			if err != nil {

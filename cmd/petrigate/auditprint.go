@@ -8,7 +8,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -131,12 +130,7 @@ func auditStats(s stdio) *cobra.Command {
 			"long they took (to a twentieth), the refusals by rule, and the answers of people.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	f := &filterFlags{}
-	f.add(c)
-	return onLog(c, func(ctx context.Context, log *auditLog) error {
-		if err := f.read(c, time.Now()); err != nil {
-			return err
-		}
+	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
 		var stats trail.Stats
 		for r, err := range log.Records(ctx, f.Since) {
 			if err != nil {

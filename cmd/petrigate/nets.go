@@ -64,7 +64,7 @@ func netsSwitch(s stdio, on bool) *cobra.Command {
 		c.Long = "deactivate takes a net out of decisions, in all sessions of the running proxy that has it. Its state is\n" +
 			"kept. What was proved of the policy does not hold without it."
 	}
-	pid := c.Flags().Int("proxy", 0, "of the proxy with this process `id` alone, as status shows it")
+	pid := proxyFlag(c)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		having, err := proxiesWith(args[0])
 		if err != nil {

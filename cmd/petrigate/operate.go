@@ -29,6 +29,11 @@ func running() ([]*control.Client, error) {
 	return found, err
 }
 
+// proxyFlag adds the flag that names one of several proxies.
+func proxyFlag(c *cobra.Command) *int {
+	return c.Flags().Int("proxy", 0, "of the proxy with this process `id` alone, as status shows it")
+}
+
 // theProxy is the one that is meant where several running proxies have
 // something that is to be changed. No pid is 0.
 func theProxy(having []*control.Client, pid int, what string) (*control.Client, error) {

@@ -20,7 +20,7 @@ func newReload(s stdio) *cobra.Command {
 	reset := c.Flags().StringArray("reset-net", nil, "put the `net` at its start, whatever its state is; may be given more than once")
 	dry := c.Flags().Bool("dry-run", false, "change nothing, and say what would change")
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	pid := c.Flags().Int("proxy", 0, "of the proxy with this process `id`, where several run")
+	pid := proxyFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		found, err := running()
 		if err != nil {

@@ -20,7 +20,7 @@ func newStop(s stdio) *cobra.Command {
 		"proxies that use it, also for those that start later; without one, until the process ends."
 	session := c.Flags().String("session", "", "of this `session` alone")
 	reason := c.Flags().String("reason", "", "the `text` that callers are told, and that goes on record")
-	pid := c.Flags().Int("proxy", 0, "of the proxy with this process `id` alone, as status shows it")
+	pid := proxyFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		return throwSwitch(s, true, *session, *pid, func(client *control.Client, session string) (proxy.Stopping, error) {
 			return client.Stop(control.Stop{Session: session, Actor: actor(), Reason: *reason})
@@ -34,7 +34,7 @@ func newStart(s stdio) *cobra.Command {
 	c.Long = "start ends a petrigate stop: that of all calls, or with --session that of a session. Nothing is given\n" +
 		"back: budgets and nets are as they were."
 	session := c.Flags().String("session", "", "end the stop of this `session`")
-	pid := c.Flags().Int("proxy", 0, "of the proxy with this process `id` alone, as status shows it")
+	pid := proxyFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		return throwSwitch(s, false, *session, *pid, func(client *control.Client, session string) (proxy.Stopping, error) {
 			return client.StartAgain(control.Stop{Session: session, Actor: actor()})
