@@ -19,11 +19,15 @@ type cache struct {
 	active     []string
 	sessions   map[string]*entry
 	principals map[string]*part
+	room       int // how many principals there may be until those without sessions are forgotten
 	global     *part
 }
 
 func newCache(p *gate.Policy, active []string) *cache {
-	return &cache{policy: p, active: active, sessions: map[string]*entry{}, principals: map[string]*part{}, global: newPart(p, gate.ScopeGlobal, active)}
+	return &cache{
+		policy: p, active: active, sessions: map[string]*entry{}, principals: map[string]*part{}, room: 2 * maxCached,
+		global: newPart(p, gate.ScopeGlobal, active),
+	}
 }
 
 // enter finds the session or makes one, of which nothing is read yet.
@@ -50,6 +54,9 @@ func (c *cache) join(e *entry) {
 		p = newPart(c.policy, gate.ScopePrincipal, c.active)
 		p.name = e.info.Principal
 		if len(p.nets) > 0 {
+			if len(c.principals) >= c.room {
+				c.sweep()
+			}
 			c.principals[p.name] = p
 		}
 	}
@@ -76,6 +83,21 @@ func (c *cache) evict(n int) {
 		}
 		e.release()
 	}
+}
+
+// sweep forgets what principals share who have no session in memory, and are in the database
+// as they are here. It needs the lock.
+func (c *cache) sweep() {
+	here := make(map[string]bool, len(c.sessions))
+	for _, e := range c.sessions {
+		here[e.info.Principal] = true
+	}
+	for name, p := range c.principals {
+		if !here[name] && p.idle() {
+			delete(c.principals, name)
+		}
+	}
+	c.room = max(c.room, 2*len(c.principals)) // a sweep looks at all of them
 }
 
 func (c *cache) known(session string) *entry {

@@ -74,6 +74,15 @@ func (p *part) keep(s *gate.State) {
 	p.mu.Unlock()
 }
 
+// idle reports whether the part can be forgotten and read again.
+func (p *part) idle() bool {
+	if !p.mu.TryLock() {
+		return false
+	}
+	defer p.mu.Unlock()
+	return p.row == nil || p.row.faulty() != nil || !p.row.pending()
+}
+
 func (p *part) put(s *gate.State) {
 	for k, i := range p.nets {
 		s.Nets[i] = p.data[k]
