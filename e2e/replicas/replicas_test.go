@@ -34,6 +34,8 @@ mcpServers: { up: { url: %q } }
 rules: |
   limit x to 100 per user
   limit z to 5 per user for each env
+  require human-approval before y
+approval: { hold: 100ms }
 nets:
   - name: pipeline
     scope: global
@@ -52,12 +54,13 @@ type upstream struct {
 	url     string
 	x       atomic.Int64
 	z       [3]atomic.Int64
+	y       *book
 	steps   atomic.Int64 // of the pipeline
 	running atomic.Int64
 }
 
 func newUpstream(t *testing.T) *upstream {
-	u := &upstream{t: t}
+	u := &upstream{t: t, y: newBook()}
 	step := func(context.Context, *testserver.Call) (json.RawMessage, error) {
 		if n := u.running.Add(1); n > 1 {
 			t.Errorf("%d steps of the pipeline run at once", n)
@@ -68,7 +71,7 @@ func newUpstream(t *testing.T) *upstream {
 		return testserver.Text("done"), nil
 	}
 	s := httptest.NewServer(testserver.New(testserver.Options{Name: "up", Tools: []testserver.Tool{
-		{Name: "build", Run: step}, {Name: "deploy", Run: step},
+		{Name: "build", Run: step}, {Name: "deploy", Run: step}, {Name: "y", Run: u.y.execute},
 		{Name: "x", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
 			u.x.Add(1)
 			return testserver.Text("x"), nil
@@ -146,6 +149,7 @@ func freeAddr(t *testing.T) string {
 type fleet struct {
 	mu       sync.Mutex
 	replicas []*replica
+	mishaps  *mishaps
 }
 
 func (f *fleet) get(i int) *replica {
@@ -189,7 +193,8 @@ func (f *fleet) call(i int, tool, args string) (done bool, body string) {
 
 // TestReplicas: three replicas and 64 clients, while one is killed, the database crashes,
 // and connections to it are cut: what a budget has is executed, and never more, one step of
-// the pipeline runs at a time, and all that was executed is on record.
+// the pipeline runs at a time, all that was executed is on record, and what people are asked
+// about runs once, as they were shown it.
 func TestReplicas(t *testing.T) {
 	rounds := 1 // with faults, after one without
 	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
@@ -209,7 +214,7 @@ func TestReplicas(t *testing.T) {
 // run is one round, with faults or without.
 func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 	const clients, calls = 64, 8
-	u, f := newUpstream(t), &fleet{}
+	u, f := newUpstream(t), &fleet{mishaps: newMishaps()}
 	for range 3 {
 		f.replicas = append(f.replicas, start(t, bin, t.TempDir(), u, dsn))
 	}
@@ -226,12 +231,21 @@ func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 			}
 		})
 	}
+	operating, stop := context.WithCancel(t.Context())
+	var operator sync.WaitGroup
+	operator.Go(func() { f.mishaps.await(1); u.y.operate(operating, bin, f) })
+	for n := range questions { // half of them come back when the server has crashed since
+		wait.Go(func() { f.request(t, n, func() { f.mishaps.await(3 * (n % 2)) }) })
+	}
 	ended := make(chan struct{})
 	go func() { wait.Wait(); close(ended) }()
 	if faults {
 		disturb(t, s, f, func() *replica { return start(t, bin, t.TempDir(), u, dsn) }, &made, clients*calls, ended)
 	}
+	f.mishaps.over()
 	<-ended
+	stop()
+	operator.Wait()
 	http.DefaultClient.CloseIdleConnections() // to replicas that were killed
 	for i := range budget + 10 {
 		f.call(i, "x", "{}")
@@ -240,6 +254,7 @@ func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 }
 
 func disturb(t *testing.T, s *postgrestest.Server, f *fleet, another func() *replica, made *atomic.Int64, calls int, ended <-chan struct{}) {
+	defer f.mishaps.over()
 	for n, fault := range []func(){
 		func() { f.get(0).proxy.Cut() },
 		func() { f.get(2).kill(); f.replace(2, another()) },
@@ -256,6 +271,39 @@ func disturb(t *testing.T, s *postgrestest.Server, f *fleet, another func() *rep
 			}
 		}
 		fault()
+		f.mishaps.add(1)
+	}
+}
+
+// mishaps counts faults.
+type mishaps struct {
+	mu    sync.Mutex
+	count int
+	more  *sync.Cond
+}
+
+func newMishaps() *mishaps {
+	m := &mishaps{}
+	m.more = sync.NewCond(&m.mu)
+	return m
+}
+
+// over says that no more come.
+func (m *mishaps) over() { m.add(1000) }
+
+func (m *mishaps) add(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count += n
+	m.more.Broadcast()
+}
+
+// await waits until there were n.
+func (m *mishaps) await(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.count < n {
+		m.more.Wait()
 	}
 }
 
@@ -278,7 +326,11 @@ func verify(t *testing.T, u *upstream, dsn string, faults bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, wrong := range u.y.judge(uses(t, conn), faults) {
+		t.Error(wrong)
+	}
 	x, steps := u.x.Load(), u.steps.Load()
+	t.Logf("executed: %d y of %d questions, %d answers", len(u.y.executed), questions, len(u.y.answers))
 	t.Logf("executed: %d x, %d %d %d z, %d steps; admitted: %v", x, u.z[0].Load(), u.z[1].Load(), u.z[2].Load(), steps, admitted)
 	if admitted["x"] != budget || x > budget || !faults && x != budget {
 		t.Errorf("%d calls of x are executed, %d admitted, of %d", x, admitted["x"], budget)
