@@ -2,10 +2,12 @@ package audit
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -43,10 +45,6 @@ type encoder struct {
 }
 
 func (b *encoder) decision(d *Decision) {
-	if len(d.Args) > 0 {
-		b.other = true
-		return
-	}
 	b.raw(`{"time":`)
 	b.time(d.Time)
 	if !d.Called.IsZero() {
@@ -71,6 +69,7 @@ func (b *encoder) decision(d *Decision) {
 	b.strings(`,"weak":`, d.Weak)
 	b.number(`,"omittedNames":`, d.Omitted)
 	b.optional(`,"arguments":`, d.Arguments)
+	b.value(`,"args":`, d.Args)
 	b.values(d.Values)
 	b.optional(`,"row":`, d.Row)
 	b.strings(`,"reads":`, d.Reads)
@@ -187,14 +186,9 @@ func (b *encoder) strings(member string, list []string) {
 	b.raw(`]`)
 }
 
-// values leaves values in plain, and amounts, to package json.
 func (b *encoder) values(list []Value) {
 	for i := range list {
 		v := &list[i]
-		if len(v.Values) > 0 || v.Amount != "" {
-			b.other = true
-			return
-		}
 		if i == 0 {
 			b.raw(`,"values":[{"field":`)
 		} else {
@@ -202,11 +196,53 @@ func (b *encoder) values(list []Value) {
 		}
 		b.string(v.Field)
 		b.strings(`,"sha256":`, v.Hashes)
+		for k, value := range v.Values {
+			b.value([...]string{`,"values":[`, `,`}[min(k, 1)], value)
+			b.other = b.other || len(value) == 0
+		}
+		if len(v.Values) > 0 {
+			b.raw(`]`)
+		}
+		b.value(`,"amount":`, []byte(v.Amount))
+		b.other = b.other || v.Amount != "" && rawjson.Kind([]byte(v.Amount)) != '0'
 		b.optional(`,"lacks":`, v.Lacks)
 		b.raw(`}`)
 	}
 	if len(list) > 0 {
 		b.raw(`]`)
+	}
+}
+
+// value is a JSON value after what stands before it, unless it is empty: without the spaces
+// between its tokens, and escaped as package json does. What is no value is left to that.
+func (b *encoder) value(before string, value []byte) {
+	if len(value) == 0 {
+		return
+	}
+	if b.other = b.other || rawjson.Check(value, rawjson.MaxDepth) != nil; b.other {
+		return
+	}
+	b.raw(before)
+	start, from := len(b.dst), 0
+	inside, ascii := false, true // inside a string
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case c == '\\':
+			i++
+		case c > '~':
+			ascii = false
+		case c > '>':
+		case c == '"':
+			inside = !inside
+		case c <= ' ' && !inside:
+			b.dst, from = append(b.dst, value[from:i]...), i+1
+		case c == '<' || c == '>' || c == '&':
+			b.dst, from = fmt.Appendf(append(b.dst, value[from:i]...), `\u%04x`, c), i+1
+		}
+	}
+	b.dst = append(b.dst, value[from:]...)
+	if !ascii {
+		b.dst = append(b.dst[:start], text.EscapeJSON(b.dst[start:])...)
 	}
 }
 

@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,9 +37,9 @@ func FuzzAppendEvent(f *testing.F) {
 		o := Outcome{Time: when, Event: a, Session: b, Call: n, Tool: c, Outcome: a, Millis: ms, By: b, Values: d.Values}
 		would, args, amount := d, d, o
 		would.Would = &Would{Decision: a, Kind: b, Nets: nets, Reason: c}
-		args.Args = json.RawMessage(`{"a": "b"}`)
-		amount.Values = []Value{{Field: a, Values: []json.RawMessage{args.Args}, Amount: "12"}}
-		for _, e := range []Event{d, would, args, o, amount, Task{Time: when, Event: a}} {
+		args.Args = document(t, map[string]any{a: []any{b, ms > 1, nil}, c: map[string]any{}})
+		amount.Values = []Value{{Field: a, Values: []json.RawMessage{args.Args, args.Args}, Amount: "12"}, {Values: []json.RawMessage{json.RawMessage(b)}, Amount: json.Number(c)}}
+		for _, e := range []Event{d, would, args, o, amount, Outcome{Values: amount.Values[:1]}, Decision{Args: json.RawMessage(a)}, Task{Time: when, Event: a}} {
 			want, wrong := json.Marshal(e)
 			got, err := AppendEvent([]byte("x"), e)
 			if (err == nil) != (wrong == nil) || err == nil && string(got) != "x"+string(text.EscapeJSON(want)) {
@@ -47,12 +49,25 @@ func FuzzAppendEvent(f *testing.F) {
 	})
 }
 
+// document is a value as somebody else writes it, with spaces.
+func document(t *testing.T, value any) json.RawMessage {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("\r\t", " ")
+	if err := e.Encode(value); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // TestEveryField: the encoder knows all fields.
 func TestEveryField(t *testing.T) {
-	nets, values := []NetSays{{"a", "b", "c", "d", true}}, []Value{{"a", []string{"b"}, nil, "", "c"}}
+	nets, values := []NetSays{{"a", "b", "c", "d", true}}, []Value{{"a", []string{"b"}, []json.RawMessage{[]byte("5")}, "7", "c"}}
 	for _, e := range []Event{
 		Decision{
-			moment(), moment(), "a", "b", "c", "d", 1, "e", "f", "g", []string{"h"}, 2, []string{"i"}, []string{"j"}, 3, "k", nil, values, "l", []string{"m"},
+			moment(), moment(), "a", "b", "c", "d", 1, "e", "f", "g", []string{"h"}, 2, []string{"i"}, []string{"j"}, 3, "k", []byte("{}"), values, "l", []string{"m"},
 			"n", "o", nets, "p", "q", "r", "s", true, &Would{"t", "u", nets, "v"}, "w",
 		},
 		Outcome{moment(), "a", "b", 1, "c", "d", values, 1.5, "e"},
@@ -65,17 +80,22 @@ func TestEveryField(t *testing.T) {
 }
 
 func BenchmarkAppendEvent(b *testing.B) {
-	e := sample()
-	var buf []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		buf, _ = AppendEvent(buf[:0], e)
+	full := sample()
+	full.Args = []byte(`{"path":"/home/ann/notes.txt","content":"` + strings.Repeat(`A line of a text.\n`, 50) + `","mode": 420}`)
+	for name, e := range map[string]Decision{"hash": sample(), "full": full} {
+		b.Run(name, func(b *testing.B) {
+			var buf []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				buf, _ = AppendEvent(buf[:0], &e)
+			}
+			b.SetBytes(int64(len(buf)))
+		})
 	}
-	b.SetBytes(int64(len(buf)))
 }
 
 // sample is a decision as most are.
-func sample() Event {
+func sample() Decision {
 	return Decision{
 		Time: moment(), Event: "decision", Session: "s-7a6f", Principal: "local", Client: "agent", Call: 12, ID: "12", Upstream: "files", Tool: "read",
 		Names: []string{"files.read"}, Arguments: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", Decision: "allow", Policy: "44136fa355b3678a",
