@@ -31,7 +31,7 @@ func (a *Admission) allowed(c *Call, g *Generation, d *gate.Allow, consent *Cons
 	entry.Call = d.Ticket.Number
 	a.says(entry, g, d.Nets)
 	entry.Would = a.would(d.Would)
-	return []audit.Event{entry}
+	return entry.alone()
 }
 
 // refused are the events of a refusal by the nets.
@@ -50,12 +50,12 @@ func (a *Admission) refused(v *verdict, d *gate.Refusal) []audit.Event {
 		}
 		entry.Nets[i].Verdict = audit.VerdictName(gate.Blocked)
 	}
-	return []audit.Event{entry}
+	return entry.alone()
 }
 
 // says records what the nets say, and which of them read more than is on record.
-func (a *Admission) says(entry *audit.Decision, g *Generation, verdicts []gate.Verdict) {
-	entry.Nets = make([]audit.NetSays, 0, len(verdicts))
+func (a *Admission) says(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
+	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {
 		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: a.where(v.Rule), Shadow: v.Shadow})
 		if g.opaque[v.Net] {
@@ -69,15 +69,16 @@ func (a *Admission) ended(t *Ticket, e *gate.End, by string) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
-	entry := &audit.Outcome{
+	entry := &outcomeEntry{Outcome: audit.Outcome{
 		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
 		Tool: t.tool, Outcome: audit.OutcomeName(e.Outcome), By: by,
 		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
-	}
+	}}
 	if e.Outcome == gate.Success && e.Result != nil {
 		entry.Values = a.redactor.Results(a.Generation().Reads.Result(e.Result))
 	}
-	return []audit.Event{entry}
+	entry.events[0] = &entry.Outcome
+	return entry.events[:]
 }
 
 // logRefusal logs and counts a refusal.
@@ -108,7 +109,7 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 	for _, b := range r.Facts.Nets {
 		entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
 	}
-	if err := a.append(ctx, entry); err != nil {
+	if err := a.append(ctx, &entry.Decision); err != nil {
 		a.log.Error("recording a refusal", "error", err)
 	}
 }
@@ -166,12 +167,32 @@ func withoutValue(sentence, value, substitute string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) *audit.Decision {
-	r := &audit.Decision{
+// A decisionEntry is a record with room for what most have, so that it takes memory once.
+type decisionEntry struct {
+	audit.Decision
+	events [1]audit.Event
+	names  [4]string
+	nets   [4]audit.NetSays
+}
+
+// alone is the record as the only one of a step.
+func (e *decisionEntry) alone() []audit.Event {
+	e.events[0] = &e.Decision
+	return e.events[:]
+}
+
+// An outcomeEntry is a record, the only one of its step, which takes memory once.
+type outcomeEntry struct {
+	audit.Outcome
+	events [1]audit.Event
+}
+
+func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) *decisionEntry {
+	r := &decisionEntry{Decision: audit.Decision{
 		Time: a.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
 		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.Policy.Shadow(),
-	}
+	}}
 	if r.Called = c.Gate.Time; r.Called.Equal(r.Time) {
 		r.Called = time.Time{}
 	}
@@ -194,11 +215,11 @@ func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, name
 }
 
 // record puts the names of the call on record.
-func record(r *audit.Decision, c *Call, names []gate.Name) {
+func record(r *decisionEntry, c *Call, names []gate.Name) {
 	if len(names) > maxNames {
 		names, r.Omitted = names[:maxNames], len(names)-maxNames
 	}
-	r.Names = make([]string, 0, len(names))
+	r.Names = slices.Grow(r.names[:0], len(names))
 	for i, n := range names {
 		name := audit.Bounded(n.Text)
 		r.Names = append(r.Names, name)

@@ -42,6 +42,7 @@ type queue struct {
 // A batch is steps that are stored together.
 type batch struct {
 	steps   []*Staged
+	few     [2]*Staged
 	over    bool
 	waiting int
 	wake    chan struct{} // nil: nobody waits. A value goes to the one who is to store it; closed: it is over
@@ -156,7 +157,8 @@ func (q *queue) take() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	b := q.open
-	q.open = &batch{steps: make([]*Staged, 0, len(b.steps))}
+	q.open = &batch{}
+	q.open.steps = slices.Grow(q.open.few[:0], len(b.steps))
 	return b
 }
 

@@ -15,14 +15,14 @@ func (l *Log) resume() error {
 	if !l.regular {
 		return nil
 	}
-	info, err := l.file.Stat()
+	size, removed, err := state(l.file)
 	switch {
 	case err != nil:
 		return err
-	case removed(info):
+	case removed:
 		return errors.New("the file was removed")
-	case info.Size() != l.size:
-		if err := l.readEnd(info.Size()); err != nil {
+	case size != l.size:
+		if err := l.readEnd(size); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ type before struct {
 	last    uint64
 	tools   []gate.Call
 	would   gate.WouldCount
-	nets    [8]gate.NetDelta // room for those of most changes
+	nets    [4]gate.NetDelta // room for those of most changes
 }
 
 // remember notes what d, which is not applied yet, takes from s.
