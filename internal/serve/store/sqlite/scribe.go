@@ -89,7 +89,9 @@ func (s *scribe) transact(ctx context.Context, durable bool, f step) error {
 		}
 		return err
 	})
-	s.fault = err
+	if s.fault = err; err != nil {
+		s.turns.locks.close() // the files may be others by then
+	}
 	return err
 }
 
@@ -381,6 +383,7 @@ func (s *scribe) close(ctx context.Context) error {
 		return nil
 	}
 	s.closed = true
+	defer s.turns.locks.close()
 	return s.inTurn(ctx, func() error {
 		if s.link != nil {
 			s.prove(true)

@@ -13,13 +13,19 @@ import (
 //
 // It is a courtesy. Where a turn does not come in time, its process was stopped or locks
 // do not work here, and the lock of SQLite decides.
+//
+// It is used by one goroutine at a time.
 type turnstile struct {
 	path     string
 	patience time.Duration
+	locks    locks
 }
 
 // take returns after a turn was given, with the function that ends it.
 func (t *turnstile) take(ctx context.Context) (done func(), err error) {
+	if t.locks.take(t.path) {
+		return t.locks.give, nil
+	}
 	next, turn := t.lock("-next"), t.lock("-turn")
 	if ok, err := next.TryLock(); ok && err == nil {
 		if ok, err = turn.TryLock(); ok && err == nil {
