@@ -167,8 +167,15 @@ func TestInputAtAnother(t *testing.T) {
 		if r := c.heard(`{"n":2}`, state); at(r.result, "heard") != "" {
 			t.Errorf("of another call: %s", r.raw)
 		}
-		if r := c.heard(`{"n":1}`, state); at(r.result, "heard") != nameGiven || at(r.result, "state") != `"stäte"` {
+		beside := `,"inputResponses":{"who":` + nameGiven + `},"requestState":` + state
+		if r := c.reply(c.callWith("curious", `{"n":1}`, "", `,"x-force":true`+beside)); at(r.result, "heard") != "" {
+			t.Errorf("with more than was shown: %s", r.raw)
+		}
+		if r := c.reply(c.callWith("curious", `{"n":1}`, `"a/mode":"REALLY"`, beside)); at(r.result, "heard") != nameGiven || at(r.result, "state") != `"stäte"` {
 			t.Fatalf("%s", r.raw)
+		}
+		if got := a.received("tools/call"); strings.Contains(got, "REALLY") || strings.Contains(got, "x-force") {
+			t.Errorf("forwarded: %s", got)
 		}
 		a.executed("curious", 2)
 		for _, again := range f.clients {

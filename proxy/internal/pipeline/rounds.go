@@ -128,16 +128,15 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 // suspend passes an InputRequiredResult to a client of 2026-07-28, and keeps the call for the
 // round that brings the responses. It returns why it cannot.
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
-	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
+	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
-	if !p.suspended.add(x, p.Sessions.SeveralPrincipals.Load(), p.Approval.Expire, p.notResumed) {
-		return "Too many calls wait for input."
-	}
 	r := seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: p.Life.Now().Add(p.Approval.Expire)}
-	if err := p.keep(c, x, r.Expires); err != nil {
-		p.suspended.take(x.id)
+	switch err := p.keep(c, x, r.Expires); {
+	case errors.Is(err, rounds.ErrFull):
+		return "Too many calls wait for input."
+	case err != nil:
 		p.Life.Log.Error("a call cannot be kept until its input comes", "tool", c.Tool.Canonical, "call", f.ticket.Number, "error", err)
-		return fmt.Sprintf("The upstream %s asked for input, and the call cannot be kept in the state database until it comes.", name)
+		return fmt.Sprintf("The upstream %s asked for input, and the call cannot be kept until it comes.", c.Tool.Upstream.Config.Name)
 	}
 	if c.approved != nil {
 		r.Beside = c.approved.Beside
@@ -150,12 +149,16 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// keep has other processes know of a call that c suspends, if there are any.
+// keep keeps a call that c suspends.
 func (p *Pipeline) keep(c *Call, x *suspendedCall, expires time.Time) error {
-	if p.Rounds == nil {
+	several := p.Sessions.SeveralPrincipals.Load()
+	switch {
+	case p.Rounds != nil:
+		return p.Rounds.Keep(x.id, c.subject(), several, rounds.Round{Ticket: x.ticket, Approved: x.approved, Expires: expires})
+	case p.suspended.add(x, several, p.Approval.Expire, p.notResumed):
 		return nil
 	}
-	return p.Rounds.Keep(x.id, c.subject(), rounds.Round{Ticket: x.ticket, Approved: x.approved, Expires: expires})
+	return rounds.ErrFull
 }
 
 // answersAll returns an error if the client does not support one of the requests.

@@ -19,11 +19,12 @@ const maxSuspended = 10_000
 
 // A suspendedCall is a call between two rounds (2026-07-28): its client has an
 // InputRequiredResult, and is to send the call again with the responses. The call has
-// passed the gate and is still open there.
+// passed the gate and is still open there. Where other processes may go on with it, it is
+// kept by [Options.Rounds], and else by [suspendedCalls].
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the first round; nil: another process has suspended it
+	call   *Call // the first round; nil: it was kept by Rounds
 
 	approved *rounds.Approved // what a person approved; nil: no person was asked
 
@@ -75,41 +76,23 @@ func (s *suspendedCalls) take(id string) *suspendedCall {
 	return x
 }
 
-// waits reports whether the server of a suspended call waits for it at this process.
-func (s *suspendedCalls) waits(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := s.byID[id]
-	return x != nil && x.inflight != nil
-}
-
 // pickUp ends the suspension of the call that c goes on with; nil: it is over. Of the
 // processes that have it, one picks it up. With an error it stays as it was.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
-	id := c.input.suspended
-	if p.Rounds == nil || p.suspended.waits(id) {
-		return p.suspended.take(id), nil
-	}
-	r, err := p.Rounds.Take(c.State.Key(), id, c.subject())
-	if err != nil {
-		return nil, err
-	}
-	x := p.suspended.take(id)
-	switch {
-	case r == nil: // another process has picked it up
-		return nil, nil
-	case x != nil:
+	x := p.suspended.take(c.input.suspended)
+	if x != nil || p.Rounds == nil {
 		return x, nil
 	}
-	return &suspendedCall{id: id, ticket: r.Ticket, approved: r.Approved}, nil
+	r, err := p.Rounds.Take(c.State.Key(), c.input.suspended, c.subject())
+	if r == nil {
+		return nil, err
+	}
+	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
 // notResumed settles a call whose client did not come back. Its server (2026-07-28) has
 // ended its part with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
-	if p.Rounds != nil && !p.Rounds.Drop(x.id) {
-		return
-	}
 	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
 	p.abandon(x.ticket)
