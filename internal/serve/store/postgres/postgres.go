@@ -72,6 +72,9 @@ func (d *DB) begin(ctx context.Context, o Options) error {
 	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) }); err != nil {
 		return err
 	}
+	if _, err := d.pool.Exec(ctx, idleSQL); err != nil {
+		return err
+	}
 	w := &writer{pool: d.pool, name: strings.ToLower(rand.Text()), flush: !o.NoSync, fresh: d.fresh, turn: make(chan struct{}, 1)}
 	if err := d.pool.QueryRow(ctx, `INSERT INTO petrigate_writer (name) VALUES ($1) RETURNING no`, w.name).Scan(&w.no); err != nil {
 		return err
@@ -109,6 +112,9 @@ func (d *DB) try(ctx context.Context) error {
 
 // Close implements [backend.Backend].
 func (d *DB) Close() error {
+	if d.health.get() == nil {
+		d.writer.resign(d.timeout)
+	}
 	d.writer.closed.Store(true)
 	d.stop()
 	<-d.stopped

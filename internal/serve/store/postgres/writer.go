@@ -221,6 +221,26 @@ func (w *writer) probe(ctx context.Context) error {
 	return err
 }
 
+// Writers without records are of no use once they have ended: of verbs that only read. One
+// that was killed is not there to say so.
+const (
+	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
+	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`
+)
+
+// resign removes this writer if it has committed nothing.
+func (w *writer) resign(within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	if w.take(ctx) != nil {
+		return
+	}
+	defer w.leave()
+	if w.commits == 0 && !w.doubt {
+		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // the next that opens the database does it otherwise
+	}
+}
+
 // settled settles what is open, before anything is read.
 func (w *writer) settled(ctx context.Context) error {
 	if !w.unsettled.Load() {
