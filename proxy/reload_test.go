@@ -3,12 +3,14 @@ package proxy_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -16,13 +18,26 @@ import (
 // call is answered, each is judged by one policy as a whole, and no more calls pass
 // than the largest limit allows, however often it shrinks and grows.
 func TestReloadUnderLoad(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { reloadUnderLoad(t, nil) })
+	t.Run("sqlite", func(t *testing.T) {
+		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "state.db"), Sync: sqlite.Normal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = b.Close() })
+		reloadUnderLoad(t, func(o *proxy.Options) { o.Database = b })
+	})
+}
+
+func reloadUnderLoad(t *testing.T, change func(*proxy.Options)) {
+	t.Helper()
 	reloads := 30
 	if os.Getenv("PETRIGATE_SOAK") != "" {
 		reloads = 1000
 	}
 	const most = 150
 	wide := fmt.Sprintf("limit push to %d per user\nblock danger\n", most)
-	s := start(t, setup{rules: wide})
+	s := start(t, setup{rules: wide, change: change})
 	var made atomic.Int64
 	calls, stop := make(chan struct{}), make(chan struct{})
 	var clients sync.WaitGroup
