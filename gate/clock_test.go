@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -240,7 +241,7 @@ func TestTheClockAndANetThatIsStuck(t *testing.T) {
 // TestLazyClock: it makes no difference how often the time is told.
 func TestLazyClock(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 400 {
+	for range soak.Count(300) {
 		n := randomClockNet(random)
 		policy, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // dice draws small numbers from the bytes of a fuzz input; 0 when they end.
@@ -78,8 +79,9 @@ func FuzzSession(f *testing.F) {
 // TestRandomSessions is the fuzz target on inputs that are long enough to get
 // somewhere.
 func TestRandomSessions(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 1500 {
+	from, count := soak.Range(t, 800)
+	random := rand.New(rand.NewPCG(from, 2))
+	for range count {
 		data := make([]byte, 200)
 		for i := range data {
 			data[i] = byte(random.Uint32())

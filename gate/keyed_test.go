@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestKeyedAsMany compares nets with a key with one net without a key for each value.
-func TestKeyedAsMany(t *testing.T) {
+// TestRandomKeyedAsMany compares nets with a key with one net without a key for each value.
+func TestRandomKeyedAsMany(t *testing.T) {
 	nets, steps := 0, 0
-	for seed := range uint64(2000) {
+	from, count := soak.Range(t, 700)
+	for seed := from; seed < from+uint64(count); seed++ {
 		m := newMany(t, rand.New(rand.NewPCG(seed, 12)))
 		if m == nil {
 			continue

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestKeyedAsManyInShadow compares a net with a key in shadow with one net without a key
+// TestRandomKeyedAsManyInShadow compares a net with a key in shadow with one net without a key
 // for each value, all in shadow, in both worlds.
-func TestKeyedAsManyInShadow(t *testing.T) {
+func TestRandomKeyedAsManyInShadow(t *testing.T) {
 	calls, refused := 0, 0
-	for seed := range uint64(250) {
+	from, count := soak.Range(t, 200)
+	for seed := from; seed < from+uint64(count); seed++ {
 		m := newParted(t, rand.New(rand.NewPCG(seed, 13)))
 		if m == nil {
 			continue

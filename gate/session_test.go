@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 func TestRegistry(t *testing.T) {
@@ -398,10 +399,7 @@ func race(s *gate.Session) int64 {
 }
 
 func TestOneOfManyPasses(t *testing.T) {
-	times := 1000
-	if testing.Short() {
-		times = 20
-	}
+	times := soak.Count(1000)
 	for name, n := range map[string]gate.Net{
 		"limit":    limitNet("x", 1, "session"),
 		"deferred": handNet("n", map[string]int{"idle": 1}, "build: idle -> built [deferred] | x"),

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 func shadow(n gate.Net) gate.Net {
@@ -273,7 +274,7 @@ func TestShadowIsPartOfARule(t *testing.T) {
 // on the one without them: they admit the same and stand the same.
 func TestShadowsChangeNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	for range 80 {
+	for range soak.Count(80) {
 		var all, enforcing []gate.Net
 		for _, n := range randomNets(random, 4) {
 			if n.Shadow = random.IntN(2) == 0; !n.Shadow {
@@ -309,7 +310,7 @@ func TestShadowsChangeNothing(t *testing.T) {
 // each net has alone, if it has no spoilers.
 func TestShadowForetells(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
-	for range 80 {
+	for range soak.Count(80) {
 		nets := randomNets(random, 3)
 		o := gate.PolicyOptions{Deny: random.IntN(3) == 0}
 		force := sessionOf(nets, o)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 func scoped(scope gate.Scope, n gate.Net) gate.Net {
@@ -162,10 +163,7 @@ func TestSharedStateOfAnotherPolicy(t *testing.T) {
 // TestOneBudgetOfManySessions makes calls in eight sessions at once: exactly as
 // many pass as the nets have tokens for, of both scopes.
 func TestOneBudgetOfManySessions(t *testing.T) {
-	times := 60
-	if testing.Short() {
-		times = 10
-	}
+	times := soak.Count(60)
 	const budget = 13
 	for _, scope := range []gate.Scope{gate.ScopePrincipal, gate.ScopeGlobal} {
 		t.Run(fmt.Sprint(scope), func(t *testing.T) {

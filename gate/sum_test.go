@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // sumNet is "limit transfer to most of amount per every".
@@ -195,7 +196,7 @@ func TestSumsWithoutTime(t *testing.T) {
 // passes at the time that the refusal tells, and no nanosecond earlier.
 func TestSumsAddUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
-	for range 200 {
+	for range soak.Count(200) {
 		most := 1 + random.IntN(50)
 		p := play(t, gate.PolicyOptions{}, sumNet(most, 0))
 		spent := 0

@@ -3,6 +3,8 @@ package petri
 import (
 	"slices"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // ring moves tokens round a ring of places; wide ones need several words.
@@ -34,7 +36,7 @@ func TestSearchStaysWithinItsBounds(t *testing.T) {
 func TestMemoryForWiderLanes(t *testing.T) {
 	// The invariants say nothing of these places, so their lanes begin narrow.
 	step := int64(1_500)
-	if underRace {
+	if soak.Race {
 		step *= 9
 	}
 	for _, places := range []int{3, 40} {

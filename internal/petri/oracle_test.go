@@ -2,10 +2,10 @@ package petri
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // oracle enumerates states in the plainest way: a map of strings.
@@ -141,27 +141,10 @@ func randomNet(r *rand.Rand, tokens int) (*Net, Marking) {
 	return n, m
 }
 
-// soakRange is the seed, and how many nets to try: PETRIGATE_SEED and
-// PETRIGATE_SOAK say so.
-func soakRange(t *testing.T, usual int) (seed uint64, count int) {
-	if count = usual; testing.Short() || underRace {
-		count /= 3
-	}
-	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
-		count = n
-	}
-	seed, err := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64)
-	if err != nil {
-		seed = 3
-	}
-	t.Logf("seed %d", seed)
-	return seed, count
-}
-
 // TestRandomNets compares everything that is said of a net with the oracle,
 // with the states one by one and, where there are any, with counters.
 func TestRandomNets(t *testing.T) {
-	seed, rounds := soakRange(t, 250)
+	seed, rounds := soak.Range(t, 160)
 	r := rand.New(rand.NewPCG(seed, 14))
 	bounded, counted := 0, 0
 	for round := range rounds {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // TestDeadlocksOfTheCorpus compares the search for deadlocks with what is known
@@ -59,7 +61,7 @@ func checkTrap(t *testing.T, n *Net, initial Marking, d *search) {
 }
 
 func TestDeadlocksOfRandomNets(t *testing.T) {
-	seed, rounds := soakRange(t, 750)
+	seed, rounds := soak.Range(t, 500)
 	r := rand.New(rand.NewPCG(seed, 7))
 	for range rounds {
 		n, initial := &Net{Places: 2 + r.IntN(5)}, Marking{}

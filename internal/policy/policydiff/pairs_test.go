@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,19 +16,16 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // TestRandomPairs holds comparisons of small policies of all forms with what one edit
 // makes of them to the gate: it contradicts none that is complete, no proof that one is
 // narrower, and it admits every run that is shown.
 func TestRandomPairs(t *testing.T) {
-	count, err := strconv.ParseUint(os.Getenv("PETRIGATE_SOAK"), 10, 64)
-	if err != nil {
-		count = 60
-	}
-	from, _ := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64)
+	from, count := soak.Range(t, 40)
 	shares := make(map[string]*share)
-	for seed := from; seed < from+count; seed++ {
+	for seed := from; seed < from+uint64(count); seed++ {
 		g := rand.New(rand.NewPCG(seed, 43))
 		e := newEdit(g)
 		d, results := e.compare(t)

@@ -3,9 +3,7 @@ package policydiff
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // TestRandomDiffs holds comparisons to the gate: where it says that policies are
@@ -20,12 +19,8 @@ import (
 // however many of them are in flight, and whatever time passes.
 func TestRandomDiffs(t *testing.T) {
 	stats := make(map[string]int)
-	count, err := strconv.ParseUint(os.Getenv("PETRIGATE_SOAK"), 10, 64)
-	if err != nil {
-		count = 250
-	}
-	from, _ := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64)
-	for seed := from; seed < from+count; seed++ {
+	from, count := soak.Range(t, 120)
+	for seed := from; seed < from+uint64(count); seed++ {
 		g := rand.New(rand.NewPCG(seed, 31))
 		old, changed := randomChange(g)
 		d := compared(t, old, changed)

@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // pair is two versions of a random policy, and the calls to try on them.
@@ -136,14 +135,10 @@ func (p *pair) compare(t *testing.T) *Comparison {
 // ten comparisons are complete, no other says what it does not know, and the gate
 // contradicts none.
 func TestShareOfCompleteDiffs(t *testing.T) {
-	count, err := strconv.ParseUint(os.Getenv("PETRIGATE_SOAK"), 10, 64)
-	if err != nil {
-		count = 150
-	}
-	from, _ := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64)
+	from, count := soak.Range(t, 80)
 	results, reasons := make(map[string]int), make(map[string]int)
 	all, complete := 0, 0
-	for seed := from; seed < from+count; seed++ {
+	for seed := from; seed < from+uint64(count); seed++ {
 		g := rand.New(rand.NewPCG(seed, 77))
 		p := randomPair(g)
 		d := p.compare(t)

@@ -67,7 +67,7 @@ func TestBounds(t *testing.T) {
 		"nested quotations":   {strings.Repeat(`"$(`, 300_000), "opaque"},
 		"nested backquotes":   {strings.Repeat("`", 1_000_000), "opaque"},
 		"a long pipe":         {strings.Repeat("a|", 400_000) + "rm", "opaque"},
-		"a pipe":              {strings.Repeat("a|", 9_000) + "rm", "match"},
+		"a pipe":              {strings.Repeat("a|", 5_000) + "rm", "match"},
 		"a list":              {strings.Repeat("a&&", 5_000) + "rm", "match"},
 		"many wrappers":       {strings.Repeat("sudo ", 400) + "rm x", "match"},
 		"very many wrappers":  {strings.Repeat("sudo ", 200_000) + "rm x", "opaque"},

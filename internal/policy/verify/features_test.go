@@ -17,7 +17,7 @@ import (
 // that there are and PetriFlow has not: shadow, unless, once, per successful,
 // windows, budgets of users, channels, prompts and resources; and of
 // hand-written nets that judge arguments, spare calls and are in shadow.
-func TestRandomFeatures(t *testing.T) { soak(t, newFeatureTrial, 40) }
+func TestRandomFeatures(t *testing.T) { try(t, newFeatureTrial, 20) }
 
 func newFeatureTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 5))}
@@ -31,7 +31,7 @@ func newFeatureTrial(t *testing.T, seed uint64) *trial {
 
 // TestRandomValidators: no run refutes anything with arguments that a net
 // refuses, and nothing is proved that the gate was seen to break.
-func TestRandomValidators(t *testing.T) { soak(t, newJudgedTrial, 15) }
+func TestRandomValidators(t *testing.T) { try(t, newJudgedTrial, 15) }
 
 func newJudgedTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 8))}

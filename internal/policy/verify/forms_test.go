@@ -12,7 +12,7 @@ import (
 // TestRandomForms holds verify to the gate in rules of all forms: lists, freshness,
 // taint, keys, budgets at once, in a row and of amounts, allow, approvals of several, and
 // nets with phases.
-func TestRandomForms(t *testing.T) { soak(t, newFormTrial, 60) }
+func TestRandomForms(t *testing.T) { try(t, newFormTrial, 35) }
 
 func newFormTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 13)), names: []string{"a", "b", "c"}, small: small(seed)}

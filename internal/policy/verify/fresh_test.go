@@ -10,7 +10,7 @@ import (
 
 // TestRandomSpoilers holds verify to the gate in policies of nets in which calls spoil
 // what others watch: freshness and taint, over overlaps, failures and unknown outcomes.
-func TestRandomSpoilers(t *testing.T) { soak(t, newSpoilTrial, 60) }
+func TestRandomSpoilers(t *testing.T) { try(t, newSpoilTrial, 40) }
 
 func newSpoilTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 11)), spoils: true, small: small(seed)}

@@ -13,7 +13,7 @@ import (
 
 // TestRandomKeys holds verify to the gate in policies of nets with keys, played with
 // two values and a third.
-func TestRandomKeys(t *testing.T) { soak(t, newKeyTrial, 40) }
+func TestRandomKeys(t *testing.T) { try(t, newKeyTrial, 25) }
 
 func newKeyTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12)), names: []string{"a", "b", "c"}, small: small(seed)}

@@ -66,7 +66,7 @@ func (tr *trial) missed(stats map[string]int) {
 }
 
 // TestRandomLosses is about rules that can take tools away.
-func TestRandomLosses(t *testing.T) { soak(t, newLossTrial, 40) }
+func TestRandomLosses(t *testing.T) { try(t, newLossTrial, 25) }
 
 func newLossTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12))}

@@ -15,7 +15,7 @@ import (
 // TestRandomMixed holds verify to the gate in small policies in which the forms meet:
 // keys of two fields and of expressions, with clocks, users, lists, exceptions, phases
 // and budgets, and claims for each value, of lists, and over periods.
-func TestRandomMixed(t *testing.T) { soak(t, newMixedTrial, 25) }
+func TestRandomMixed(t *testing.T) { try(t, newMixedTrial, 15) }
 
 // A mixture is what the keys of a policy read, and the arguments of its calls.
 type mixture struct {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -17,7 +18,7 @@ import (
 // a person was asked about does not pass in silence. A rule in shadow changes
 // nothing at all. Both are played side by side on random policies.
 func TestOneMoreRule(t *testing.T) {
-	from, count := soakRange(t, 200)
+	from, count := soak.Range(t, 120)
 	stats := map[string]int{}
 	for seed := from; seed < from+uint64(count) && !t.Failed(); seed++ {
 		oneMoreRule(t, seed, stats)

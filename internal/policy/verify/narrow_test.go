@@ -15,7 +15,7 @@ import (
 // TestRandomNarrow holds verify to the gate in policies that are about one kind
 // of field each, with far more values of it than others try. Still it is a
 // sample: what it shows counts, what it does not show does not.
-func TestRandomNarrow(t *testing.T) { soak(t, newNarrowTrial, 20) }
+func TestRandomNarrow(t *testing.T) { try(t, newNarrowTrial, 10) }
 
 // A narrow kind of policies is about one kind of field.
 type narrow struct {

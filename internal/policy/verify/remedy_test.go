@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -187,7 +188,7 @@ func TestRandomRemedies(t *testing.T) {
 }
 
 func randomRemedies(t *testing.T, make func(*testing.T, uint64) *trial) {
-	from, count := soakRange(t, 40)
+	from, count := soak.Range(t, 40)
 	stats := map[string]int{}
 	for seed := from; seed < from+uint64(count) && !t.Failed(); seed++ {
 		tr := make(t, seed)

@@ -17,6 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // A replica is a broker on a connection of its own to the database that all share.
@@ -275,7 +276,7 @@ func TestWithdrawnElsewhere(t *testing.T) {
 func TestRaces(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		replicas := [...]*replica{c.replica(), c.replica()}
-		for n := range 200 {
+		for n := range soak.Count(200) {
 			q := [...]*approval.Request{replicas[0].opens(t, n, 1), replicas[1].opens(t, n, 1)}
 			if q[0].ID != q[1].ID {
 				t.Fatalf("two requests for one call: %s, %s", q[0].ID, q[1].ID)

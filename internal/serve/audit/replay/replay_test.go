@@ -22,6 +22,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit/replay"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/store"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // rules are those that random policies are made of.
@@ -231,13 +232,7 @@ func played(t testing.TB, path string, p *policy.Result) replay.Report {
 // record, with hashes alone as with all arguments, and one verdict that is changed in the log
 // is found.
 func TestRandomLogs(t *testing.T) {
-	logs, seed := 60, uint64(1)
-	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
-		logs = n
-	}
-	if n, err := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64); err == nil {
-		seed = n
-	}
+	seed, logs := soak.Range(t, 60)
 	all := usable(t)
 	decisions, unknown, found := 0, 0, 0
 	for n := range logs {

@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // TestFair: of processes that write to one file as fast as they can, none gets less than
 // half of its share.
 func TestFair(t *testing.T) {
-	const processes, enough = 4, 1500
+	const processes = 4
+	enough := soak.Count(1500)
 	path := place(t)
 	var all []*child
 	for range processes {

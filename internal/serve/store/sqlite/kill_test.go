@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // What the processes of TestKill share: how much of the budget is spent, and what was
@@ -30,11 +30,7 @@ const budgetOf = "PETRIGATE_TEST_BUDGET"
 // Each call reserves, says so, and settles. PETRIGATE_SOAK is how many calls there are,
 // PETRIGATE_SEED what the points are drawn from.
 func TestKill(t *testing.T) {
-	calls, _ := strconv.Atoi(cmp.Or(os.Getenv("PETRIGATE_SOAK"), "300"))
-	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("PETRIGATE_SEED"), "1"), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	seed, calls := soak.Range(t, 300)
 	path := place(t)
 	told := &told{lines: map[string]bool{}}
 	var wait sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/store/statecode"
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 func policyOf(t *testing.T, nets ...gate.Net) *gate.Policy {
@@ -25,12 +26,9 @@ func policyOf(t *testing.T, nets ...gate.Net) *gate.Policy {
 // TestOtherPolicy: a state that was written under another policy is read as
 // [gate.Policy.Adopt] takes it over.
 func TestOtherPolicy(t *testing.T) {
-	seeds := 400
-	if testing.Short() {
-		seeds = 100
-	}
-	for seed := range seeds {
-		g := generator{rand.New(rand.NewPCG(uint64(seed), 14))}
+	from, count := soak.Range(t, 200)
+	for seed := from; seed < from+uint64(count); seed++ {
+		g := generator{rand.New(rand.NewPCG(seed, 14))}
 		nets := g.nets(3)
 		from, err := gate.NewPolicy(nets, gate.PolicyOptions{})
 		if err != nil {
@@ -63,7 +61,7 @@ func TestOtherPolicy(t *testing.T) {
 	}
 }
 
-func compareAdopted(t *testing.T, seed int, s *gate.State, to *gate.Policy, active []string) {
+func compareAdopted(t *testing.T, seed uint64, s *gate.State, to *gate.Policy, active []string) {
 	t.Helper()
 	before, after := statecode.New(s.Policy(), nil), statecode.New(to, active)
 	e := encode(t, before, s, statecode.Info{})
@@ -99,8 +97,9 @@ func compareAdopted(t *testing.T, seed int, s *gate.State, to *gate.Policy, acti
 
 // TestOtherLimits: of a limit whose number has changed, what is used up stays so.
 func TestOtherLimits(t *testing.T) {
-	for seed := range 200 {
-		g := generator{rand.New(rand.NewPCG(uint64(seed), 15))}
+	from, count := soak.Range(t, 100)
+	for seed := from; seed < from+uint64(count); seed++ {
+		g := generator{rand.New(rand.NewPCG(seed, 15))}
 		forms := []string{
 			"limit x to %d per session", "limit x to %d per user per hour", "limit y to %d per minute", "limit z to %d at once", "limit * to %d in a row unless w",
 			"limit x to %d per session for each path", "limit y to %d of n per session", "limit w to %d per successful x with same path", "limit x to %d of n per minute for each path",

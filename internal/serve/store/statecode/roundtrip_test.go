@@ -11,6 +11,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/store/statecode"
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -93,12 +94,9 @@ func (e stored) String() (s string) {
 // written and read again before every step: they answer alike, and what is written of
 // both is equal.
 func TestRoundTrip(t *testing.T) {
-	seeds := 250
-	if testing.Short() {
-		seeds = 50
-	}
-	for seed := range seeds {
-		g := generator{rand.New(rand.NewPCG(uint64(seed), 13))}
+	from, count := soak.Range(t, 120)
+	for seed := from; seed < from+uint64(count); seed++ {
+		g := generator{rand.New(rand.NewPCG(seed, 13))}
 		p := g.policy()
 		if p == nil {
 			continue

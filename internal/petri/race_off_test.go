@@ -1,5 +1,0 @@
-//go:build !race
-
-package petri
-
-const underRace = false
