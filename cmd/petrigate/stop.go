@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -17,11 +20,15 @@ func newStop(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "stop", Short: "Refuse all calls until petrigate start (kill switch)", Args: cobra.NoArgs}
 	c.Long = "stop has the running proxies refuse every call, or those of one session, until petrigate start. Calls\n" +
 		"that are under way end. Lists are still answered. Where the states are in a database, it holds for all\n" +
-		"proxies that use it, also for those that start later; without one, until the process ends."
+		"proxies that use it, also for those that start later; without one, until the process ends. --config opens\n" +
+		"the database itself, which works also while no proxy runs, or none answers."
 	session := c.Flags().String("session", "", "of this `session` alone")
 	reason := c.Flags().String("reason", "", "the `text` that callers are told, and that goes on record")
-	pid := proxyFlag(c)
+	pid, file := proxyFlag(c), databaseFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
+		if *file != "" {
+			return throwInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy) (proxy.Stopping, error) { return p.Stop(*session, actor(), *reason) })
+		}
 		return throwSwitch(s, true, *session, *pid, func(client *control.Client, session string) (proxy.Stopping, error) {
 			return client.Stop(control.Stop{Session: session, Actor: actor(), Reason: *reason})
 		})
@@ -34,8 +41,11 @@ func newStart(s stdio) *cobra.Command {
 	c.Long = "start ends a petrigate stop: that of all calls, or with --session that of a session. Nothing is given\n" +
 		"back: budgets and nets are as they were."
 	session := c.Flags().String("session", "", "end the stop of this `session`")
-	pid := proxyFlag(c)
+	pid, file := proxyFlag(c), databaseFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
+		if *file != "" {
+			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy) (proxy.Stopping, error) { return p.StartAgain(*session, actor()) })
+		}
 		return throwSwitch(s, false, *session, *pid, func(client *control.Client, session string) (proxy.Stopping, error) {
 			return client.StartAgain(control.Stop{Session: session, Actor: actor()})
 		})
@@ -43,25 +53,54 @@ func newStart(s stdio) *cobra.Command {
 	return c
 }
 
+// databaseFlag adds the flag by which an order goes to a database, past all proxies.
+func databaseFlag(c *cobra.Command) *string {
+	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy runs")
+}
+
+// throwInDatabase gives an order to the database of a configuration, and says what became of it.
+func throwInDatabase(s stdio, on bool, session string, pid int, file string, order func(*proxy.Proxy) (proxy.Stopping, error)) error {
+	if pid != 0 {
+		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
+	}
+	c, err := config.Load(config.Options{Path: file})
+	if err != nil {
+		return err
+	}
+	return daemon.WithDatabase(c, func(p *proxy.Proxy) error {
+		done, err := order(p)
+		if err == nil {
+			printSwitch(s.out, on, session, 0, done)
+		}
+		return err
+	})
+}
+
 // throwSwitch gives an order to all running proxies, to the one that has the session, or to
 // the one with the process id, and says what became of it.
 func throwSwitch(s stdio, on bool, session string, pid int, order func(*control.Client, string) (proxy.Stopping, error)) error {
 	clients, session, err := switched(session, pid)
+	if errors.Is(err, errNoProxy) {
+		return fmt.Errorf("%w. Where the states are in a database, --config FILE reaches that without a proxy", err)
+	}
 	if err != nil {
 		return err
 	}
-	for _, client := range clients {
+	var failed []error
+	for _, client := range clients { // one that does not answer keeps the order from no other
 		status, err := client.Status()
 		if err != nil {
-			return err
+			failed = append(failed, err)
+			continue
 		}
 		done, err := order(client, session)
 		if err != nil {
-			return fmt.Errorf("proxy %d: %w", status.Pid, err)
+			failed = append(failed, fmt.Errorf("proxy %d: %w", status.Pid, err))
+			continue
 		}
 		printSwitch(s.out, on, session, status.Pid, done)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // switched returns the proxies that an order is for, and the id of the session.
@@ -78,8 +117,12 @@ func switched(session string, pid int) ([]*control.Client, string, error) {
 	return []*control.Client{one}, "", err
 }
 
+// printSwitch says what became of an order to a proxy, or, with pid 0, to a database.
 func printSwitch(w io.Writer, on bool, session string, pid int, done proxy.Stopping) {
-	what, where := "all calls", fmt.Sprintf("of proxy %d, until it ends", pid)
+	what, which, where := "all calls", fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
+	if pid == 0 {
+		which = "the database"
+	}
 	if session != "" {
 		what = "the calls of session " + session
 	}
@@ -88,13 +131,13 @@ func printSwitch(w io.Writer, on bool, session string, pid int, done proxy.Stopp
 	}
 	switch {
 	case on && done.Already:
-		_, _ = fmt.Fprintf(w, "%s were stopped already (proxy %d)\n", what, pid)
+		_, _ = fmt.Fprintf(w, "%s were stopped already (%s)\n", what, which)
 	case on:
 		_, _ = fmt.Fprintf(w, "%s %s are refused; petrigate start lets them pass again\n", what, where)
 	case done.Already:
-		_, _ = fmt.Fprintf(w, "%s were not stopped (proxy %d)\n", what, pid)
+		_, _ = fmt.Fprintf(w, "%s were not stopped (%s)\n", what, which)
 	default:
-		_, _ = fmt.Fprintf(w, "%s pass again as the policy allows (proxy %d)\n", what, pid)
+		_, _ = fmt.Fprintf(w, "%s pass again as the policy allows (%s)\n", what, which)
 	}
 	for _, left := range done.Left {
 		if !on {

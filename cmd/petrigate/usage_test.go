@@ -66,6 +66,7 @@ var misused = [][]string{
 	{"wrap", "--config", "petrigate.yaml", "--", "server"},
 	{"wrap", "npx", "--", "server"},
 	{"wrap", "--stdio"},
+	{"stop", "--config", "petrigate.yaml", "--proxy", "7"},
 	{"wrap", "--url", "https://h.example/mcp", "--", "server"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"time"
@@ -47,18 +48,32 @@ type database struct {
 // openState opens the database of the configuration; nil: it has none. A database that is
 // away is no error: it is opened when it is there. What no waiting mends is one.
 func (d *Daemon) openState() (*database, error) {
-	c := d.config.State
+	db, err := stateOf(d.config, d.log)
+	if db == nil || err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	if err := db.Try(ctx); errors.Is(err, backend.ErrUnusable) {
+		return nil, &InvalidError{err}
+	}
+	return db, nil
+}
+
+// stateOf is the database of a configuration, which is not open yet; nil: it has none.
+func stateOf(config *config.Config, log *slog.Logger) (*database, error) {
+	c := config.State
 	db := &database{driver: c.Driver}
 	var open func(context.Context) (backend.Backend, error)
 	switch c.Driver {
 	case "sqlite":
-		path, err := StatePath(d.config)
+		path, err := StatePath(config)
 		if err != nil {
 			return nil, &InvalidError{err}
 		}
 		db.place = path
 		open = func(ctx context.Context) (backend.Backend, error) {
-			return opened(sqlite.Open(ctx, sqlite.Options{Path: path, Sync: c.Sync, Logger: d.log}))
+			return opened(sqlite.Open(ctx, sqlite.Options{Path: path, Sync: c.Sync, Logger: log}))
 		}
 	case "postgres":
 		place, err := postgres.Describe(c.DSN)
@@ -72,12 +87,7 @@ func (d *Daemon) openState() (*database, error) {
 	default:
 		return nil, nil
 	}
-	db.Late = store.NewLate(open, d.log)
-	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
-	defer cancel()
-	if err := db.Try(ctx); errors.Is(err, backend.ErrUnusable) {
-		return nil, &InvalidError{err}
-	}
+	db.Late = store.NewLate(open, log)
 	return db, nil
 }
 

@@ -1,0 +1,33 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// WithDatabase runs f on the database of a configuration, whether or not proxies that use
+// it run or answer: the proxy that f gets serves nobody and has no policy.
+func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
+	db, err := stateOf(c, slog.New(slog.DiscardHandler))
+	switch {
+	case err != nil:
+		return err
+	case db == nil:
+		return &InvalidError{fmt.Errorf("%s has no database (state.driver is %s): only the proxy itself can be told", c.File, c.State.Driver)}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	if err := db.Try(ctx); err != nil {
+		return err
+	}
+	p, err := proxy.New(proxy.Options{Database: db.Late})
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	return errors.Join(f(p), p.Close(), p.Leave(), db.Close())
+}
