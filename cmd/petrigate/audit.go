@@ -216,7 +216,7 @@ func auditQuery(s stdio) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
 	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
 		p, left := newRecordPrinter(s.out, *asJSON), *limit
-		for r, err := range log.Records(ctx, f.Since) {
+		for r, err := range log.Records(ctx, f) {
 			if err != nil {
 				return err
 			}

@@ -132,7 +132,7 @@ func auditStats(s stdio) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
 		var stats trail.Stats
-		for r, err := range log.Records(ctx, f.Since) {
+		for r, err := range log.Records(ctx, f) {
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +75,7 @@ func replayed(ctx context.Context, s stdio, log *auditLog, p *policy.Result) (*r
 	}
 	watch, n := newProgress(s.err), 0
 	defer watch.clear()
-	for record, err := range log.Records(ctx, time.Time{}) {
+	for record, err := range log.Records(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}

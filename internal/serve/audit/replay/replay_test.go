@@ -209,7 +209,7 @@ func played(t testing.TB, path string, p *policy.Result) replay.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for record, err := range trail.File(path).Records(t.Context(), time.Time{}) {
+	for record, err := range trail.File(path).Records(t.Context(), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

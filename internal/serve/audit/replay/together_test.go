@@ -76,7 +76,7 @@ func agree(t *testing.T, s trail.Source, p *policy.Result, least int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for record, err := range s.Records(t.Context(), time.Time{}) {
+	for record, err := range s.Records(t.Context(), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

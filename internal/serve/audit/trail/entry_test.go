@@ -67,7 +67,7 @@ func TestFilter(t *testing.T) {
 		{trail.Filter{Since: at(3), Until: at(5)}, "[4 5]"},
 	} {
 		var got []uint64
-		for r, err := range log.Records(t.Context(), time.Time{}) {
+		for r, err := range log.Records(t.Context(), nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestFilter(t *testing.T) {
 
 func TestStats(t *testing.T) {
 	var s trail.Stats
-	for r, err := range dayLog(t).Records(t.Context(), time.Time{}) {
+	for r, err := range dayLog(t).Records(t.Context(), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ const interval = 200 * time.Millisecond
 
 // Last returns the last n records of a log that f selects, and the number of the last of all.
 func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end uint64, err error) {
-	all := s.Records(ctx, f.Since)
+	all := s.Records(ctx, f)
 	if d, ok := s.(Database); ok && *f == (Filter{}) {
 		all = d.records(ctx, backend.Query{Last: true, Limit: max(n, 1)})
 	}
@@ -101,7 +101,7 @@ func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Reco
 		return nil // verify tells of what is no record
 	}
 	if l.Seq > *after+1 {
-		for r, err := range f.Records(ctx, time.Time{}) {
+		for r, err := range f.Records(ctx, nil) {
 			if err != nil || r.Seq >= l.Seq {
 				break // likewise
 			}

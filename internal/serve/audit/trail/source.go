@@ -25,16 +25,16 @@ type Record struct {
 
 // A Source is a log. It can be read several times.
 type Source interface {
-	// Records reads the records in their order: those since a time, and perhaps others;
-	// from the first where it is zero.
-	Records(ctx context.Context, since time.Time) iter.Seq2[Record, error]
+	// Records reads the records in their order: those that f selects, and perhaps others;
+	// all where it is nil.
+	Records(ctx context.Context, f *Filter) iter.Seq2[Record, error]
 }
 
 // A File is a log in a file, with those that were put aside before it.
 type File string
 
 // Records implements [Source]. A line that is no record ends it with an error.
-func (f File) Records(ctx context.Context, _ time.Time) iter.Seq2[Record, error] {
+func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		paths, err := f.paths()
 		for _, path := range paths {
@@ -120,11 +120,15 @@ func lines(r io.Reader) iter.Seq2[[]byte, error] {
 type Database struct{ Backend backend.Backend }
 
 // Records implements [Source].
-func (d Database) Records(ctx context.Context, since time.Time) iter.Seq2[Record, error] {
-	if !since.IsZero() {
-		since = since.Add(-time.Minute) // a clock may be set back between an event and its commit
+func (d Database) Records(ctx context.Context, f *Filter) iter.Seq2[Record, error] {
+	var q backend.Query
+	if f != nil {
+		q.Session = f.Session
+		if !f.Since.IsZero() {
+			q.Since = f.Since.Add(-time.Minute) // a clock may be set back between an event and its commit
+		}
 	}
-	return d.records(ctx, backend.Query{Since: since})
+	return d.records(ctx, q)
 }
 
 func (d Database) records(ctx context.Context, q backend.Query) iter.Seq2[Record, error] {

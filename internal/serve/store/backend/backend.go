@@ -86,7 +86,7 @@ type Write struct {
 // An Event goes on record: one JSON object, without a number and without a line end.
 type Event struct {
 	Time    time.Time
-	Session string
+	Session string // that has taken the step; empty: none, though the object may be about one
 	Object  []byte
 }
 
@@ -150,7 +150,7 @@ type Query struct {
 	Writer  string    // empty: of all writers, in the order of time
 	After   uint64    // with Writer: seq from which on, exclusive
 	Since   time.Time // zero: from the first
-	Session string    // empty: of all
+	Session string    // empty: of all; otherwise those of no session as well
 	Limit   int       // 0: all
 	Last    bool      // the last Limit ones rather than the first
 }

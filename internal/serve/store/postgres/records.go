@@ -50,7 +50,7 @@ func selected(q backend.Query, after backend.Row) (text string, args pgx.NamedAr
 		args["since"] = q.Since
 	}
 	if q.Session != "" {
-		text += ` AND r.session = @session`
+		text += ` AND r.session IN (@session, '')`
 		args["session"] = []byte(q.Session)
 	}
 	between := `, `

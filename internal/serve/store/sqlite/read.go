@@ -142,7 +142,7 @@ func selected(q backend.Query, id int64) (text string, args []any) {
 		also("r.time >= ?", q.Since.UnixMicro())
 	}
 	if q.Session != "" {
-		also("r.session = ?", q.Session)
+		also("r.session IN (?, '')", q.Session)
 	}
 	if q.Last {
 		return text + " ORDER BY r.id DESC LIMIT ?", args

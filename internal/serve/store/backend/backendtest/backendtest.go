@@ -44,8 +44,15 @@ func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
+// nobodys is the number of an event of no session.
+const nobodys = 8
+
 func event(n int) backend.Event {
-	return backend.Event{Time: start.Add(time.Duration(n) * time.Second), Session: "s" + strconv.Itoa(n%2), Object: []byte(`{"n":` + strconv.Itoa(n) + `}`)}
+	e := backend.Event{Time: start.Add(time.Duration(n) * time.Second), Object: []byte(`{"n":` + strconv.Itoa(n) + `}`)}
+	if n != nobodys {
+		e.Session = "s" + strconv.Itoa(n%2)
+	}
+	return e
 }
 
 // commit commits ops, each of which is to have the error.
