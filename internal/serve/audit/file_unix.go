@@ -23,14 +23,10 @@ func openFile(path string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// state tells the size of the file, and whether it has no name any more: what is written to
-// it then is lost.
-func state(f *os.File) (size int64, removed bool, err error) {
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(int(f.Fd()), &stat); err != nil {
-		return 0, false, &os.PathError{Op: "stat", Path: f.Name(), Err: err}
-	}
-	return stat.Size, stat.Nlink == 0, nil
+// removed says whether the file has no name any more.
+func removed(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink == 0
 }
 
 // lock waits until no other process has the file locked. Mostly none has: then the

@@ -21,6 +21,7 @@ type Log struct {
 
 	mu     sync.Mutex
 	file   *os.File // nil once closed
+	quick  quick
 	head   head
 	first  uint64 // number of the first line of the file; 0: it has none
 	closed bool   // the last line closes the file
@@ -63,7 +64,8 @@ func (l *Log) open() (err error) {
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // what is there is to be read
+	l.quick = quickFile(l.file) // and those that follow it in the directory
+	l.size = -1                 // what is there is to be read
 	return l.locked(l.resume)
 }
 
@@ -193,7 +195,7 @@ const maxBuffer = 1 << 20
 
 // write puts whole lines on file, up to the place end, or leaves the file as it was before.
 func (l *Log) write(lines []byte, end Place) error {
-	n, err := l.file.Write(lines)
+	n, err := l.quick.write(l.file, lines)
 	if err != nil {
 		if l.regular && n > 0 {
 			// If this fails too, the next resume finds the half line.

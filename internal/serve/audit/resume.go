@@ -15,7 +15,7 @@ func (l *Log) resume() error {
 	if !l.regular {
 		return nil
 	}
-	size, removed, err := state(l.file)
+	size, removed, err := l.quick.state(l.file)
 	switch {
 	case err != nil:
 		return err
