@@ -75,13 +75,9 @@ func New(key Key, now func() time.Time) *Sealer {
 	s := &Sealer{key: key, now: now}
 	_, _ = rand.Read(s.salt[:]) // it never fails
 	if key == nil {
-		s.key = func(context.Context) ([]byte, error) {
-			own := make([]byte, 32)
-			_, _ = rand.Read(own)
-			return own, nil
-		}
-		_ = s.Ready(context.Background())
-		s.key = nil
+		own := make([]byte, 32)
+		_, _ = rand.Read(own)
+		_, _ = s.use(own) // nor does this, for a key of that size
 	}
 	return s
 }
@@ -89,28 +85,36 @@ func New(key Key, now func() time.Time) *Sealer {
 // Ready reads the key unless that was done. Nothing can be sealed before.
 func (s *Sealer) Ready(ctx context.Context) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.known != nil {
+	known := s.known != nil
+	s.mu.Unlock()
+	if known {
 		return nil
 	}
-	return s.readKey(ctx)
+	_, err := s.readKey(ctx)
+	return err
 }
 
-// readKey requires the lock.
-func (s *Sealer) readKey(ctx context.Context) error {
+// readKey reads the key, and reports whether it is another one than before.
+func (s *Sealer) readKey(ctx context.Context) (another bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, keyWait)
 	defer cancel()
-	s.read = time.Now()
 	key, err := s.key(ctx)
 	if err != nil {
-		return fmt.Errorf("the key of requestState: %w", err)
+		return false, fmt.Errorf("the key of requestState: %w", err)
 	}
+	return s.use(key)
+}
+
+func (s *Sealer) use(key []byte) (another bool, err error) {
 	own, err := derive(key, s.salt[:])
 	if err != nil {
-		return err
+		return false, err
 	}
-	s.known, s.own = key, own
-	return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	another = !bytes.Equal(key, s.known)
+	s.known, s.own, s.read = key, own, time.Now()
+	return another, nil
 }
 
 // derive returns what seals under the key for one salt.
@@ -164,15 +168,20 @@ func (s *Sealer) sealedHere(raw []byte) bool { return bytes.Equal(raw[:saltSize]
 // replaced since it was read.
 func (s *Sealer) open(ctx context.Context, salt, sealed []byte) ([]byte, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	plain, err := s.openBy(salt, sealed)
-	if err == nil || s.key == nil || time.Since(s.read) < reread {
+	again := err != nil && s.key != nil && time.Since(s.read) >= reread
+	if again {
+		s.read = time.Now()
+	}
+	s.mu.Unlock()
+	if !again {
 		return plain, err
 	}
-	before := s.known
-	if err := s.readKey(ctx); err != nil || bytes.Equal(before, s.known) {
+	if another, err := s.readKey(ctx); err != nil || !another {
 		return nil, ErrState
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.openBy(salt, sealed)
 }
 
