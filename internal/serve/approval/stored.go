@@ -163,23 +163,22 @@ func (b *Broker) learn(rows []backend.Approval) (over []string) {
 			q.doubt = q.doubt && q.claimed
 			continue
 		}
+		if isLive(State(row.State)) && !now.Before(row.Expires) {
+			over = append(over, row.ID)
+		}
 		doc, d, err := read(row)
 		if err != nil {
 			b.options.Log.Error("an approval is left out", "error", err)
 			continue
 		}
-		expired := isLive(d.answer.State) && !now.Before(row.Expires)
 		switch {
 		case q != nil:
 			b.take(q, d, row.Version)
 			q.doubt = q.doubt && q.claimed
-		case isLive(d.answer.State) && !expired, d.answer.State == Denied && now.Before(d.stands):
+		case isLive(d.answer.State) && now.Before(row.Expires), d.answer.State == Denied && now.Before(d.stands):
 			q = b.adopted(row, doc)
 			b.begin(q)
 			b.take(q, d, row.Version)
-		}
-		if expired {
-			over = append(over, row.ID)
 		}
 	}
 	return over

@@ -226,6 +226,30 @@ func TestTimesElsewhere(t *testing.T) {
 	})
 }
 
+// TestBroken: a request that cannot be read is in the way until its time is over.
+func TestBroken(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		r := c.replica()
+		q := r.opens(t, 1, 1)
+		rows, err := r.database.Approvals(t.Context(), q.ID, "", time.Time{})
+		if err != nil || len(rows) != 1 {
+			t.Fatal(rows, err)
+		}
+		rows[0].Data = []byte("{")
+		if _, err := r.database.PutApproval(t.Context(), rows[0]); err != nil {
+			t.Fatal(err)
+		}
+		other := c.replica()
+		if q, err := other.Open(key(1), deploy, ask(1)); err == nil {
+			t.Errorf("%+v was opened", q)
+		}
+		c.at.Add(61)
+		if again := other.opens(t, 1, 1); again.ID == q.ID {
+			t.Error("it is the same request")
+		}
+	})
+}
+
 // TestTwoPersonsElsewhere: two persons at two replicas are two, and one at two is one.
 func TestTwoPersonsElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {

@@ -12,10 +12,6 @@ import (
 )
 
 const (
-	// One whose time is over makes room for another.
-	expireSQL = `UPDATE petrigate_approval SET state = 'expired', version = version + 1, changed = now()
-	WHERE sha256(key) = sha256($1) AND id <> $2 AND state IN ('pending', 'approved') AND expires <= $3`
-
 	insertSQL = `INSERT INTO petrigate_approval (id, key, state, session, version, created, expires, changed, data)
 	VALUES ($1, $2, $3, $4, 1, $5, $6, now(), $7) ON CONFLICT DO NOTHING`
 
@@ -39,8 +35,6 @@ func put(ctx context.Context, tx pgx.Tx, a backend.Approval) error {
 	sql, args := insertSQL, []any{[]byte(a.ID), []byte(a.Key), a.State, []byte(a.Session), a.Created, a.Expires, a.Data}
 	if a.Version != 0 {
 		sql, args = replaceSQL, append(args, a.Version)
-	} else if _, err := tx.Exec(ctx, expireSQL, []byte(a.Key), []byte(a.ID), a.Created); err != nil {
-		return err
 	}
 	tag, err := tx.Exec(ctx, sql, args...)
 	var p *pgconn.PgError

@@ -50,6 +50,9 @@ func approvals(t *testing.T, open func() backend.Backend) {
 	occupied(t, b, first)
 	occupied(t, b, approval("2", first.Key, backend.Pending))
 	occupied(t, b, approval("2", first.Key, backend.Approved))
+	late := approval("2", first.Key, backend.Pending) // that the time of the first is over, whoever wants to ask again says
+	late.Created, late.Expires = late.Expires, late.Expires.Add(time.Hour)
+	occupied(t, b, late)
 	list, err := b.Approvals(t.Context(), "1", "", time.Time{})
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
