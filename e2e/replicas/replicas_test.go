@@ -34,6 +34,7 @@ mcpServers: { up: { url: %q } }
 rules: |
   limit x to 100 per user
   limit z to 5 per user for each env
+  limit w to 12 per user
   require human-approval before y
 approval: { hold: 100ms }
 nets:
@@ -55,12 +56,13 @@ type upstream struct {
 	x       atomic.Int64
 	z       [3]atomic.Int64
 	y       *book
+	w       *inputs
 	steps   atomic.Int64 // of the pipeline
 	running atomic.Int64
 }
 
 func newUpstream(t *testing.T) *upstream {
-	u := &upstream{t: t, y: newBook()}
+	u := &upstream{t: t, y: newBook(), w: newInputs()}
 	step := func(context.Context, *testserver.Call) (json.RawMessage, error) {
 		if n := u.running.Add(1); n > 1 {
 			t.Errorf("%d steps of the pipeline run at once", n)
@@ -70,8 +72,9 @@ func newUpstream(t *testing.T) *upstream {
 		<-time.After(5 * time.Millisecond)
 		return testserver.Text("done"), nil
 	}
-	s := httptest.NewServer(testserver.New(testserver.Options{Name: "up", Tools: []testserver.Tool{
+	s := httptest.NewServer(testserver.New(testserver.Options{Name: "up", Eras: testserver.Modern, Tools: []testserver.Tool{
 		{Name: "build", Run: step}, {Name: "deploy", Run: step}, {Name: "y", Run: u.y.execute},
+		{Name: "w", Verbatim: true, Run: u.w.execute},
 		{Name: "x", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
 			u.x.Add(1)
 			return testserver.Text("x"), nil
@@ -194,7 +197,7 @@ func (f *fleet) call(i int, tool, args string) (done bool, body string) {
 // TestReplicas: three replicas and 64 clients, while one is killed, the database crashes,
 // and connections to it are cut: what a budget has is executed, and never more, one step of
 // the pipeline runs at a time, all that was executed is on record, and what people are asked
-// about runs once, as they were shown it.
+// about runs once, as they were shown it. A call that the server wants input for goes on once.
 func TestReplicas(t *testing.T) {
 	rounds := 1 // with faults, after one without
 	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
@@ -218,6 +221,7 @@ func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 	for range 3 {
 		f.replicas = append(f.replicas, start(t, bin, t.TempDir(), u, dsn))
 	}
+	waiting := f.begin(8)
 	var wait sync.WaitGroup
 	var made atomic.Int64
 	for c := range clients {
@@ -237,6 +241,9 @@ func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 	for n := range questions { // half of them come back when the server has crashed since
 		wait.Go(func() { f.request(t, n, func() { f.mishaps.await(3 * (n % 2)) }) })
 	}
+	for n, state := range waiting {
+		wait.Go(func() { f.mishaps.await(n % 4); f.end(t, n, state) })
+	}
 	ended := make(chan struct{})
 	go func() { wait.Wait(); close(ended) }()
 	if faults {
@@ -250,7 +257,7 @@ func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 	for i := range budget + 10 {
 		f.call(i, "x", "{}")
 	}
-	verify(t, u, dsn, faults)
+	verify(t, u, dsn, len(waiting), faults)
 }
 
 func disturb(t *testing.T, s *postgrestest.Server, f *fleet, another func() *replica, made *atomic.Int64, calls int, ended <-chan struct{}) {
@@ -308,7 +315,7 @@ func (m *mishaps) await(n int) {
 }
 
 // verify compares what was executed with what is on record.
-func verify(t *testing.T, u *upstream, dsn string, faults bool) {
+func verify(t *testing.T, u *upstream, dsn string, waiting int, faults bool) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -329,8 +336,12 @@ func verify(t *testing.T, u *upstream, dsn string, faults bool) {
 	for _, wrong := range u.y.judge(uses(t, conn), faults) {
 		t.Error(wrong)
 	}
+	for _, wrong := range u.w.judge(int(admitted["w"]), waiting, faults) {
+		t.Error(wrong)
+	}
 	x, steps := u.x.Load(), u.steps.Load()
 	t.Logf("executed: %d y of %d questions, %d answers", len(u.y.executed), questions, len(u.y.answers))
+	t.Logf("executed: %d w, and %d of %d second rounds", u.w.begun, len(u.w.ended), waiting)
 	t.Logf("executed: %d x, %d %d %d z, %d steps; admitted: %v", x, u.z[0].Load(), u.z[1].Load(), u.z[2].Load(), steps, admitted)
 	if admitted["x"] != budget || x > budget || !faults && x != budget {
 		t.Errorf("%d calls of x are executed, %d admitted, of %d", x, admitted["x"], budget)
