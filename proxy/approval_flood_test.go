@@ -108,13 +108,13 @@ func TestRefusedCallsHoldNothing(t *testing.T) {
 		s := start(t, setup{})
 		c := s.connect(l, "")
 		c.must("safe", `{}`)
-		before, large := heap(), strings.Repeat("x", 2<<20)
+		before, large := heap(), strings.Repeat("x", 1<<20)
 		for i := range 24 {
 			if r := c.do("deploy", `{"n":`+strconv.Itoa(i)+`,"a":"`+large+`"}`); r.decision("kind") != "approval" {
 				t.Errorf("%s", r.raw)
 			}
 		}
-		if after := heap(); after > before+16<<20 {
+		if after := heap(); after > before+8<<20 {
 			t.Errorf("%d bytes before, %d after", before, after)
 		}
 	}

@@ -72,7 +72,7 @@ func upstreamKinds(t *testing.T, f func(t *testing.T, up func(t *testing.T) prox
 // arguments until they are sent, and not for as long as nobody answers: neither
 // after it was cancelled nor after its time is over.
 func TestUnansweredCallsHoldNothing(t *testing.T) {
-	const calls, size, most = 4, 1 << 20, 2 << 20
+	const calls, size, most = 4, 1 << 19, 1 << 20
 	large := `{"silent":true,"x":"` + strings.Repeat("x", size) + `"}`
 	unanswered := func(t *testing.T, l leg, u proxy.Upstream, timeout time.Duration) {
 		s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) {

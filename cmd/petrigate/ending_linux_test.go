@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -82,18 +81,14 @@ func (d *doomed) alone(t *testing.T) {
 	if strings.Contains(string(rest), "panic") {
 		t.Errorf("%v: %s", err, rest)
 	}
-	for len(processesOf(d.dir)) > 0 { // the test's timeout bounds it
-		runtime.Gosched()
-	}
+	until(t, "nothing is left", func() bool { return len(processesOf(d.dir)) == 0 })
 }
 
 // TestKilled: F005. Of a proxy that is killed nothing stays, also where a shell
 // stands between it and its server.
 func TestKilled(t *testing.T) {
 	d := startDoomed(t)
-	for len(processesOf(d.dir)) < 3 { // the proxy, the shell and the server
-		runtime.Gosched()
-	}
+	until(t, "the proxy, the shell and the server run", func() bool { return len(processesOf(d.dir)) >= 3 })
 	_ = d.cmd.Process.Kill()
 	d.alone(t)
 }
