@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -19,7 +20,7 @@ import (
 // on, and it is on record. What is not the same is asked about.
 func TestDenialSticks(t *testing.T) {
 	t.Parallel()
-	const again = 1000
+	again := soak.Count(1000)
 	for channel, set := range map[string]func() setup{"cli": func() setup { return byOperator(time.Hour) }, "elicit": func() setup { return setup{} }} {
 		eachLeg(t, func(t *testing.T, l leg) {
 			now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
@@ -109,7 +110,7 @@ func TestRefusedCallsHoldNothing(t *testing.T) {
 		c := s.connect(l, "")
 		c.must("safe", `{}`)
 		before, large := heap(), strings.Repeat("x", 1<<20)
-		for i := range 24 {
+		for i := range soak.Count(24) {
 			if r := c.do("deploy", `{"n":`+strconv.Itoa(i)+`,"a":"`+large+`"}`); r.decision("kind") != "approval" {
 				t.Errorf("%s", r.raw)
 			}

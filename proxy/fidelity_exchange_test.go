@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -65,7 +66,7 @@ func (p *parrot) run(_ context.Context, c *testserver.Call) (json.RawMessage, er
 func eachWay(t *testing.T, f func(t *testing.T, l leg, o testserver.Options)) {
 	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
 		for _, stream := range []bool{false, true} {
-			if underRace && stream != l.modern {
+			if soak.Race && stream != l.modern {
 				continue
 			}
 			f(t, l, testserver.Options{Eras: era, Stream: stream, Capabilities: whole})
@@ -124,7 +125,7 @@ func TestFidelityOfResults(t *testing.T) {
 // TestFidelityOfErrors: an error is the upstream's own, whatever its code.
 func TestFidelityOfErrors(t *testing.T) {
 	t.Parallel()
-	if underRace {
+	if soak.Race {
 		t.Skip("it is much, and one exchange follows the other")
 	}
 	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
@@ -272,7 +273,7 @@ func TestFidelityOfManyTools(t *testing.T) {
 // TestFidelityOfMuch: large results and arguments; the largest only on two legs,
 // since it takes long.
 func TestFidelityOfMuch(t *testing.T) {
-	if underRace {
+	if soak.Race {
 		t.Skip("it is much, and one exchange follows the other")
 	}
 	block := `{"type":"text","text":"` + strings.Repeat(`\u00e9 é 😀 \/ 1.0 `, 1<<10) + `"},`

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -241,7 +242,7 @@ func TestLineLimit(t *testing.T) {
 
 // TestLargeRequests: a limit above the default is the one that counts.
 func TestLargeRequests(t *testing.T) {
-	if underRace {
+	if soak.Race {
 		t.Skip("it is much, and one exchange follows the other")
 	}
 	eachLeg(t, func(t *testing.T, l leg) {
