@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // freshNet is "require a before b since e".
@@ -292,7 +291,7 @@ func TestSpoilersThatDoNotRest(t *testing.T) {
 func TestIntervals(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	passed := 0
-	for range soak.Count(2000) {
+	for range 2000 {
 		m := &intervals{}
 		s := gate.NewSession(newPolicy(t, freshNet("test", "push", "edit")), gate.SessionOptions{})
 		for range 30 {
