@@ -230,7 +230,7 @@ func TestLineLimit(t *testing.T) {
 			c := s.connect(l, "")
 			for _, size := range []int{2000, 5 << 20} {
 				c.send([]byte(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{`+c.meta("")+`"name":"read","arguments":{"a":"`+strings.Repeat("x", size)+`"}}}`), nil)
-				if r := c.reply("null"); r.code() != codeRequest {
+				if r := c.reply("null"); r.code() != codeRequest || !strings.Contains(string(r.raw), "longer than the 2000 bytes") {
 					t.Errorf("%s", r.raw)
 				}
 				c.must("safe", `{}`)

@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +126,30 @@ func TestEndWhileTaking(t *testing.T) {
 		<-served
 		_ = in.Close()
 	}
+}
+
+// TestEndUnread: a client that does not read its answers does not hold up the end.
+func TestEndUnread(t *testing.T) {
+	s := start(t, setup{})
+	unread, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unread.Close()
+	defer out.Close()
+	in, requests := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error)
+	go func() { served <- s.proxy.ServeStdio(ctx, in, out) }()
+	id := strings.Repeat("x", 1000)
+	for i := range 200 { // more than a pipe holds
+		_, _ = fmt.Fprintf(requests, `{"jsonrpc":"2.0","id":"%s%d","method":"ping"}`+"\n", id, i)
+	}
+	cancel()
+	if err := <-served; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	_ = in.Close()
 }
 
 // TestSameIDAgain: whoever has read the answer to a request may use its id again.

@@ -301,7 +301,8 @@ func (p *Proxy) connection(c pool.Upstream) upstream.Config {
 // ServeStdio serves one client: in carries its messages, one a line, and out
 // carries ours and nothing else. It returns when in ends, when ctx ends, or
 // when out cannot be written; calls that are not answered by then are
-// cancelled. It is called once for a connection.
+// cancelled. It is called once for a connection. Where out takes a deadline, it gets one when ctx
+// ends: a client that does not read holds nobody up then.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return p.front.ServeStdio(ctx, in, out)
 }

@@ -145,6 +145,9 @@ func TestOwn(t *testing.T) {
 	if ownIn == in || ownOut == out {
 		t.Skip("this system opens no end of a pipe again")
 	}
+	if ownIn.Name() != "in" || ownOut.Name() != "out" {
+		t.Errorf("errors would name them %q and %q", ownIn.Name(), ownOut.Name())
+	}
 	for _, fd := range fds {
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
 			t.Errorf("the shared end does not block any more: %o, %v", flags, err)
@@ -163,6 +166,42 @@ func TestOwn(t *testing.T) {
 		t.Errorf("at the end: %d, %v", n, err)
 	}
 	_ = ownIn.Close()
+}
+
+// Whoever waits for a client that does not read is told when the time is over.
+func TestDeadline(t *testing.T) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, in := os.NewFile(uintptr(fds[0]), "out"), os.NewFile(uintptr(fds[1]), "in")
+	defer out.Close()
+	defer in.Close()
+	socket, ok := pipe.AsSocket(out)
+	if !ok {
+		t.Fatal("not seen as a socket")
+	}
+	said := make(chan error, 1)
+	go func() {
+		_, err := socket.Write(make([]byte, 8<<20))
+		said <- err
+	}()
+	if err := socket.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-said; !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("a socket: %v", err)
+	}
+	r, w := ends(t)
+	if _, ok := pipe.AsSocket(r.File); ok {
+		t.Error("a pipe is seen as a socket")
+	}
+	if err := w.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(make([]byte, 8<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a pipe: %v", err)
+	}
 }
 
 func ExampleNew() {

@@ -47,8 +47,9 @@ func Own(f *os.File) *os.File {
 		if err != nil {
 			return
 		}
-		if g, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(int(fd)), flags&unix.O_ACCMODE|unix.O_NONBLOCK, 0); err == nil {
-			own = g
+		again, err := unix.Open("/proc/self/fd/"+strconv.Itoa(int(fd)), flags&unix.O_ACCMODE|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err == nil {
+			own = os.NewFile(uintptr(again), f.Name())
 		}
 	})
 	return own

@@ -89,6 +89,11 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer closeIn()
 	out, closeOut := own(out)
 	defer closeOut()
+	if f, ok := out.(*os.File); ok {
+		if socket, ok := pipe.AsSocket(f); ok {
+			out = socket
+		}
+	}
 	err := d.ServeStdio(ctx, in, out)
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 		return nil

@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -21,8 +22,10 @@ import (
 // ServeStdio serves one client: in carries its messages, one a line, and out
 // carries ours and nothing else. It returns when in ends, when ctx ends, or
 // when out cannot be written; calls that are not answered by then are
-// cancelled. It is called once for a connection.
+// cancelled. It is called once for a connection. Where out takes a deadline, it gets one when ctx
+// ends: a client that does not read holds nobody up then.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	defer boundWrites(ctx, out)()
 	w := lines.NewWriter(out)
 	c, err := f.Sessions.Connect("stdio", "local", nil, w)
 	if err != nil {
@@ -70,8 +73,18 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait bounds the wait for answers after a client has closed its side.
+// lastWait bounds the wait for answers after a client has closed its side, and for a client to
+// read what is written to it when all ends.
 const lastWait = time.Second
+
+// boundWrites has writes to out fail soon after the end of ctx, until stop.
+func boundWrites(ctx context.Context, out io.Writer) (stop func() bool) {
+	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
+	if !ok {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(ctx, func() { _ = bounded.SetWriteDeadline(time.Now().Add(lastWait)) })
+}
 
 // awaitAnswers waits until the requests of a client that has closed its side are
 // answered: a client that reads its messages from a file closes its side at once.
@@ -113,7 +126,8 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 		line, err := input.Next()
 		switch {
 		case errors.Is(err, lines.ErrTooLong):
-			r.out.Reply(wire.AppendError(nil, nil, spec.CodeInvalidRequest, err.Error(), nil))
+			text := fmt.Sprintf("the message is longer than the %d bytes that this proxy takes (listen.maxBody)", r.MaxRequest)
+			r.out.Reply(wire.AppendError(nil, nil, spec.CodeInvalidRequest, text, nil))
 			continue
 		case err == io.EOF:
 			return nil
