@@ -190,6 +190,28 @@ func TestReplaced(outer *testing.T) {
 	t.whole()
 }
 
+// TestRestartedOnAnOldCopy: an old copy that a process has met is refused by the next one, too,
+// however short the first one ran.
+func TestRestartedOnAnOldCopy(outer *testing.T) {
+	t := try(outer)
+	t.good(3)
+	t.settle()
+	t.copy(t.path, t.path+".old")
+	t.good(40)
+	t.settle()
+	t.must(os.Rename(t.path, t.path+".away"))
+	t.must(os.Rename(t.path+".old", t.path))
+	want := "record 43 of writer " + t.backend.Writer() + " is missing"
+	t.refused(want)
+	_ = t.backend.Close()
+	if b, err := Open(outer.Context(), Options{Path: t.path}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, %v", b, err)
+	}
+	t.must(os.Rename(t.path+".away", t.path))
+	t.backend = open(outer, Options{Path: t.path})
+	t.good(3)
+}
+
 // TestOverwritten: an old copy is written into the file itself, which SQLite does not
 // notice.
 func TestOverwritten(outer *testing.T) {

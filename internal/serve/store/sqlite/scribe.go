@@ -102,7 +102,11 @@ func (s *scribe) inTurn(ctx context.Context, f func() error) error {
 		return err
 	}
 	defer done()
-	return s.explain(f())
+	err = f()
+	if errors.Is(err, backend.ErrRolledBack) {
+		s.insist()
+	}
+	return s.explain(err)
 }
 
 func (s *scribe) try(durable bool, f step) error {

@@ -86,12 +86,25 @@ func (s *scribe) prove(last bool) {
 		return
 	}
 	w.written = now
-	if err := s.testify(); err != nil {
+	s.proved(s.testify())
+}
+
+// insist names the end of the chain of this process, which the database turned out to lack
+// while the process was running: that it is an older one is known after a restart, too. It
+// needs the turn.
+func (s *scribe) insist() {
+	if s.chain.seq != s.proof.seq {
+		s.proved(s.attest())
+	}
+}
+
+func (s *scribe) proved(err error) {
+	if err != nil {
 		s.log.Warn("the witness of the state database cannot be written; a copy of it that is older than this will not be known after a restart",
 			"file", s.path+witnessSuffix, "error", err)
 		return
 	}
-	w.seq = s.chain.seq
+	s.proof.seq = s.chain.seq
 }
 
 // touch writes something, which brings all to the disk that was committed before, and
@@ -107,6 +120,11 @@ func (s *scribe) testify() error {
 	if err != nil {
 		return err
 	}
+	return s.attest()
+}
+
+// attest writes the file.
+func (s *scribe) attest() error {
 	path := s.path + witnessSuffix
 	t, err := readTestimony(path)
 	if err != nil {
