@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -28,6 +29,23 @@ func broken(err error) bool {
 		return errors.Is(err, backend.ErrRolledBack)
 	}
 	return true
+}
+
+// hurry has the next transactions wait for a moment only where this one has waited in vain for
+// another program that has the file locked: calls are refused until it is free, and
+// each would wait, and those behind it. The first one that succeeds is patient again.
+func (s *scribe) hurry(err error) {
+	locked := code(err) == lib.SQLITE_BUSY
+	if s.link == nil || locked == s.hurried {
+		return
+	}
+	wait := patient
+	if locked {
+		wait = hurried
+	}
+	if s.link.run("PRAGMA busy_timeout = "+strconv.Itoa(wait)) == nil {
+		s.hurried = locked
+	}
 }
 
 // explain says what an error of SQLite means for whoever has to do something about it.

@@ -135,8 +135,17 @@ func TestLocked(outer *testing.T) {
 	defer l.close()
 	t.must(l.run("BEGIN IMMEDIATE"))
 	t.refused("another program has it locked")
+	waits := func(want int64) {
+		t.Helper()
+		if n, err := t.backend.scribe.link.number("PRAGMA busy_timeout"); err != nil || n != want {
+			t.Errorf("the next one waits for %d ms, want %d: %v", n, want, err)
+		}
+	}
+	waits(hurried)
+	t.refused("another program has it locked")
 	t.must(l.run("ROLLBACK"))
 	t.good(1)
+	waits(patient)
 	t.whole()
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	driver "modernc.org/sqlite" // registers itself
@@ -22,9 +23,15 @@ type link struct {
 	file       fs.FileInfo // that it is connected to, for the scribe
 }
 
+// For how many milliseconds a lock is waited for: by all, and where that was in vain before.
+const (
+	patient = 5000
+	hurried = 50
+)
+
 // What all connections are told. A database that was made by somebody hostile runs
 // nothing; the file is never mapped, since another process may cut it.
-var pragmas = []string{"busy_timeout(5000)", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
+var pragmas = []string{"busy_timeout(" + strconv.Itoa(patient) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
 
 // A dialer says by which driver the file is opened, and by which file system of that
 // driver; empty: the one of the machine. Tests have others.

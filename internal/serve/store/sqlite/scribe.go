@@ -35,6 +35,7 @@ type scribe struct {
 	closed  bool
 	synced  bool  // what synchronous is set to: FULL
 	fault   error // of the last transaction
+	hurried bool  // the connection waits for a lock for a moment only
 
 	chain chain // that was committed last
 	notes notes
@@ -84,6 +85,7 @@ func (s *scribe) transact(ctx context.Context, durable bool, f step) error {
 	}
 	err := s.inTurn(ctx, func() error {
 		err := s.try(durable, f)
+		s.hurry(err)
 		if err == nil {
 			s.prove(false)
 		}
@@ -376,7 +378,7 @@ func (s *scribe) detach() {
 	} else {
 		_ = s.link.abandon()
 	}
-	s.link, s.notes = nil, notes{}
+	s.link, s.notes, s.hurried = nil, notes{}, false
 }
 
 // close ends the use of the file, once all that was committed is on the disk.
