@@ -82,10 +82,15 @@ func TestEnds(t *testing.T) {
 	r, w := ends(t)
 	said := make(chan error, 1)
 	go func() {
-		_, err := r.Read(make([]byte, 1))
+		var err error
+		for err == nil {
+			_, err = r.Read(make([]byte, 1))
+		}
 		said <- err
 	}()
-	time.Sleep(10 * time.Millisecond)
+	if _, err := w.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds: it is read
+		t.Error(err)
+	}
 	_ = r.Close()
 	if err := <-said; !errors.Is(err, os.ErrClosed) {
 		t.Errorf("reading: %v", err)

@@ -161,6 +161,9 @@ func TestTurn(outer *testing.T) {
 	}
 	t.good(1)
 	t.whole()
+	if left := t.backend.scribe.turns.left; left != nil {
+		<-left // it has a turn now, and makes no file after the test
+	}
 }
 
 func TestRemoved(outer *testing.T) {

@@ -92,8 +92,6 @@ func (b *Backend) List(_ context.Context, scope backend.Scope) iter.Seq2[backend
 	}
 }
 
-const recordColumns = "SELECT r.id, w.name, r.seq, r.hash, r.time, r.session, r.object FROM record r JOIN writer w ON w.id = r.writer"
-
 // Heads are the last records of all chains.
 func (b *Backend) Heads(context.Context) (heads []backend.Record, err error) {
 	err = b.read(func(l *link) error {

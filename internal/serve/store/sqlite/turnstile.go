@@ -19,12 +19,21 @@ type turnstile struct {
 	path     string
 	patience time.Duration
 	locks    locks
+	left     chan struct{} // closed when the goroutine has ended that was given up last; nil: none was
 }
 
 // take returns after a turn was given, with the function that ends it.
 func (t *turnstile) take(ctx context.Context) (done func(), err error) {
 	if t.locks.take(t.path) {
 		return t.locks.give, nil
+	}
+	if t.left != nil {
+		select {
+		case <-t.left:
+			t.left = nil
+		default:
+			return func() {}, nil // it still waits for the same turn
+		}
 	}
 	next, turn := t.lock("-next"), t.lock("-turn")
 	if ok, err := next.TryLock(); ok && err == nil {
@@ -43,8 +52,9 @@ func (t *turnstile) lock(suffix string) *flock.Flock {
 // wait blocks in a goroutine of its own: a lock can be waited for in turn only by a call
 // that cannot be given up.
 func (t *turnstile) wait(ctx context.Context, next, turn *flock.Flock) (done func(), err error) {
-	got, gone := make(chan struct{}), make(chan struct{})
+	got, gone, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(left)
 		if next.Lock() == nil {
 			_ = turn.Lock()
 			_ = next.Close()
@@ -62,9 +72,11 @@ func (t *turnstile) wait(ctx context.Context, next, turn *flock.Flock) (done fun
 		return func() { _ = turn.Close() }, nil
 	case <-late.C:
 		close(gone)
+		t.left = left
 		return func() {}, nil
 	case <-ctx.Done():
 		close(gone)
+		t.left = left
 		return nil, ctx.Err()
 	}
 }
