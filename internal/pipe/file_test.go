@@ -84,7 +84,7 @@ func TestEnds(t *testing.T) {
 	go func() {
 		var err error
 		for err == nil {
-			_, err = r.Read(make([]byte, 1))
+			_, err = r.Read(make([]byte, 64<<10))
 		}
 		said <- err
 	}()
