@@ -20,7 +20,7 @@ func (l *Log) resume() error {
 	case err != nil:
 		return err
 	case removed:
-		return errors.New("the file was removed")
+		return errors.New("the file was removed; end petrigate and start it again to begin another one")
 	case size != l.size:
 		if err := l.readEnd(size); err != nil {
 			return err
