@@ -302,9 +302,9 @@ func TestParseTokens(t *testing.T) {
 		"ann: short":                           "!f:1 holds no token of 16 characters or more",
 		"ann: " + one + "\nann: " + two:        "!f:2: this name has a token already",
 		one + "\n" + two:                       "!f:2: several tokens need names: write name: token",
-		one + " " + two:                        "!f:1 holds no token of 16 characters or more",
+		one + " " + two:                        "!f:1: a token has no space in it; with a name it is written name: token",
 		"ann:  " + one + "\n: " + two + "\n":   "!f:2: the token has no name before its colon",
-		"ann: " + one + "\nb: " + one + " x y": "!f:2 holds no token of 16 characters or more",
+		"ann: " + one + "\nb: " + one + " x y": "!f:2: a token has no space in it; with a name it is written name: token",
 	} {
 		got, err := parseTokens("f", text)
 		all := got.unnamed

@@ -82,7 +82,9 @@ func parseTokens(path, text string) (tokens, error) {
 			return tokens{}, fmt.Errorf("%s:%d: this name has a token already", path, i+1)
 		case named && name == "":
 			return tokens{}, fmt.Errorf("%s:%d: the token has no name before its colon", path, i+1)
-		case len(token) < leastToken || strings.ContainsFunc(token, unicode.IsSpace):
+		case strings.ContainsFunc(token, unicode.IsSpace):
+			return tokens{}, fmt.Errorf("%s:%d: a token has no space in it; with a name it is written name: token", path, i+1)
+		case len(token) < leastToken:
 			return tokens{}, fmt.Errorf("%s:%d holds no token of %d characters or more", path, i+1, leastToken)
 		case !named && t.unnamed != "":
 			return tokens{}, fmt.Errorf("%s:%d: several tokens need names: write name: token", path, i+1)
