@@ -49,9 +49,9 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 		return func() {}
 	}
 	done := make(chan struct{})
-	known, appeared := contents(d.reloads.watched()), false
-	folders := map[string]bool{}
-	d.watchFolders(w, folders)
+	f := &follower{Daemon: d, watcher: w, folders: map[string]bool{}}
+	f.watchFolders(d.reloads.watched())
+	f.known = contents(d.reloads.watched())
 	go func() {
 		defer close(done)
 		defer func() { _ = w.Close() }()
@@ -65,13 +65,12 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 				if !d.concerns(e.Name) {
 					continue // such as the audit log
 				}
-				appeared = appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
+				f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 				timer.Reset(settled)
 			case err := <-w.Errors:
 				d.log.Warn("a change of files may have been missed; petrigate reload reads them", "error", err)
 			case <-timer.C:
-				known, appeared = d.changed(ctx, known, appeared), false
-				d.watchFolders(w, folders)
+				f.look(ctx)
 			}
 		}
 	}()
@@ -89,19 +88,44 @@ func (d *Daemon) concerns(name string) bool {
 	return strings.HasPrefix(base, "..") || slices.ContainsFunc(d.reloads.watched(), func(file string) bool { return filepath.Base(file) == base })
 }
 
-// changed reads the configuration again if something else is in its files than is known, or
-// if it is of other files because some have appeared, and returns what is in them.
-func (d *Daemon) changed(ctx context.Context, known map[string]string, appeared bool) map[string]string {
-	files := d.reloads.watched()
-	now := contents(files)
-	if maps.Equal(now, known) {
-		c, err := d.reloads.load()
-		if !appeared || err != nil || slices.Equal(files, filesOf(c)) {
-			return known
+// A follower knows what is in the files of the configuration.
+type follower struct {
+	*Daemon
+	watcher  *fsnotify.Watcher
+	folders  map[string]bool   // that are watched
+	known    map[string]string // contents of the files that are in force, as they were before these were read
+	appeared bool              // some file has appeared since, or is gone
+}
+
+// look reads the configuration again if something else is in its files than is known, or
+// if it is of other files because some have appeared. What is in them is noted before they are
+// read: what changes meanwhile is a change.
+func (f *follower) look(ctx context.Context) {
+	files, next := f.reloads.watched(), []string(nil)
+	if c, err := f.reloads.load(); err == nil {
+		next = filesOf(c)
+	}
+	f.watchFolders(next)
+	now := contents(slices.Concat(files, next))
+	others := f.appeared && next != nil && !slices.Equal(files, next)
+	if f.appeared = false; !others && maps.Equal(among(now, files), f.known) {
+		return
+	}
+	f.Reload(ctx, control.Reload{Actor: "changed file"})
+	files = f.reloads.watched() // which may be others
+	f.watchFolders(files)
+	f.known = among(now, files)
+}
+
+// among is what is known of some files.
+func among(known map[string]string, files []string) map[string]string {
+	some := make(map[string]string, len(files))
+	for _, name := range files {
+		if content, is := known[name]; is {
+			some[name] = content
 		}
 	}
-	d.Reload(ctx, control.Reload{Actor: "changed file"})
-	return contents(d.reloads.watched()) // which may be others
+	return some
 }
 
 // contents tells what is in files, or that they cannot be read.
@@ -117,17 +141,17 @@ func contents(files []string) map[string]string {
 	return all
 }
 
-// watchFolders watches the folders of the files that are in force.
-func (d *Daemon) watchFolders(w *fsnotify.Watcher, folders map[string]bool) {
-	for _, name := range d.reloads.watched() {
+// watchFolders watches the folders of files.
+func (f *follower) watchFolders(files []string) {
+	for _, name := range files {
 		for _, dir := range foldersOf(name) {
-			if folders[dir] {
+			if f.folders[dir] {
 				continue
 			}
-			if err := w.Add(dir); err != nil {
-				d.log.Warn("changes in a folder are not noticed; petrigate reload reads them", "folder", dir, "error", err)
+			if err := f.watcher.Add(dir); err != nil {
+				f.log.Warn("changes in a folder are not noticed; petrigate reload reads them", "folder", dir, "error", err)
 			}
-			folders[dir] = true
+			f.folders[dir] = true
 		}
 	}
 }
