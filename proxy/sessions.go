@@ -68,14 +68,45 @@ func (p *Proxy) surveyState(ctx context.Context) (records uint64, unknown []Unkn
 		if err != nil {
 			return records, unknown, err
 		}
-		if !s.Gone || p.isLocal(s.Session) != nil {
-			continue
+		calls, err := p.unknownCalls(ctx, s)
+		if err != nil {
+			return records, unknown, err
 		}
-		for _, c := range p.describeElsewhere(s).Calls {
-			unknown = append(unknown, UnknownCall{Session: s.Session, Process: s.Process, Call: c.Number, Tool: c.Tool, Since: c.Since})
-		}
+		unknown = append(unknown, calls...)
 	}
 	return records, unknown, nil
+}
+
+// unknownCalls lists the open calls of a session whose processes have ended. A session that
+// several processes have, or that this one has taken over, may have open calls of each.
+func (p *Proxy) unknownCalls(ctx context.Context, s admission.SessionInfo) (unknown []UnknownCall, err error) {
+	local := p.isLocal(s.Session)
+	if s.Open == 0 || !s.Gone && !s.Lasting && local == nil {
+		return nil, nil
+	}
+	var calls []CallInfo
+	if local != nil {
+		calls = p.describe(local).Calls
+	} else {
+		calls = p.describeElsewhere(s).Calls
+	}
+	lost := map[uint64]string{}
+	if len(calls) > 0 && (local != nil || s.Lasting) {
+		first := slices.MinFunc(calls, func(a, b CallInfo) int { return a.Since.Compare(b.Since) })
+		if lost, err = p.durable.Lost(ctx, s.Session, first.Since); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range calls {
+		process := lost[c.Number]
+		if s.Gone && local == nil {
+			process = s.Process
+		}
+		if process != "" {
+			unknown = append(unknown, UnknownCall{Session: s.Session, Process: process, Call: c.Number, Tool: c.Tool, Since: c.Since})
+		}
+	}
+	return unknown, nil
 }
 
 // Sessions lists the sessions of this process, oldest first.

@@ -125,6 +125,7 @@ type SessionInfo struct {
 	About []byte
 
 	// Of a session of a ledger that several processes share.
+	Open    int       // calls
 	Used    time.Time // when it changed, or was touched, last
 	Process string    // the other process that has it; empty: this one, or none
 	Gone    bool      // that process has ended: the session is kept for calls that are open

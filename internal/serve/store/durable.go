@@ -175,7 +175,7 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 		return admission.SessionInfo{}, err
 	}
 	s := admission.SessionInfo{
-		Key: admission.Key{Session: p.ID.Name, Principal: i.Principal}, Since: i.Since, Lasting: i.Writer == "", Used: p.Changed,
+		Key: admission.Key{Session: p.ID.Name, Principal: i.Principal}, Since: i.Since, Lasting: i.Writer == "", Open: i.Open, Used: p.Changed,
 	}
 	if i.About != "" {
 		s.About = []byte(i.About)
