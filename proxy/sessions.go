@@ -84,29 +84,23 @@ func (p *Proxy) unknownCalls(ctx context.Context, s admission.SessionInfo) (unkn
 	if s.Open == 0 || !s.Gone && !s.Lasting && local == nil {
 		return nil, nil
 	}
-	var calls []CallInfo
+	var info SessionInfo
 	if local != nil {
-		calls = p.describe(local).Calls
+		info = p.describe(local)
 	} else {
-		calls = p.describeElsewhere(s).Calls
+		info = p.describeElsewhere(s)
 	}
-	lost := map[uint64]string{}
-	if len(calls) > 0 && (local != nil || s.Lasting) {
-		first := slices.MinFunc(calls, func(a, b CallInfo) int { return a.Since.Compare(b.Since) })
-		if lost, err = p.durable.Lost(ctx, s.Session, first.Since); err != nil {
-			return nil, err
-		}
+	if len(info.Calls) == 0 {
+		return nil, nil
 	}
-	for _, c := range calls {
-		process := lost[c.Number]
-		if s.Gone && local == nil {
-			process = s.Process
-		}
-		if process != "" {
+	first := slices.MinFunc(info.Calls, func(a, b CallInfo) int { return a.Since.Compare(b.Since) })
+	lost, err := p.durable.Lost(ctx, s.Session, first.Since)
+	for _, c := range info.Calls {
+		if process := lost[c.Number]; process != "" {
 			unknown = append(unknown, UnknownCall{Session: s.Session, Process: process, Call: c.Number, Tool: c.Tool, Since: c.Since})
 		}
 	}
-	return unknown, nil
+	return unknown, err
 }
 
 // Sessions lists the sessions of this process, oldest first.

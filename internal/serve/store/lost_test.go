@@ -8,7 +8,6 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
 // TestLost: of the calls of a session that two processes have, those are lost that were
@@ -18,18 +17,6 @@ func TestLost(t *testing.T) {
 	p, err := gate.NewPolicy(nil, gate.PolicyOptions{})
 	if err != nil {
 		t.Fatal(err)
-	}
-	process := func() *Durable {
-		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = b.Close() })
-		d, err := NewDurable(t.Context(), DurableOptions{Backend: b, Policy: p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
 	}
 	k := admission.Key{Session: "lasting", Principal: "ann"}
 	begun := time.Now()
@@ -47,7 +34,7 @@ func TestLost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a, b := process(), process()
+	a, b := process(t, path, p), process(t, path, p)
 	admit(a, k.Session)
 	admit(b, k.Session)
 	admit(a, k.Session)

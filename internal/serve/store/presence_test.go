@@ -25,6 +25,21 @@ func pass(t *testing.T, d *Durable, by time.Duration) {
 	}
 }
 
+// process is one that uses the database at path.
+func process(t *testing.T, path string, p *gate.Policy) *Durable {
+	t.Helper()
+	b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	d, err := NewDurable(t.Context(), DurableOptions{Backend: b, Policy: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // TestGone: the sessions of a process that has ended are forgotten, but for those with
 // open calls, and those that outlive processes. One that only was away comes back.
 func TestGone(t *testing.T) {
@@ -33,18 +48,6 @@ func TestGone(t *testing.T) {
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Tools: gate.Tools("x")}}}}, gate.PolicyOptions{})
 	if err != nil {
 		t.Fatal(err)
-	}
-	process := func() *Durable {
-		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = b.Close() })
-		d, err := NewDurable(t.Context(), DurableOptions{Backend: b, Policy: p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
 	}
 	call := func(d *Durable, session string, o gate.Outcome) {
 		t.Helper()
@@ -64,7 +67,7 @@ func TestGone(t *testing.T) {
 			}
 		}
 	}
-	a, b := process(), process()
+	a, b := process(t, path, p), process(t, path, p)
 	call(a, "over", gate.Success)
 	call(a, "open", gate.Unknown)
 	call(a, "lasting", gate.Success)
