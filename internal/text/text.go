@@ -84,6 +84,9 @@ func Excerpt(s string, limit int) string {
 // cursor, changes the direction, is invisible, or only looks like a space
 // becomes an escape. It is the one sanitiser for all that people read.
 func Escape(s string) string {
+	if plain(s) {
+		return s
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -98,6 +101,16 @@ func Escape(s string) string {
 		i += size
 	}
 	return b.String()
+}
+
+// plain reports whether every byte is a character that is seen, or a space.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // EscapeJSON is JSON that says the same with escapes for what [Escape] escapes: such

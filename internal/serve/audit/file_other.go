@@ -18,5 +18,7 @@ func openFile(path string, flags int) (*os.File, error) {
 func removed(os.FileInfo) bool { return false }
 
 // Without a lock only one process may write the file.
-func lock(*os.File) error { return nil }
-func unlock(*os.File)     {}
+func lock(*os.File) error  { return nil }
+func unlock(*os.File)      {}
+func share(*os.File) error { return nil }
+func alone(*os.File) bool  { return false }

@@ -32,18 +32,38 @@ func removed(info os.FileInfo) bool {
 // lock waits until no other process has the file locked. Mostly none has: then the
 // scheduler need not be told.
 func lock(f *os.File) error {
-	fd := f.Fd()
-	if _, _, err := syscall.RawSyscall(syscall.SYS_FLOCK, fd, syscall.LOCK_EX|syscall.LOCK_NB, 0); err == 0 {
+	if tryFlock(f, syscall.LOCK_EX) {
 		return nil
 	}
+	return flock(f, syscall.LOCK_EX)
+}
+
+func unlock(f *os.File) { tryFlock(f, syscall.LOCK_UN) }
+
+// share has the file locked together with all others that share it.
+func share(f *os.File) error {
+	if tryFlock(f, syscall.LOCK_SH) {
+		return nil
+	}
+	return flock(f, syscall.LOCK_SH)
+}
+
+// alone reports whether nobody else shares a file that is shared.
+func alone(f *os.File) bool {
+	yes := tryFlock(f, syscall.LOCK_EX)
+	return share(f) == nil && yes // which was lost by the attempt
+}
+
+func tryFlock(f *os.File, how int) bool {
+	_, _, err := syscall.RawSyscall(syscall.SYS_FLOCK, f.Fd(), uintptr(how|syscall.LOCK_NB), 0)
+	return err == 0
+}
+
+func flock(f *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(fd), syscall.LOCK_EX)
+		err := syscall.Flock(int(f.Fd()), how)
 		if err != syscall.EINTR {
 			return err
 		}
 	}
-}
-
-func unlock(f *os.File) {
-	_, _, _ = syscall.RawSyscall(syscall.SYS_FLOCK, f.Fd(), syscall.LOCK_UN, 0)
 }

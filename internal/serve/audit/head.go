@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"syscall"
 )
@@ -81,19 +80,13 @@ func (h *head) write(l Place) {
 
 // store puts the content into memory. A process that is killed in the middle leaves what is
 // no head. It reports false where the file was cut short by somebody.
-func (h *head) store(content []byte) (stored bool) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if !stored && recover() != nil {
-			unmapFile(h.mapped)
-			h.mapped = nil
-		}
-	}()
-	h.mapped[space] = unfinished
-	copy(h.mapped, content[:space])
-	copy(h.mapped[space+1:], content[space+1:])
-	h.mapped[space] = ' '
-	return true
+func (h *head) store(content []byte) bool {
+	return touch(&h.mapped, func() {
+		h.mapped[space] = unfinished
+		copy(h.mapped, content[:space])
+		copy(h.mapped[space+1:], content[space+1:])
+		h.mapped[space] = ' '
+	})
 }
 
 func (h *head) close() {

@@ -61,6 +61,8 @@ type Place struct {
 	Hash [32]byte
 }
 
+func (l *Line) place() Place { return Place{Seq: l.Seq, Hash: l.Hash} }
+
 // append appends the record behind l as a whole line to buf, and moves l to it. record is
 // an object.
 func (l *Place) append(buf, record []byte) []byte {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/safefile"
 )
@@ -19,18 +20,21 @@ type Log struct {
 	rotation Rotation
 	regular  bool // false for a device, which can neither be read nor cut
 
-	mu     sync.Mutex
-	file   *os.File // nil once closed
-	quick  quick
-	head   head
-	first  uint64 // number of the first line of the file; 0: it has none
-	closed bool   // the last line closes the file
-	last   Place  // of the last whole line
-	size   int64  // of the file after it; unused for a device
-	retry  int64  // a size at which it is tried again to put the file aside
-	cut    string // what is missing at the end of the file; empty: nothing
-	buf    []byte // reused from batch to batch
-	fault  error  // why the last records could not be written
+	mu      sync.Mutex
+	file    *os.File // nil once closed
+	quick   quick
+	head    head
+	room    *room // nil: there is none
+	lease   lease
+	first   uint64 // number of the first line of the file; 0: it has none
+	closed  bool   // the last line closes the file
+	last    Place  // of the last line
+	written Place  // of the last one in the file; others are in the room
+	size    int64  // of the file after it; unused for a device
+	retry   int64  // a size at which it is tried again to put the file aside
+	cut     string // what is missing at the end of the file; empty: nothing
+	buf     []byte // reused from batch to batch
+	fault   error  // why the last records could not be written
 }
 
 // ErrClosed is returned for a record that comes after [Log.Close].
@@ -48,6 +52,9 @@ func Open(path string, r Rotation) (*Log, error) {
 		if l.file != nil {
 			l.file.Close()
 		}
+		if l.room != nil {
+			l.room.close()
+		}
 		l.head.close()
 		return nil, openError(path, err)
 	}
@@ -61,12 +68,27 @@ func (l *Log) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
+	l.quick = quickFile(l.file) // and those that follow it in the directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.quick = quickFile(l.file) // and those that follow it in the directory
-	l.size = -1                 // what is there is to be read
-	return l.locked(l.resume)
+	l.size = -1 // what is there is to be read
+	return l.locked(l.join)
+}
+
+// join finds what other processes have left. It requires the lock of the file.
+func (l *Log) join() (err error) {
+	if l.head.file != nil {
+		if err := share(l.head.file); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Lstat(l.path + PendingSuffix); err == nil && info.Size() >= roomEnd {
+		if l.room, err = openRoom(l.path); err != nil {
+			return err
+		}
+	}
+	return l.resume()
 }
 
 // Cut says what was found to be missing at the end of the file as it was opened, where lines
@@ -126,7 +148,7 @@ func (l *Log) AppendAll(records [][]byte) error {
 	if l.file == nil {
 		return ErrClosed
 	}
-	err := l.locked(func() error { return l.append(records) })
+	err := l.put(records)
 	if err != nil {
 		err = fmt.Errorf("writing to the audit log: %w", err)
 	}
@@ -142,8 +164,33 @@ func (l *Log) State() (last uint64, fault error) {
 	return l.last.Seq, l.fault
 }
 
+// put puts the records on the chain.
+func (l *Log) put(records [][]byte) error {
+	busy := l.lease.busy(time.Now())
+	if l.lease.held {
+		if l.keep(l.lines(records)) {
+			return nil
+		}
+		if err := l.settle(); err != nil {
+			return err
+		}
+	}
+	return l.locked(func() error { return l.append(records, busy) })
+}
+
+// lines returns the records as lines, and the place of the last. They are good until the
+// next call.
+func (l *Log) lines(records [][]byte) ([]byte, Place) {
+	end := l.last
+	l.buf = l.buf[:0]
+	for _, r := range records {
+		l.buf = end.append(l.buf, r)
+	}
+	return l.buf, end
+}
+
 // append requires the lock of the file.
-func (l *Log) append(records [][]byte) error {
+func (l *Log) append(records [][]byte, busy bool) error {
 	if err := l.resume(); err != nil {
 		return err
 	}
@@ -152,12 +199,24 @@ func (l *Log) append(records [][]byte) error {
 			return err
 		}
 	}
-	end := l.last
-	l.buf = l.buf[:0]
-	for _, r := range records {
-		l.buf = end.append(l.buf, r)
+	lines, end := l.lines(records)
+	if busy && l.borrow(lines, end) {
+		return nil
 	}
-	return l.write(l.buf, end)
+	return l.write(lines, end)
+}
+
+// expire ends the lease in time.
+func (l *Log) expire() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return
+	}
+	if err := l.settle(); err != nil {
+		l.fault = fmt.Errorf("writing to the audit log: %w", err)
+		l.lease.timer.Reset(leaseWait)
+	}
 }
 
 // Close closes the file. Closing twice is no error.
@@ -167,7 +226,7 @@ func (l *Log) Close() error {
 	if l.file == nil {
 		return nil
 	}
-	err := l.file.Close()
+	err := errors.Join(l.leave(), l.file.Close())
 	l.head.close()
 	l.file = nil
 	return err
@@ -206,7 +265,7 @@ func (l *Log) write(lines []byte, end Place) error {
 	if l.first == 0 {
 		l.first = l.last.Seq + 1
 	}
-	l.last, l.closed = end, false
+	l.last, l.written, l.closed = end, end, false
 	l.size += int64(n)
 	l.head.write(end)
 	if cap(l.buf) > maxBuffer {
@@ -224,6 +283,10 @@ func (l *Log) locked(f func() error) error {
 	if err := lock(l.file); err != nil {
 		return fmt.Errorf("locking it: %w", err)
 	}
-	defer func() { unlock(l.file) }()
+	defer func() {
+		if !l.lease.held {
+			unlock(l.file)
+		}
+	}()
 	return f()
 }

@@ -21,24 +21,14 @@ type quick struct {
 	told  time.Time // until then the scheduler is told
 }
 
-// A write that takes longer than stalled has waited, and the scheduler is told for a minute.
+// A write that takes longer than stalled, which is more than another process takes the
+// processor away for, has waited, and the scheduler is told for a while.
 const (
-	stalled = 2 * time.Millisecond
-	tell    = time.Minute
+	stalled = 30 * time.Millisecond
+	tell    = 10 * time.Second
 )
 
-// quickFile says whether the file is on a file system of this machine.
-func quickFile(f *os.File) quick {
-	var s unix.Statfs_t
-	if unix.Fstatfs(int(f.Fd()), &s) != nil {
-		return quick{}
-	}
-	switch s.Type {
-	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC:
-		return quick{local: true}
-	}
-	return quick{}
-}
+func quickFile(f *os.File) quick { return quick{local: local(f)} }
 
 // write writes all of b at the end of the file.
 func (q *quick) write(f *os.File, b []byte) (int, error) {
@@ -68,6 +58,8 @@ func (q *quick) write(f *os.File, b []byte) (int, error) {
 	return n + rest, err
 }
 
+var empty [1]byte // a path
+
 // state tells the size of the file, and whether it has no name any more: what is written to
 // it then is lost.
 func (q *quick) state(f *os.File) (size int64, gone bool, err error) {
@@ -78,9 +70,11 @@ func (q *quick) state(f *os.File) (size int64, gone bool, err error) {
 		}
 		return info.Size(), removed(info), nil
 	}
-	var s syscall.Stat_t
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_FSTAT, f.Fd(), uintptr(unsafe.Pointer(&s)), 0); errno != 0 {
+	// Who asks for the times, too, has the file system write new ones with each line.
+	var s unix.Statx_t
+	_, _, errno := syscall.RawSyscall6(unix.SYS_STATX, f.Fd(), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH, unix.STATX_SIZE|unix.STATX_NLINK, uintptr(unsafe.Pointer(&s)), 0)
+	if errno != 0 {
 		return 0, false, &os.PathError{Op: "stat", Path: f.Name(), Err: errno}
 	}
-	return s.Size, s.Nlink == 0, nil
+	return int64(s.Size), s.Nlink == 0, nil
 }

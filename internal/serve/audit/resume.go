@@ -27,9 +27,11 @@ func (l *Log) resume() error {
 		}
 	}
 	if l.closed {
-		return l.follow()
+		if err := l.follow(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return l.move()
 }
 
 // readEnd finds the last whole line and cuts off what stands behind it.
@@ -52,10 +54,11 @@ func (l *Log) readEnd(size int64) error {
 	if err != nil {
 		return err
 	}
+	l.written = Place{last.Seq, last.Hash}
 	// Numbers never go back, so that lines which somebody has removed while
 	// the log was open are missed.
 	if last.Seq > l.last.Seq {
-		l.last = Place{last.Seq, last.Hash}
+		l.last = l.written
 	}
 	if h := l.head.read(); h.Seq >= l.last.Seq && h.Seq > 0 {
 		if l.size < 0 {

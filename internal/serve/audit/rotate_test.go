@@ -103,9 +103,11 @@ func TestKeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	for range 20 {
 		mustAppend(t, l, `{"a":1}`)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
 	}
 	aside, err := Aside(path)
 	entries, _ := os.ReadDir(filepath.Dir(path))

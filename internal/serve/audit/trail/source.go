@@ -1,6 +1,7 @@
 package trail
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,11 +37,25 @@ type File string
 // Records implements [Source]. A line that is no record ends it with an error.
 func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		paths, err := f.paths()
+		pending, err := audit.Pending(string(f))
+		var paths []string
+		if err == nil {
+			paths, err = f.paths()
+		}
+		var last uint64
+		more := err == nil
 		for _, path := range paths {
-			if err != nil || !each(ctx, path, &err, yield) {
+			if more = more && each(ctx, path, &err, func(r Record, err error) bool {
+				last = r.Seq
+				return yield(r, err)
+			}); !more {
 				break
 			}
+		}
+		if more {
+			parse(ctx, bytes.NewReader(pending), string(f)+audit.PendingSuffix, &err, func(r Record, err error) bool {
+				return r.Seq <= last || yield(r, err) // the log has it
+			})
 		}
 		if err != nil {
 			yield(Record{}, err)
@@ -65,8 +80,13 @@ func each(ctx context.Context, path string, failed *error, yield func(Record, er
 		return false
 	}
 	defer func() { _ = file.Close() }()
+	return parse(ctx, file, path, failed, yield)
+}
+
+// parse is each of what is read from r.
+func parse(ctx context.Context, r io.Reader, path string, failed *error, yield func(Record, error) bool) bool {
 	number := 0
-	for line, err := range lines(file) {
+	for line, err := range lines(r) {
 		number++
 		if err == nil {
 			err = ctx.Err()

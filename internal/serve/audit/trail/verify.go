@@ -1,11 +1,13 @@
 package trail
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -50,6 +52,10 @@ func (f Fault) String() string {
 // is that of reading; what was changed is in the report.
 func Verify(ctx context.Context, f File) (Report, error) {
 	r := Report{Chains: 1, Faults: []Fault{}, Warnings: []string{}}
+	pending, err := audit.Pending(string(f))
+	if err != nil {
+		return r, err
+	}
 	paths, err := f.paths()
 	if err != nil {
 		return r, err
@@ -63,7 +69,24 @@ func Verify(ctx context.Context, f File) (Report, error) {
 		}
 	}
 	v.end(string(f))
+	if rest := after(pending, v.last.Seq); len(rest) > 0 && r.OK() {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d records are still in %s: so it is while the log is written, and after a crash until it is opened", bytes.Count(rest, []byte{'\n'}), string(f)+audit.PendingSuffix))
+		return r, v.lines(ctx, bytes.NewReader(rest), len(rest)+1, string(f)+audit.PendingSuffix)
+	}
 	return r, nil
+}
+
+// after returns the lines behind that of the record with the number.
+func after(lines []byte, seq uint64) []byte {
+	for rest := lines; len(rest) > 0; {
+		line, behind := cutLine(rest)
+		l, err := audit.ParseLine(line)
+		if err != nil || l.Seq > seq {
+			return rest
+		}
+		rest = behind
+	}
+	return nil
 }
 
 // head reads the head of the log; the zero place where there is none.
@@ -104,10 +127,15 @@ func (v *verifier) file(ctx context.Context, path string) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
+	return v.lines(ctx, file, blockSize(file), path)
+}
+
+// lines verifies what is read from r, so much at a time.
+func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string) error {
 	done := newQueue(v.workers)
 	defer done.drain()
 	number := 0
-	for block, err := range blocks(file, blockSize(file)) {
+	for block, err := range blocks(r, size) {
 		if e := ctx.Err(); e != nil {
 			return e
 		}
