@@ -93,7 +93,11 @@ func (l *Log) join() (err error) {
 
 // Cut says what was found to be missing at the end of the file as it was opened, where lines
 // were cut off or changed; empty: nothing.
-func (l *Log) Cut() string { return l.cut }
+func (l *Log) Cut() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cut
+}
 
 // openError names the file once.
 func openError(path string, err error) error {
@@ -134,7 +138,8 @@ func inspect(f *os.File) (regular bool, err error) {
 func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
 
 // AppendAll writes records, each a JSON object without a line end, as one line
-// each with one write. A line has two members of its own: a first one, "seq", which
+// each, together. Once it returns they outlive the process; in the file they are some
+// milliseconds later where many come, see [Pending]. A line has two members of its own: a first one, "seq", which
 // counts from 1 without a gap, and a last one, "hash", see [Link]. After an error nothing
 // of the records counts, and a later call succeeds as soon as the file can be written again.
 func (l *Log) AppendAll(records [][]byte) error {
