@@ -78,8 +78,12 @@ func (l *Log) borrow(lines []byte, end Place) bool {
 	return true
 }
 
-// furnish sees to it that there is a room.
+// furnish sees to it that there is a room. On a file system that other machines share there is
+// none: they have other memory of the same file.
 func (l *Log) furnish() bool {
+	if !local(l.head.file) {
+		return false
+	}
 	if l.room != nil && l.room.lost() {
 		l.room.close()
 		l.room = nil

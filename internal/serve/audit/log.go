@@ -137,11 +137,11 @@ func inspect(f *os.File) (regular bool, err error) {
 // Append writes one record, see [Log.AppendAll].
 func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
 
-// AppendAll writes records, each a JSON object without a line end, as one line
-// each, together. Once it returns they outlive the process; in the file they are some
-// milliseconds later where many come, see [Pending]. A line has two members of its own: a first one, "seq", which
-// counts from 1 without a gap, and a last one, "hash", see [Link]. After an error nothing
-// of the records counts, and a later call succeeds as soon as the file can be written again.
+// AppendAll writes records, each a JSON object without a line end, as one line each, together.
+// Once it returns they outlive the process; in the file they are some milliseconds later where
+// many come, see [Pending]. A line has two members of its own: a first one, "seq", which counts
+// from 1 without a gap, and a last one, "hash", see [Link]. After an error nothing of the
+// records counts, and a later call succeeds as soon as the file can be written again.
 func (l *Log) AppendAll(records [][]byte) error {
 	for _, r := range records {
 		if err := check(r); err != nil {

@@ -54,7 +54,7 @@ func (l *Log) readEnd(size int64) error {
 	if err != nil {
 		return err
 	}
-	l.written = Place{last.Seq, last.Hash}
+	l.written = last.place()
 	// Numbers never go back, so that lines which somebody has removed while
 	// the log was open are missed.
 	if last.Seq > l.last.Seq {

@@ -13,8 +13,8 @@ import (
 )
 
 // PendingSuffix is behind the name of a log in the name of its room: the file that has the
-// lines which a busy process has yet to move to the log. It is there while one is busy, and
-// after a crash until the log is opened.
+// lines which a busy process has yet to move to the log. It is there from when a process is
+// busy until that ends, and after a crash until another that had the log open ends.
 const PendingSuffix = ".pending"
 
 // What a room has: how often its lines were moved to the log, how many bytes of lines there
@@ -42,10 +42,7 @@ func openRoom(path string) (*room, error) {
 		return nil, err
 	}
 	regular, err := inspect(f)
-	if err = errors.Join(err, notRegular(regular)); err == nil && !local(f) {
-		err = errors.ErrUnsupported // in other machines there is other memory of the same file
-	}
-	if err == nil {
+	if err = errors.Join(err, notRegular(regular)); err == nil {
 		err = allocate(f, roomEnd)
 	}
 	if err == nil {
@@ -84,11 +81,12 @@ func (r *room) lines(used int) (lines []byte, ok bool) {
 	return lines, ok
 }
 
-// clear forgets the lines that are there.
+// clear forgets the lines that are there. Whoever reads them meanwhile sees that from the
+// moves, which are counted before others take their place.
 func (r *room) clear() {
 	touch(&r.mapped, func() {
-		r.count(roomMoves).Add(1)
 		r.count(roomUsed).Store(0)
+		r.count(roomMoves).Add(1)
 	})
 }
 
