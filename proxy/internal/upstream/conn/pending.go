@@ -43,6 +43,13 @@ func (p *Pending) Add(x *Exchange) bool {
 	return true
 }
 
+// Len returns how many exchanges wait for a reply.
+func (p *Pending) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.byID)
+}
+
 // Take removes the exchange with that id, or returns nil.
 func (p *Pending) Take(id int64) *Exchange {
 	p.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"runtime"
 	"sync"
 
 	"github.com/petrigate/petrigate/internal/pipe"
@@ -60,6 +61,18 @@ const Nowhere = math.MaxInt64
 // newline. The message's position in the stream goes to position, which
 // reached reads.
 func (p *Pipe) Write(position *int64, size int, build func([]byte) []byte) error {
+	return p.append(position, size, build, func() {})
+}
+
+// WriteTogether appends a message as Write does, and lets all goroutines that are ready to run
+// do so before it writes: many of them may be about to append a message, and one call of the
+// system writes all.
+func (p *Pipe) WriteTogether(position *int64, size int, build func([]byte) []byte) error {
+	return p.append(position, size, build, runtime.Gosched)
+}
+
+// append appends a message. If nobody writes, it waits, and then writes what is there.
+func (p *Pipe) append(position *int64, size int, build func([]byte) []byte, wait func()) error {
 	p.mu.Lock()
 	if p.err != nil {
 		defer p.mu.Unlock()
@@ -80,6 +93,9 @@ func (p *Pipe) Write(position *int64, size int, build func([]byte) []byte) error
 		return nil
 	}
 	p.busy = true
+	p.mu.Unlock()
+	wait()
+	p.mu.Lock()
 	p.drain() // unlocks
 	return nil
 }

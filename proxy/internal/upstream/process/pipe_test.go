@@ -2,7 +2,10 @@ package process
 
 import (
 	"bufio"
+	"fmt"
 	"os"
+	"slices"
+	"sync"
 	"testing"
 )
 
@@ -38,5 +41,54 @@ func TestCork(t *testing.T) {
 		if !lines.Scan() || lines.Text() != want {
 			t.Errorf("%q, want %q", lines.Text(), want)
 		}
+	}
+}
+
+// TestWriteTogether: what many write together arrives whole, each message once, and what one
+// writes is written when it returns.
+func TestWriteTogether(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p := NewPipe(w, func(error) {})
+	defer p.Shut()
+	const writers, each = 8, 50
+	var want []string
+	var writing sync.WaitGroup
+	say := func(text string) (position int64) {
+		if err := p.WriteTogether(&position, len(text), func(b []byte) []byte { return append(b, text...) }); err != nil {
+			t.Error(err)
+		}
+		return position
+	}
+	for i := range writers {
+		for k := range each {
+			want = append(want, fmt.Sprintf("message %d of %d", k, i))
+		}
+		writing.Go(func() {
+			for k := range each {
+				say(fmt.Sprintf("message %d of %d", k, i))
+			}
+		})
+	}
+	writing.Wait()
+	if position := say("last"); !p.Reached(&position) {
+		t.Error("nobody else writes, and it is not written")
+	}
+	lines := bufio.NewScanner(r)
+	var got []string
+	for range writers * each {
+		lines.Scan()
+		got = append(got, lines.Text())
+	}
+	if lines.Scan(); lines.Text() != "last" {
+		t.Errorf("%q is the last", lines.Text())
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d messages arrived, not as they were sent", len(got))
 	}
 }

@@ -126,13 +126,20 @@ func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stderr.SetReadDeadline(t)
 }
 
+// few requests under way leave it unlikely that another is about to be sent.
+const few = 4
+
 func (c *Conn) Send(x *conn.Exchange) {
 	if !c.Pending.Add(x) {
 		x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 		return
 	}
 	r := &x.Req
-	err := c.Stdin.Write(&x.Position, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
+	write := c.Stdin.Write
+	if c.Pending.Len() > few {
+		write = c.Stdin.WriteTogether
+	}
+	err := write(&x.Position, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
 		return wire.AppendRequestInt(b, x.ID, r.Method, r.Params)
 	})
 	r.Params = nil
