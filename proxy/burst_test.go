@@ -3,11 +3,14 @@ package proxy_test
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/proxy/internal/burst"
 )
 
 // batches is a recorder that stores what comes together with one write.
@@ -74,4 +77,28 @@ func TestBurst(t *testing.T) {
 	}
 	s.eventually("all outcomes are on record", func() bool { return len(records.outcomes()) == calls })
 	s.executed("read", calls)
+}
+
+// TestLongBurst: of many calls that a client writes together the first are on their way
+// before all are decided.
+func TestLongBurst(t *testing.T) {
+	const calls = 3 * burst.Most
+	records := &batches{memory: &memory{}}
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Recorder = records }})
+	defer s.upstream.Release()
+	var said strings.Builder
+	for id := range calls {
+		fmt.Fprintf(&said, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"slow"}}`+"\n", id)
+	}
+	if err := s.proxy.ServeStdio(t.Context(), strings.NewReader(said.String()), io.Discard); err != nil {
+		t.Error(err)
+	}
+	if got := len(records.decisions("allow")); got != calls {
+		t.Errorf("%d calls are on record as allowed, want %d", got, calls)
+	}
+	records.mu.Lock()
+	defer records.mu.Unlock()
+	if most := slices.Max(records.writes[:3]); most > burst.Most {
+		t.Errorf("writes of records: %v", records.writes)
+	}
 }

@@ -3,6 +3,11 @@ package burst
 
 import "sync"
 
+// Most is how many messages a burst has at the most. If all that a client has in flight were
+// one burst, then client, proxy and server would take turns, where they can work at the same
+// time.
+const Most = 32
+
 // A Step is the rest of the work on one message, which may have to wait first.
 type Step interface{ GoOn() }
 

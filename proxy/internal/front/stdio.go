@@ -114,11 +114,12 @@ type reader struct {
 func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken func()) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	var release func()
+	messages := 0 // of the burst
 	end := func() {
 		if release != nil {
 			taken()
 			release()
-			release = nil
+			release, messages = nil, 0
 		}
 	}
 	defer end()
@@ -142,7 +143,7 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 		if err := take(line); err != nil {
 			return err
 		}
-		if !more {
+		if messages++; !more || messages == burst.Most {
 			end()
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
@@ -202,30 +203,37 @@ func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
 	lines := process.NewLineReader(process.NewTail(c.stdout), c.Host.Config.MaxMessage)
-	inBurst, told := false, c.Host.Options.Burst
-	burst := func(on bool) {
-		switch {
-		case told == nil || on == inBurst:
-			return
-		case on:
-			told.Begin()
-		default:
-			told.End()
+	c.Fail(c.readError(each(lines, c.Host.Options.Burst, c.take)))
+}
+
+// each takes each line that is not empty, until an error. It tells together, which may be nil,
+// of lines that are at hand together, [burst.Most] at the most.
+func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
+	left := 0 // lines that the burst may still have; 0: none is under way
+	end := func() {
+		if left > 0 {
+			left = 0
+			together.End()
 		}
-		inBurst = on
 	}
-	defer burst(false)
+	defer end()
 	for {
 		line, kept, err := lines.Next()
 		if err != nil {
-			c.Fail(c.readError(err))
-			return
+			return err
 		}
-		burst(inBurst || lines.More())
+		if left == 0 && together != nil && lines.More() {
+			left = burst.Most
+			together.Begin()
+		}
 		if len(line) > 0 {
-			c.take(line, kept)
+			take(line, kept)
 		}
-		burst(inBurst && lines.More())
+		if left == 1 || !lines.More() {
+			end()
+		} else if left > 0 {
+			left--
+		}
 	}
 }
 

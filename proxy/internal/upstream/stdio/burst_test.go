@@ -1,0 +1,63 @@
+package stdio
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/burst"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+)
+
+// told counts the lines of each burst, and those outside of one.
+type told struct {
+	bursts []int
+	under  bool
+	alone  int
+}
+
+func (b *told) Begin() { b.under, b.bursts = true, append(b.bursts, 0) }
+func (b *told) Flush() {}
+func (b *told) End()   { b.under = false }
+
+func (b *told) take([]byte, bool) {
+	if b.under {
+		b.bursts[len(b.bursts)-1]++
+	} else {
+		b.alone++
+	}
+}
+
+// TestBursts: lines that are at hand together are a burst, which is not too long. A line by
+// itself is none.
+func TestBursts(t *testing.T) {
+	for _, test := range []struct {
+		lines  int
+		bursts []int
+		alone  int
+	}{
+		{lines: 0},
+		{lines: 1, alone: 1},
+		{lines: 2, bursts: []int{2}},
+		{lines: burst.Most, bursts: []int{burst.Most}},
+		{lines: burst.Most + 1, bursts: []int{burst.Most}, alone: 1},
+		{lines: 2*burst.Most + 5, bursts: []int{burst.Most, burst.Most, 5}},
+	} {
+		b := &told{}
+		said := func() *process.LineReader {
+			return process.NewLineReader(strings.NewReader(strings.Repeat("x\n", test.lines)), 100)
+		}
+		if err := each(said(), b, b.take); !errors.Is(err, io.EOF) || b.under {
+			t.Errorf("%d lines: %v, a burst is under way: %t", test.lines, err, b.under)
+		}
+		if !slices.Equal(b.bursts, test.bursts) || b.alone != test.alone {
+			t.Errorf("%d lines: bursts of %v, and %d", test.lines, b.bursts, b.alone)
+		}
+		b = &told{}
+		if err := each(said(), nil, b.take); !errors.Is(err, io.EOF) || b.alone != test.lines {
+			t.Errorf("%d lines without a burst: %v, %d", test.lines, err, b.alone)
+		}
+	}
+}
