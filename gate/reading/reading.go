@@ -90,6 +90,9 @@ func (r *Reader) Row(c *toolnet.Call) string {
 
 // Call returns the values in the arguments of a call. A field without one is left out.
 func (r *Reader) Call(c *toolnet.Call) []Value {
+	if len(r.keys)+len(r.sums) == 0 {
+		return nil
+	}
 	values := r.read(&keyvalue.Carrier{Set: &r.set, Call: c}, false)
 	for i := range r.sums {
 		if amount, ok := argument.Number(&r.sums[i], c); ok {

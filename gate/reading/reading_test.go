@@ -55,7 +55,7 @@ func TestRow(t *testing.T) {
 	if a == "" || a != b || !r.Rows() {
 		t.Errorf("%q, %q", a, b)
 	}
-	if r := reading.New(nil); r.Row(&toolnet.Call{Tool: "x"}) != "" || r.Rows() {
-		t.Error("nothing counts rows")
+	if r := reading.New(nil); r.Row(&toolnet.Call{Tool: "x"}) != "" || r.Rows() || r.Call(&toolnet.Call{Tool: "x"}) != nil {
+		t.Error("nothing counts rows, and nothing is read")
 	}
 }

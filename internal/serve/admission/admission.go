@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -39,6 +40,9 @@ type Admission struct {
 
 	generation inForce
 	counts     counts
+
+	// Memory that was used, for other calls.
+	pendings, settlings sync.Pool
 }
 
 // New returns an Admission under o.Generation.
@@ -154,6 +158,7 @@ type verdict struct {
 	generation *Generation
 	prepared   gate.Prepared
 	decision   gate.Decision
+	entry      decisionEntry
 	refused    *Refused    // for the caller, where they refused
 	state      *gate.State // on which they refused, where a remedy is to be found
 }
@@ -195,7 +200,7 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 			return Change{}, v.call.Invalid
 		}
 		change.Admits = true
-		if change.Events = a.allowed(v.call, v.generation, d, v.consent); v.consent != nil {
+		if change.Events = a.allowed(v, d); v.consent != nil {
 			change.Uses = v.consent.ID
 		}
 	case *gate.Refusal:

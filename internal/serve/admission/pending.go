@@ -24,7 +24,11 @@ type Pending struct {
 // caller who has several calls at hand, which are waited for together. Nothing may come of
 // it before [Pending.Wait], which is always called, once.
 func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
-	p := &Pending{admission: a, trace: ctx, begun: a.watch.begun(), verdict: verdict{call: c}}
+	p, ok := a.pendings.Get().(*Pending)
+	if !ok {
+		p = &Pending{}
+	}
+	p.admission, p.trace, p.begun, p.verdict.call = a, ctx, a.watch.begun(), c
 	p.ctx, p.end = a.watch.deciding(ctx, c)
 	p.commit, p.err = a.stage(p.ctx, &p.verdict)
 	return p
@@ -43,6 +47,10 @@ func (p *Pending) Wait() Decision {
 	d := a.answer(p.ctx, &p.verdict, err)
 	a.watch.decided(p.verdict.call, d, p.begun)
 	a.watch.observe(p.trace, p.verdict.call, d, p.end)
+	if _, ok := d.(*Admitted); ok { // of another decision the caller has parts
+		*p = Pending{}
+		a.pendings.Put(p)
+	}
 	return d
 }
 
@@ -52,23 +60,29 @@ type Settling struct {
 	admission *Admission
 	ctx       context.Context //nolint:containedctx // of the settlement, for its second half
 	ticket    *Ticket
-	outcome   gate.Outcome
-	at        time.Time
-	step      func(*gate.State) (Change, error)
 	commit    Commit
 	err       error
-	end       func(Result)
+	left      func(Result)
+
+	settlement
+	entry outcomeEntry
+	run   func(*gate.State) (Change, error) // the step
 }
 
 // StageEnd settles as Settle does, but does not wait for the end to be durable. Nobody may
 // hear of it before [Settling.Wait], which is always called, once.
 func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by string) *Settling {
-	s := &Settling{admission: a, ticket: t, outcome: e.Outcome}
-	s.ctx, s.end = a.watch.settling(ctx, t)
+	s, ok := a.settlings.Get().(*Settling)
+	if !ok {
+		s = &Settling{}
+		s.run = s.step
+	}
+	s.admission, s.ticket, s.number = a, t, t.Number
+	s.ctx, s.left = a.watch.settling(ctx, t)
 	e.Time = a.now()
-	s.at = e.Time
-	s.step = a.settling(t, e, a.ended(t, &e, by))
-	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.step)
+	s.events = a.ended(&s.entry, t, &e, by)
+	s.prepare(a.Generation().Policy, e)
+	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)
 	return s
 }
 
@@ -79,14 +93,18 @@ func (s *Settling) Wait() {
 		err = wait(s.ctx, s.commit)
 	}
 	if errors.Is(err, ErrStale) {
-		err = Update(s.ctx, a.ledger, t.key, s.step)
+		err = Update(s.ctx, a.ledger, t.key, s.run)
 	}
 	if t.settled.Store(err == nil); err != nil {
 		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
 		a.Abandon(s.ctx, t)
 	}
 	if a.watch.meter != nil {
-		a.watch.meter.Settled(t.upstream, s.outcome, s.at.Sub(t.since))
+		a.watch.meter.Settled(t.upstream, s.settlement.end.Outcome, s.settlement.end.Time.Sub(t.since))
 	}
-	s.end(Result{Outcome: s.outcome, Err: err})
+	s.left(Result{Outcome: s.settlement.end.Outcome, Err: err})
+	if err == nil {
+		*s = Settling{run: s.run}
+		a.settlings.Put(s)
+	}
 }

@@ -23,13 +23,14 @@ const (
 )
 
 // allowed are the events of an admission.
-func (a *Admission) allowed(c *Call, g *Generation, d *gate.Allow, consent *Consent) []audit.Event {
+func (a *Admission) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
-	entry := a.decisionRecord(c, g, "allow", d.Names, consent)
+	entry := &v.entry
+	a.record(entry, v.call, v.generation, "allow", d.Names, v.consent)
 	entry.Call = d.Ticket.Number
-	a.says(entry, g, d.Nets)
+	a.says(entry, v.generation, d.Nets)
 	entry.Would = a.would(d.Would)
 	return entry.alone()
 }
@@ -39,7 +40,8 @@ func (a *Admission) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
-	entry := a.decisionRecord(v.call, v.generation, "refuse", d.Names, nil)
+	entry := &v.entry
+	a.record(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(a.reason(v.refused.Text, d.Kind, d.Blocks))
 	a.says(entry, v.generation, v.prepared.Verdicts())
 	for _, b := range d.Blocks { // of a validator, the net has gated the call
@@ -65,11 +67,11 @@ func (a *Admission) says(entry *decisionEntry, g *Generation, verdicts []gate.Ve
 }
 
 // ended are the events of an outcome.
-func (a *Admission) ended(t *Ticket, e *gate.End, by string) []audit.Event {
+func (a *Admission) ended(entry *outcomeEntry, t *Ticket, e *gate.End, by string) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
-	entry := &outcomeEntry{Outcome: audit.Outcome{
+	*entry = outcomeEntry{Outcome: audit.Outcome{
 		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
 		Tool: t.tool, Outcome: audit.OutcomeName(e.Outcome), By: by,
 		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
@@ -101,7 +103,8 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 	if names == nil && r.Facts.Decision == "ask" && c.Gate.Tool != "" {
 		names = g.Policy.Names(c.Gate)
 	}
-	entry := a.decisionRecord(c, g, r.Facts.Decision, names, said)
+	entry := &decisionEntry{}
+	a.record(entry, c, g, r.Facts.Decision, names, said)
 	entry.Kind, entry.Reason = r.Facts.Kind, bounded(r.Text)
 	if entry.Approval == "" {
 		entry.Approval = r.Facts.Approval
@@ -167,7 +170,7 @@ func withoutValue(sentence, value, substitute string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// A decisionEntry is a record with room for what most have, so that it takes memory once.
+// A decisionEntry is a record with room for what most have, so that it takes no further memory.
 type decisionEntry struct {
 	audit.Decision
 	events [1]audit.Event
@@ -181,14 +184,15 @@ func (e *decisionEntry) alone() []audit.Event {
 	return e.events[:]
 }
 
-// An outcomeEntry is a record, the only one of its step, which takes memory once.
+// An outcomeEntry is a record, the only one of its step.
 type outcomeEntry struct {
 	audit.Outcome
 	events [1]audit.Event
 }
 
-func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) *decisionEntry {
-	r := &decisionEntry{Decision: audit.Decision{
+// record makes r the record of a decision on c.
+func (a *Admission) record(r *decisionEntry, c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) {
+	*r = decisionEntry{Decision: audit.Decision{
 		Time: a.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
 		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.Policy.Shadow(),
@@ -207,15 +211,14 @@ func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, name
 			r.Row = audit.HashOf(row)
 		}
 	}
-	record(r, c, names)
+	r.name(c, names)
 	if consent != nil {
 		r.Approval, r.Channel, r.Actor = consent.ID, consent.Channel, consent.Actor
 	}
-	return r
 }
 
-// record puts the names of the call on record.
-func record(r *decisionEntry, c *Call, names []gate.Name) {
+// name puts the names of the call on record.
+func (r *decisionEntry) name(c *Call, names []gate.Name) {
 	if len(names) > maxNames {
 		names, r.Omitted = names[:maxNames], len(names)-maxNames
 	}

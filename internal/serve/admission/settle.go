@@ -22,23 +22,33 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
 	}
-	step := a.settling(t, gate.End{Outcome: gate.Unknown, Time: a.now()}, nil)
-	if err := Update(ctx, a.ledger, t.key, step); err != nil && !errors.Is(err, ErrNoSession) {
+	s := settlement{number: t.Number}
+	s.prepare(a.Generation().Policy, gate.End{Outcome: gate.Unknown, Time: a.now()})
+	if err := Update(ctx, a.ledger, t.key, s.step); err != nil && !errors.Is(err, ErrNoSession) {
 		a.log.Error("settling as unknown", "tool", t.tool, "call", t.Number, "error", err)
 	}
 }
 
-// settling returns the step that settles.
-func (a *Admission) settling(t *Ticket, e gate.End, events []audit.Event) func(*gate.State) (Change, error) {
-	policy := a.Generation().Policy
-	ended := policy.PrepareEnd(e)
-	return func(s *gate.State) (Change, error) {
-		if s.Policy() != policy { // it was replaced in between
-			policy = s.Policy()
-			ended = policy.PrepareEnd(e)
-		}
-		return Change{Delta: ended.Settle(s, t.Number), Events: events}, nil
+// A settlement settles one call.
+type settlement struct {
+	number uint64        // of the call
+	events []audit.Event // that go on record with it
+
+	policy *gate.Policy
+	end    gate.End
+	ended  gate.PreparedEnd // the end under the policy
+}
+
+func (s *settlement) prepare(p *gate.Policy, e gate.End) {
+	s.policy, s.end, s.ended = p, e, p.PrepareEnd(e)
+}
+
+// step is the step of a [Ledger].
+func (s *settlement) step(state *gate.State) (Change, error) {
+	if p := state.Policy(); p != s.policy { // it was replaced in between
+		s.prepare(p, s.end)
 	}
+	return Change{Delta: s.ended.Settle(state, s.number), Events: s.events}, nil
 }
 
 // ReadsResults reports whether the nets of the policy read the results of calls.

@@ -88,12 +88,13 @@ func (q *queue) undoes() bool {
 	return q.undo > 0
 }
 
-// last returns the step that came last, where there are so many that it is to be waited for.
-func (q *queue) last() *Staged {
+// full returns the batch that takes what is staged, where it has so many steps that it is to
+// be waited for.
+func (q *queue) full() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if n := len(q.open.steps); n >= maxStaged {
-		return q.open.steps[n-1]
+	if len(q.open.steps) >= maxStaged {
+		return q.open
 	}
 	return nil
 }
@@ -102,16 +103,20 @@ func (q *queue) last() *Staged {
 func (s *Staged) Over() bool { return s.batch == nil }
 
 // Wait returns nil once the records are stored. After an error they are not, and the step
-// is undone.
+// is undone. Then nobody has s any more.
 func (s *Staged) Wait() error {
 	if s.batch == nil {
 		return nil
 	}
-	q, b := s.queue, s.batch
+	s.batch.wait(s.queue)
+	return s.err
+}
+
+// wait returns once the batch is over.
+func (b *batch) wait(q *queue) {
 	if b.join(q) {
 		q.lead()
 	}
-	return s.err
 }
 
 // join returns once the batch is over, or reports true: then the caller has to store it.

@@ -100,8 +100,8 @@ func (r *Recorder) Stage(s *Staged, undo func()) error {
 // AwaitRoom stores what waits where that is too much. It is called before what Stage
 // follows, without a lock that an undo needs.
 func (r *Recorder) AwaitRoom() {
-	if s := r.queue.last(); s != nil {
-		_ = s.Wait() // whose it is hears of it
+	if b := r.queue.full(); b != nil {
+		b.wait(r.queue)
 	}
 }
 

@@ -36,6 +36,8 @@ type Memory struct {
 	principals map[string]*part
 	global     *part
 	lingering  []string // sessions that ended with calls open, the oldest first
+
+	steps sync.Pool // that were waited for
 }
 
 // maxLingering bounds the sessions that are kept for calls whose outcome may never

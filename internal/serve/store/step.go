@@ -16,6 +16,25 @@ type step struct {
 	before before
 	uses   string // id of the approval that it claims
 	over   *entry // the session, where this is its last step
+	revert func() // undo
+}
+
+// step returns a step of a session; nil: of none.
+func (m *Memory) step(e *entry) *step {
+	s, ok := m.steps.Get().(*step)
+	if !ok {
+		s = &step{}
+		s.revert = s.undo
+	}
+	s.memory, s.entry = m, e
+	return s
+}
+
+// release keeps the memory of a step, of which nobody knows any more, for another.
+func (s *step) release() {
+	m := s.memory
+	*s = step{revert: s.revert}
+	m.steps.Put(s)
 }
 
 // Stage implements [admission.Ledger]. A step waits for its records; without a recorder
@@ -50,7 +69,8 @@ func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, e
 		return nil, nil, err
 	}
 	if records {
-		s = &step{memory: m, entry: e, uses: change.Uses}
+		s = m.step(e)
+		s.uses = change.Uses
 		err = m.recorder.Prepare(&s.staged, change.Events...)
 	}
 	if err == nil && change.Uses != "" {
@@ -74,7 +94,7 @@ func (s *step) apply(d *gate.Delta) error {
 	s.before.remember(state, d)
 	state.Apply(d)
 	s.over = s.entry.ifOver()
-	err := s.memory.recorder.Stage(&s.staged, s.undo)
+	err := s.memory.recorder.Stage(&s.staged, s.revert)
 	if err != nil {
 		s.takeBack()
 	}
@@ -99,13 +119,14 @@ func (s *step) takeBack() {
 
 // Wait implements [admission.Commit].
 func (s *step) Wait(context.Context) error {
-	if err := s.staged.Wait(); err != nil || s.entry == nil {
+	if err := s.staged.Wait(); err != nil {
 		return err
 	}
 	if s.uses != "" {
 		s.memory.approvals.Consume(s.uses)
 	}
 	s.memory.forget(s.over)
+	s.release()
 	return nil
 }
 
@@ -115,7 +136,7 @@ func (m *Memory) Append(_ context.Context, events ...audit.Event) (admission.Com
 		return nil, nil
 	}
 	m.recorder.AwaitRoom()
-	s := &step{memory: m}
+	s := m.step(nil)
 	if err := m.recorder.Prepare(&s.staged, events...); err != nil {
 		return nil, err
 	}
