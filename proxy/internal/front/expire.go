@@ -6,9 +6,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// expireClients ends sessions over HTTP that were idle for ttl, until the proxy ends.
+// expireClients ends sessions over HTTP that were idle for ttl, until the proxy ends. Then it
+// cancels their calls.
 func (f *Front) expireClients(ttl time.Duration) {
 	if ttl == 0 {
 		ttl = time.Hour
@@ -18,6 +20,11 @@ func (f *Front) expireClients(ttl time.Duration) {
 	for {
 		select {
 		case <-f.Life.Ctx.Done():
+			for _, c := range f.Sessions.Clients() {
+				if _, overHTTP := c.Out.(*events.Push); overHTTP {
+					c.Requests.CancelCalls(spec.ErrClosing)
+				}
+			}
 			return
 		case <-tick.C:
 		}

@@ -200,7 +200,8 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 	if spec.IsCall(m.Method) {
 		if t, ok := f.Pipeline.Prepare(c, m, meta, s); ok {
 			t.Headers, t.Turn = r.Header, turn
-			f.Pipeline.ServeAndWait(r.Context(), t, spec.ErrGone)
+			defer context.AfterFunc(r.Context(), func() { t.Cancel(spec.ErrGone) })()
+			f.Pipeline.ServeAndWait(r.Context(), t)
 		}
 		return
 	}
@@ -321,7 +322,10 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Cli
 		f.duplicateCall(t)
 		return
 	}
-	f.Pipeline.ServeAndWait(f.Life.Ctx, t, spec.ErrClosing)
+	if f.Life.Ctx.Err() != nil { // expireClients may not have seen it
+		t.Cancel(spec.ErrClosing)
+	}
+	f.Pipeline.ServeAndWait(f.Life.Ctx, t)
 }
 
 // newPost returns the stream for the answer to m, which the client can resume from logs.

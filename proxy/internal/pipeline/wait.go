@@ -47,8 +47,8 @@ func (c *Call) receive(done completion, together *burst.Burst) {
 }
 
 // ServeAndWait serves a call on the goroutine of its client, and returns when the call is
-// answered. The end of ctx cancels the call for the given reason.
-func (p *Pipeline) ServeAndWait(ctx context.Context, c *Call, reason error) {
+// answered. What may wait does so in ctx: whoever ends that has to cancel the call, too.
+func (p *Pipeline) ServeAndWait(ctx context.Context, c *Call) {
 	c.waitHere()
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {
 		c.outbox = session.NewOutbox()
@@ -58,7 +58,6 @@ func (p *Pipeline) ServeAndWait(ctx context.Context, c *Call, reason error) {
 		c.Bind(ctx)
 		f()
 	}
-	defer context.AfterFunc(ctx, func() { c.Cancel(reason) })()
 	p.Serve(c)
 	c.Turn.Leave()
 	for c.await() {

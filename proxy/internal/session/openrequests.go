@@ -107,10 +107,22 @@ func (r *openRequests) Cancelled(params []byte) {
 
 // CancelAll cancels all requests, of a client that is gone.
 func (r *openRequests) CancelAll(reason error) {
-	r.mu.Lock()
-	all := slices.Collect(maps.Values(r.byID))
-	r.mu.Unlock()
-	for _, request := range all {
+	for _, request := range r.all() {
 		request.Cancel(reason)
 	}
+}
+
+// CancelCalls cancels all calls. Those that begin meanwhile may be left out.
+func (r *openRequests) CancelCalls(reason error) {
+	for _, request := range r.all() {
+		if _, other := request.(CancelFunc); !other {
+			request.Cancel(reason)
+		}
+	}
+}
+
+func (r *openRequests) all() []canceller {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.byID))
 }
