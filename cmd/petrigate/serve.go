@@ -75,7 +75,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	level := new(slog.LevelVar)
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)
-	o.Config, o.Policy, o.Known, o.Log, o.Level, o.Version = cfg, result, known, log, level, versionString()
+	o.Config, o.Policy, o.Known, o.Log, o.Level, o.Version, o.Tune = cfg, result, known, log, level, versionString(), true
 	if o.Load != nil && !isTerminal(s.in) { // one that is started by hand ends with its terminal
 		o.HangUps = s.hup.take()
 	}

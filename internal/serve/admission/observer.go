@@ -63,6 +63,9 @@ type Meter interface {
 	// Refused counts a refusal of any cause.
 	Refused(r *Refused)
 
+	// Forwarding counts a call that goes to its upstream. Forwarded follows, once.
+	Forwarding(upstream string)
+
 	// Forwarded counts a call that its upstream has answered, or will not.
 	Forwarded(upstream, tool, method string, took time.Duration, err error)
 
@@ -97,10 +100,13 @@ func (w *Watch) Approving(ctx context.Context, c *Call) (context.Context, func(R
 	return w.observer.Start(ctx, StationApprove, c.info())
 }
 
-// Forwarding tells the observer that an admitted call goes to its upstream. The
+// Forwarding tells the observer, and counts, that an admitted call goes to its upstream. The
 // caller calls the function when the upstream has answered, or will not. trace is what
 // the upstream is told of the trace; nil: nothing.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
+	if w.meter != nil {
+		w.meter.Forwarding(t.upstream)
+	}
 	if w.observer == nil || t.observed == nil {
 		return nil, unobserved
 	}
@@ -108,7 +114,7 @@ func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end 
 	return func() (string, string) { return w.observer.Trace(ctx) }, end
 }
 
-// Forwarded counts a call whose upstream has answered, or will not.
+// Forwarded counts a call whose upstream has answered, or will not, after Forwarding.
 func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err error) {
 	if w.meter != nil {
 		w.meter.Forwarded(upstream, tool, method, took, err)

@@ -42,6 +42,9 @@ type Options struct {
 	Watch bool // it is read again when one of its files changes
 
 	HangUps <-chan struct{} // each has the configuration read again, see Load; nil: nothing does
+
+	// Tune says that the process is for this proxy alone: GOMAXPROCS may follow its calls.
+	Tune bool
 }
 
 // An InvalidError is a mistake in the configuration, or in a file that it names.
@@ -65,6 +68,7 @@ type Daemon struct {
 	database *database  // nil: in the process
 	begun    atomic.Bool
 	monitor  *monitor
+	load     *processors // nil: it makes no difference
 	reloads  reloads
 	hangUps  <-chan struct{}
 	tokens   []*oauth.Source
@@ -77,6 +81,9 @@ func New(o Options) (*Daemon, error) {
 		o.Log = slog.DiscardHandler
 	}
 	d := &Daemon{config: c, secrets: mask(c.Secrets()), log: slog.New(redacted(o.Log, c.Secrets())), hangUps: o.HangUps}
+	if o.Tune {
+		d.load = newProcessors(c)
+	}
 	d.reloads = reloads{load: o.Load, watch: o.Watch, level: o.Level, config: c, result: o.Policy, review: newReview(c, o.Known)}
 	if file, err := filepath.Abs(c.File); err == nil && c.File != "" {
 		d.file = file
@@ -107,7 +114,7 @@ func New(o Options) (*Daemon, error) {
 		options.Remedy, options.Impossible = finder.remedy, impossible(p)
 	}
 	if d.monitor, err = newMonitor(c, d.log, o.Version); err == nil {
-		d.monitor.observe(&options)
+		d.monitor.observe(&options, d.load)
 		d.Proxy, err = proxy.New(options)
 	}
 	if err != nil {
@@ -133,6 +140,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 
 // Close ends the review and the proxy, and then its records.
 func (d *Daemon) Close() error {
+	d.load.all()
 	d.reloads.end()
 	err := d.Proxy.Close()
 	d.finish()

@@ -40,8 +40,11 @@ func newMonitor(c *config.Config, log *slog.Logger, version string) (*monitor, e
 }
 
 // observe has the proxy of the options observed.
-func (m *monitor) observe(o *proxy.Options) {
+func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
+	if p != nil {
+		o.Meter = loadMeter{m.metrics, p}
+	}
 	if m.tracer != nil {
 		o.Observer = m.tracer
 	}

@@ -47,6 +47,7 @@ type reloadStatus struct {
 // Reload reads the configuration again, compares its policy with the one in force, and puts
 // it in force. After a problem everything is as it was.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
+	defer d.load.all()() // calls go on meanwhile
 	r := d.reloads.reload(ctx, d, o)
 	d.tell(o, &r)
 	return r

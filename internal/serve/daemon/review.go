@@ -39,6 +39,7 @@ func (r *review) start(d *Daemon) {
 		if err != nil || len(tools) == 0 || len(d.silent()) > 0 || ctx.Err() != nil {
 			return // tools that are not there yet are no mistake
 		}
+		defer d.load.all()() // calls go on meanwhile
 		for _, found := range r.problems(ctx, check.KnownSet(ListedTools(tools), r.config)) {
 			if !r.shown[found.Error()] {
 				d.log.Warn("policy problem, now that the tools are known", "problem", found.Error())

@@ -85,6 +85,10 @@ func (m *Metrics) appendUpstreams(p *page) {
 	for _, name := range all {
 		p.histogram("petrigate_call_seconds", m.upstreams.at(name).total, 1e9, "upstream", name)
 	}
+	p.family("petrigate_calls_in_flight", "gauge", "Calls that an upstream works on.")
+	for _, name := range all {
+		p.sample("petrigate_calls_in_flight", m.upstreams.at(name).inFlight.Load(), "upstream", name)
+	}
 	p.family("petrigate_forward_errors_total", "counter", "Calls without an answer of their upstream.")
 	for _, name := range all {
 		p.sample("petrigate_forward_errors_total", m.upstreams.at(name).errors.Load(), "upstream", name)

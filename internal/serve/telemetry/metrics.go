@@ -43,7 +43,7 @@ type callCells struct{ allow, refuse, ask atomic.Uint64 }
 
 type upstreamCells struct {
 	forward, total            *histogram
-	errors                    atomic.Uint64
+	inFlight, errors          atomic.Uint64
 	success, failure, unknown atomic.Uint64
 }
 
@@ -109,9 +109,13 @@ func (m *Metrics) refusal(kind, rule string) {
 	n.Add(1)
 }
 
+// Forwarding counts a call that its upstream works on.
+func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Add(1) }
+
 // Forwarded counts a call that its upstream has answered, or will not.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
+	cells.inFlight.Add(^uint64(0)) // one less
 	cells.forward.observe(int64(took))
 	if err != nil {
 		cells.errors.Add(1)

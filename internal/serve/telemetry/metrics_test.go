@@ -53,6 +53,9 @@ func busy() *telemetry.Metrics {
 	m.Refused(&admission.Refused{Facts: admission.Facts{Decision: "refuse", Kind: "internal"}})
 	m.Refused(&admission.Refused{Facts: admission.Facts{Decision: "ask", Kind: "approval"}})
 	m.Decided(&admission.Call{Method: "resources/read", Upstream: "files", Tool: "resource:file:///secret"}, &admission.Admitted{}, time.Microsecond)
+	for range 3 {
+		m.Forwarding("files")
+	}
 	m.Forwarded("files", "write", "tools/call", 3*time.Millisecond, nil)
 	m.Forwarded("files", "write", "tools/call", time.Hour, errors.New("gone"))
 	m.Settled("files", gate.Success, time.Second)
@@ -124,6 +127,7 @@ func TestScrape(t *testing.T) {
 		{-1, "petrigate_refusals_total", []string{"kind", "approval"}},
 		{4, "petrigate_decide_seconds", nil},
 		{2, "petrigate_forward_seconds", []string{"upstream", "files"}},
+		{1, "petrigate_calls_in_flight", []string{"upstream", "files"}},
 		{1, "petrigate_forward_errors_total", []string{"upstream", "files"}},
 		{3, "petrigate_call_seconds", []string{"upstream", "files"}},
 		{1, "petrigate_outcomes_total", []string{"upstream", "files", "outcome", "success"}},
