@@ -64,9 +64,9 @@ type Settling struct {
 	err       error
 	left      func(Result)
 
-	settlement
-	entry outcomeEntry
-	run   func(*gate.State) (Change, error) // the step
+	settle settlement
+	entry  outcomeEntry
+	run    func(*gate.State) (Change, error) // the step
 }
 
 // StageEnd settles as Settle does, but does not wait for the end to be durable. Nobody may
@@ -75,13 +75,13 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	s, ok := a.settlings.Get().(*Settling)
 	if !ok {
 		s = &Settling{}
-		s.run = s.step
+		s.run = s.settle.step
 	}
-	s.admission, s.ticket, s.number = a, t, t.Number
+	s.admission, s.ticket, s.settle.number = a, t, t.Number
 	s.ctx, s.left = a.watch.settling(ctx, t)
 	e.Time = a.now()
-	s.events = a.ended(&s.entry, t, &e, by)
-	s.prepare(a.Generation().Policy, e)
+	s.settle.events = a.ended(&s.entry, t, &e, by)
+	s.settle.prepare(a.Generation().Policy, e)
 	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)
 	return s
 }
@@ -100,9 +100,9 @@ func (s *Settling) Wait() {
 		a.Abandon(s.ctx, t)
 	}
 	if a.watch.meter != nil {
-		a.watch.meter.Settled(t.upstream, s.settlement.end.Outcome, s.settlement.end.Time.Sub(t.since))
+		a.watch.meter.Settled(t.upstream, s.settle.end.Outcome, s.settle.end.Time.Sub(t.since))
 	}
-	s.left(Result{Outcome: s.settlement.end.Outcome, Err: err})
+	s.left(Result{Outcome: s.settle.end.Outcome, Err: err})
 	if err == nil {
 		*s = Settling{run: s.run}
 		a.settlings.Put(s)

@@ -179,9 +179,9 @@ type decisionEntry struct {
 }
 
 // alone is the record as the only one of a step.
-func (e *decisionEntry) alone() []audit.Event {
-	e.events[0] = &e.Decision
-	return e.events[:]
+func (r *decisionEntry) alone() []audit.Event {
+	r.events[0] = &r.Decision
+	return r.events[:]
 }
 
 // An outcomeEntry is a record, the only one of its step.
