@@ -40,15 +40,16 @@ func (l *lease) busy(now time.Time) bool {
 	return max(l.count, l.before) > leaseFrom
 }
 
-// keep puts lines up to the place end into the room. It reports false where they are to be
-// written to the log. It requires the lock of the file.
-func (l *Log) keep(lines []byte, end Place) bool {
+// keep puts records into the room, as lines. It reports false where they are to be written to
+// the log. It requires the lock of the file.
+func (l *Log) keep(records [][]byte) bool {
 	used := len(l.lease.lines)
-	size := l.size + int64(used+len(lines))
-	if l.rotation.Size > 0 && size >= max(l.rotation.Size, l.retry) || !l.room.keep(used, lines) {
+	lines, end := l.lines(l.lease.lines, records)
+	size := l.size + int64(len(lines))
+	if l.rotation.Size > 0 && size >= max(l.rotation.Size, l.retry) || !l.room.keep(used, lines[used:]) {
 		return false
 	}
-	l.lease.lines = append(l.lease.lines, lines...)
+	l.lease.lines = lines
 	if l.first == 0 {
 		l.first = l.last.Seq + 1
 	}
@@ -56,9 +57,9 @@ func (l *Log) keep(lines []byte, end Place) bool {
 	return true
 }
 
-// borrow begins a lease with lines up to the place end. It reports false where they are to be
-// written to the log.
-func (l *Log) borrow(lines []byte, end Place) bool {
+// borrow begins a lease with records. It reports false where they are to be written to the
+// log.
+func (l *Log) borrow(records [][]byte) bool {
 	if l.head.file == nil || l.lease.since.Before(l.lease.never) {
 		return false
 	}
@@ -66,7 +67,7 @@ func (l *Log) borrow(lines []byte, end Place) bool {
 		l.lease.never = l.lease.since.Add(leaseWait)
 		return false
 	}
-	if !l.keep(lines, end) {
+	if !l.keep(records) {
 		return false
 	}
 	l.lease.held, l.lease.from = true, l.written

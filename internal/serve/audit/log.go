@@ -173,7 +173,7 @@ func (l *Log) State() (last uint64, fault error) {
 func (l *Log) put(records [][]byte) error {
 	busy := l.lease.busy(time.Now())
 	if l.lease.held {
-		if l.keep(l.lines(records)) {
+		if l.keep(records) {
 			return nil
 		}
 		if err := l.settle(); err != nil {
@@ -183,15 +183,13 @@ func (l *Log) put(records [][]byte) error {
 	return l.locked(func() error { return l.append(records, busy) })
 }
 
-// lines returns the records as lines, and the place of the last. They are good until the
-// next call.
-func (l *Log) lines(records [][]byte) ([]byte, Place) {
+// lines appends the records as lines, and returns the place of the last.
+func (l *Log) lines(dst []byte, records [][]byte) ([]byte, Place) {
 	end := l.last
-	l.buf = l.buf[:0]
 	for _, r := range records {
-		l.buf = end.append(l.buf, r)
+		dst = end.append(dst, r)
 	}
-	return l.buf, end
+	return dst, end
 }
 
 // append requires the lock of the file.
@@ -204,10 +202,11 @@ func (l *Log) append(records [][]byte, busy bool) error {
 			return err
 		}
 	}
-	lines, end := l.lines(records)
-	if busy && l.borrow(lines, end) {
+	if busy && l.borrow(records) {
 		return nil
 	}
+	lines, end := l.lines(l.buf[:0], records)
+	l.buf = lines
 	return l.write(lines, end)
 }
 

@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// Bounds of what waits to be stored, and of what is kept for reuse.
+// Bounds of what waits to be stored, and of the memory that is kept for reuse.
 const (
 	maxStaged = 1024 // steps; whoever comes then first stores them
-	maxSpare  = 64   // buffers
 	maxKept   = 16 << 10
 )
 
@@ -34,7 +33,6 @@ type queue struct {
 	busy    bool   // somebody stores a batch
 	failing error  // while steps are undone, no other is taken
 	undo    int    // steps that may have to be undone
-	spare   [][]byte
 
 	gathered [][]byte // of the one who is busy
 }
@@ -50,18 +48,6 @@ type batch struct {
 
 func newQueue(store func(records [][]byte) (int, error)) *queue {
 	return &queue{store: store, open: &batch{}}
-}
-
-// buffer returns an empty buffer.
-func (q *queue) buffer() []byte {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if n := len(q.spare); n > 0 {
-		b := q.spare[n-1]
-		q.spare = q.spare[:n-1]
-		return b
-	}
-	return nil
 }
 
 // push takes a step. One without records waits only for those before it.
@@ -97,6 +83,15 @@ func (q *queue) full() *batch {
 		return q.open
 	}
 	return nil
+}
+
+// Reset makes s the zero value, and keeps memory for other records. It is called when s was
+// waited for.
+func (s *Staged) Reset() {
+	*s = Staged{records: s.records[:0]}
+	if cap(s.records) > maxKept {
+		s.records = nil
+	}
 }
 
 // Over reports whether there is nothing to wait for.
@@ -205,10 +200,7 @@ func (q *queue) finish(over []*batch) {
 	for _, b := range over {
 		b.over = true
 		for _, s := range b.steps {
-			if len(q.spare) < maxSpare && cap(s.records) <= maxKept {
-				q.spare = append(q.spare, s.records[:0])
-			}
-			if s.records = nil; s.undo != nil {
+			if s.undo != nil {
 				q.undo--
 			}
 		}

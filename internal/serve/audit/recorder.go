@@ -74,7 +74,7 @@ func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 	if len(events) == 0 {
 		return nil
 	}
-	s.records, s.ends = r.queue.buffer(), s.few[:0]
+	s.records, s.ends = s.records[:0], s.few[:0]
 	for _, e := range events {
 		before := len(s.records)
 		if s.records, err = AppendEvent(s.records, e); err == nil {

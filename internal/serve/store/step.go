@@ -33,7 +33,8 @@ func (m *Memory) step(e *entry) *step {
 // release keeps the memory of a step, of which nobody knows any more, for another.
 func (s *step) release() {
 	m := s.memory
-	*s = step{revert: s.revert}
+	s.staged.Reset()
+	*s = step{revert: s.revert, staged: s.staged}
 	m.steps.Put(s)
 }
 
