@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
@@ -45,7 +46,7 @@ func (p *Proxy) stateInfo() StateInfo {
 	defer cancel()
 	info.Process = p.options.Database.Writer()
 	err := p.durable.Ready()
-	if err == nil {
+	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // which is about the audit file
 		info.Records, info.Unknown, err = p.surveyState(ctx)
 	}
 	if err != nil {
