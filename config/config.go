@@ -70,6 +70,10 @@ type Config struct {
 
 	Warnings ErrorList
 
+	// Sums are the SHA-256, in hex, of what was in the files when they were read: of the
+	// configuration, of rules and of nets, by their names.
+	Sums map[string]string `json:"-"`
+
 	secrets func() []string // a function, so that no printing of c shows them
 
 	origin // its function Of has the positions of the top-level values

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -419,5 +420,30 @@ func TestServersAlone(t *testing.T) {
 	}
 	if _, _, err := Servers(Options{Path: "none"}); err == nil {
 		t.Error("a file that is not there is read")
+	}
+}
+
+// TestSums: a configuration knows what was in its files.
+func TestSums(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{
+		"petrigate.yaml": oneServer + "rules: [{ file: a.rules }]\nnets: [{ file: b.net.yaml }]\n",
+		"a.rules":        "block x\n",
+		"b.net.yaml":     "name: b\nplaces: [p]\ninitialMarking: { p: 1 }\ntransitions: [{ name: t, inputs: [p], outputs: [p], tools: [y] }]\n",
+	}
+	want := map[string]string{}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want[path] = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+	}
+	c, err := Load(Options{Path: filepath.Join(dir, "petrigate.yaml")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, c.Sums); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -119,7 +121,20 @@ func (e *environment) readFile(path string) ([]byte, error) {
 			return text, nil
 		}
 	}
-	return readFile(path, maxSize)
+	data, err := readFile(path, maxSize)
+	if err == nil {
+		e.note(path, data)
+	}
+	return data, err
+}
+
+// note notes what is in a file.
+func (e *environment) note(path string, data []byte) {
+	if e.sums == nil {
+		e.sums = map[string]string{}
+	}
+	sum := sha256.Sum256(data)
+	e.sums[path] = hex.EncodeToString(sum[:])
 }
 
 // readFile reads a regular file of at most limit bytes. It never waits for a

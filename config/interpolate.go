@@ -16,7 +16,8 @@ type environment struct {
 
 	unsaved func(path string) ([]byte, bool) // see [Options.Unsaved]; may be nil
 
-	secrets []string // the values of ${...}, see [Config.Secrets]
+	secrets []string          // the values of ${...}, see [Config.Secrets]
+	sums    map[string]string // see [Config.Sums]
 }
 
 // find returns the position of an expression inside a value, or of the value.

@@ -141,7 +141,8 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	if err := root.err(); err != nil {
 		return nil, err
 	}
-	c.Warnings, c.secrets = root.warns, func() []string { return slices.Clone(root.environment.secrets) }
+	root.environment.note(name, src)
+	c.Warnings, c.Sums, c.secrets = root.warns, root.environment.sums, func() []string { return slices.Clone(root.environment.secrets) }
 	return c, nil
 }
 

@@ -57,17 +57,14 @@ func record(c *config.Config) proxy.Record {
 
 // policyFiles are the files that the policy was read from, with what was in them.
 func policyFiles(c *config.Config) (files []proxy.File) {
-	add := func(name, text string) {
-		known := func(f proxy.File) bool { return f.Name == name }
-		if name != "" && !slices.ContainsFunc(files, known) {
-			files = append(files, proxy.File{Name: name, SHA256: audit.HashOf(text)})
+	for _, name := range filesOf(c) {
+		sum := c.Sums[name]
+		if i := slices.IndexFunc(c.Rules, func(r config.RuleText) bool { return r.File == name }); sum == "" && i >= 0 {
+			sum = audit.HashOf(c.Rules[i].Text) // of the command line
 		}
-	}
-	if text, err := os.ReadFile(c.File); err == nil {
-		add(c.File, string(text))
-	}
-	for _, r := range c.Rules {
-		add(r.File, r.Text)
+		if sum != "" {
+			files = append(files, proxy.File{Name: name, SHA256: sum})
+		}
 	}
 	return files
 }

@@ -160,6 +160,13 @@ func (s *reloads) watched() []string {
 	return filesOf(s.config)
 }
 
+// read is what was in these files when they were read, see [config.Config].Sums.
+func (s *reloads) read() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config.Sums
+}
+
 // filesOf are the files of a configuration, each once.
 func filesOf(c *config.Config) (files []string) {
 	seen := map[string]bool{"": true}

@@ -50,13 +50,16 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 	}
 	done := make(chan struct{})
 	f := &follower{Daemon: d, watcher: w, folders: map[string]bool{}}
-	f.watchFolders(d.reloads.watched())
-	f.known = contents(d.reloads.watched())
+	files, read := d.reloads.watched(), d.reloads.read()
+	f.watchFolders(files)
+	f.known = among(read, files)
+	timer := time.NewTimer(settled)
+	if maps.Equal(contents(files), f.known) { // nothing has changed since they were read
+		timer.Stop()
+	}
 	go func() {
 		defer close(done)
 		defer func() { _ = w.Close() }()
-		timer := time.NewTimer(0)
-		<-timer.C
 		for {
 			select {
 			case <-ctx.Done():
