@@ -141,8 +141,8 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	if err := root.err(); err != nil {
 		return nil, err
 	}
-	root.environment.note(name, src)
-	c.Warnings, c.Sums, c.secrets = root.warns, root.environment.sums, func() []string { return slices.Clone(root.environment.secrets) }
+	root.note(name, src)
+	c.Warnings, c.Sums, c.secrets = root.warns, root.sums, func() []string { return slices.Clone(root.environment.secrets) }
 	return c, nil
 }
 
