@@ -208,6 +208,9 @@ func (m *parted) settle() {
 		if doc, found = m.some(); doc != "" {
 			e.Result = []byte(`{"ids":` + doc + `}`)
 		}
+		if doc == partly { // each element is evidence by itself
+			found = []string{`"a"`}
+		}
 	}
 	if e.Outcome != gate.Unknown {
 		m.tickets = slices.Delete(m.tickets, k, k+1)

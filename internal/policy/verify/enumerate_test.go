@@ -64,7 +64,7 @@ func (tr *trial) spoken(claimed []gate.Tool) map[string]bool {
 	}
 	for _, n := range tr.nets {
 		for _, t := range n.Transitions {
-			for _, tool := range t.Tools {
+			for _, tool := range slices.Concat(t.Tools, t.Unless) {
 				spoken[tool.Name] = true
 			}
 		}
