@@ -9,15 +9,24 @@ import (
 	"testing"
 )
 
-// What is held back is written when the last one lets go, and in order.
-func TestCork(t *testing.T) {
+// piped returns a pipe, and the end that a child would read.
+func piped(t *testing.T) (r *os.File, p *Pipe) {
+	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	p := NewPipe(w, func(error) {})
-	defer p.Shut()
+	p = NewPipe(w, func(error) {})
+	t.Cleanup(func() {
+		p.Shut()
+		_ = r.Close()
+	})
+	return r, p
+}
+
+// What is held back is written when the last one lets go, and in order.
+func TestCork(t *testing.T) {
+	r, p := piped(t)
 	p.Cork()
 	p.Cork()
 	var first, second int64
@@ -47,13 +56,7 @@ func TestCork(t *testing.T) {
 // TestWriteTogether: what many write together arrives whole, each message once, and what one
 // writes is written when it returns.
 func TestWriteTogether(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	p := NewPipe(w, func(error) {})
-	defer p.Shut()
+	r, p := piped(t)
 	const writers, each = 8, 50
 	var want []string
 	var writing sync.WaitGroup
