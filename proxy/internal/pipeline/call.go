@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
@@ -74,7 +75,19 @@ func (p *Pipeline) Serve(c *Call) {
 	}
 	d := &decided{call: c, pending: p.decide(c)}
 	if !c.Burst.Add(d) {
+		c.yield()
 		p.proceed(c, d.pending.Wait())
+	}
+}
+
+// few calls in flight leave it unlikely that another is about to be decided or settled.
+const few = 4
+
+// yield lets goroutines that are ready run first where many calls are in flight to a server
+// over HTTP, each on a goroutine of its own: their records are stored together then.
+func (c *Call) yield() {
+	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() > few {
+		runtime.Gosched()
 	}
 }
 

@@ -140,6 +140,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
 	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.ended(r, facts), "") // also while the proxy ends
 	if later = together.Add(e); !later {
+		c.yield()
 		e.deliver()
 	}
 }

@@ -43,6 +43,13 @@ func (q *queue) Push(f inflight) {
 	f.Queued().number = len(q.all)
 }
 
+// Len returns how many requests there are.
+func (q *queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.all)
+}
+
 // Remove removes f, if the queue has it.
 func (q *queue) Remove(f inflight) {
 	q.mu.Lock()
