@@ -129,6 +129,9 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if access.Several() {
+		d.load.all() // what one of them sends must not keep the others waiting
+	}
 	access.Beside = d.endpoint().Serve
 	handler, err := d.Handler(access)
 	if err != nil {

@@ -55,8 +55,8 @@ const defaultPath = "/mcp"
 
 func (a Access) path() string { return cmp.Or(a.Path, defaultPath) }
 
-// several reports whether more than one principal may use the endpoint.
-func (a Access) several() bool {
+// Several reports whether more than one principal may use the endpoint.
+func (a Access) Several() bool {
 	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
 }
 

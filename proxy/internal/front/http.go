@@ -45,12 +45,12 @@ func (f *Front) Handler(a Access) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.several() {
+	if a.Several() {
 		f.Sessions.SeveralPrincipals.Store(true)
 	}
 	f.Life.Background(func() { f.expireClients(a.IdleTTL) })
 	h := &handler{front: f, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a), beside: a.Beside}
-	if a.several() {
+	if a.Several() {
 		h.turns = turns.New()
 	}
 	return h, nil
