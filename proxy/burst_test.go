@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -100,5 +101,29 @@ func TestLongBurst(t *testing.T) {
 	defer records.mu.Unlock()
 	if most := slices.Max(records.writes[:3]); most > burst.Most {
 		t.Errorf("writes of records: %v", records.writes)
+	}
+}
+
+// TestTooLongEndsBurst: what a client wrote together is answered, also where the last line is
+// too long.
+func TestTooLongEndsBurst(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.MaxRequest = 500 }})
+	in, client := io.Pipe()
+	answers, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- s.proxy.ServeStdio(t.Context(), in, out) }()
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"}}` + "\n"
+	if _, err := client.Write([]byte(call + strings.Repeat("x", 600) + "\n")); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(answers)
+	for _, want := range []string{"is longer than the 500 bytes", `"id":1,"result"`} {
+		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
+			t.Errorf("%s, want %s", lines.Text(), want)
+		}
+	}
+	_ = client.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }

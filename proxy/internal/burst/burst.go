@@ -8,6 +8,43 @@ import "sync"
 // time.
 const Most = 32
 
+// Several calls in flight make it likely that others are about to follow, for which it is
+// worth to wait a moment.
+const Several = 5
+
+// A Reading tells where bursts begin and end among the messages that one reader takes. It is
+// not safe for concurrent use.
+type Reading struct {
+	Begin, End func()
+
+	left int // messages that the burst may still have; 0: none is under way
+}
+
+// Before is called before each message is taken; more says that another is at hand.
+func (r *Reading) Before(more bool) {
+	if r.left == 0 && more {
+		r.left = Most
+		r.Begin()
+	}
+}
+
+// After is called behind each message that was taken.
+func (r *Reading) After(more bool) {
+	if r.left > 1 && more {
+		r.left--
+	} else {
+		r.Stop()
+	}
+}
+
+// Stop ends the burst that is under way, if there is one.
+func (r *Reading) Stop() {
+	if r.left > 0 {
+		r.left = 0
+		r.End()
+	}
+}
+
 // A Step is the rest of the work on one message, which may have to wait first.
 type Step interface{ GoOn() }
 

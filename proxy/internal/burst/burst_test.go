@@ -45,3 +45,35 @@ func TestBurst(t *testing.T) {
 		t.Error("it is held back by nothing")
 	}
 }
+
+// TestReading: bursts have [burst.Most] messages at the most, however many came by themselves
+// before, and end with the last one that is at hand.
+func TestReading(t *testing.T) {
+	var bursts []int
+	under := false
+	r := burst.Reading{Begin: func() { under, bursts = true, append(bursts, 0) }, End: func() { under = false }}
+	read := func(messages int) {
+		for i := range messages {
+			more := i < messages-1
+			r.Before(more)
+			if under {
+				bursts[len(bursts)-1]++
+			}
+			r.After(more)
+		}
+	}
+	for range 3 * burst.Most {
+		read(1)
+	}
+	read(2)
+	read(2*burst.Most + 1)
+	if want := []int{2, burst.Most, burst.Most}; under || !slices.Equal(bursts, want) {
+		t.Errorf("bursts of %v, want %v; one is under way: %t", bursts, want, under)
+	}
+	r.Before(true)
+	r.Stop()
+	r.Stop()
+	if under || len(bursts) != 4 {
+		t.Errorf("bursts of %v; one is under way: %t", bursts, under)
+	}
+}

@@ -114,21 +114,21 @@ type reader struct {
 func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken func()) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	var release func()
-	messages := 0 // of the burst
-	end := func() {
-		if release != nil {
-			taken()
-			release()
-			release, messages = nil, 0
-		}
-	}
-	defer end()
+	reading := burst.Reading{Begin: func() {
+		release = r.cork(r.out)
+		r.burst.Begin()
+	}, End: func() {
+		taken()
+		release()
+	}}
+	defer reading.Stop()
 	for {
 		line, err := input.Next()
 		switch {
 		case errors.Is(err, lines.ErrTooLong):
 			text := fmt.Sprintf("the message is longer than the %d bytes that this proxy takes (listen.maxBody)", r.MaxRequest)
 			r.out.Reply(wire.AppendError(nil, nil, spec.CodeInvalidRequest, text, nil))
+			reading.After(input.More())
 			continue
 		case err == io.EOF:
 			return nil
@@ -136,16 +136,11 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 			return err
 		}
 		more := input.More()
-		if more && release == nil {
-			release = r.cork(r.out)
-			r.burst.Begin()
-		}
+		reading.Before(more)
 		if err := take(line); err != nil {
 			return err
 		}
-		if messages++; !more || messages == burst.Most {
-			end()
-		}
+		reading.After(more)
 	}
 }
 

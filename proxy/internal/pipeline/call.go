@@ -80,13 +80,10 @@ func (p *Pipeline) Serve(c *Call) {
 	}
 }
 
-// few calls in flight leave it unlikely that another is about to be decided or settled.
-const few = 4
-
 // yield lets goroutines that are ready run first where many calls are in flight to a server
 // over HTTP, each on a goroutine of its own: their records are stored together then.
 func (c *Call) yield() {
-	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() > few {
+	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
 		runtime.Gosched()
 	}
 }

@@ -127,9 +127,6 @@ func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stderr.SetReadDeadline(t)
 }
 
-// few requests under way leave it unlikely that another is about to be sent.
-const few = 4
-
 func (c *Conn) Send(x *conn.Exchange) {
 	if !c.Pending.Add(x) {
 		x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
@@ -137,7 +134,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 	}
 	r := &x.Req
 	write := c.Stdin.Write
-	if c.Pending.Len() > few {
+	if c.Pending.Len() >= burst.Several {
 		write = c.Stdin.WriteTogether
 	}
 	err := write(&x.Position, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
@@ -209,31 +206,21 @@ func (c *Conn) read() {
 // each takes each line that is not empty, until an error. It tells together, which may be nil,
 // of lines that are at hand together, [burst.Most] at the most.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
-	left := 0 // lines that the burst may still have; 0: none is under way
-	end := func() {
-		if left > 0 {
-			left = 0
-			together.End()
-		}
+	var reading burst.Reading
+	if together != nil {
+		reading.Begin, reading.End = together.Begin, together.End
 	}
-	defer end()
+	defer reading.Stop()
 	for {
 		line, kept, err := lines.Next()
 		if err != nil {
 			return err
 		}
-		if left == 0 && together != nil && lines.More() {
-			left = burst.Most
-			together.Begin()
-		}
+		reading.Before(together != nil && lines.More())
 		if len(line) > 0 {
 			take(line, kept)
 		}
-		if left == 1 || !lines.More() {
-			end()
-		} else if left > 0 {
-			left--
-		}
+		reading.After(lines.More())
 	}
 }
 
