@@ -63,6 +63,7 @@ type Config struct {
 	Session   Session
 	State     State
 	Approval  Approval
+	Console   Console
 	Audit     Audit
 	Telemetry Telemetry
 	Log       Log
@@ -81,10 +82,16 @@ type Config struct {
 
 // Approval configures human approval.
 type Approval struct {
-	Channels []string      // of "elicit" and "cli", in order; all are open at once
+	Channels []string      // of "elicit", "url", "web", "cli" and "webhook", in order; all are open at once
 	Hold     time.Duration // how long a call waits before it is parked
 	Expire   time.Duration // how long an approval can be answered and used
 	Cooldown time.Duration // how long a denial refuses the same call
+}
+
+// Console configures the pages for people.
+type Console struct {
+	HTTP         string   // address, of this machine; "": one is chosen when somebody opens the console; "off": there is none
+	AllowedHosts []string // further names by which browsers may call it, as behind a reverse proxy
 }
 
 // Log configures the log for people.

@@ -60,7 +60,7 @@ func TestFlags(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	c := parse(t, "{}", Options{})
-	if !c.Listen.Stdio || c.Listen.Auth != "token" || c.Default != "allow" || c.Approval.Expire != 15*time.Minute || len(c.Approval.Channels) != 2 {
+	if !c.Listen.Stdio || c.Listen.Auth != "token" || c.Default != "allow" || c.Approval.Expire != 15*time.Minute || len(c.Approval.Channels) != 3 {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -41,6 +41,7 @@ var scalars = map[string]scalar{
 	"approval.hold":     {initial: "45s", check: checkDuration(0), timed: true},
 	"approval.expire":   {initial: "15m", check: checkDuration(time.Second), timed: true},
 	"approval.cooldown": {initial: "10m", check: checkDuration(time.Second), timed: true},
+	"console.http":      {check: checkConsole},
 	"audit.file":        {check: checkFilled, path: true},
 	"log.level":         {initial: "info", check: checkWord([]string{"debug", "info", "warn", "error"})},
 	"log.format":        {initial: "auto", check: checkWord([]string{"auto", "text", "json"})},
@@ -129,6 +130,20 @@ func checkAddress(what, shown, text string) (msg, hint string) {
 	_, port, err := net.SplitHostPort(text)
 	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
 		return fmt.Sprintf("%s: %s is not an address", what, shown), `write "127.0.0.1:7777"`
+	}
+	return "", ""
+}
+
+// checkConsole accepts addresses that only this machine reaches: whoever opens the console can
+// answer for people.
+func checkConsole(what, shown, text string) (msg, hint string) {
+	switch msg, _ = checkAddress(what, shown, text); {
+	case text == "off":
+		return "", ""
+	case msg != "":
+		return msg, `write "127.0.0.1:7780", or off`
+	case !loopback(text):
+		return fmt.Sprintf("%s: %s can be reached from other machines", what, shown), `write "127.0.0.1:7780", and let a reverse proxy that knows who comes in pass on to it; console.allowedHosts names its host`
 	}
 	return "", ""
 }

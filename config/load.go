@@ -167,7 +167,7 @@ func readConfiguration(name string, src []byte, o Options) (root Value, ok bool)
 func (c *Config) settle(d *decoder, l *layers) {
 	c.Listen.Stdio = c.Listen.HTTP == ""
 	if c.Approval.Channels == nil {
-		c.Approval.Channels = slices.Clone(approvalChannels)
+		c.Approval.Channels = slices.Clone(usualChannels)
 	}
 	checkVia(d, c)
 	c.settleListen(d, l)

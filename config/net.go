@@ -256,7 +256,7 @@ func readTransition(v Value) (Transition, bool) {
 		"observe":   into(&t.Observe, Value.Flag),
 		"unknown":   into(&t.Unknown, oneOf([]string{"hold", "release"})),
 		"weak":      into(&t.Weak, oneOf([]string{"block", "progress"})),
-		"via":       into(&t.Via, oneOf(approvalChannels, laterChannels...)),
+		"via":       into(&t.Via, oneOf(approvalChannels)),
 		"unless":    into(&t.Unless, each(Value.plain)),
 	})
 	v.needs("name")

@@ -68,6 +68,7 @@ func sectionKeys(c *Config, l *layers) Keys {
 		"approval": func(v Value) {
 			l.section(v, Keys{"channels": into(&c.Approval.Channels, readChannels), "mask": Value.later, "webhook": Value.later})
 		},
+		"console":   func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, each(Value.plain))}) },
 		"audit":     l.whole(func(v Value) { readAudit(v, c, l) }),
 		"log":       func(v Value) { l.section(v, Keys{"file": Value.later}) },
 		"session":   l.whole(func(v Value) { readSession(v, c, l) }),
@@ -82,14 +83,15 @@ func readVersion(v Value) {
 	}
 }
 
-// The channels for approvals. Read-only.
+// The channels for approvals, and those that are open where no configuration says which.
+// Read-only.
 var (
-	approvalChannels = []string{"elicit", "cli"}
-	laterChannels    = []string{"web", "url", "webhook"}
+	approvalChannels = []string{"elicit", "url", "web", "cli", "webhook"}
+	usualChannels    = []string{"elicit", "web", "cli"}
 )
 
 func readChannels(v Value) ([]string, bool) {
-	channels, ok := each(oneOf(approvalChannels, laterChannels...))(v)
+	channels, ok := each(oneOf(approvalChannels))(v)
 	for i, item := range v.list() {
 		if slices.ContainsFunc(v.items[:i], func(n *node) bool { return n.text == item.text }) {
 			v.at(item, fmt.Sprintf("%q is listed twice", item.text), "")

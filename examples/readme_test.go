@@ -228,7 +228,7 @@ func TestExamplesAreListed(t *testing.T) {
 // TestReadmeSaysWhatIsLater tries the keys of what is to come: they are refused.
 func TestReadmeSaysWhatIsLater(t *testing.T) {
 	const server = "mcpServers: { a: { command: x } }\n"
-	for _, later := range []string{"approval: { channels: [web] }"} {
+	for _, later := range []string{"default: ask", "log: { file: x }"} {
 		_, err := config.Parse("later.yaml", []byte(server+later), config.Options{Env: environment})
 		if err == nil || !strings.Contains(err.Error(), "not supported yet") {
 			t.Errorf("%s: %v", later, err)

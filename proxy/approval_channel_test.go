@@ -11,7 +11,7 @@ import (
 // bothChannels asks the client and an operator.
 func bothChannels() setup {
 	return setup{change: func(o *proxy.Options) {
-		o.Approval = proxy.Approval{Elicit: true, Operator: true, Hold: time.Hour}
+		o.Approval = proxy.Approval{Channels: []string{"elicit", "cli"}, Hold: time.Hour}
 	}}
 }
 
@@ -79,7 +79,9 @@ func TestFirstAnswerWins(t *testing.T) {
 // meanwhile; the call finds the answer when it comes back.
 func TestLateConsent(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Elicit: true, Hold: 10 * time.Millisecond} }})
+		s := start(t, setup{change: func(o *proxy.Options) {
+			o.Approval = proxy.Approval{Channels: []string{"elicit"}, Hold: 10 * time.Millisecond}
+		}})
 		c := s.connect(l, canElicit)
 		q := c.asks("deploy", `{}`)
 		if r := c.reply(q.call); r.decision("decision") != "ask" {

@@ -17,10 +17,10 @@ func TestAnswerWithoutQuestion(t *testing.T) {
 		channels           proxy.Approval
 		capabilities, args string
 	}{
-		"cli alone, and the client can ask":    {proxy.Approval{Operator: true}, canElicit, `{}`},
-		"cli alone, and the client cannot ask": {proxy.Approval{Operator: true}, "", `{}`},
-		"the client cannot ask":                {proxy.Approval{Operator: true, Elicit: true}, "", `{}`},
-		"the question is too long":             {proxy.Approval{Operator: true, Elicit: true}, canElicit, long},
+		"cli alone, and the client can ask":    {proxy.Approval{Channels: []string{"cli"}}, canElicit, `{}`},
+		"cli alone, and the client cannot ask": {proxy.Approval{Channels: []string{"cli"}}, "", `{}`},
+		"the client cannot ask":                {proxy.Approval{Channels: []string{"elicit", "cli"}}, "", `{}`},
+		"the question is too long":             {proxy.Approval{Channels: []string{"elicit", "cli"}}, canElicit, long},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachLeg(t, func(t *testing.T, l leg) {
@@ -71,7 +71,7 @@ func unasked(c *client, args, answer string) {
 func TestStateOfAnotherRound(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) {
-			o.Approval = proxy.Approval{Elicit: true, Operator: true, Hold: time.Nanosecond}
+			o.Approval = proxy.Approval{Channels: []string{"elicit", "cli"}, Hold: time.Nanosecond}
 		}})
 		c := s.connect(l, "")
 		blind := c.do("deploy", `{}`)

@@ -16,7 +16,7 @@ import (
 // byOperator is a setup where a person at a terminal answers, and calls are
 // parked after hold.
 func byOperator(hold time.Duration) setup {
-	return setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Operator: true, Hold: hold} }}
+	return setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
 
 const atOnce = time.Nanosecond // a hold that parks every call
@@ -147,7 +147,7 @@ func TestExpiry(t *testing.T) {
 		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 		s := byOperator(atOnce)
 		s.change = func(o *proxy.Options) {
-			o.Approval = proxy.Approval{Operator: true, Hold: atOnce, Expire: time.Minute}
+			o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: atOnce, Expire: time.Minute}
 			o.Now = now.Now
 		}
 		st := start(t, s)
@@ -255,9 +255,7 @@ func TestStateChanged(t *testing.T) {
 	rules := "require human-approval before deploy\nrequire backup before deploy\nrequire backup before delete\nlimit deploy to 1 per session\n"
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: rules, change: func(o *proxy.Options) {
-			o.Approval.Operator = true
-			o.Approval.Hold = time.Hour
-			o.Approval.Elicit = false
+			o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: time.Hour}
 		}})
 		c := s.connect(l, "")
 		c.must("backup", `{}`)
@@ -412,7 +410,7 @@ func TestDefinitionSwapped(t *testing.T) {
 func TestExpiresWhileHeld(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) {
-			o.Approval = proxy.Approval{Elicit: true, Operator: true, Hold: time.Hour, Expire: 20 * time.Millisecond}
+			o.Approval = proxy.Approval{Channels: []string{"elicit", "cli"}, Hold: time.Hour, Expire: 20 * time.Millisecond}
 		}})
 		for _, capabilities := range []string{"", canElicit} {
 			if l.modern && capabilities != "" {

@@ -62,7 +62,7 @@ func TestNoSuchChannel(t *testing.T) {
 	} {
 		eachLeg(t, func(t *testing.T, l leg) {
 			s := start(t, setup{rules: rules, change: func(o *proxy.Options) {
-				o.Approval = proxy.Approval{Elicit: true, Hold: time.Hour}
+				o.Approval = proxy.Approval{Channels: []string{"elicit"}, Hold: time.Hour}
 			}})
 			r := s.connect(l, canElicit).do("deploy", `{}`)
 			if !r.isError() || !strings.Contains(r.text(), want) {

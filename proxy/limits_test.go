@@ -52,7 +52,7 @@ func TestInFlight(t *testing.T) {
 func TestInFlightApproval(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) {
 		o.Upstreams[0].Limits.InFlight = 1
-		o.Approval.Operator = true
+		o.Approval.Channels = []string{"elicit", "cli"}
 	}})
 	c := s.connect(legs()[1], "")
 	waits := c.call("deploy", `{}`)

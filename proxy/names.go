@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/front"
@@ -92,7 +93,33 @@ const (
 
 // Approval says how people are asked. The zero value asks nobody: what needs
 // an approval is refused.
-type Approval = pipeline.Approval
+type Approval struct {
+	Channels []string      // by which people may answer, all at once: elicit, web, cli
+	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
+	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
+	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
+	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
+
+	// Asked is told of each approval when the first call begins to wait for it, and Answered
+	// of each answer that counts; nil: nobody is. Both must not block, and must be safe for
+	// concurrent use.
+	Asked, Answered func(ApprovalInfo)
+}
+
+// approval is o.Approval as the pipeline knows it.
+func (p *Proxy) approval() pipeline.Approval {
+	a := p.options.Approval
+	tell := func(f func(ApprovalInfo)) func(approval.Record) {
+		if f == nil {
+			return nil
+		}
+		return func(r approval.Record) { f(p.approvalInfo(r)) }
+	}
+	return pipeline.Approval{
+		Channels: a.Channels, Hold: a.Hold, Expire: a.Expire, Cooldown: a.Cooldown, Verb: a.Verb,
+		Asked: tell(a.Asked), Answered: tell(a.Answered),
+	}
+}
 
 // Access says who may speak to the HTTP endpoint. The zero value lets nobody
 // in: it requires one of Token, Tokens and JWT, or Open on a loopback address.

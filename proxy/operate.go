@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sort"
 	"time"
 
@@ -186,20 +187,36 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 	return info
 }
 
+// An Answer is what a person says to an approval.
+type Answer struct {
+	Approve bool
+	Channel string // by which it came
+	Person  string // who it is, as far as the channel proves it; the caller must have found out
+	Actor   string // a name for the record
+	Reason  string
+}
+
+// Answer notes what a person says. It counts only by a channel that is open, and where
+// this approval was put.
+func (p *Proxy) Answer(id string, a Answer) error {
+	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
+}
+
 // Resolve is [Proxy.ResolveAs] for a person who is known by the name of the actor.
 func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }
 
-// ResolveAs answers a question for a person at an operator's channel. The caller must
-// have made sure of the person: where rules require several persons, they are told apart
-// by it. The actor is the name for the record.
+// ResolveAs answers a question for a person at the command line.
 func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string) error {
-	if !p.pipeline.Approval.Operator {
+	if !slices.Contains(p.options.Approval.Channels, approval.CLI) {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
-	return p.pipeline.Resolve(person, id, approve, approval.CLI, actor, reason)
+	return p.Answer(id, Answer{Approve: approve, Channel: approval.CLI, Person: person, Actor: actor, Reason: reason})
 }
+
+// ApprovalsChanged returns a channel that is closed with the next change of an approval.
+func (p *Proxy) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
 // A SessionInfo is the state of one session.
 type SessionInfo struct {

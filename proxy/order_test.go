@@ -90,7 +90,7 @@ func TestPromptIsTakenBack(t *testing.T) {
 			parked := strings.HasPrefix(name, "parked")
 			legacyLegs(t, func(t *testing.T, l leg) {
 				s := start(t, setup{change: func(o *proxy.Options) {
-					o.Approval = proxy.Approval{Elicit: true, Operator: true, Hold: patience}
+					o.Approval = proxy.Approval{Channels: []string{"elicit", "cli"}, Hold: patience}
 					if parked {
 						o.Approval.Hold = time.Millisecond
 					}

@@ -163,7 +163,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 		Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse,
 	}
 	p.pipeline = pipeline.New(pipeline.Options{
-		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: o.Approval, Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
+		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: p.approval(), Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
 		Pool: p.pool, Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay,
 		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where,
 	})
@@ -180,7 +180,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 // makeAdmission makes the book of approvals, the ledger and who decides on it.
 func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	o := p.options
-	asking := approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now, Log: o.Logger}
+	asking := approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels, Now: o.Now, Log: o.Logger}
 	if o.Database != nil {
 		asking.Store = o.Database
 	}

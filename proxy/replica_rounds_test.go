@@ -76,7 +76,7 @@ func (q question) at(c *client) question {
 // its state opens nothing a second time at any of them.
 func TestApprovalAtAnother(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, open func() (proxy.Database, error)) {
-		f := newFleet(t, open, setup{change: func(o *proxy.Options) { o.Approval.Operator, o.Approval.Hold = true, atOnce }})
+		f := newFleet(t, open, setup{change: func(o *proxy.Options) { o.Approval.Channels, o.Approval.Hold = []string{"elicit", "cli"}, atOnce }})
 		a, b, c := f.clients[0], f.clients[1], f.clients[2]
 		q := a.asks("deploy", `{"env":"a"}`)
 		if r := b.reply(b.callWith("deploy", `{"env":"b"}`, "", q.with(approve))); at(r.result, "resultType") != `"input_required"` {

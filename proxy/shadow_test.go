@@ -37,7 +37,7 @@ func TestShadowNeverStops(t *testing.T) {
 	}
 	for name, build := range policies {
 		eachLeg(t, func(t *testing.T, l leg) {
-			s := start(t, setup{policy: build(), change: func(o *proxy.Options) { o.Approval = proxy.Approval{Elicit: true, Operator: true} }})
+			s := start(t, setup{policy: build(), change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"elicit", "cli"}} }})
 			c := s.connect(l, canElicit)
 			var ids []string
 			for i := range 64 {

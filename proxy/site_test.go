@@ -98,7 +98,7 @@ func start(t *testing.T, s setup) *site {
 	o := proxy.Options{
 		Policy: s.policy, Recorder: st.records,
 		Upstreams: []proxy.Upstream{{Name: "up", URL: up.URL + "/mcp"}},
-		Approval:  proxy.Approval{Elicit: true},
+		Approval:  proxy.Approval{Channels: []string{"elicit"}},
 		Startup:   patience,
 	}
 	if s.change != nil {

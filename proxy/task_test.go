@@ -419,7 +419,7 @@ func TestTaskBound(t *testing.T) {
 // TestTaskApproval: a person is asked before there is a task, and once.
 func TestTaskApproval(t *testing.T) {
 	taskLegs(t, func(*testing.T) setup {
-		return setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Operator: true, Hold: 1} }}
+		return setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: 1} }}
 	}, func(t *testing.T, s *site, c *client) {
 		r := c.reply(c.callAsTask("deploy", `{}`, ""))
 		if !c.leg.modern && !strings.Contains(string(r.raw), "approval") || strings.Contains(string(r.raw), "taskId") {

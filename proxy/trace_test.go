@@ -110,7 +110,7 @@ func TestTraces(t *testing.T) {
 		collects := newCollector(t)
 		tracer := collects.tracer(t)
 		s := start(t, setup{server: testserver.Options{Tools: metaTools()}, change: func(o *proxy.Options) {
-			o.Observer, o.Approval = tracer, proxy.Approval{Operator: true}
+			o.Observer, o.Approval = tracer, proxy.Approval{Channels: []string{"cli"}}
 		}})
 		c := s.connect(l, "")
 		passed := c.reply(c.callWith("meta", `{"secret":"argument-value"}`, traceMeta, ""))

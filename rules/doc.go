@@ -42,7 +42,7 @@
 //	          | "with" "same" field [ "as" field ] { "," field [ "as" field ] } ;
 //	field     = word | [ "result." ] path | cel ;
 //	unless    = "unless" names ;
-//	channel   = "elicit" | "cli" | "url" | "web" | "webhook" ;
+//	channel   = "elicit" | "url" | "web" | "cli" | "webhook" ;
 //	per       = "per" ( span | [ "successful" ] name ) ;
 //	span      = "session" | "user" | [ "user" "per" ] ( "second" | "minute" | "hour" | "day" ) ;
 //	map       = "map" name "." field ( word | regex | "runs" word { word } ) "as" name

@@ -81,7 +81,6 @@ const (
 	BadRegex       Code = "E013" // a regex that RE2 does not accept
 	RegexTail      Code = "E014" // something after the closing slash
 	LargeRegex     Code = "E015" // a regex over the limits
-	NotSupported   Code = "E016" // reserved for a later version
 	MapGlob        Code = "E017" // a glob for the tool of an example
 	QuotedWord     Code = "E018" // quotes around the word of a map
 	AmbiguousRegex Code = "E019" // a slash that is a word or a regex

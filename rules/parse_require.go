@@ -101,33 +101,26 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	return a
 }
 
-// channels are the channels for approvals, and whether this version has them.
-var channels = []struct {
-	name string
-	has  bool
-}{{"elicit", true}, {"cli", true}, {"url", false}, {"web", false}, {"webhook", false}}
+// channels are the channels for approvals. Read-only.
+var channels = []string{"elicit", "url", "web", "cli", "webhook"}
 
 // channel reads the channel of an approval.
 func (p ruleParser) channel() string {
 	t := p.line.next()
-	var known []string
 	for _, c := range channels {
-		known = append(known, c.name)
 		switch {
-		case t.isCase(c.name):
-			p.wrongCase(t, c.name)
-		case t.is(c.name) && !c.has:
-			p.line.fail(NotSupported, t, "elicit asks through the client, cli at a terminal", "the channel %q is not supported yet", t.text)
-		case t.is(c.name):
+		case t.isCase(c):
+			p.wrongCase(t, c)
+		case t.is(c):
 			return t.text
 		}
 	}
-	hint := "one of " + strings.Join(known, ", ")
+	hint := "one of " + strings.Join(channels, ", ")
 	switch t.kind {
 	case atEnd:
 		p.line.fail(Missing, t, viaForm, "the channel is missing")
 	case bare:
-		hint = cmp.Or(text.Suggest(t.text, known), hint)
+		hint = cmp.Or(text.Suggest(t.text, channels), hint)
 	}
 	p.line.fail(UnknownChannel, t, hint, "unknown channel %q", p.line.text[t.off:t.end])
 	return ""

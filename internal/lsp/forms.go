@@ -65,12 +65,12 @@ var forms = []form{
 // statement.
 var clauses = map[string]form{
 	"shadow":  {"shadow", "In shadow: it records what it would have refused, and refuses nothing."},
-	"via":     {"via (elicit | cli)", "Only the channel {via} may ask."},
+	"via":     {"via (elicit | url | web | cli | webhook)", "Only the channel {via} may ask."},
 	"after":   {"after F", "Only from a call of {F} on."},
 	"until":   {"until X", "A success of {X} ends that."},
 	"since":   {"since S", "A call of {S}, whatever comes of it, takes the success away."},
 	"same":    {"with same K", "It holds for each value by itself: the calls must have the same {K}."},
-	"lacking": {"without (human-approval | N human-approvals) [via (elicit | cli)]", "Calls that people approve do not count."},
+	"lacking": {"without (human-approval | N human-approvals) [via (elicit | url | web | cli | webhook)]", "Calls that people approve do not count."},
 	"key":     {"(for each K | with same K)", "It counts each value of {K} by itself."},
 	"span":    {"per (session | user | [user per] (second | minute | hour | day))", ""},
 	"unless":  {"unless U", "Calls that certainly have the name {U} are exempt."},

@@ -37,7 +37,7 @@ func (b *builder) checkPeople() {
 // if they can.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
-	open := []string{elicit, "cli"}
+	open := []string{elicit, "web", "cli"}
 	if b.source.Config != nil && b.source.Config.Approval.Channels != nil {
 		open = b.source.Config.Approval.Channels
 	}

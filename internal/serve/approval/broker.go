@@ -31,6 +31,8 @@ type Broker struct {
 	ended  list.List // without a denial
 	denied list.List
 	recent list.List // opened within the last minute, and not approved
+
+	changed chan struct{} // closed with the next change of a request; nil: nobody waits for it
 }
 
 // Options configures a Broker.
@@ -434,6 +436,17 @@ func (b *Broker) Unshow(q *Request) {
 	defer b.mu.Unlock()
 	close(q.shown)
 	q.shown = nil
+}
+
+// Changed returns a channel that is closed with the next change of a request: one has come,
+// was answered, or has ended. What is past its time is found out when somebody looks.
+func (b *Broker) Changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.changed == nil {
+		b.changed = make(chan struct{})
+	}
+	return b.changed
 }
 
 // Waiting returns the number of pending requests.

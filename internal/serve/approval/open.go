@@ -28,6 +28,7 @@ func (b *Broker) openHere(key Key, call Call, ask *gate.Ask) (*Request, error) {
 
 // begin puts q into the book.
 func (b *Broker) begin(q *Request) {
+	b.change()
 	b.byID[q.ID], b.byKey[q.Key] = q, q
 	if q.place = b.live.PushBack(q); q.foreign { // the list is in the order of time
 		for at := q.place.Prev(); at != nil && at.Value.(*Request).Expires.After(q.Expires); at = q.place.Prev() {
@@ -78,7 +79,7 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 		return nil, errBytes
 	}
 	b.allow(q)
-	if q.Needs > 1 && !slices.ContainsFunc(q.channels, func(c string) bool { return c != Elicit }) {
+	if q.Needs > 1 && !q.AllowsBeside(Elicit) {
 		return nil, fmt.Errorf("its rules require %d different persons, and only the one at the client can be asked", q.Needs)
 	}
 	return q, nil
@@ -90,10 +91,10 @@ func (b *Broker) allow(q *Request) {
 	for _, channel := range b.options.Channels {
 		if q.Via == "" || q.Via == channel {
 			q.channels = append(q.channels, channel)
+			if listed(channel) {
+				q.open = append(q.open, channel)
+			}
 		}
-	}
-	if q.Allows(CLI) {
-		q.open = []string{CLI}
 	}
 }
 

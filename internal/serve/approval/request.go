@@ -73,9 +73,16 @@ const (
 
 // Channels by which people answer.
 const (
-	Elicit = "elicit" // the client asks
-	CLI    = "cli"    // an operator's terminal
+	Elicit  = "elicit"  // the client asks
+	URL     = "url"     // the client opens the page of the request
+	Web     = "web"     // the console
+	CLI     = "cli"     // an operator's terminal
+	Webhook = "webhook" // a system of an operator
 )
+
+// listed reports whether the channel shows every request that it may answer, without
+// having been told of it.
+func listed(channel string) bool { return channel == Web || channel == CLI }
 
 // A Request asks a person to approve one call. Its [Broker] knows its state.
 type Request struct {
@@ -167,6 +174,11 @@ func (q *Request) WasUnasked() bool {
 
 // Allows reports whether the request may be put by the channel.
 func (q *Request) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
+
+// AllowsBeside reports whether the request may be put by another channel.
+func (q *Request) AllowsBeside(channel string) bool {
+	return slices.ContainsFunc(q.channels, func(c string) bool { return c != channel })
+}
 
 // Text is what a person reads: what would run, who wants it, and why they are
 // asked. It is plain text for every surface. Where writes the position of a rule.

@@ -61,6 +61,14 @@ func (b *Broker) settleDown(q *Request) {
 	}
 }
 
+// change tells who waits for one that a request has changed.
+func (b *Broker) change() {
+	if b.changed != nil {
+		close(b.changed)
+		b.changed = nil
+	}
+}
+
 // wake ends the wait for an answer to q.
 func (b *Broker) wake(q *Request, s State) {
 	close(q.answered)
@@ -73,6 +81,7 @@ func (b *Broker) wake(q *Request, s State) {
 // only what people are to look at is kept of it. A denial stands for the call
 // that comes again.
 func (b *Broker) finish(q *Request, s State) {
+	b.change()
 	if q.answer.State == Pending {
 		b.wake(q, s)
 	}

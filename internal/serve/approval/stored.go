@@ -137,6 +137,7 @@ func (b *Broker) take(q *Request, d draft, version int64) {
 		q.doubt = true
 		return
 	}
+	b.change()
 	before := q.answer.State
 	q.approvers = d.approvers
 	q.answer = d.answer

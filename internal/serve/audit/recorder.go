@@ -26,6 +26,7 @@ type BatchStorage interface {
 // before its decision is stored.
 type Recorder struct {
 	out   Storage // nil: nothing is recorded
+	feed  *Feed   // out, where it is one
 	queue *queue
 	now   func() time.Time
 
@@ -35,6 +36,7 @@ type Recorder struct {
 // NewRecorder returns a recorder. Without storage it records nothing.
 func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	r := &Recorder{out: out, now: now}
+	r.feed, _ = out.(*Feed)
 	r.queue = newQueue(r.store)
 	return r
 }
@@ -66,8 +68,13 @@ func (r *Recorder) each(records [][]byte) (n int, err error) {
 	return len(records), nil
 }
 
-// Active reports whether anything is recorded at all.
-func (r *Recorder) Active() bool { return r.out != nil }
+// Active reports whether anything is recorded at all. With a [Feed] that may change.
+func (r *Recorder) Active() bool {
+	if r.feed != nil {
+		return r.feed.Active()
+	}
+	return r.out != nil
+}
 
 // Prepare makes records of events for [Recorder.Stage]. Its error is [ErrUnrecorded].
 func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {

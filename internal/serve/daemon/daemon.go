@@ -14,7 +14,6 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -65,7 +64,8 @@ type Daemon struct {
 	secrets  *strings.Replacer
 	log      *slog.Logger
 	audit    *audit.Log // nil: none
-	database *database  // nil: in the process
+	feed     *audit.Feed
+	database *database // nil: in the process
 	begun    atomic.Bool
 	monitor  *monitor
 	load     *processors // nil: it makes no difference
@@ -115,6 +115,8 @@ func New(o Options) (*Daemon, error) {
 	}
 	if d.monitor, err = newMonitor(c, d.log, o.Version); err == nil {
 		d.monitor.observe(&options, d.load)
+		d.feed = audit.NewFeed(options.Recorder)
+		options.Recorder = d.feed
 		d.Proxy, err = proxy.New(options)
 	}
 	if err != nil {
@@ -132,8 +134,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 		Policy:  o.Policy.Policy, Active: o.Policy.Active, Advertise: c.Advertise,
 		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
-			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
-			Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
+			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 		},
 	}
 }

@@ -134,7 +134,7 @@ func (p *Pipeline) awaitPerson(ctx context.Context, c *Call, r *approval.Request
 		return state, nil
 	}
 	elicitable := p.canElicit(c, r)
-	if !elicitable && !r.Allows(approval.CLI) {
+	if !elicitable && !r.AllowsBeside(approval.Elicit) {
 		return approval.Withdrawn, nil
 	}
 	p.tellOperators(c, r)
@@ -171,11 +171,14 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 		return
 	}
 	how := "at the client"
-	if r.Allows(approval.CLI) {
+	if r.AllowsBeside(approval.Elicit) {
 		how = p.Approval.Verb
 	}
 	p.Life.Log.Info(fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
 		r.ID, text.Escape(c.Tool.Name), text.Escape(c.Tool.Upstream.Config.Name), cmp.Or(text.Escape(c.Peer.Name), "a client without a name"), how))
+	if p.Approval.Asked != nil {
+		p.Approval.Asked(p.Approvals.Look(r))
+	}
 }
 
 // holdCall waits for the answer to r, and notifies the client of progress. If another call
@@ -232,6 +235,9 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 	}
 	p.Life.Log.Info(fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", id, verb, text.Escape(found.Call.Tool), text.Escape(found.Call.Upstream),
 		text.Escape(actor), channel), "reason", text.Escape(found.Answer.Reason))
+	if p.Approval.Answered != nil {
+		p.Approval.Answered(found)
+	}
 	return nil
 }
 

@@ -39,24 +39,16 @@ type Options struct {
 // Approval says how people are asked. With the zero value nobody is: a call that needs an
 // approval is refused.
 type Approval struct {
-	Elicit   bool          // ask through the client, where it can
-	Operator bool          // hold the call until an operator answers
+	Channels []string      // by which people may answer, all at once: elicit, web, cli; see the package approval
 	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
 	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
 	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
 	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
-}
 
-// Channels returns the channels by which people may answer.
-func (a Approval) Channels() []string {
-	var open []string
-	if a.Elicit {
-		open = append(open, approval.Elicit)
-	}
-	if a.Operator {
-		open = append(open, approval.CLI)
-	}
-	return open
+	// Asked is told of each request when the first call begins to wait for it, and Answered
+	// of each answer that counts; nil: nobody is. Both must not block, and must be safe for
+	// concurrent use.
+	Asked, Answered func(approval.Record)
 }
 
 // A Pipeline takes calls (tools/call, prompts/get and resources/read) through admission
