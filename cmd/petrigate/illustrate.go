@@ -55,6 +55,8 @@ petrigate approvals ls
 petrigate approvals show ap_FK5IAX4Y
 petrigate approvals approve ap_FK5IAX4Y
 petrigate approvals deny ap_FK5IAX4Y --reason "not on a Friday"
+petrigate open
+petrigate open ap_FK5IAX4Y
 petrigate login linear
 petrigate login --list
 petrigate login --url https://mcp.example.com/mcp --no-browser

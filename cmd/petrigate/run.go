@@ -112,7 +112,7 @@ func newRoot(s stdio) *cobra.Command {
 		&cobra.Group{ID: "operate", Title: "Operate what runs:"}, &cobra.Group{ID: "more", Title: "More:"})
 	addGroup(root, "gate", newDemo(s), newServe(s), newWrap(s))
 	addGroup(root, "policy", newCheck(s), newTest(s), newExplain(s), newSimulate(s), newGraph(s), newDiff(s), newFmt(s), newSchema(s), newLSP(s))
-	addGroup(root, "operate", newLogin(s), newLogout(s), newStatus(s), newTools(s), newApprovals(s), newSessions(s), newNets(s), newReload(s), newStop(s), newStart(s), newAudit(s), newReplay(s))
+	addGroup(root, "operate", newLogin(s), newLogout(s), newStatus(s), newTools(s), newApprovals(s), newOpen(s), newSessions(s), newNets(s), newReload(s), newStop(s), newStart(s), newAudit(s), newReplay(s))
 	root.SetHelpCommand(newHelp(root))
 	addGroup(root, "more", newAnalyze(s), newEval(s), newVersion(s))
 	root.AddCommand(newDemoUpstream(s))

@@ -119,6 +119,9 @@ func routes(o Operator) http.Handler {
 	if r, can := o.(Reloader); can {
 		answer(mux, "/reload", func(q *http.Request, _ string, a Reload) (any, error) { return r.Reload(q.Context(), a), nil })
 	}
+	if c, can := o.(ConsoleOpener); can {
+		answer(mux, "/console", func(q *http.Request, _ string, a Open) (any, error) { return open(c, peerOf(q.Context()), a) })
+	}
 	post(mux, "/nets", func(_ *http.Request, _ string, a Switch) error { return o.SwitchNet(a.Net, a.Active, a.Actor) })
 	return mux
 }

@@ -70,6 +70,7 @@ type Daemon struct {
 	monitor  *monitor
 	load     *processors // nil: it makes no difference
 	reloads  reloads
+	console  *consoleServer
 	hangUps  <-chan struct{}
 	tokens   []*oauth.Source
 }
@@ -81,6 +82,7 @@ func New(o Options) (*Daemon, error) {
 		o.Log = slog.DiscardHandler
 	}
 	d := &Daemon{config: c, secrets: mask(c.Secrets()), log: slog.New(redacted(o.Log, c.Secrets())), hangUps: o.HangUps}
+	d.console = &consoleServer{daemon: d}
 	if o.Tune {
 		d.load = newProcessors(c)
 	}

@@ -36,6 +36,10 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 		return err
 	}
 	defer unmonitor()
+	if err := d.console.start(); err != nil {
+		return err
+	}
+	defer d.console.end()
 	defer d.follow(ctx)()
 	if d.config.Listen.Stdio {
 		return d.serveStdio(ctx, in, out)

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+)
+
+func newOpen(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "open [APPROVAL]", Short: "Open the console in a browser", Args: cobra.MaximumNArgs(1)}
+	c.Long = "open opens the console of a running proxy, or the page of one approval. The address that it prints lets\n" +
+		"one browser in, once, for five minutes: give it to nobody."
+	pid := proxyFlag(c)
+	still := c.Flags().Bool("print", false, "print the address, and start no browser")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		client, path, err := consoleOf(args, *pid)
+		if err != nil {
+			return err
+		}
+		opened, err := client.Open(control.Open{Actor: actor(), Path: path})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(s.out, opened.Address); err != nil || *still || !isTerminal(s.out) {
+			return err
+		}
+		if err := startBrowser(opened.Address); err != nil {
+			_, _ = fmt.Fprintf(s.err, "no browser was started (%v): open the address yourself\n", err)
+		}
+		return nil
+	}
+	return c
+}
+
+// consoleOf returns the proxy whose console is meant, and the page.
+func consoleOf(args []string, pid int) (*control.Client, string, error) {
+	if len(args) == 0 {
+		found, err := running()
+		if err != nil {
+			return nil, "", err
+		}
+		client, err := theProxy(found, pid, "a console")
+		return client, "/", err
+	}
+	a, err := findApproval(args[0])
+	return a.client, "/inbox/" + a.it.ID, err
+}
+
+// startBrowser opens an address as the desktop does. The address is in a file that only this user
+// can read, and not among the arguments of a program, which other users see.
+func startBrowser(address string) error {
+	file, err := pageTo(address)
+	if err != nil {
+		return err
+	}
+	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if program == nil {
+		program = []string{"xdg-open"}
+	}
+	started := exec.Command(program[0], append(program[1:], file)...)
+	if err := started.Start(); err != nil {
+		return err
+	}
+	return started.Process.Release()
+}
+
+// pageTo writes a page that leads to the address. It removes those of before, whose codes are
+// used up or too old.
+func pageTo(address string) (file string, err error) {
+	dir := daemon.RuntimeDir()
+	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // the pattern is a good one
+	for _, name := range old {
+		_ = os.Remove(name)
+	}
+	f, err := os.CreateTemp(dir, "open-*.html")
+	if err != nil {
+		return "", err
+	}
+	_, err = fmt.Fprintf(f, "<!doctype html><meta charset=utf-8><title>petrigate</title><meta http-equiv=refresh content=\"0;url=%[1]s\"><a href=\"%[1]s\">Open the console</a>\n", html.EscapeString(address))
+	return f.Name(), errors.Join(err, f.Close())
+}

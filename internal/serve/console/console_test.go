@@ -1,0 +1,427 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/leftover"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+func TestMain(m *testing.M) { leftover.Main(m) }
+
+// A desk is a proxy whose approvals are what a test puts there.
+type desk struct {
+	mu        sync.Mutex
+	approvals []proxy.ApprovalInfo
+	answers   []string
+	changed   chan struct{}
+}
+
+func (d *desk) Status() proxy.Status {
+	return proxy.Status{Version: "v1", Waiting: len(d.waiting())}
+}
+
+func (d *desk) waiting() (all []proxy.ApprovalInfo) {
+	for _, a := range d.Approvals() {
+		if a.State == proxy.Pending {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func (d *desk) Approvals() []proxy.ApprovalInfo {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.approvals)
+}
+
+func (d *desk) Approval(id string) (proxy.ApprovalInfo, error) {
+	for _, a := range d.Approvals() {
+		if a.ID == id {
+			return a, nil
+		}
+	}
+	return proxy.ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+}
+
+func (d *desk) ApprovalsChanged() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.changed
+}
+
+func (d *desk) Answer(id string, a proxy.Answer) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.approvals {
+		if one := &d.approvals[i]; one.ID == id && one.State == proxy.Pending {
+			one.State, one.Channel, one.Actor, one.Reason = map[bool]proxy.ApprovalState{true: proxy.Approved, false: proxy.Denied}[a.Approve], a.Channel, a.Actor, a.Reason
+			d.answers = append(d.answers, fmt.Sprint(id, " ", a.Approve, " ", a.Channel, " ", a.Person, " ", a.Actor, " ", a.Reason))
+			return nil
+		}
+	}
+	return fmt.Errorf("approval %s is answered already", id)
+}
+
+func (d *desk) told() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Join(d.answers, "; ")
+}
+
+func question(n int, tool string) proxy.ApprovalInfo {
+	return proxy.ApprovalInfo{
+		ID: fmt.Sprint("ap_", n), State: proxy.Pending, Session: "s", Principal: "p", Upstream: "prod", Tool: tool, Arguments: json.RawMessage(`{}`),
+		SHA256: "abcdef0123456789", Rules: []string{"a.rules:1:1"}, Created: time.Now(), Expires: time.Now().Add(time.Minute), Question: "Allow " + tool + "?",
+	}
+}
+
+// A browser is one with or without the cookie of a console.
+type browser struct {
+	t      *testing.T
+	server *httptest.Server
+	desk   *desk
+	cookie string
+	token  string
+}
+
+var ann = Person{Name: "ann", ID: "uid 1000"}
+
+// visit opens a console with these approvals, in a browser that was let in.
+func visit(t *testing.T, approvals ...proxy.ApprovalInfo) (*browser, *Console) {
+	t.Helper()
+	b := &browser{t: t, desk: &desk{approvals: approvals, changed: make(chan struct{})}}
+	b.server = httptest.NewUnstartedServer(nil)
+	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String(), "console.example"}})
+	b.server.Config.Handler = c
+	b.server.Start()
+	t.Cleanup(func() { c.Close(); b.server.Close() })
+	b.enter(c.Code(ann))
+	return b, c
+}
+
+func (b *browser) enter(code string) *http.Response {
+	b.t.Helper()
+	r, _ := b.do(b.request(http.MethodPost, "/login", url.Values{"code": {code}, "next": {"/inbox"}}))
+	for _, c := range r.Cookies() {
+		b.cookie = c.Name + "=" + c.Value
+	}
+	if _, page := b.get("/inbox"); strings.Contains(page, `name="token" value="`) {
+		_, rest, _ := strings.Cut(page, `name="token" value="`)
+		b.token, _, _ = strings.Cut(rest, `"`)
+	}
+	return r
+}
+
+// request is one as a page of the console sends it.
+func (b *browser) request(method, path string, form url.Values) *http.Request {
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.server.URL+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", b.server.URL)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	if b.cookie != "" {
+		r.Header.Set("Cookie", b.cookie)
+	}
+	return r
+}
+
+func (b *browser) do(r *http.Request) (*http.Response, string) {
+	b.t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	page, err := io.ReadAll(response.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return response, string(page)
+}
+
+func (b *browser) get(path string) (int, string) {
+	b.t.Helper()
+	r, page := b.do(b.request(http.MethodGet, path, nil))
+	return r.StatusCode, page
+}
+
+// post sends a form with the token of the login.
+func (b *browser) post(path string, form url.Values) (int, string) {
+	b.t.Helper()
+	form.Set("token", b.token)
+	r, page := b.do(b.request(http.MethodPost, path, form))
+	return r.StatusCode, page
+}
+
+// TestWayIn: a code lets in one browser, once, for its person; nothing is shown before.
+func TestWayIn(t *testing.T) {
+	b, c := visit(t, question(1, "deploy"))
+	stranger := &browser{t: t, server: b.server, desk: b.desk}
+	for _, path := range []string{"/", "/inbox", "/inbox/ap_1", "/events", "/nothing"} {
+		if code, page := stranger.get(path); code != http.StatusUnauthorized || strings.Contains(page, "deploy") {
+			t.Errorf("%s: %d %s", path, code, page)
+		}
+	}
+	if code, page := b.get("/inbox"); code != http.StatusOK || !strings.Contains(page, "<b>deploy</b>") {
+		t.Errorf("%d %s", code, page)
+	}
+	code := c.Code(ann)
+	for n, want := range []int{http.StatusSeeOther, http.StatusForbidden} { // the second time it is used up
+		if r := stranger.enter(code); r.StatusCode != want {
+			t.Errorf("time %d: %s", n, r.Status)
+		}
+	}
+	for _, wrong := range []string{"", "x", code + "A", strings.ToLower(c.Code(ann))} {
+		if r := (&browser{t: t, server: b.server, desk: b.desk}).enter(wrong); r.StatusCode != http.StatusForbidden {
+			t.Errorf("%q: %s", wrong, r.Status)
+		}
+	}
+	if status, _ := b.post("/logout", url.Values{}); status != http.StatusSeeOther {
+		t.Errorf("leaving: %d", status)
+	}
+	if status, _ := b.get("/inbox"); status != http.StatusUnauthorized {
+		t.Errorf("after it has left: %d", status)
+	}
+}
+
+// TestCookie: it is for our pages alone, and no script reads it.
+func TestCookie(t *testing.T) {
+	b, c := visit(t)
+	r := b.enter(c.Code(ann))
+	if got := r.Header.Get("Set-Cookie"); !strings.Contains(got, "; HttpOnly; SameSite=Strict") || !strings.Contains(got, "; Path=/") {
+		t.Error(got)
+	}
+	r, _ = b.do(b.request(http.MethodGet, "/inbox", nil))
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+		"X-Content-Type-Options": "nosniff",
+	} {
+		if got := r.Header.Get(name); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := r.Header.Get("Content-Security-Policy"); strings.Contains(got, "unsafe") || !strings.Contains(got, "frame-ancestors 'none'") || !strings.Contains(got, "require-trusted-types-for 'script'") {
+		t.Error(got)
+	}
+}
+
+// TestTimes: codes and cookies are good for a while.
+func TestTimes(t *testing.T) {
+	now := time.Now()
+	d := newDoors(nil, func() time.Time { return now })
+	old := d.code(ann)
+	now = now.Add(codeTime)
+	if d.enter(old) != "" {
+		t.Error("an old code lets in")
+	}
+	cookie := d.enter(d.code(ann))
+	for range 3 {
+		now = now.Add(sessionTime - 1)
+		if _, ok := d.known(cookie); !ok {
+			t.Fatal("a cookie that is used ends")
+		}
+	}
+	now = now.Add(sessionTime)
+	if _, ok := d.known(cookie); ok {
+		t.Error("a cookie that is not used lasts")
+	}
+	first := d.enter(d.code(ann))
+	for range maxSessions {
+		now = now.Add(time.Second)
+		d.enter(d.code(ann))
+	}
+	if _, ok := d.known(first); ok || len(d.sessions) != maxSessions {
+		t.Errorf("%d sessions", len(d.sessions))
+	}
+	for range maxCodes + 1 {
+		d.code(ann)
+	}
+	if len(d.codes) > maxCodes {
+		t.Errorf("%d codes", len(d.codes))
+	}
+}
+
+// TestDoors: C007, C008. Each check refuses by itself, also where the cookie and the token are
+// right, and a GET changes nothing.
+func TestDoors(t *testing.T) {
+	b, _ := visit(t, question(1, "deploy"))
+	form := url.Values{"id": {"ap_1"}, "decision": {"approve"}, "token": {b.token}}
+	for name, change := range map[string]func(r *http.Request){
+		"a name that leads here":       func(r *http.Request) { r.Host = "evil.example" },
+		"that name, with our port":     func(r *http.Request) { _, port, _ := strings.Cut(r.URL.Host, ":"); r.Host = "evil.example:" + port },
+		"a page of another site":       func(r *http.Request) { r.Header.Set("Origin", "https://evil.example"); r.Header.Del("Sec-Fetch-Site") },
+		"a page without a site":        func(r *http.Request) { r.Header.Set("Origin", "null"); r.Header.Del("Sec-Fetch-Site") },
+		"another port of this machine": func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1"); r.Header.Del("Sec-Fetch-Site") },
+		"another site, as browsers say": func(r *http.Request) {
+			r.Header.Del("Origin")
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		},
+		"who says nothing of pages": func(r *http.Request) { r.Header.Del("Origin"); r.Header.Del("Sec-Fetch-Site") },
+		"no cookie":                 func(r *http.Request) { r.Header.Del("Cookie") },
+		"another cookie":            func(r *http.Request) { r.Header.Set("Cookie", strings.Split(b.cookie, "=")[0]+"=AAAA") },
+		"GET": func(r *http.Request) {
+			r.Method, r.Body, r.ContentLength = http.MethodGet, nil, 0
+			r.URL.RawQuery = form.Encode()
+		},
+		"another token": func(r *http.Request) {
+			own := url.Values{"id": {"ap_1"}, "decision": {"approve"}, "token": {"x"}}.Encode()
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(own)), int64(len(own))
+		},
+		"a token in the address": func(r *http.Request) {
+			own := url.Values{"id": {"ap_1"}, "decision": {"approve"}}.Encode()
+			r.Body, r.ContentLength, r.URL.RawQuery = io.NopCloser(strings.NewReader(own)), int64(len(own)), "token="+b.token
+		},
+		"too large": func(r *http.Request) {
+			own := form.Encode() + "&x=" + strings.Repeat("x", maxForm)
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(own)), int64(len(own))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := b.request(http.MethodPost, "/answer", form)
+			change(r)
+			response, _ := b.do(r)
+			if response.StatusCode < 400 || b.desk.told() != "" {
+				t.Errorf("%s, and answered: %s", response.Status, b.desk.told())
+			}
+		})
+	}
+	if r, _ := b.do(b.request(http.MethodPost, "/answer", form)); r.StatusCode != http.StatusSeeOther || b.desk.told() != "ap_1 true web uid 1000 ann " {
+		t.Errorf("the form itself: %s, answered: %s", r.Status, b.desk.told())
+	}
+}
+
+// TestHosts: a name of the configuration is one of ours.
+func TestHosts(t *testing.T) {
+	b, _ := visit(t)
+	for host, want := range map[string]int{"console.example": http.StatusUnauthorized, "Console.Example:99": http.StatusUnauthorized, "x.console.example": http.StatusForbidden, "": http.StatusOK} {
+		r := b.request(http.MethodGet, "/inbox", nil)
+		r.Host = host
+		if response, _ := b.do(r); response.StatusCode != want { // the cookie is of another port
+			t.Errorf("%q: %s", host, response.Status)
+		}
+	}
+}
+
+// TestAnswers: what is said counts for what the form names, and the next page says so.
+func TestAnswers(t *testing.T) {
+	b, _ := visit(t, question(1, "deploy"), question(2, "push"), question(3, "drop"))
+	if code, _ := b.post("/answer", url.Values{"id": {"ap_1"}, "decision": {"deny"}, "reason": {"no <b>way</b>"}, "next": {"//evil.example/"}}); code != http.StatusSeeOther {
+		t.Error(code)
+	}
+	if _, page := b.get("/inbox"); !strings.Contains(page, "ap_1 is denied.") || !strings.Contains(page, "no &lt;b&gt;way&lt;/b&gt;") || strings.Contains(page, "<b>way") {
+		t.Error(page)
+	}
+	if _, page := b.get("/inbox"); strings.Contains(page, "ap_1 is denied.") {
+		t.Error("it is said twice")
+	}
+	for _, form := range []url.Values{
+		{"id": {"ap_2"}, "decision": {"APPROVE"}}, {"id": {"ap_2"}}, {"decision": {"approve"}}, {"id": {"ap_9"}, "decision": {"approve"}},
+		{"id": {"ap_2"}, "decision": {"approve"}, "reason": {strings.Repeat("x", maxReason+1)}},
+		{"id": slices.Repeat([]string{"ap_2"}, questionsShown+1), "decision": {"approve"}, "confirmed": {"yes"}},
+	} {
+		if b.post("/answer", form); b.desk.told() != "ap_1 false web uid 1000 ann no <b>way</b>" {
+			t.Errorf("%v: %s", form, b.desk.told())
+		}
+	}
+	b.get("/inbox")
+
+	// Several are confirmed first, and it is exactly these.
+	both := url.Values{"id": {"ap_1", "ap_2", "ap_3"}, "decision": {"approve"}}
+	_, page := b.post("/answer", both)
+	if !strings.Contains(page, "Approve 2 calls, each once?") || !strings.Contains(page, "ap_1 was answered meanwhile") || strings.Count(b.desk.told(), ";") != 0 {
+		t.Error(page)
+	}
+	both.Set("confirmed", "yes")
+	b.post("/answer", both)
+	if _, page := b.get("/inbox"); !strings.Contains(page, "ap_1 is not answered: approval ap_1 is answered already.") || !strings.Contains(page, "ap_3 is approved, once.") || !strings.Contains(page, "Nothing waits") {
+		t.Error(page)
+	}
+	if got := b.desk.told(); strings.Count(got, "true web") != 2 {
+		t.Error(got)
+	}
+}
+
+// TestManyQuestions: the oldest are shown first, and the others are pages away.
+func TestManyQuestions(t *testing.T) {
+	var many []proxy.ApprovalInfo
+	for n := range 60 {
+		many = append(many, question(n, fmt.Sprint("tool", n)))
+	}
+	b, _ := visit(t, many...)
+	for from, want := range map[string][2]string{"": {"ap_0", "ap_24"}, "?from=25": {"ap_25", "ap_49"}, "?from=50": {"ap_50", "ap_59"}, "?from=x": {"ap_0", "ap_24"}, "?from=99": {"ap_0", "ap_24"}} {
+		_, page := b.get("/inbox" + from)
+		first, last := strings.Index(page, `id="`+want[0]+`"`), strings.Index(page, `id="`+want[1]+`"`)
+		if first < 0 || last < first || !strings.Contains(page, "60 questions wait for a person") {
+			t.Errorf("%q: %d %d", from, first, last)
+		}
+	}
+	if code, page := b.get("/inbox/ap_55"); code != http.StatusOK || !strings.Contains(page, "Allow tool55?") {
+		t.Error(code, page)
+	}
+	if code, _ := b.get("/inbox/ap_99"); code != http.StatusNotFound {
+		t.Error(code)
+	}
+}
+
+// TestEvents: a page is told of each change, until the console is closed.
+func TestEvents(t *testing.T) {
+	b, c := visit(t, question(1, "deploy"))
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(b.request(http.MethodGet, "/events", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	read := func(want string) {
+		t.Helper()
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(response.Body, got); err != nil || string(got) != want {
+			t.Fatalf("%q, %v, want %q", got, err, want)
+		}
+	}
+	read("event: approvals\ndata: 1\n\n")
+	b.desk.mu.Lock()
+	changed := b.desk.changed
+	b.desk.approvals[0].State, b.desk.changed = proxy.Expired, make(chan struct{})
+	b.desk.mu.Unlock()
+	close(changed)
+	read("event: approvals\ndata: 0\n\n")
+	c.Close()
+	if rest, err := io.ReadAll(response.Body); err != nil || len(rest) > 0 {
+		t.Errorf("%q %v", rest, err)
+	}
+}
+
+// TestHostileText: what others have written is no markup, and looks like nothing else.
+func TestHostileText(t *testing.T) {
+	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
+	q := question(1, evil)
+	q.Upstream, q.Session, q.Principal, q.Rules, q.Question = evil, evil, evil, []string{evil}, "Allow "+"<img src=x onerror=alert(1)>"
+	done := q
+	done.ID, done.State, done.Actor, done.Reason = "ap_2", proxy.Denied, evil, evil
+	b, _ := visit(t, q, done)
+	for _, path := range []string{"/inbox", "/inbox/ap_1", "/inbox/ap_2", "/inbox?q=" + url.QueryEscape(evil)} {
+		_, page := b.get(path)
+		own := strings.Contains(path, "?") // what the person has typed is shown as it is
+		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || !own && strings.ContainsAny(page, "\x1b\u202e") {
+			t.Errorf("%s: %s", path, page)
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	codeTime    = 5 * time.Minute // for which a code lets in
+	sessionTime = 12 * time.Hour  // since the last request, for which a cookie is good
+	maxCodes    = 100             // that are good at a time
+	maxSessions = 100
+	maxForm     = 1 << 20 // bytes
+)
+
+// A Person is who a browser is let in for.
+type Person struct {
+	Name string // for the record
+	ID   string // tells people apart, as far as the command line proves it
+}
+
+// A session is one browser that was let in.
+type session struct {
+	person Person
+	token  string // that each form of it carries
+	used   time.Time
+
+	notes []string // for its next page
+}
+
+// doors let browsers in. Codes and cookies are kept as their hashes.
+type doors struct {
+	hosts []string
+	now   func() time.Time
+	cross *http.CrossOriginProtection
+
+	mu       sync.Mutex
+	codes    map[[32]byte]invitation
+	sessions map[[32]byte]*session
+}
+
+// An invitation is a code that was given out.
+type invitation struct {
+	person  Person
+	expires time.Time
+}
+
+func newDoors(hosts []string, now func() time.Time) *doors {
+	return &doors{hosts: hosts, now: now, cross: http.NewCrossOriginProtection(), codes: map[[32]byte]invitation{}, sessions: map[[32]byte]*session{}}
+}
+
+func hashOf(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
+
+// code makes a code.
+func (d *doors) code(p Person) string {
+	code := rand.Text()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sweep()
+	if len(d.codes) >= maxCodes {
+		clear(d.codes) // somebody asks for them and does not come
+	}
+	d.codes[hashOf(code)] = invitation{p, d.now().Add(codeTime)}
+	return code
+}
+
+// sweep forgets what is not good any more. It requires the lock.
+func (d *doors) sweep() {
+	now := d.now()
+	for h, c := range d.codes {
+		if !now.Before(c.expires) {
+			delete(d.codes, h)
+		}
+	}
+	for h, s := range d.sessions {
+		if now.Sub(s.used) >= sessionTime {
+			delete(d.sessions, h)
+		}
+	}
+}
+
+// enter exchanges a code, which is good no more, for the value of a cookie; empty: the code is wrong.
+func (d *doors) enter(code string) (cookie string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sweep()
+	h := hashOf(code)
+	c, ok := d.codes[h]
+	if !ok {
+		return ""
+	}
+	delete(d.codes, h)
+	if len(d.sessions) >= maxSessions {
+		d.dropOldest()
+	}
+	cookie = rand.Text()
+	d.sessions[hashOf(cookie)] = &session{person: c.person, token: rand.Text(), used: d.now()}
+	return cookie
+}
+
+// dropOldest requires the lock.
+func (d *doors) dropOldest() {
+	var oldest [32]byte
+	var at time.Time
+	for h, s := range d.sessions {
+		if at.IsZero() || s.used.Before(at) {
+			oldest, at = h, s.used
+		}
+	}
+	delete(d.sessions, oldest)
+}
+
+// visitor is who sends a request.
+type visitor struct {
+	Person
+	Token string // for forms
+}
+
+// known returns who has the cookie, or false.
+func (d *doors) known(cookie string) (v visitor, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sweep()
+	s := d.sessions[hashOf(cookie)]
+	if s == nil {
+		return v, false
+	}
+	s.used = d.now()
+	return visitor{s.person, s.token}, true
+}
+
+// forget ends the session of a cookie.
+func (d *doors) forget(cookie string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.sessions, hashOf(cookie))
+}
+
+// note keeps a line for the next page of the browser.
+func (d *doors) note(r *http.Request, line string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.sessions[hashOf(cookieOf(r))]; s != nil && len(s.notes) < 100 {
+		s.notes = append(s.notes, line)
+	}
+}
+
+// notes takes the lines for this page.
+func (d *doors) notes(r *http.Request) (lines []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.sessions[hashOf(cookieOf(r))]; s != nil {
+		lines, s.notes = s.notes, nil
+	}
+	return lines
+}
+
+// allowed reports whether browsers may call the console by the host.
+func (d *doors) allowed(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	return slices.ContainsFunc(d.hosts, func(h string) bool { return strings.EqualFold(h, host) || strings.EqualFold(h, name) })
+}
+
+// cookieName is that of the cookie of a console: browsers tell hosts apart, and not ports.
+func cookieName(host string) string {
+	if _, port, err := net.SplitHostPort(host); err == nil {
+		return "petrigate_" + port
+	}
+	return "petrigate"
+}
+
+func cookieOf(r *http.Request) string {
+	c, err := r.Cookie(cookieName(r.Host))
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// policyOfContent is what browsers may do with our pages: nothing that is not from here, and
+// no text becomes markup.
+const policyOfContent = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// guard lets requests through to h that come from a page of the console, from a browser that was let in. Each
+// check refuses by itself.
+func (d *doors) guard(h http.Handler) http.Handler {
+	open := files()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		for name, value := range map[string]string{
+			"Content-Security-Policy": policyOfContent, "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+			"Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+		} {
+			header.Set(name, value)
+		}
+		if !d.allowed(r.Host) {
+			http.Error(w, "This is the console of petrigate, and not of this host; console.allowedHosts can name it.", http.StatusForbidden)
+			return
+		}
+		if err := d.cross.Check(r); err != nil || !fromHere(r) {
+			http.Error(w, "This request comes from a page of another site.", http.StatusForbidden)
+			return
+		}
+		switch {
+		case r.URL.Path == "/app.css" || r.URL.Path == "/app.js" || r.URL.Path == "/login.js" || r.URL.Path == "/icon.svg":
+			open.ServeHTTP(w, r)
+		case r.Method == http.MethodPost && r.URL.Path == "/login":
+			d.login(w, r)
+		default:
+			d.inside(h, w, r)
+		}
+	})
+}
+
+// fromHere reports whether a request that changes something comes from a page of ours, as browsers
+// say with each. Our pages send no referrer, so that their origin is "null".
+func fromHere(r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	if origin == "" || origin == "null" {
+		return site == "same-origin"
+	}
+	_, host, ok := strings.Cut(origin, "://")
+	return ok && strings.EqualFold(host, r.Host) && (site == "" || site == "same-origin")
+}
+
+// inside lets a browser with a cookie through, and a form with its token.
+func (d *doors) inside(h http.Handler, w http.ResponseWriter, r *http.Request) {
+	v, ok := d.known(cookieOf(r))
+	switch {
+	case !ok && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		d.askIn(w, r, "", http.StatusUnauthorized)
+		return
+	case !ok:
+		http.Error(w, "Open the console again with petrigate open.", http.StatusUnauthorized)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+			return
+		}
+		if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("token")), []byte(v.Token)) != 1 {
+			http.Error(w, "The form is of another login. Load the page again.", http.StatusForbidden)
+			return
+		}
+	}
+	h.ServeHTTP(w, r.WithContext(withVisitor(r.Context(), v)))
+}
+
+// login lets a browser in that has a code, and sends it to the page that it wanted.
+func (d *doors) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	cookie := d.enter(strings.TrimSpace(r.PostFormValue("code")))
+	if cookie == "" {
+		d.askIn(w, r, "This code was used already, is too old, or is none.", http.StatusForbidden)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
+}
+
+// local returns a path of the console; another is that of the first page.
+func local(path string) string {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
+		return "/"
+	}
+	return path
+}
+
+func (d *doors) logout(w http.ResponseWriter, r *http.Request) {
+	d.forget(cookieOf(r))
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}

@@ -1,0 +1,45 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	pingEvery  = 15 * time.Second
+	maxStreams = 100
+)
+
+// events tells a page of what has changed, so that it can load what it shows anew.
+func (c *Console) events(w http.ResponseWriter, r *http.Request) {
+	if n := c.streams.Add(1); n > maxStreams {
+		c.streams.Add(-1)
+		http.Error(w, "Too many pages of the console are open.", http.StatusServiceUnavailable)
+		return
+	}
+	defer c.streams.Add(-1)
+	out := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	tell := func(event, data string) bool {
+		_ = out.SetWriteDeadline(time.Now().Add(pingEvery)) // a connection that knows none has none
+		_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
+		return err == nil && out.Flush() == nil
+	}
+	changed := c.options.Proxy.ApprovalsChanged()
+	for ok := tell("approvals", fmt.Sprint(c.options.Proxy.Status().Waiting)); ok; {
+		select {
+		case <-changed:
+			changed = c.options.Proxy.ApprovalsChanged()
+			ok = tell("approvals", fmt.Sprint(c.options.Proxy.Status().Waiting))
+		case <-ping.C:
+			ok = tell("ping", "")
+		case <-r.Context().Done():
+			return
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+const (
+	questionsShown = 25  // whole, on one page
+	answersShown   = 100 // of the history, on one page
+	maxReason      = 1 << 10
+)
+
+// inboxBody is the inbox: what waits, the oldest first, and what was answered, the newest first.
+type inboxBody struct {
+	Questions []proxy.ApprovalInfo
+	First     int // index of the first of them that is shown
+	Pending   int // in all
+	Next      int // index of the first one of the next page; 0: there is none
+	History   []proxy.ApprovalInfo
+	Query     string // that the history is limited to
+	Ended     int    // in all
+}
+
+func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
+	b := inboxBody{Query: r.FormValue("q")}
+	b.First, _ = strconv.Atoi(r.FormValue("from"))
+	pending, ended := c.sorted(b.Query)
+	b.Pending, b.Ended = len(pending), len(ended)
+	if b.First < 0 || b.First >= len(pending) {
+		b.First = 0
+	}
+	if b.First+questionsShown < len(pending) {
+		b.Next = b.First + questionsShown
+	}
+	b.Questions = c.whole(pending[b.First:min(len(pending), b.First+questionsShown)])
+	b.History = ended[:min(len(ended), answersShown)]
+	c.show(w, r, "inbox", "Inbox", b)
+}
+
+// sorted returns the approvals that wait, the oldest first, and those of the query that do
+// not, the newest first.
+func (c *Console) sorted(query string) (pending, ended []proxy.ApprovalInfo) {
+	for _, a := range c.options.Proxy.Approvals() {
+		if a.State == proxy.Pending {
+			pending = append(pending, a)
+		} else if matches(a, query) {
+			ended = append(ended, a)
+		}
+	}
+	slices.Reverse(ended)
+	return pending, ended
+}
+
+// matches reports whether what is shown of an approval in the history has all words of the
+// query.
+func matches(a proxy.ApprovalInfo, query string) bool {
+	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
+	for _, word := range strings.Fields(strings.ToLower(query)) {
+		if !strings.Contains(shown, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// whole returns approvals with all that a person has to see. One that has just ended is as it was.
+func (c *Console) whole(list []proxy.ApprovalInfo) []proxy.ApprovalInfo {
+	all := slices.Clone(list)
+	for i, a := range all {
+		if one, err := c.options.Proxy.Approval(a.ID); err == nil {
+			all[i] = one
+		}
+	}
+	return all
+}
+
+// question is the page of one approval, which a link leads to.
+func (c *Console) question(w http.ResponseWriter, r *http.Request) {
+	a, err := c.options.Proxy.Approval(r.PathValue("id"))
+	if err != nil {
+		c.fail(w, r, http.StatusNotFound, "There is no such approval: it has ended a while ago, or is of another proxy.")
+		return
+	}
+	c.show(w, r, "question", "Approval "+a.ID, a)
+}
+
+// answer takes what a person says to the questions of a form: to exactly those that it
+// names. Several are to be confirmed.
+func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
+	ids, decision := r.PostForm["id"], r.PostForm.Get("decision")
+	approve := decision == "approve"
+	switch {
+	case !approve && decision != "deny":
+		c.fail(w, r, http.StatusBadRequest, "The form says neither approve nor deny.")
+		return
+	case len(ids) == 0:
+		c.doors.note(r, "Nothing was chosen, so nothing was answered.")
+	case len(ids) > questionsShown:
+		c.fail(w, r, http.StatusBadRequest, fmt.Sprintf("One form answers at most %d questions.", questionsShown))
+		return
+	case len(ids) > 1 && r.PostForm.Get("confirmed") != "yes":
+		c.confirm(w, r, ids, approve)
+		return
+	}
+	for _, id := range ids {
+		c.doors.note(r, c.answerOne(r, id, approve))
+	}
+	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
+}
+
+// answerOne answers one question, and says what came of it.
+func (c *Console) answerOne(r *http.Request, id string, approve bool) string {
+	v := visitorOf(r)
+	reason := r.PostForm.Get("reason")
+	if len(reason) > maxReason {
+		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason)
+	}
+	channel := approval.Web
+	if r.PostForm.Get("channel") == approval.URL {
+		channel = approval.URL
+	}
+	err := c.options.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: channel, Person: v.ID, Actor: v.Name, Reason: reason})
+	if err != nil {
+		return fmt.Sprintf("%s is not answered: %v.", text.Escape(id), err)
+	}
+	a, err := c.options.Proxy.Approval(id)
+	switch {
+	case !approve:
+		return id + " is denied."
+	case err == nil && a.State == proxy.Pending:
+		return fmt.Sprintf("%s is approved by %d of %d persons; it waits for another one.", id, a.Approvals, a.Needs)
+	}
+	return id + " is approved, once. The call runs now, or when the agent makes it again."
+}
+
+// confirmBody is what several answers at once will do.
+type confirmBody struct {
+	Approve   bool
+	Questions []proxy.ApprovalInfo
+	Gone      []string
+	Reason    string
+	Next      string
+}
+
+// confirm shows once more what several answers are about.
+func (c *Console) confirm(w http.ResponseWriter, r *http.Request, ids []string, approve bool) {
+	b := confirmBody{Approve: approve, Reason: r.PostForm.Get("reason"), Next: local(r.PostForm.Get("next"))}
+	for _, id := range ids {
+		a, err := c.options.Proxy.Approval(id)
+		if err != nil || a.State != proxy.Pending {
+			b.Gone = append(b.Gone, id)
+			continue
+		}
+		b.Questions = append(b.Questions, a)
+	}
+	c.show(w, r, "confirm", "Confirm", b)
+}

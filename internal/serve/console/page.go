@@ -1,0 +1,130 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+//go:embed pages
+var pageFiles embed.FS
+
+// pages are the templates. Whatever others have written goes through plain, lines or json:
+// html/template keeps it from being markup, and these keep it from looking like something else.
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"plain": text.Escape,
+	"lines": func(s string) string { return text.EscapeLines([]byte(s)) },
+	"count": text.Count,
+	"group": text.Grouped,
+	"ago":   func(now, t time.Time) string { return text.Duration(max(now.Sub(t), 0)) },
+	"left":  func(now, t time.Time) string { return text.Duration(max(t.Sub(now), 0)) },
+	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
+	"day":   func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") },
+	"tab":   tabOf,
+	"card":  cardOf,
+}).ParseFS(pageFiles, "pages/*.html"))
+
+// A page is what every page of the console is made of.
+type page struct {
+	Title   string
+	View    string // inbox, activity, ...; empty: none
+	Visitor visitor
+	Now     time.Time
+	Notes   []string // what came of the last form
+	Waiting int
+	Shadow  bool
+	Stopped []proxy.StopInfo
+	Version string
+	Config  string
+	Body    any
+}
+
+type visitorKey struct{}
+
+func withVisitor(ctx context.Context, v visitor) context.Context {
+	return context.WithValue(ctx, visitorKey{}, v)
+}
+
+func visitorOf(r *http.Request) visitor {
+	v, _ := r.Context().Value(visitorKey{}).(visitor)
+	return v
+}
+
+// show writes a page of the view: the template with its name.
+func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title string, body any) {
+	s := c.options.Proxy.Status()
+	p := page{
+		Title: title, View: view, Visitor: visitorOf(r), Now: c.options.Now(), Notes: c.doors.notes(r),
+		Waiting: s.Waiting, Shadow: s.Shadow, Stopped: s.Stopped, Version: s.Version, Config: s.Config, Body: body,
+	}
+	c.write(w, http.StatusOK, view, p)
+}
+
+// fail writes a page that says what is wrong.
+func (c *Console) fail(w http.ResponseWriter, r *http.Request, code int, what string) {
+	c.write(w, code, "failure", page{Title: http.StatusText(code), Visitor: visitorOf(r), Now: c.options.Now(), Body: what})
+}
+
+// write writes all of a page or nothing of it.
+func (c *Console) write(w http.ResponseWriter, code int, name string, p page) {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, p); err != nil {
+		c.options.Log.Error("making a page of the console", "page", name, "error", err)
+		http.Error(w, "The page cannot be made: see the log of petrigate.", http.StatusInternalServerError)
+		return
+	}
+	send(w, code, b.Bytes())
+}
+
+func send(w http.ResponseWriter, code int, page []byte) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", fmt.Sprint(len(page)))
+	w.WriteHeader(code)
+	_, _ = w.Write(page) // the browser is gone: nothing to tell
+}
+
+// askIn shows the page that takes a code, for the page that the browser wants.
+func (d *doors) askIn(w http.ResponseWriter, r *http.Request, wrong string, code int) {
+	next := r.URL.RequestURI()
+	if r.Method == http.MethodPost {
+		next = local(r.PostFormValue("next"))
+	}
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, "login", map[string]string{"Next": next, "Wrong": wrong}); err != nil {
+		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		return
+	}
+	send(w, code, b.Bytes())
+}
+
+// A tab leads to a view.
+type tab struct {
+	View, Label string
+	Here        bool
+	Count       int
+}
+
+func tabOf(p page, view, label string) tab {
+	t := tab{View: view, Label: label, Here: p.View == view}
+	if view == "inbox" {
+		t.Count = p.Waiting
+	}
+	return t
+}
+
+// A card is one approval on a page.
+type card struct {
+	Page     page
+	Approval proxy.ApprovalInfo
+	Choose   bool // it can be answered with others
+}
+
+func cardOf(p page, a proxy.ApprovalInfo, choose bool) card { return card{p, a, choose} }

@@ -1,0 +1,132 @@
+"use strict";
+// The pages work without this. It loads anew what has changed, counts down, and takes keys.
+(() => {
+  const armAfter = 500; // ms for which a question must have been shown before it can be approved
+  const view = document.body.dataset.view;
+
+  // arm keeps the buttons of questions that have just come from being pressed by chance.
+  const arm = (card) => {
+    const buttons = card.querySelectorAll("form.decide button");
+    buttons.forEach((b) => { b.disabled = true; });
+    setTimeout(() => buttons.forEach((b) => { b.disabled = false; }), armAfter);
+  };
+  document.querySelectorAll("article.card").forEach(arm);
+
+  const load = async (url) => {
+    const response = await fetch(url, { headers: { Accept: "text/html" } });
+    if (!response.ok) throw new Error(response.status);
+    return new Promise((resolve, reject) => { // a document of which no script runs
+      const x = new XMLHttpRequest();
+      x.open("GET", url);
+      x.responseType = "document";
+      x.onload = () => (x.status === 200 && x.response ? resolve(x.response) : reject(new Error(x.status)));
+      x.onerror = reject;
+      x.send();
+    });
+  };
+
+  // mergeCards adds questions that have come behind the others, and closes those that have
+  // ended where they are: nothing moves under a pointer.
+  const mergeCards = (now, next) => {
+    const fresh = new Map([...next.querySelectorAll("article.card")].map((c) => [c.id, c]));
+    now.querySelectorAll("article.card").forEach((card) => {
+      const other = fresh.get(card.id);
+      fresh.delete(card.id);
+      const pending = other !== undefined && other.classList.contains("pending");
+      if (pending || !card.classList.contains("pending")) return;
+      card.classList.remove("pending");
+      card.classList.add("over");
+      card.querySelectorAll("button, input").forEach((e) => { e.disabled = true; });
+      const line = document.createElement("p");
+      line.className = "hint";
+      line.textContent = "Answered elsewhere, or ended: the history has it.";
+      card.append(line);
+    });
+    fresh.forEach((card) => {
+      const own = document.importNode(card, true);
+      now.querySelector(".empty")?.remove();
+      now.append(own);
+      arm(own);
+    });
+  };
+
+  const refresh = async () => {
+    const next = await load(location.href);
+    document.title = next.title;
+    document.querySelectorAll("[data-live]").forEach((now) => {
+      const other = next.getElementById(now.id);
+      if (other === null) return;
+      if (now.dataset.live === "questions") mergeCards(now, other);
+      else if (!now.contains(document.activeElement)) now.replaceChildren(...[...document.importNode(other, true).childNodes]);
+    });
+    const nav = document.querySelector("nav");
+    const badge = next.querySelector("#waiting");
+    const own = nav.querySelector("#waiting");
+    const head = next.getElementById("waits");
+    if (head !== null) document.getElementById("waits").textContent = head.textContent;
+    if (own !== null) own.textContent = badge === null ? "0" : badge.textContent;
+    else if (badge !== null) nav.firstElementChild.append(" ", document.importNode(badge, true));
+  };
+
+  let busy = false, again = false;
+  const soon = async () => {
+    if (busy) { again = true; return; }
+    busy = true;
+    try { await refresh(); } catch { /* the next event tries again */ }
+    busy = false;
+    if (again) { again = false; setTimeout(soon, 200); }
+  };
+
+  // Events of the kinds that the page shows have it loaded anew. A hidden page listens to none.
+  const kinds = { inbox: ["approvals"], question: ["approvals"], activity: ["activity", "approvals"], nets: ["activity"], sessions: ["activity"], health: ["activity"] };
+  let source = null, seen = false;
+  const listen = () => {
+    if (document.hidden) { source?.close(); source = null; return; }
+    if (source !== null) return;
+    source = new EventSource("/events");
+    source.addEventListener("approvals", (e) => {
+      const first = !seen;
+      seen = true;
+      if (!first || String(e.data) !== (document.getElementById("waiting")?.textContent ?? "0")) soon();
+    });
+    source.addEventListener("activity", () => { if (kinds[view]?.includes("activity") && document.body.dataset.paused !== "yes") soon(); });
+  };
+  document.addEventListener("visibilitychange", () => { listen(); if (!document.hidden) soon(); });
+  listen();
+
+  // Time left, in words like those of the server.
+  const words = (ms) => {
+    const s = Math.max(0, Math.round(ms / 1000));
+    return s >= 3600 ? Math.floor(s / 3600) + " h " + Math.floor((s % 3600) / 60) + " min" : s >= 60 ? Math.floor(s / 60) + " min " + (s % 60) + " s" : s + " s";
+  };
+  setInterval(() => document.querySelectorAll("time.countdown").forEach((t) => {
+    const left = Date.parse(t.dataset.until) - Date.now();
+    const line = left > 0 ? words(left) + " left" : "expired";
+    if (t.textContent !== line) t.textContent = line;
+    t.classList.toggle("short", left < 60000);
+    if (left <= 0) t.closest("article")?.querySelectorAll("form.decide button").forEach((b) => { b.disabled = true; });
+  }), 1000);
+
+  // Keys.
+  const cards = () => [...document.querySelectorAll("article.card.pending")];
+  const current = () => document.activeElement?.closest?.("article.card");
+  const move = (step) => {
+    const all = cards(), at = all.indexOf(current());
+    const to = all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))];
+    to?.focus();
+    to?.scrollIntoView({ block: "nearest" });
+  };
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
+    const card = current();
+    switch (e.key) {
+      case "j": move(1); break;
+      case "k": move(-1); break;
+      case "x": { const box = card?.querySelector("input[type=checkbox]"); if (box) box.checked = !box.checked; break; }
+      case "a": card?.querySelector("button.approve")?.focus(); break; // and Enter
+      case "d": card?.querySelector("input[name=reason]")?.focus(); break; // Enter there denies
+      default: return;
+    }
+    e.preventDefault();
+  });
+})();

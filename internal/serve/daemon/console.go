@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/console"
+)
+
+// errNoConsole is the error of a proxy whose configuration has console.http: off.
+var errNoConsole = errors.New("this proxy has no console: its configuration says console.http: off")
+
+// A consoleServer serves the console. Without an address of the configuration it begins to
+// listen when somebody opens it.
+type consoleServer struct {
+	daemon *Daemon
+
+	mu      sync.Mutex
+	address string           // host:port; empty: it does not listen
+	console *console.Console // nil: it does not listen
+	stop    func()
+	ended   bool
+}
+
+// listen returns the address and the console, which listens from now on.
+func (s *consoleServer) listen() (string, *console.Console, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.daemon.config.Console
+	switch {
+	case c.HTTP == "off":
+		return "", nil, errNoConsole
+	case s.ended:
+		return "", nil, errors.New("the proxy is ending")
+	case s.console != nil:
+		return s.address, s.console, nil
+	}
+	listener, err := net.Listen("tcp", cmp.Or(c.HTTP, "127.0.0.1:0"))
+	if err != nil {
+		return "", nil, listenError(c.HTTP, err)
+	}
+	s.address = listener.Addr().String()
+	_, port, _ := net.SplitHostPort(s.address) // it is an address
+	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
+	s.console = console.New(console.Options{Proxy: s.daemon, Hosts: hosts, Log: s.daemon.log})
+	server := newServer(s.console, config.Listen{})
+	served := make(chan struct{})
+	go func() { defer close(served); _ = server.Serve(listener) }() // it ends with the server
+	s.stop = func() {
+		s.console.Close()
+		_ = server.Close()
+		<-served
+	}
+	s.daemon.log.Info("serving the console", "url", "http://"+s.address+"/", "open", "petrigate open")
+	return s.address, s.console, nil
+}
+
+// start listens where the configuration says so.
+func (s *consoleServer) start() error {
+	if at := s.daemon.config.Console.HTTP; at == "" || at == "off" {
+		return nil
+	}
+	_, _, err := s.listen()
+	return err
+}
+
+// end closes the console.
+func (s *consoleServer) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended = true; s.stop != nil {
+		s.stop()
+		s.stop = nil
+	}
+}
+
+// OpenConsole returns the address of the console, with a code that lets one browser in as
+// the person.
+func (d *Daemon) OpenConsole(name, person, path string) (string, error) {
+	address, c, err := d.console.listen()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("http://%s%s#%s", address, cmp.Or(path, "/"), c.Code(console.Person{Name: name, ID: person})), nil
+}
