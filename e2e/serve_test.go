@@ -13,6 +13,12 @@ import (
 // members beside mcpServers.
 func serve(t *testing.T, binary string, upstreams map[string]endpoint, settings map[string]any, http bool) endpoint {
 	t.Helper()
+	return serveIn(t, binary, ours(t), upstreams, settings, http)
+}
+
+// serveIn is serve in an environment, which verbs of the program that are to find it need.
+func serveIn(t *testing.T, binary string, env map[string]string, upstreams map[string]endpoint, settings map[string]any, http bool) endpoint {
+	t.Helper()
 	servers := map[string]any{}
 	for name, e := range upstreams {
 		servers[name] = map[string]any{"url": e.URL}
@@ -36,7 +42,7 @@ func serve(t *testing.T, binary string, upstreams map[string]endpoint, settings 
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := endpoint{Command: binary, Args: []string{"serve", "--config", file}, Env: ours(t)}
+	e := endpoint{Command: binary, Args: []string{"serve", "--config", file}, Env: env}
 	if !http {
 		return e
 	}

@@ -12,18 +12,15 @@
   };
   document.querySelectorAll("article.card").forEach(arm);
 
-  const load = async (url) => {
-    const response = await fetch(url, { headers: { Accept: "text/html" } });
-    if (!response.ok) throw new Error(response.status);
-    return new Promise((resolve, reject) => { // a document of which no script runs
-      const x = new XMLHttpRequest();
-      x.open("GET", url);
-      x.responseType = "document";
-      x.onload = () => (x.status === 200 && x.response ? resolve(x.response) : reject(new Error(x.status)));
-      x.onerror = reject;
-      x.send();
-    });
-  };
+  // load returns a page as a document of which no script runs.
+  const load = (url) => new Promise((resolve, reject) => {
+    const x = new XMLHttpRequest();
+    x.open("GET", url);
+    x.responseType = "document";
+    x.onload = () => (x.status === 200 && x.response ? resolve(x.response) : reject(new Error(x.status)));
+    x.onerror = reject;
+    x.send();
+  });
 
   // mergeCards adds questions that have come behind the others, and closes those that have
   // ended where they are: nothing moves under a pointer.
@@ -70,6 +67,7 @@
 
   let busy = false, again = false;
   const soon = async () => {
+    if (document.querySelector("[data-live]") === null) return;
     if (busy) { again = true; return; }
     busy = true;
     try { await refresh(); } catch { /* the next event tries again */ }
