@@ -83,9 +83,13 @@ type Config struct {
 // Approval configures human approval.
 type Approval struct {
 	Channels []string      // of "elicit", "url", "web", "cli" and "webhook", in order; all are open at once
-	Hold     time.Duration // how long a call waits before it is parked
+	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long an approval can be answered and used
 	Cooldown time.Duration // how long a denial refuses the same call
+	Mask     []string      // names of fields, and paths that begin with "$.", whose values people do not see
+
+	Holds   map[string]time.Duration // by the names of clients; a "*" at the end stands for anything
+	HoldSet bool                     // Hold is for all clients that Holds does not name
 }
 
 // Console configures the pages for people.

@@ -21,6 +21,7 @@ type layers struct {
 	// maps of the user's names would not survive.
 	values *viper.Viper
 	set    map[string]*node // the values that come from the file
+	given  map[string]bool  // the scalars that some layer gives
 	broken map[string]bool  // sections with mistakes: what is in them is not checked together
 }
 
@@ -52,7 +53,7 @@ var scalars = map[string]scalar{
 }
 
 func newLayers() *layers {
-	l := &layers{values: viper.New(), set: map[string]*node{}, broken: map[string]bool{}}
+	l := &layers{values: viper.New(), set: map[string]*node{}, given: map[string]bool{}, broken: map[string]bool{}}
 	for name, s := range scalars {
 		l.values.SetDefault(name, s.initial)
 	}
@@ -84,7 +85,7 @@ func (l *layers) scalar(name string) func(Value) {
 	return func(v Value) {
 		if text, ok := scalars[name].read(v); ok {
 			l.values.Set(name, text)
-			l.set[name] = v.node
+			l.set[name], l.given[name] = v.node, true
 		}
 	}
 }
@@ -175,6 +176,7 @@ func (l *layers) override(name, text, source string, errs *ErrorList) {
 		return
 	}
 	l.values.Set(name, text)
+	l.given[name] = true
 	delete(l.set, name)
 }
 

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -179,9 +178,7 @@ func (c *Config) settle(d *decoder, l *layers) {
 			s.settle(d, l)
 		}
 	}
-	if c.Approval.Expire < c.Approval.Hold {
-		d.at(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
-	}
+	c.settleApproval(d, l)
 }
 
 // checkVia finds transitions that ask through a channel that is not open: nobody

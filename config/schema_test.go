@@ -224,7 +224,7 @@ func eachMisspelt(v any, check func(key string)) {
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			value := v[key]
 			switch key {
-			case "mcpServers", "env", "headers", "initialMarking", "recovery":
+			case "mcpServers", "env", "headers", "initialMarking", "recovery", "holds":
 				continue
 			}
 			delete(v, key)

@@ -66,7 +66,12 @@ func sectionKeys(c *Config, l *layers) Keys {
 		},
 		"listen": func(v Value) { readListen(v, c, l) },
 		"approval": func(v Value) {
-			l.section(v, Keys{"channels": into(&c.Approval.Channels, readChannels), "mask": Value.later, "webhook": Value.later})
+			l.section(v, Keys{
+				"channels": into(&c.Approval.Channels, readChannels),
+				"mask":     into(&c.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
+				"holds":    l.noted("approval.holds", into(&c.Approval.Holds, readHolds)),
+				"webhook":  Value.later,
+			})
 		},
 		"console":   func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, each(Value.plain))}) },
 		"audit":     l.whole(func(v Value) { readAudit(v, c, l) }),

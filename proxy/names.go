@@ -94,8 +94,13 @@ const (
 // Approval says how people are asked. The zero value asks nobody: what needs
 // an approval is refused.
 type Approval struct {
-	Channels []string      // by which people may answer, all at once: elicit, web, cli
+	Channels []string      // by which people may answer, all at once: elicit, url, web, cli, webhook
+	Mask     []string      // names of members, at any depth, and paths that begin with "$.", whose values people do not see
 	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
+
+	// HoldFor is Hold for a client, by the name that it gives; nil: Hold is for all.
+	HoldFor func(client string) time.Duration
+
 	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
 	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
 	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
@@ -116,7 +121,7 @@ func (p *Proxy) approval() pipeline.Approval {
 		return func(r approval.Record) { f(p.approvalInfo(r)) }
 	}
 	return pipeline.Approval{
-		Channels: a.Channels, Hold: a.Hold, Expire: a.Expire, Cooldown: a.Cooldown, Verb: a.Verb,
+		Channels: a.Channels, Hold: a.Hold, HoldFor: a.HoldFor, Expire: a.Expire, Cooldown: a.Cooldown, Verb: a.Verb,
 		Asked: tell(a.Asked), Answered: tell(a.Answered),
 	}
 }

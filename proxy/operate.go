@@ -117,6 +117,7 @@ type ApprovalInfo struct {
 	Size      int             `json:"size"`      // of the arguments, in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
+	Steps     []ApprovalStep  `json:"steps,omitempty"`
 	Created   time.Time       `json:"created"`
 	Expires   time.Time       `json:"expires"`
 	Channel   string          `json:"channel,omitempty"`
@@ -125,6 +126,41 @@ type ApprovalInfo struct {
 	Needs     int             `json:"needs,omitempty"`     // different persons, where it is more than one
 	Approvals int             `json:"approvals,omitempty"` // of them, who have approved
 	Question  string          `json:"question,omitempty"`  // as a person is shown it; not in a list
+
+	Client     string          `json:"client,omitempty"`   // its name and version, as it says
+	Via        string          `json:"via,omitempty"`      // the only channel by which it may be answered
+	Beside     json.RawMessage `json:"beside,omitempty"`   // what is forwarded beside the arguments
+	Meta       json.RawMessage `json:"meta,omitempty"`     // the _meta that is forwarded
+	Masked     int             `json:"masked,omitempty"`   // values of all three that are masked; Size and SHA256 are those of what is forwarded
+	Warnings   []string        `json:"warnings,omitempty"` // of what may mislead a person
+	Definition string          `json:"definition"`         // of the tool, by its hash
+	Policy     string          `json:"policy"`             // that asks, by its fingerprint
+	AnsweredAt *time.Time      `json:"answeredAt,omitempty"`
+
+	// What differs from the last call of the tool that was approved for the principal.
+	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // nil: none was, as far as this proxy knows
+	LastApproval    string       `json:"lastApproval,omitempty"` // its id
+	Redefined       bool         `json:"redefined,omitempty"`    // the definition of the tool was another one then
+	NotCompared     bool         `json:"notCompared,omitempty"`  // the arguments of one of the two are too long
+	Differences     []Difference `json:"differences,omitempty"`
+	MoreDifferences int          `json:"moreDifferences,omitempty"` // that are not listed
+}
+
+// An ApprovalStep is a transition that fires if the call is approved, and the rule that has a
+// person asked for it.
+type ApprovalStep struct {
+	Net        string `json:"net"`
+	Transition string `json:"transition"`
+	Rule       string `json:"rule,omitempty"`
+	Reason     string `json:"reason"`
+}
+
+// A Difference is a value of the arguments that is another one than in the last call that was
+// approved, as people see it.
+type Difference struct {
+	Path string          `json:"path"`
+	Was  json.RawMessage `json:"was,omitempty"` // nil: it was not there
+	Is   json.RawMessage `json:"is,omitempty"`  // nil: it is gone
 }
 
 // ApprovalState is where a question stands.
@@ -145,15 +181,16 @@ const (
 const maxListed = 1 << 10
 
 // Approvals lists the questions that wait and those that were answered lately.
-// It renders none of them, and leaves long arguments out.
+// It renders none of them, and leaves differences and long arguments out.
 func (p *Proxy) Approvals() []ApprovalInfo {
 	list := []ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
 	for _, a := range p.approvals.List() {
 		info := p.approvalInfo(a)
-		if info.Size > maxListed {
-			info.Arguments = nil
+		if a.Request.Size > maxListed {
+			info.Arguments, info.Beside, info.Meta, info.Steps = nil, nil, nil, nil
 		}
+		info.Differences, info.MoreDifferences = nil, 0
 		list = append(list, info)
 	}
 	return list
@@ -177,14 +214,33 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Shown(), Size: c.Size, SHA256: c.SHA256,
 		Rules: []string{}, Created: r.Created, Expires: r.Expires,
 		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason,
+		Client: c.Client, Via: r.Via, Beside: c.Beside, Meta: c.ShownMeta(), Masked: c.Masked, Warnings: c.Warnings,
+		Definition: r.Key.Definition, Policy: r.Key.Policy,
+	}
+	if !said.At.IsZero() {
+		info.AnsweredAt = &said.At
 	}
 	if r.Needs > 1 {
 		info.Needs, info.Approvals = r.Needs, said.Approvals
 	}
 	for _, s := range a.Steps {
 		info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
+		info.Steps = append(info.Steps, ApprovalStep{Net: s.Net, Transition: s.Transition, Rule: p.where(s.Rule), Reason: s.Reason})
 	}
+	info.compare(a.Since)
 	return info
+}
+
+// compare says what differs from the last call that was approved.
+func (i *ApprovalInfo) compare(since *approval.Comparison) {
+	if since == nil {
+		return
+	}
+	i.LastApproved, i.LastApproval, i.Redefined, i.NotCompared = &since.At, since.Approval, since.Redefined, since.TooLong
+	i.MoreDifferences = since.More
+	for _, c := range since.Changes {
+		i.Differences = append(i.Differences, Difference(c))
+	}
 }
 
 // An Answer is what a person says to an approval.

@@ -180,7 +180,11 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 // makeAdmission makes the book of approvals, the ledger and who decides on it.
 func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	o := p.options
-	asking := approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels, Now: o.Now, Log: o.Logger}
+	mask, err := audit.NewRedactor(audit.Full, o.Approval.Mask)
+	if err != nil {
+		return err
+	}
+	asking := approval.Options{Mask: mask.Shown, Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels, Now: o.Now, Log: o.Logger}
 	if o.Database != nil {
 		asking.Store = o.Database
 	}

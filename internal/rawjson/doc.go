@@ -13,7 +13,7 @@
 //	}
 //	name, ok := rawjson.Member(doc, "name")
 //
-// The lookups ([Member], [Members], [Elements], [Skip], [String], [Leaves])
+// The lookups ([Member], [Members], [Elements], [Skip], [String], [Strings], [Leaves])
 // are meant for documents that Check accepted. On others they never panic,
 // and look no deeper than they must: a value that is skipped is known to be
 // balanced, and nothing else.

@@ -28,3 +28,25 @@ func Leaves(value []byte, yield func(leaf string) bool) {
 		}
 	}
 }
+
+// Strings calls yield for each string of value, decoded, in source order, until it returns
+// false. The keys of objects are among them. It ends at the first syntax error.
+func Strings(value []byte, yield func(s string) bool) {
+	for i := space(value, 0); i < len(value); i = space(value, i) {
+		switch value[i] {
+		case '{', '}', '[', ']', ',', ':':
+			i++
+			continue
+		}
+		end := Skip(value, i)
+		if end < 0 {
+			return
+		}
+		if value[i] == '"' {
+			if s, ok := String(value[i:end]); !ok || !yield(s) {
+				return
+			}
+		}
+		i = end
+	}
+}

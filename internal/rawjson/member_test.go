@@ -191,6 +191,27 @@ func ExampleMembers() {
 	// arguments at 32: {"id": 12345678901234567891}
 }
 
+func TestStrings(t *testing.T) {
+	for doc, want := range map[string][]string{
+		`{"a":"b","\u0063":["d",1,true,null,{"e":{}}]}`: {"a", "b", "c", "d", "e"},
+		`"x"`:     {"x"},
+		`1`:       nil,
+		``:        nil,
+		`["a","b`: {"a"},
+	} {
+		var got []string
+		Strings([]byte(doc), func(s string) bool { got = append(got, s); return true })
+		if !slices.Equal(got, want) {
+			t.Errorf("Strings(%q) = %q, want %q", doc, got, want)
+		}
+	}
+	n := 0
+	Strings([]byte(`["a","b","c"]`), func(string) bool { n++; return n < 2 })
+	if n != 2 {
+		t.Errorf("Strings went on after it was stopped: %d", n)
+	}
+}
+
 func ExampleLeaves() {
 	Leaves([]byte(`{"command": ["rm", "-rf", {"depth": 1.0, "force": true}]}`), func(leaf string) bool {
 		fmt.Println(leaf)

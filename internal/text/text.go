@@ -136,6 +136,9 @@ func EscapeJSON(doc []byte) []byte {
 
 func hiddenInJSON(r rune) bool { return r >= 0x7f && hidden(r) }
 
+// Hidden reports whether [Escape] escapes r: it would not be seen for what it is.
+func Hidden(r rune) bool { return hidden(r) }
+
 // hidden reports whether r would not be seen for what it is.
 func hidden(r rune) bool {
 	if ' ' <= r && r <= '~' {

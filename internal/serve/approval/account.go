@@ -98,7 +98,7 @@ func (q *Request) room(n int) bool {
 // waiting.
 func (q *Request) weight(waiters int) int {
 	if q.live() {
-		return q.Size * max(1, waiters)
+		return q.Size*max(1, waiters) + len(q.call.exact) + q.since.bytes()
 	}
 	return 0
 }

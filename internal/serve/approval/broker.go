@@ -32,6 +32,8 @@ type Broker struct {
 	denied list.List
 	recent list.List // opened within the last minute, and not approved
 
+	last lastApproved
+
 	changed chan struct{} // closed with the next change of a request; nil: nobody waits for it
 }
 
@@ -41,6 +43,7 @@ type Options struct {
 	Cooldown time.Duration // how long a denial stands
 	Channels []string      // that are configured; answers count by these alone
 	Now      func() time.Time
+	Mask     Mask // hides what people are not to see; nil: they see all
 
 	// Answered is told of each request that waits no more, under the lock of the broker;
 	// nil: nobody is.
@@ -61,6 +64,9 @@ func New(o Options) *Broker {
 // Open returns the request that is pending or answered for key, or opens a new
 // one. The caller waits on it and must call Release.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
+	if !b.keeps(key) {
+		call = b.present(call)
+	}
 	if b.options.Store == nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -76,6 +82,13 @@ func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 			return q, err
 		}
 	}
+}
+
+// keeps reports whether a call with the key would join a request.
+func (b *Broker) keeps(key Key) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known(key) != nil
 }
 
 // openStored opens a request once its store has taken it. Its error is

@@ -1,17 +1,13 @@
 package approval
 
 import (
-	"bytes"
-	"cmp"
 	"container/list"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Key identifies the one call that a consent is valid for.
@@ -28,14 +24,23 @@ func (k Key) Bytes() []byte {
 // forwarded.
 type Call struct {
 	Upstream, Tool  string // the upstream's names
-	Arguments       []byte // the source bytes; empty: it has none
-	Size            int    // of them
-	SHA256          string // of them
+	Arguments       []byte // the source bytes, in a [Record] as people see them; empty: it has none
+	Size            int    // of them, as they are forwarded
+	SHA256          string // of them, as they are forwarded
 	Beside, Meta    []byte // what else is forwarded: objects; nil: nothing
 	Session, Client string
 	Principal       string
 
 	Dropped bool // the call cannot run any more, and what it would have sent is not kept
+
+	// The broker sets the rest.
+	SeenMeta []byte   `json:",omitempty"` // Meta as people see it, where some of it is masked
+	Masked   int      `json:",omitempty"` // values that people do not see
+	Warnings []string `json:",omitempty"` // of what may mislead a person
+
+	exact     []byte // the arguments as they are forwarded; nil: they are not known, or too long to be compared
+	given     int    // bytes of the arguments and of what is beside them, before some of it was masked
+	presented bool   // the broker has set what it sets
 }
 
 // Shown is the arguments as a person sees them; nil: they are not kept.
@@ -49,9 +54,17 @@ func (c Call) Shown() []byte {
 	return c.Arguments
 }
 
+// ShownMeta is the _meta as a person sees it.
+func (c Call) ShownMeta() []byte {
+	if c.SeenMeta != nil {
+		return c.SeenMeta
+	}
+	return c.Meta
+}
+
 // bytes is how much of c, and of why it is asked about, its client has written.
 func (c Call) bytes(steps []gate.Step) int {
-	n := len(c.Arguments) + len(c.Beside) + len(c.Meta) + len(c.Client)
+	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {
 		n += len(s.Name) + len(s.Reason)
 	}
@@ -95,6 +108,7 @@ type Request struct {
 	Expires time.Time
 
 	channels []string      // by which it may be answered: configured, and allowed by its rules
+	since    *Comparison   // with the last call that was approved; nil: there was none
 	answered chan struct{} // closed when it leaves pending
 	unasked  chan struct{} // closed when the client said that it asked nobody
 
@@ -128,7 +142,7 @@ type Request struct {
 // live reports whether the call of q can still run.
 func (q *Request) live() bool { return isLive(q.answer.State) }
 
-func (q *Request) record() Record { return Record{q, q.call, q.steps, q.answer} }
+func (q *Request) record() Record { return Record{q, q.call, q.steps, q.since, q.answer} }
 
 // An Answer is the state of a request and, once it is answered, who said what.
 type Answer struct {
@@ -152,6 +166,7 @@ type Record struct {
 	Request *Request
 	Call    Call
 	Steps   []gate.Step
+	Since   *Comparison // with the last call of the tool that was approved; nil: there was none
 	Answer  Answer
 }
 
@@ -178,56 +193,6 @@ func (q *Request) Allows(channel string) bool { return slices.Contains(q.channel
 // AllowsBeside reports whether the request may be put by another channel.
 func (q *Request) AllowsBeside(channel string) bool {
 	return slices.ContainsFunc(q.channels, func(c string) bool { return c != channel })
-}
-
-// Text is what a person reads: what would run, who wants it, and why they are
-// asked. It is plain text for every surface. Where writes the position of a rule.
-func (s Record) Text(where func(gate.Position) string, now time.Time) string {
-	var b strings.Builder
-	c := s.Call
-	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", text.Escape(c.Tool), text.Escape(c.Upstream))
-	for _, s := range s.Steps {
-		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
-			text.Escape(cmp.Or(where(s.Rule), "the policy")), text.Escape(s.Reason), text.Escape(s.Transition), text.Escape(s.Net))
-	}
-	if c.Client != "" {
-		fmt.Fprintf(&b, "Client: %s, session %s\n", text.Escape(c.Client), text.Escape(c.Session))
-	}
-	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):", c.Size, c.SHA256)
-	if c.Dropped {
-		b.WriteString(" not kept, since the call cannot run any more.")
-	} else {
-		b.WriteString("\n" + indented(c.Shown()))
-	}
-	writeBeside(&b, "Beside the arguments", c.Beside)
-	writeBeside(&b, "In _meta", c.Meta)
-	fmt.Fprintf(&b, "\nApproval %s, ", s.Request.ID)
-	if s.Request.Needs > 1 {
-		fmt.Fprintf(&b, "approved by %d of the %d persons that it needs, ", s.Answer.Approvals, s.Request.Needs)
-	}
-	if left := s.Request.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
-		fmt.Fprintf(&b, "good for %s.", text.Duration(left))
-	} else {
-		fmt.Fprintf(&b, "%s.", s.Answer.State)
-	}
-	return b.String()
-}
-
-// writeBeside shows what is forwarded, and is not among the arguments.
-func writeBeside(b *strings.Builder, what string, object []byte) {
-	if object == nil {
-		return
-	}
-	fmt.Fprintf(b, "\n%s:\n%s", what, indented(object))
-}
-
-// indented is an object with each member on a line.
-func indented(object []byte) string {
-	b := bytes.NewBufferString("  ")
-	if json.Indent(b, object, "  ", "  ") != nil {
-		b.Write(object)
-	}
-	return text.EscapeLines(b.Bytes())
 }
 
 // needs returns how many different persons must approve the steps of a request.

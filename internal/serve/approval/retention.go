@@ -147,10 +147,14 @@ func (b *Broker) forget(q *Request) {
 
 // trim drops what is long of a call that cannot run any more. The rest is
 // copied: it may be a part of a message that was longer.
-func (q *Request) trim() { q.call, q.steps = q.trimmed() }
+func (q *Request) trim() { q.call, q.steps, q.since = q.trimmed() }
 
-func (q *Request) trimmed() (Call, []gate.Step) {
-	c := q.call
+func (q *Request) trimmed() (Call, []gate.Step, *Comparison) {
+	c, since := q.call, q.since
+	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // nothing is forwarded any more
+	if since.bytes() > maxKept {
+		since = nil
+	}
 	c.Dropped = q.Size > maxKept
 	if c.Dropped {
 		c.Arguments, c.Beside, c.Meta = nil, nil, nil
@@ -163,7 +167,7 @@ func (q *Request) trimmed() (Call, []gate.Step) {
 		s.Name, s.Reason = clip(s.Name, maxKept), clip(s.Reason, maxKept)
 		steps[i] = s
 	}
-	return c, steps
+	return c, steps, since
 }
 
 // clip is s, or where that is longer than n bytes, its beginning with how long

@@ -51,6 +51,7 @@ type document struct {
 	Key       Key
 	Call      Call
 	Steps     []gate.Step
+	Since     *Comparison `json:",omitempty"`
 	Via       string
 	Needs     int
 	Size      int
@@ -75,9 +76,9 @@ func (k Key) digest() string {
 
 // row returns q as the store is to keep it with d.
 func (q *Request) row(d draft) (backend.Approval, error) {
-	doc := document{Key: q.Key, Call: q.call, Steps: q.steps, Via: q.Via, Needs: q.Needs, Size: q.Size, Answer: d.answer, Shared: d.shared, Unasked: d.unasked, Stands: d.stands}
+	doc := document{Key: q.Key, Call: q.call, Steps: q.steps, Since: q.since, Via: q.Via, Needs: q.Needs, Size: q.Size, Answer: d.answer, Shared: d.shared, Unasked: d.unasked, Stands: d.stands}
 	if !isLive(d.answer.State) {
-		doc.Call, doc.Steps = q.trimmed()
+		doc.Call, doc.Steps, doc.Since = q.trimmed()
 	}
 	for _, a := range d.approvers {
 		doc.Approvers = append(doc.Approvers, person{a.client, a.person})
@@ -113,9 +114,12 @@ func read(row backend.Approval) (document, draft, error) {
 
 // adopted returns a request that another broker has opened.
 func (b *Broker) adopted(row backend.Approval, doc document) *Request {
+	if doc.Call.Masked == 0 && len(doc.Call.Arguments) <= maxCompared {
+		doc.Call.exact = doc.Call.Arguments
+	}
 	q := &Request{
 		ID: row.ID, Key: doc.Key, Via: doc.Via, Needs: doc.Needs, Size: doc.Size, Created: row.Created, Expires: row.Expires,
-		call: doc.Call, steps: doc.Steps, accounts: b.accountsOf(doc.Call), answer: Answer{State: Pending},
+		call: doc.Call, steps: doc.Steps, since: doc.Since, accounts: b.accountsOf(doc.Call), answer: Answer{State: Pending},
 		answered: make(chan struct{}), unasked: make(chan struct{}), parked: true, foreign: true, announced: true,
 	}
 	b.allow(q)
@@ -145,6 +149,7 @@ func (b *Broker) take(q *Request, d draft, version int64) {
 	switch s := d.answer.State; {
 	case s == Approved && before == Pending:
 		q.answer.State = Approved
+		b.last.note(q)
 		b.settleDown(q)
 		b.wake(q, Approved)
 	case !isLive(s):

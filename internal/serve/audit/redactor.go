@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate/reading"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // What records have of the arguments of calls.
@@ -90,25 +91,45 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 		return args
 	}
 	var b bytes.Buffer
-	r.mask(&b, args, nil)
+	r.mask(&b, args, nil, hidden)
 	return b.Bytes()
 }
 
-// mask writes a value with "***" where it is masked. at is where the value is.
-func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string) {
-	kind := rawjson.Kind(value)
+// Shown returns a JSON value as people see it who decide about it, and how many values are
+// masked in it. Each says its type and its size, as "*** (string, 24 bytes)".
+func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
+	if len(value) == 0 || r.Plain() {
+		return value, 0
+	}
+	var b bytes.Buffer
+	r.mask(&b, value, nil, func(value []byte) string {
+		if rawjson.Kind(value) == 'n' {
+			return `null`
+		}
+		masked++
+		return described(value)
+	})
+	if masked == 0 {
+		return value, 0
+	}
+	return b.Bytes(), masked
+}
+
+// mask writes a value, and what hide returns in place of what is masked in it. at is where
+// the value is.
+func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(value []byte) string) {
 	if r.masked(at) {
-		b.WriteString(hidden(kind))
+		b.WriteString(hide(value))
 		return
 	}
-	switch kind {
+	switch rawjson.Kind(value) {
 	case '{':
 		b.WriteByte('{')
 		rawjson.Members(value, func(key, v []byte, _ int) bool {
 			separate(b, '{')
 			b.Write(rawjson.AppendString(nil, string(key)))
 			b.WriteByte(':')
-			r.mask(b, v, append(at[:len(at):len(at)], rawjson.Fold(string(key))))
+			r.mask(b, v, append(at[:len(at):len(at)], rawjson.Fold(string(key))), hide)
 			return true
 		})
 		b.WriteByte('}')
@@ -116,7 +137,7 @@ func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string) {
 		b.WriteByte('[')
 		rawjson.Elements(value, func(v []byte, _ int) bool {
 			separate(b, '[')
-			r.mask(b, v, at)
+			r.mask(b, v, at, hide)
 			return true
 		})
 		b.WriteByte(']')
@@ -133,8 +154,8 @@ func separate(b *bytes.Buffer, open byte) {
 }
 
 // hidden stands for a value: it says which type it has, and nothing else of it.
-func hidden(kind byte) string {
-	switch kind {
+func hidden(value []byte) string {
+	switch rawjson.Kind(value) {
 	case '"':
 		return `"***"`
 	case '{':
@@ -147,6 +168,24 @@ func hidden(kind byte) string {
 		return `null`
 	default:
 		return `"*** boolean"`
+	}
+}
+
+// described stands for a value: it says which type and size it has.
+func described(value []byte) string {
+	size := len(bytes.TrimSpace(value))
+	switch rawjson.Kind(value) {
+	case '"':
+		s, _ := rawjson.String(value)
+		return fmt.Sprintf(`"*** (string, %s)"`, text.Count(len(s), "byte"))
+	case '{':
+		return fmt.Sprintf(`"*** (object, %s)"`, text.Count(size, "byte"))
+	case '[':
+		return fmt.Sprintf(`"*** (list, %s)"`, text.Count(size, "byte"))
+	case '0':
+		return fmt.Sprintf(`"*** (number, %s)"`, text.Count(size, "character"))
+	default:
+		return `"*** (boolean)"`
 	}
 }
 
@@ -183,10 +222,10 @@ func (r *Redactor) values(read []reading.Value, plain bool) (all []Value) {
 		if len(texts) > maxValues {
 			texts, v.Lacks = texts[:maxValues], "too many"
 		}
-		for _, text := range texts {
-			v.Hashes = append(v.Hashes, HashOf(text))
+		for _, lit := range texts {
+			v.Hashes = append(v.Hashes, HashOf(lit))
 			if plain {
-				v.Values = append(v.Values, json.RawMessage(text))
+				v.Values = append(v.Values, json.RawMessage(lit))
 			}
 		}
 		all = append(all, v)
@@ -206,7 +245,7 @@ func (r *Redactor) masks(field string) bool {
 }
 
 // HashOf is the SHA-256 of a text in hexadecimal digits.
-func HashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
+func HashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }

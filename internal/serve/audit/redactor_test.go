@@ -49,6 +49,29 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestShown(t *testing.T) {
+	const args = `{"to":"ann","Pin":"h\u00e4",  "card":{"number": 4111,"open":true},"list":[{"pin":null},{"pin":12}],"keys":[1, 2]}`
+	for _, c := range []struct {
+		mask []string
+		want string
+		n    int
+	}{
+		{nil, args, 0},
+		{[]string{"nothing"}, args, 0},
+		{[]string{"pin", "$.keys"}, `{"to":"ann","Pin":"*** (string, 3 bytes)","card":{"number":4111,"open":true},"list":[{"pin":null},{"pin":"*** (number, 2 characters)"}],"keys":"*** (list, 6 bytes)"}`, 3},
+		{[]string{"$.card.*"}, `{"to":"ann","Pin":"h\u00e4","card":{"number":"*** (number, 4 characters)","open":"*** (boolean)"},"list":[{"pin":null},{"pin":12}],"keys":[1, 2]}`, 2},
+		{[]string{"card"}, `{"to":"ann","Pin":"h\u00e4","card":"*** (object, 28 bytes)","list":[{"pin":null},{"pin":12}],"keys":[1, 2]}`, 1},
+	} {
+		got, n := redactor(t, "full", c.mask...).Shown([]byte(args))
+		if n != c.n || strings.ReplaceAll(string(got), "[1,2]", "[1, 2]") != c.want || !json.Valid(got) {
+			t.Errorf("%v: %d\n%s\nwant\n%s", c.mask, n, got, c.want)
+		}
+	}
+	if got, n := redactor(t, "full", "a").Shown(nil); got != nil || n != 0 {
+		t.Errorf("%s, %d", got, n)
+	}
+}
+
 func TestValues(t *testing.T) {
 	many := make([]string, 200)
 	for i := range many {

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// usualHolds say how long calls wait, where no configuration does, of clients that are known to
+// wait longer than most. Most end a call after 60 s, and some count that from their side of a
+// slow start; 45 s is for them. Read-only.
+var usualHolds = map[string]time.Duration{
+	"claude-code":            100 * time.Second, // has no limit in practice, and puts a call into the background after 2 min
+	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot show a question
+}
+
+// HoldFor returns how long a call of a client waits before it is parked, by the name that the
+// client gives: what Holds says, else Hold where that was set, else what is usual.
+func (a Approval) HoldFor(client string) time.Duration {
+	if hold, ok := holdOf(a.Holds, client); ok {
+		return hold
+	}
+	if hold, ok := holdOf(usualHolds, client); ok && !a.HoldSet {
+		return hold
+	}
+	return a.Hold
+}
+
+// holdOf finds a client by its name, or else by the longest pattern.
+func holdOf(holds map[string]time.Duration, client string) (hold time.Duration, ok bool) {
+	if hold, ok = holds[client]; ok && !strings.HasSuffix(client, "*") {
+		return hold, true
+	}
+	longest := -1
+	for _, name := range slices.Sorted(maps.Keys(holds)) {
+		prefix, pattern := strings.CutSuffix(name, "*")
+		if pattern && strings.HasPrefix(client, prefix) && len(prefix) > longest {
+			hold, longest = holds[name], len(prefix)
+		}
+	}
+	return hold, longest >= 0
+}
+
+// readHolds reads durations by the names of clients.
+func readHolds(v Value) (map[string]time.Duration, bool) {
+	holds := map[string]time.Duration{}
+	v.Each(func(client string, value Value) {
+		if star := strings.IndexByte(client, '*'); client == "" || star >= 0 && star < len(client)-1 {
+			v.at(value.key, fmt.Sprintf("%s: %q is no name of a client", v.what, client), `for example claude-code, or "gemini-cli-*": a "*" stands at the end only`)
+			return
+		}
+		if text, ok := (scalar{check: checkDuration(0), timed: true}).read(value); ok {
+			holds[client], _ = duration(text)
+		}
+	})
+	return holds, v.kind == mapKind
+}
+
+// settleApproval checks the durations together.
+func (c *Config) settleApproval(d *decoder, l *layers) {
+	a := &c.Approval
+	a.HoldSet = l.given["approval.hold"]
+	if a.Expire < a.Hold {
+		d.at(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
+	}
+	for _, client := range slices.Sorted(maps.Keys(a.Holds)) {
+		if a.Expire < a.Holds[client] {
+			d.at(l.set["approval.holds"], fmt.Sprintf(`"expire" is shorter than the hold of %s`, client), "")
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package approval
+
+import (
+	"bytes"
+	"container/list"
+	"time"
+)
+
+// maxRemembered bounds the calls that later ones are compared with; those that were
+// approved first are forgotten first.
+const maxRemembered = 1000
+
+// An approvedCall is the last call of a tool that people have approved for a principal.
+type approvedCall struct {
+	of                     principalTool
+	id, definition, sha256 string
+	arguments              []byte // as they were forwarded; nil: they are not known, or too long
+	at                     time.Time
+}
+
+// A principalTool is a tool as one principal uses it.
+type principalTool struct{ principal, tool string }
+
+// lastApproved holds the last approved call of each tool and principal. It requires the lock
+// of the broker. The zero value has none.
+type lastApproved struct {
+	byTool map[principalTool]*list.Element
+	order  list.List // the oldest first
+}
+
+// note keeps q, which people have just approved.
+func (l *lastApproved) note(q *Request) {
+	if l.byTool == nil {
+		l.byTool = map[principalTool]*list.Element{}
+	}
+	of := principalTool{q.call.Principal, q.Key.Tool}
+	if at := l.byTool[of]; at != nil {
+		l.order.Remove(at)
+	}
+	c := &approvedCall{of: of, id: q.ID, definition: q.Key.Definition, sha256: q.call.SHA256, at: q.answer.At, arguments: bytes.Clone(q.call.exact)}
+	if l.byTool[of] = l.order.PushBack(c); l.order.Len() > maxRemembered {
+		oldest := l.order.Remove(l.order.Front()).(*approvedCall)
+		delete(l.byTool, oldest.of)
+	}
+}
+
+// comparison compares a call with the last one of its tool; nil: there was none.
+func (b *Broker) comparison(key Key, call Call) *Comparison {
+	at := b.last.byTool[principalTool{call.Principal, key.Tool}]
+	if at == nil {
+		return nil
+	}
+	before := at.Value.(*approvedCall)
+	c := &Comparison{Approval: before.id, At: before.at, Redefined: before.definition != key.Definition}
+	switch {
+	case before.sha256 == call.SHA256:
+	case before.arguments == nil || call.exact == nil:
+		c.TooLong = true
+	default:
+		c.Changes, c.More = compare(before.arguments, call.exact, b.mask)
+	}
+	return c
+}

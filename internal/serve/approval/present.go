@@ -1,0 +1,42 @@
+package approval
+
+import "bytes"
+
+// A Mask returns a JSON value with what people are not to see replaced, and how many values
+// those are. It must be safe for concurrent use.
+type Mask func(value []byte) (shown []byte, masked int)
+
+// present returns c as people are to see it: masked, and with warnings of what may mislead
+// them. Its Meta stays as it is forwarded.
+func (b *Broker) present(c Call) Call {
+	if c.presented {
+		return c
+	}
+	c.presented, c.exact = true, c.Arguments
+	c.given = len(c.Arguments) + len(c.Beside) + len(c.Meta)
+	before := [][]byte{c.Arguments, c.Beside, c.Meta}
+	meta, masked := b.mask(c.Meta)
+	if masked > 0 {
+		c.SeenMeta = meta
+	}
+	c.Masked = masked
+	for _, part := range []*[]byte{&c.Arguments, &c.Beside} {
+		*part, masked = b.mask(*part)
+		c.Masked += masked
+	}
+	c.Warnings = warnings(before, [][]byte{c.Arguments, c.Beside, c.ShownMeta()})
+	switch {
+	case len(c.exact) > maxCompared:
+		c.exact = nil
+	case c.Masked > 0: // the message that it is a part of may be long
+		c.exact = bytes.Clone(c.exact)
+	}
+	return c
+}
+
+func (b *Broker) mask(value []byte) (shown []byte, masked int) {
+	if b.options.Mask == nil || value == nil {
+		return value, 0
+	}
+	return b.options.Mask(value)
+}

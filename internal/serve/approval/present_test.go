@@ -1,0 +1,209 @@
+package approval
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// hidePins is a mask of all members pin.
+func hidePins(value []byte) ([]byte, int) {
+	const pin = `"pin":1234`
+	n := bytes.Count(value, []byte(pin))
+	return bytes.ReplaceAll(value, []byte(pin), []byte(`"pin":"*** (number)"`)), n
+}
+
+// asking opens a request for a call of push with arguments.
+func asking(t *testing.T, b *Broker, principal, arguments string) *Request {
+	t.Helper()
+	q, err := b.Open(Key{Session: "s of " + principal, Tool: "git.push", Arguments: arguments}, Call{
+		Upstream: "git", Tool: "push", Principal: principal, Arguments: []byte(arguments), Size: len(arguments), SHA256: "sum of " + arguments,
+		Meta: []byte(`{"pin":1234}`), Beside: []byte(`{"x":{"pin":1234}}`),
+	}, &gate.Ask{Steps: []gate.Step{{Net: "pushes", Transition: "push", Reason: "push requires human approval"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func shown(b *Broker, q *Request) string {
+	return b.Look(q).Text(gate.Position.String, b.options.Now())
+}
+
+// TestMasked: what is masked is hidden wherever people look, also after the end, and what is
+// forwarded stays as it is.
+func TestMasked(t *testing.T) {
+	b, clock := newTestBroker()
+	b.options.Mask = hidePins
+	q := asking(t, b, "ann", `{"to":"bob","pin":1234}`)
+	text := shown(b, q)
+	for _, want := range []string{`"to": "bob"`, `"pin": "*** (number)"`, "(23 bytes, sha256 sum of", "Masked by approval.mask: 3 values."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "1234"); n != 1 { // in the made-up hash
+		t.Errorf("%d pins are shown:\n%s", n, text)
+	}
+	if meta := string(b.Look(q).Call.Meta); meta != `{"pin":1234}` {
+		t.Errorf("%s would be forwarded", meta)
+	}
+	row, err := q.row(q.now())
+	if err != nil || bytes.Count(row.Data, []byte(`"1234`)) != 0 {
+		t.Errorf("%s, %v", row.Data, err)
+	}
+	if err := b.Answer(q.ID, true, CLI, "ann", ""); err != nil || !redeem(b, q) {
+		t.Fatal(err)
+	}
+	clock.at = clock.at.Add(time.Second)
+	if ended := b.Look(q).Call; strings.Contains(string(ended.Arguments)+string(ended.Beside)+string(ended.Meta), "1234") || ended.exact != nil {
+		t.Errorf("%+v is kept", ended)
+	}
+}
+
+// TestSince: a call is compared with the last one of its tool that was approved for its
+// principal.
+func TestSince(t *testing.T) {
+	b, clock := newTestBroker()
+	b.options.Mask = hidePins
+	approve := func(q *Request) {
+		t.Helper()
+		if err := b.Answer(q.ID, true, CLI, "ann", ""); err != nil || !redeem(b, q) {
+			t.Fatal(err)
+		}
+		clock.at = clock.at.Add(2 * time.Minute)
+	}
+	first := asking(t, b, "ann", `{"env":"staging","n":1}`)
+	if b.Look(first).Since != nil {
+		t.Error("nothing was approved before")
+	}
+	approve(first)
+	second := asking(t, b, "ann", `{"env":"prod","force":true}`)
+	want := "\npush was last approved 2m ago (" + first.ID + "). Since then:\n" +
+		"  $.env: \"staging\" -> \"prod\"\n  $.force: added true\n  $.n: removed 1\nApproval "
+	if text := shown(b, second); !strings.Contains(text, want) {
+		t.Errorf("%s\nwant %s", text, want)
+	}
+	if b.Look(asking(t, b, "bob", `{"env":"prod"}`)).Since != nil {
+		t.Error("another principal's calls are shown")
+	}
+	approve(second)
+	if text := shown(b, asking(t, b, "ann", `{"env":"prod","force":true}`)); !strings.Contains(text, second.ID+"), with the same arguments.\n") {
+		t.Error(text)
+	}
+	approve(asking(t, b, "ann", `{"pin":1234}`))
+	if text := shown(b, asking(t, b, "ann", `{"pin":12345}`)); !strings.Contains(text, `$.pin: "*** (number)" -> `) {
+		t.Error(text)
+	}
+	approve(asking(t, b, "ann", `{"a":"`+strings.Repeat("x", maxCompared)+`"}`))
+	if text := shown(b, asking(t, b, "ann", `{}`)); !strings.Contains(text, "Arguments of more than 8192 bytes are not compared.\n") {
+		t.Error(text)
+	}
+	for i := range 2 * maxRemembered {
+		b.last.note(&Request{Key: Key{Tool: fmt.Sprint(i)}})
+	}
+	if n, m := len(b.last.byTool), b.last.order.Len(); n != maxRemembered || m != n {
+		t.Errorf("%d calls are remembered, %d in order", n, m)
+	}
+}
+
+// TestDenied: what was denied, or is not answered, is nothing to compare with.
+func TestDenied(t *testing.T) {
+	b, _ := newTestBroker()
+	q := asking(t, b, "ann", `{"n":1}`)
+	if err := b.Answer(q.ID, false, CLI, "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	if b.Look(asking(t, b, "ann", `{"n":2}`)).Since != nil {
+		t.Error("a call that was denied is the last that was approved")
+	}
+}
+
+func TestCompare(t *testing.T) {
+	cards := func(value []byte) ([]byte, int) {
+		if !bytes.Contains(value, []byte(`"card":`)) {
+			return value, 0
+		}
+		return []byte(`{"card":"*** (object)"}`), 1
+	}
+	for _, c := range []struct {
+		was, is string
+		want    []string
+	}{
+		{`{"a":1,"b":[1,2]}`, ` { "b" : [ 1 , 2 ] , "\u0061" : 1 } `, nil},
+		{`{"a":1}`, `{"a":1.0}`, []string{`$.a: 1 -> 1.0`}},
+		{`{"a":"A\n"}`, `{"a":"\u0041\n"}`, nil},
+		{`{"a":null}`, `{}`, []string{`$.a: removed null`}},
+		{`{"a":{"b":[{"c":1},2,3]}}`, `{"a":{"b":[{"c":2},2],"x y":{}}}`, []string{`$.a.b[0].c: 1 -> 2`, `$.a.b[2]: removed 3`, `$.a["x y"]: added {}`}},
+		{`[1]`, `{"a":1}`, []string{`$: [1] -> {"a":1}`}},
+		{`{"card":{"n":1,"m":1}}`, `{"card":{"m":1,"n":2}}`, []string{`$.card: "*** (object)" -> "*** (object)"`}},
+		{`{"card":{"n":1}}`, `{"card":{ "n":1}}`, nil},
+		{`{"card":1}`, `{}`, []string{`$.card: removed "*** (object)"`}},
+	} {
+		changes, more := compare([]byte(c.was), []byte(c.is), cards)
+		var got []string
+		for _, change := range changes {
+			got = append(got, change.Path+": "+change.String())
+		}
+		if !reflect.DeepEqual(got, c.want) || more != 0 {
+			t.Errorf("%s, %s: %q, want %q", c.was, c.is, got, c.want)
+		}
+	}
+	all := func(value []byte) ([]byte, int) { return value, 0 }
+	if changes, more := compare([]byte(`[]`), []byte(`[`+strings.Repeat("1,", 29)+`1]`), all); len(changes) != maxChanges || more != 30-maxChanges {
+		t.Errorf("%d changes and %d more", len(changes), more)
+	}
+	long, _ := compare([]byte(`{"a":1}`), []byte(`{"a":"`+strings.Repeat("x", 300)+`"}`), all)
+	if got := long[0].String(); !strings.HasSuffix(got, `xxx... (302 bytes)`) {
+		t.Errorf("%q is cut silently", got)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		want  []string
+	}{
+		{`{"a":"plain, naïve, 日本 and привет\r\n\tx","url":"https://example.com/?q=é"}`, nil},
+		{`{"a":"x` + "\u202e" + `y"}`, []string{"1 character is not visible, or changes where other text is shown, and is written as an escape: U+202E"}},
+		{`{"\u200bk":"\u001b[2J\u200b\r"}`, []string{"4 characters are not visible, or change where other text is shown, and are written as an escape: U+200B, U+001B, U+000D"}},
+		{`["\u0001\u0002\u0003\u0004\u0005\u0006"]`, []string{"6 characters are not visible, or change where other text is shown, and are written as an escape: U+0001, U+0002, U+0003, U+0004, U+0005 and others"}},
+		{`{"a":"ls` + strings.Repeat(" ", 200) + `; rm -rf /"}`, []string{"200 spaces or line ends follow each other: read on to the end"}},
+		{`{"u":"get https://аррӏе.com:443/x"}`, []string{`the host "аррӏе.com" has letters beyond ASCII (U+0430, U+0440, U+04CF, U+0435): it is xn--80ak6aa92e.com`}},
+		{`{"u":"https://bücher.example"}`, []string{`the host "bücher.example" has letters beyond ASCII (U+00FC): it is xn--bcher-kva.example`}},
+		{`{"u":"xn--80ak6aa92e.com"}`, []string{"the host xn--80ak6aa92e.com stands for letters beyond ASCII"}},
+		{`{"u":"https://apple.com@evil.example/"}`, []string{"the host of an address is evil.example, behind a user name"}},
+		{`{"path":"/home/аdmin"}`, []string{`the word "аdmin" has letters of several alphabets: U+0430`}},
+	} {
+		got := warnings([][]byte{[]byte(c.value)}, [][]byte{[]byte(c.value), nil})
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s:\n%q\nwant\n%q", c.value, got, c.want)
+		}
+	}
+	var many strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&many, ` https://u@h%d.example`, i)
+	}
+	if got := warnings(nil, [][]byte{[]byte(`"` + many.String() + `"`)}); len(got) != maxWarnings+1 || !strings.Contains(got[maxWarnings], "more") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestPunycode has samples of RFC 3492, section 7.1.
+func TestPunycode(t *testing.T) {
+	for label, want := range map[string]string{
+		"他们为什么不说中文":                                "ihqwcrb4cv8a8dqg056pqjye",
+		"почемужеонинеговорятпорусски":             "b1abfaaepdrnnbgefbadotcwatmq2g4l",
+		"porquénopuedensimplementehablarenespañol": "porqunopuedensimplementehablarenespaol-fmd56a",
+		"3年b組金八先生":                                 "3b-ww4c5e180e575a65lsy2b",
+	} {
+		if got := punycode(label); got != want {
+			t.Errorf("%s: %s, want %s", label, got, want)
+		}
+	}
+}

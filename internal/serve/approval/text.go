@@ -1,0 +1,128 @@
+package approval
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// maxValue bounds how much of one changed value a line shows; the line says how long it is.
+const maxValue = 200
+
+// Text is what a person reads: what would run, who wants it, and why they are
+// asked. It is plain text for every surface. Where writes the position of a rule.
+func (s Record) Text(where func(gate.Position) string, now time.Time) string {
+	var b strings.Builder
+	c := s.Call
+	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", text.Escape(c.Tool), text.Escape(c.Upstream))
+	for _, s := range s.Steps {
+		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
+			text.Escape(cmp.Or(where(s.Rule), "the policy")), text.Escape(s.Reason), text.Escape(s.Transition), text.Escape(s.Net))
+	}
+	if c.Client != "" {
+		fmt.Fprintf(&b, "Client: %s, session %s\n", text.Escape(c.Client), text.Escape(c.Session))
+	}
+	for _, w := range c.Warnings {
+		fmt.Fprintf(&b, "Warning: %s\n", text.Escape(w))
+	}
+	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):", c.Size, c.SHA256)
+	if c.Dropped {
+		b.WriteString(" not kept, since the call cannot run any more.")
+	} else {
+		b.WriteString("\n" + indented(c.Shown()))
+	}
+	writeBeside(&b, "Beside the arguments", c.Beside)
+	writeBeside(&b, "In _meta", c.ShownMeta())
+	if c.Masked > 0 {
+		fmt.Fprintf(&b, "\nMasked by approval.mask: %s. The sha256 is that of what is forwarded.", text.Count(c.Masked, "value"))
+	}
+	s.writeSince(&b, now)
+	fmt.Fprintf(&b, "\nApproval %s, ", s.Request.ID)
+	if s.Request.Needs > 1 {
+		fmt.Fprintf(&b, "approved by %d of the %d persons that it needs, ", s.Answer.Approvals, s.Request.Needs)
+	}
+	if left := s.Request.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
+		fmt.Fprintf(&b, "good for %s.", text.Duration(left))
+	} else {
+		fmt.Fprintf(&b, "%s.", s.Answer.State)
+	}
+	return b.String()
+}
+
+// writeBeside shows what is forwarded, and is not among the arguments.
+func writeBeside(b *strings.Builder, what string, object []byte) {
+	if object == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n%s:\n%s", what, indented(object))
+}
+
+// writeSince shows what has changed since the last call that was approved.
+func (s Record) writeSince(b *strings.Builder, now time.Time) {
+	c := s.Since
+	if c == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n%s was last approved %s ago (%s)", text.Escape(s.Call.Tool), text.Duration(max(0, now.Sub(c.At))), text.Escape(c.Approval))
+	if c.Redefined {
+		b.WriteString(", when its definition was another one")
+	}
+	switch {
+	case c.TooLong:
+		fmt.Fprintf(b, ". Arguments of more than %d bytes are not compared.", maxCompared)
+		return
+	case len(c.Changes) == 0:
+		b.WriteString(", with the same arguments.")
+		return
+	}
+	b.WriteString(". Since then:")
+	for _, change := range c.Changes {
+		fmt.Fprintf(b, "\n  %s: %s", brief(change.Path), change)
+	}
+	if c.More > 0 {
+		fmt.Fprintf(b, "\n  and %s", text.Count(c.More, "more change"))
+	}
+}
+
+// String says what became of the value, on a line.
+func (c Change) String() string {
+	switch {
+	case c.Was == nil:
+		return "added " + line(c.Is)
+	case c.Is == nil:
+		return "removed " + line(c.Was)
+	}
+	return line(c.Was) + " -> " + line(c.Is)
+}
+
+// line is a JSON value on a line.
+func line(value []byte) string {
+	var b bytes.Buffer
+	if json.Compact(&b, value) != nil {
+		b.Write(value)
+	}
+	return brief(b.String())
+}
+
+// brief is a text, or where that is long, its beginning with how long it is.
+func brief(s string) string {
+	if len(s) <= maxValue {
+		return text.Escape(s)
+	}
+	return text.Excerpt(s, maxValue) + fmt.Sprintf(" (%d bytes)", len(s))
+}
+
+// indented is an object with each member on a line.
+func indented(object []byte) string {
+	b := bytes.NewBufferString("  ")
+	if json.Indent(b, object, "  ", "  ") != nil {
+		b.Write(object)
+	}
+	return text.EscapeLines(b.Bytes())
+}

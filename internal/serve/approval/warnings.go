@@ -1,0 +1,165 @@
+package approval
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+const (
+	maxWarnings   = 8
+	maxCharacters = 5   // that a warning names
+	maxQuoted     = 100 // bytes of what a warning quotes
+	manySpaces    = 100 // in a row, which may push what follows out of sight
+)
+
+// warnings returns what may mislead a person who reads a call. It looks for hidden characters
+// in what is forwarded, and quotes what people see.
+func warnings(forwarded, seen [][]byte) []string {
+	w := &warner{}
+	for _, part := range forwarded {
+		rawjson.Strings(part, w.characters)
+	}
+	if w.hidden > 0 {
+		w.add(fmt.Sprintf("%s not visible, or %s where other text is shown, and %s written as an escape: %s",
+			text.Subject(w.hidden, "character", "is", "are"), plural(w.hidden, "changes", "change"), plural(w.hidden, "is", "are"), w.named()))
+	}
+	if w.spaces >= manySpaces {
+		w.add(fmt.Sprintf("%d spaces or line ends follow each other: read on to the end", w.spaces))
+	}
+	for _, part := range seen {
+		rawjson.Strings(part, w.addresses)
+	}
+	if w.more {
+		w.list = append(w.list, "there is more of this kind than is listed here")
+	}
+	return w.list
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// A warner collects warnings.
+type warner struct {
+	list   []string
+	more   bool   // there are warnings that are not listed
+	hidden int    // characters
+	which  []rune // some of them
+	spaces int    // the most in a row
+}
+
+func (w *warner) add(warning string) {
+	switch {
+	case slices.Contains(w.list, warning):
+	case len(w.list) == maxWarnings:
+		w.more = true
+	default:
+		w.list = append(w.list, warning)
+	}
+}
+
+// characters counts what is hidden in a string. Line ends and tabs are usual in scripts, and
+// are seen as escapes.
+func (w *warner) characters(s string) bool {
+	row := 0
+	for i, r := range s {
+		if r != ' ' && r != '\n' {
+			row = 0
+		} else if row++; row > w.spaces {
+			w.spaces = row
+		}
+		if usual := r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(s[i:], "\r\n"); usual || !text.Hidden(r) {
+			continue
+		}
+		w.hidden++
+		if !slices.Contains(w.which, r) && len(w.which) <= maxCharacters {
+			w.which = append(w.which, r)
+		}
+	}
+	return true
+}
+
+// named lists the hidden characters.
+func (w *warner) named() string {
+	names := make([]string, 0, len(w.which))
+	for _, r := range w.which {
+		names = append(names, fmt.Sprintf("U+%04X", r))
+	}
+	if len(names) > maxCharacters {
+		return strings.Join(names[:maxCharacters], ", ") + " and others"
+	}
+	return strings.Join(names, ", ")
+}
+
+var (
+	address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://([^\s/?#"'<>\\]+)`)
+	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // a host name in Punycode
+	word    = regexp.MustCompile(`[\pL\pM]+`)
+)
+
+// addresses warns of names in a string that look like others: hosts, and words in letters of
+// two alphabets.
+func (w *warner) addresses(s string) bool {
+	for _, host := range coded.FindAllString(s, maxWarnings+1) {
+		w.add(fmt.Sprintf("the host %s stands for letters beyond ASCII", text.Excerpt(host, maxQuoted)))
+	}
+	if ascii(s) && !strings.Contains(s, "@") {
+		return true
+	}
+	for _, found := range address.FindAllStringSubmatch(s, maxWarnings+1) {
+		w.host(found[1])
+	}
+	for _, found := range word.FindAllString(s, -1) {
+		if !ascii(found) && mixed(found) && len(w.list) <= maxWarnings {
+			w.add(fmt.Sprintf("the word %q has letters of several alphabets: %s", text.Excerpt(found, maxQuoted), foreign(found)))
+		}
+	}
+	return true
+}
+
+// host warns of a host as it stands in an address.
+func (w *warner) host(authority string) {
+	at := strings.LastIndexByte(authority, '@')
+	host, _, _ := strings.Cut(authority[at+1:], ":")
+	if at >= 0 {
+		w.add(fmt.Sprintf("the host of an address is %s, behind a user name", text.Excerpt(host, maxQuoted)))
+	}
+	if !ascii(host) {
+		w.add(fmt.Sprintf("the host %q has letters beyond ASCII (%s): it is %s", text.Excerpt(host, maxQuoted), foreign(host), text.Excerpt(punycodeHost(host), maxQuoted)))
+	}
+}
+
+// foreign names the letters beyond ASCII.
+func foreign(s string) string {
+	w := &warner{}
+	for _, r := range s {
+		if r >= 0x80 && !slices.Contains(w.which, r) && len(w.which) <= maxCharacters {
+			w.which = append(w.which, r)
+		}
+	}
+	return w.named()
+}
+
+// mixed reports whether a word has letters of alphabets that look alike.
+func mixed(word string) bool {
+	n := 0
+	for _, alphabet := range []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee} {
+		if strings.IndexFunc(word, func(r rune) bool { return unicode.Is(alphabet, r) }) >= 0 {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
+}
