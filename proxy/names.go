@@ -105,6 +105,11 @@ type Approval struct {
 	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
 	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
 
+	// Page returns the URL of the page of an approval, for the channel url; nil, or empty:
+	// there is none. The URL must carry no authority: it goes through the client, so that the
+	// page has to find out who comes. It must not block, and must be safe for concurrent use.
+	Page func(id string) string
+
 	// Asked is told of each approval when the first call begins to wait for it, and Answered
 	// of each answer that counts; nil: nobody is. Both must not block, and must be safe for
 	// concurrent use.
@@ -121,7 +126,7 @@ func (p *Proxy) approval() pipeline.Approval {
 		return func(r approval.Record) { f(p.approvalInfo(r)) }
 	}
 	return pipeline.Approval{
-		Channels: a.Channels, Hold: a.Hold, HoldFor: a.HoldFor, Expire: a.Expire, Cooldown: a.Cooldown, Verb: a.Verb,
+		Channels: a.Channels, Hold: a.Hold, HoldFor: a.HoldFor, Expire: a.Expire, Cooldown: a.Cooldown, Verb: a.Verb, Page: a.Page,
 		Asked: tell(a.Asked), Answered: tell(a.Answered),
 	}
 }

@@ -65,7 +65,7 @@ func New(o Options) *Broker {
 // one. The caller waits on it and must call Release.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	if !b.keeps(key) {
-		call = b.present(call)
+		call = b.options.Mask.present(call)
 	}
 	if b.options.Store == nil {
 		b.mu.Lock()

@@ -45,8 +45,8 @@ func (l *lastApproved) note(q *Request) {
 }
 
 // comparison compares a call with the last one of its tool; nil: there was none.
-func (b *Broker) comparison(key Key, call Call) *Comparison {
-	at := b.last.byTool[principalTool{call.Principal, key.Tool}]
+func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
+	at := l.byTool[principalTool{call.Principal, key.Tool}]
 	if at == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (b *Broker) comparison(key Key, call Call) *Comparison {
 	case before.arguments == nil || call.exact == nil:
 		c.TooLong = true
 	default:
-		c.Changes, c.More = compare(before.arguments, call.exact, b.mask)
+		c.Changes, c.More = compare(before.arguments, call.exact, mask.hide)
 	}
 	return c
 }

@@ -65,10 +65,10 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 		return nil, err
 	}
 	now := b.options.Now()
-	call = b.present(call)
+	call = b.options.Mask.present(call)
 	q := &Request{
 		ID: b.newID(), Key: key, Via: via, Needs: needs(ask), Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
-		call: call, since: b.comparison(key, call), steps: ask.Steps, accounts: b.accountsOf(call),
+		call: call, since: b.last.comparison(key, call, b.options.Mask), steps: ask.Steps, accounts: b.accountsOf(call),
 		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
 	}
 	for _, a := range q.accounts {

@@ -8,20 +8,20 @@ type Mask func(value []byte) (shown []byte, masked int)
 
 // present returns c as people are to see it: masked, and with warnings of what may mislead
 // them. Its Meta stays as it is forwarded.
-func (b *Broker) present(c Call) Call {
+func (m Mask) present(c Call) Call {
 	if c.presented {
 		return c
 	}
 	c.presented, c.exact = true, c.Arguments
 	c.given = len(c.Arguments) + len(c.Beside) + len(c.Meta)
 	before := [][]byte{c.Arguments, c.Beside, c.Meta}
-	meta, masked := b.mask(c.Meta)
+	meta, masked := m.hide(c.Meta)
 	if masked > 0 {
 		c.SeenMeta = meta
 	}
 	c.Masked = masked
 	for _, part := range []*[]byte{&c.Arguments, &c.Beside} {
-		*part, masked = b.mask(*part)
+		*part, masked = m.hide(*part)
 		c.Masked += masked
 	}
 	c.Warnings = warnings(before, [][]byte{c.Arguments, c.Beside, c.ShownMeta()})
@@ -34,9 +34,9 @@ func (b *Broker) present(c Call) Call {
 	return c
 }
 
-func (b *Broker) mask(value []byte) (shown []byte, masked int) {
-	if b.options.Mask == nil || value == nil {
+func (m Mask) hide(value []byte) (shown []byte, masked int) {
+	if m == nil || value == nil {
 		return value, 0
 	}
-	return b.options.Mask(value)
+	return m(value)
 }

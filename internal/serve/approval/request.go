@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -111,6 +112,7 @@ type Request struct {
 	since    *Comparison   // with the last call that was approved; nil: there was none
 	answered chan struct{} // closed when it leaves pending
 	unasked  chan struct{} // closed when the client said that it asked nobody
+	opened   atomic.Bool   // the client said that a person has opened the page
 
 	accounts [3]*account // of its session, of its principal, and of all
 
@@ -190,10 +192,16 @@ func (q *Request) WasUnasked() bool {
 // Allows reports whether the request may be put by the channel.
 func (q *Request) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
 
-// AllowsBeside reports whether the request may be put by another channel.
-func (q *Request) AllowsBeside(channel string) bool {
-	return slices.ContainsFunc(q.channels, func(c string) bool { return c != channel })
+// AllowsBeside reports whether the request may be put by another channel than these.
+func (q *Request) AllowsBeside(channels ...string) bool {
+	return slices.ContainsFunc(q.channels, func(c string) bool { return !slices.Contains(channels, c) })
 }
+
+// MarkOpened notes that a person has opened the page of the request, where the client sent them.
+func (q *Request) MarkOpened() { q.opened.Store(true) }
+
+// WasOpened reports whether the client has sent a person to the page of the request.
+func (q *Request) WasOpened() bool { return q.opened.Load() }
 
 // needs returns how many different persons must approve the steps of a request.
 func needs(ask *gate.Ask) int {

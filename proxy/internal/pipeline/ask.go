@@ -1,16 +1,15 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/asking"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -57,7 +56,9 @@ func (p *Pipeline) askPerson(c *Call, q *admission.Asked) answer {
 		case state == approval.Consumed: // before this call looked
 			continue
 		case state != approval.Approved:
-			return p.denied(c, q, c.noConsent(r, state), p.consent(r))
+			said := p.Approvals.Status(r)
+			said.State = state
+			return p.denied(c, q, asking.NoConsent(c.Tool.Exposed, r, said, !c.wanted(), p.Life.Now()), p.consent(r))
 		case c.toolChanged():
 			return p.denied(c, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", c.Tool.Exposed), nil)
 		}
@@ -133,17 +134,17 @@ func (p *Pipeline) awaitPerson(ctx context.Context, c *Call, r *approval.Request
 	case state != approval.Pending:
 		return state, nil
 	}
-	elicitable := p.canElicit(c, r)
-	if !elicitable && !r.AllowsBeside(approval.Elicit) {
+	way := p.wayToClient(c, r)
+	if way == "" && !r.WasOpened() && !r.AllowsBeside(approval.Elicit, approval.URL) {
 		return approval.Withdrawn, nil
 	}
 	p.tellOperators(c, r)
-	if elicitable && c.Peer.Rev.InputRequired {
-		return approval.Pending, p.elicitByResult(r)
-	}
 	var shown prompt
-	if elicitable {
-		shown = p.elicit(c, r)
+	switch {
+	case way != "" && c.Peer.Rev.InputRequired:
+		return approval.Pending, p.elicitByResult(r, way)
+	case !c.Peer.Rev.InputRequired:
+		shown = p.elicit(c, r, way)
 	}
 	hold := min(p.holdFor(c), r.Expires.Sub(p.Life.Now()))
 	if c.Peer.Rev.InputRequired {
@@ -162,7 +163,7 @@ func (p *Pipeline) awaitPerson(ctx context.Context, c *Call, r *approval.Request
 	case c.Peer.Rev.InputRequired && n < maxRounds:
 		return approval.Pending, inputRequired{state: p.Sealer.Seal(seal.Round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
 	}
-	return approval.Pending, parked(r)
+	return approval.Pending, waiting(asking.Parked(r.ID), r)
 }
 
 // holdFor returns how long a call of the client may be held.
@@ -179,13 +180,13 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 		return
 	}
 	how := "at the client"
-	if r.AllowsBeside(approval.Elicit) {
+	if r.AllowsBeside(approval.Elicit, approval.URL) {
 		how = p.Approval.Verb
 	}
-	p.Life.Log.Info(fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
-		r.ID, text.Escape(c.Tool.Name), text.Escape(c.Tool.Upstream.Config.Name), cmp.Or(text.Escape(c.Peer.Name), "a client without a name"), how))
+	asked := p.Approvals.Look(r)
+	p.Life.Log.Info(asking.Wanted(asked.Call, r.ID, c.Peer.Name, how))
 	if p.Approval.Asked != nil {
-		p.Approval.Asked(p.Approvals.Look(r))
+		p.Approval.Asked(asked)
 	}
 }
 
@@ -206,7 +207,7 @@ func (p *Pipeline) holdCall(ctx context.Context, c *Call, r *approval.Request, s
 		case <-ctx.Done():
 			return shown
 		case <-shown.gone:
-			shown = p.elicit(c, r)
+			shown = p.elicit(c, r, p.wayToClient(c, r))
 		case <-unasked:
 			unasked = nil
 			c.sendProgress(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
@@ -223,9 +224,7 @@ func (c *Call) sendProgress(n int, message string) {
 	if c.Meta.ProgressToken == nil {
 		return
 	}
-	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, c.Meta.ProgressToken, n)
-	params = append(rawjson.AppendString(params, message), '}')
-	c.Stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
+	c.Stream.Send(asking.Progress(c.Meta.ProgressToken, n, message))
 }
 
 // Resolve answers an approval for a person, and logs who answered it where.
@@ -233,16 +232,8 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 	if err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason); err != nil {
 		return err
 	}
-	verb := "denied"
 	found, _ := p.Approvals.Find(id)
-	switch {
-	case approve && found.Request.Needs > 1:
-		verb = fmt.Sprintf("approved (%d of %d persons)", found.Answer.Approvals, found.Request.Needs)
-	case approve:
-		verb = "approved"
-	}
-	p.Life.Log.Info(fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", id, verb, text.Escape(found.Call.Tool), text.Escape(found.Call.Upstream),
-		text.Escape(actor), channel), "reason", text.Escape(found.Answer.Reason))
+	p.Life.Log.Info(asking.Answered(found, approve, channel, actor), "reason", text.Escape(found.Answer.Reason))
 	if p.Approval.Answered != nil {
 		p.Approval.Answered(found)
 	}
@@ -254,48 +245,9 @@ func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// parked answers a call that was held long enough. The person can still answer, and the
-// same call finds the answer later. The text does not say how to answer, because the model
-// reads it and may have a shell.
-func parked(r *approval.Request) answer {
-	return waiting(fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", r.ID), r)
-}
-
 // waiting returns a refusal of a call while a person is asked.
 func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
-}
-
-// noConsent returns why there is no consent.
-func (c *Call) noConsent(r *approval.Request, state approval.State) string {
-	switch state {
-	case approval.Denied:
-		said := c.pipeline.Approvals.Status(r)
-		why := "A person denied " + c.Tool.Exposed
-		if said.Channel == approval.Elicit && said.Reason == "" {
-			why = c.Tool.Exposed + " was not approved"
-		}
-		if ago := c.pipeline.Life.Now().Sub(said.At); ago >= time.Second {
-			why += " " + text.Duration(ago) + " ago"
-		}
-		if said.Reason != "" {
-			why += ": " + text.Escape(said.Reason)
-		}
-		return why + ". Do not call it again with these arguments."
-	case approval.Expired:
-		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", c.Tool.Exposed)
-	}
-	name := c.Tool.Exposed
-	switch {
-	case !c.wanted():
-		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", name)
-	case r.WasUnasked():
-		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", name)
-	case r.Via != "":
-		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", name, r.Via)
-	default:
-		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", name)
-	}
 }
 
 // denied refuses a call without consent. said is the answer of a person; nil: nobody

@@ -2,16 +2,18 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/asking"
 	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -19,70 +21,122 @@ import (
 // never cut: a channel that shows all of it has to be used.
 const maxShown = 32 << 10
 
-const (
-	inputKey   = "approval" // key of the question among the inputRequests
-	approveTag = "approve"
-)
-
 // A prompt is a question that a client shows to its person.
 type prompt struct {
 	told <-chan struct{} // closed when the client knows that it does not any more; nil: another call showed it, or none did
 	gone <-chan struct{} // closed when the call that showed it is gone, and the prompt with it; nil: it is this one
 }
 
+// wayToClient returns the channel by which the client is to ask its person about r: by a form
+// where it can show all of r, and else by the page; empty: by none. It never has two prompts
+// for one question.
+func (p *Pipeline) wayToClient(c *Call, r *approval.Request) (channel string) {
+	switch {
+	case r.WasUnasked() || p.Approvals.Approves(r):
+		return ""
+	case r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && len(p.text(r)) <= maxShown:
+		return approval.Elicit
+	case r.Allows(approval.URL) && c.Peer.OpensURL() && !r.WasOpened() && p.page(r) != "":
+		return approval.URL
+	}
+	return ""
+}
+
+// page returns the URL of the page of r; empty: there is none.
+func (p *Pipeline) page(r *approval.Request) string {
+	if p.Approval.Page == nil {
+		return ""
+	}
+	return p.Approval.Page(r.ID)
+}
+
+// An elicitation is an elicitation/create that a client with a handshake was sent for an
+// approval.
+type elicitation struct {
+	*session.ClientRequest
+	call    *Call
+	request *approval.Request
+	channel string      // [approval.Elicit] for a form, [approval.URL] for the page
+	id      string      // elicitationId, of a page
+	result  chan []byte // of the client
+	gone    chan struct{}
+}
+
 // elicit sends elicitation/create to a client with a handshake, on the stream of the call.
 // The answer counts as long as the question is open, also for a later call. Calls with the
 // same question share one prompt. Where another channel answers first, the request is
 // cancelled at the client.
-func (p *Pipeline) elicit(c *Call, r *approval.Request) prompt {
+func (p *Pipeline) elicit(c *Call, r *approval.Request, channel string) prompt {
+	if channel == "" {
+		return prompt{}
+	}
 	first, over := p.Approvals.Show(r)
 	if !first {
 		return prompt{gone: over}
 	}
-	answer := make(chan []byte, 1)
-	told := make(chan struct{})
-	gone := make(chan struct{})
+	e := &elicitation{call: c, request: r, channel: channel, result: make(chan []byte, 1), gone: make(chan struct{})}
+	if channel == approval.URL {
+		e.id = lifetime.RandomID("pg-")
+	}
 	context.AfterFunc(c.ctx, func() {
 		if !c.wanted() {
-			close(gone)
+			close(e.gone)
 		}
 	})
-	asked := &session.ClientRequest{Answer: func(result, _ []byte) {
+	e.ClientRequest = &session.ClientRequest{Answer: func(result, _ []byte) {
 		if result == nil { // an error means that nobody was asked
 			result = []byte(`{}`)
 		}
-		answer <- result
+		e.result <- result
 	}}
-	if !c.Client.ClientRequests.Open(asked) {
+	if !c.Client.ClientRequests.Open(e.ClientRequest) {
 		p.Approvals.Unshow(r)
 		return prompt{}
 	}
-	p.Approvals.Put(r, approval.Elicit)
-	asked.Send(c.Stream, "elicitation/create", p.elicitParams(r))
+	p.Approvals.Put(r, channel)
+	e.Send(c.Stream, "elicitation/create", p.question(r, channel, e.id))
+	told := make(chan struct{})
 	if !p.Life.Background(func() {
 		defer close(told)
-		timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
-		defer timer.Stop()
-		select {
-		case result := <-answer:
-			p.takeElicitation(r, approval.Elicit, result)
-			return
-		case <-r.Answered():
-		case <-gone:
-		case <-timer.C:
-		case <-p.Life.Ctx.Done():
-		}
-		if !asked.Withdraw() { // the client has just answered
-			p.takeElicitation(r, approval.Elicit, <-answer)
-			return
-		}
-		p.Approvals.Unshow(r)
-		c.say(asked.Cancelled("answered elsewhere or no longer needed"))
+		p.follow(e)
 	}) {
-		asked.Withdraw()
+		e.Withdraw()
 		close(told)
 	}
 	return prompt{told: told}
+}
+
+// follow waits for the end of an elicitation, and takes what the client says to it. A person
+// who has opened the page has not answered yet.
+func (p *Pipeline) follow(e *elicitation) {
+	r, open := e.request, true
+	timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
+	defer timer.Stop()
+	for waits := true; waits; {
+		waits = false
+		select {
+		case result := <-e.result:
+			p.takeElicitation(r, e.channel, result)
+			if open, waits = false, r.WasOpened(); !waits {
+				return
+			}
+		case <-r.Answered():
+		case <-e.gone:
+		case <-timer.C:
+		case <-p.Life.Ctx.Done():
+		}
+	}
+	switch {
+	case open && !e.Withdraw(): // the client has just answered
+		p.takeElicitation(r, e.channel, <-e.result)
+	case open:
+		p.Approvals.Unshow(r)
+		e.call.say(e.Cancelled("answered elsewhere or no longer needed"))
+		return
+	}
+	if e.channel == approval.URL && r.WasOpened() {
+		e.call.say(asking.Completed(e.id))
+	}
 }
 
 // say sends a notification on the stream of the call, or if that has ended, on the stream
@@ -97,17 +151,23 @@ func (c *Call) say(note []byte) {
 	}
 }
 
-// canElicit reports whether the client can show all of r to its person.
-func (p *Pipeline) canElicit(c *Call, r *approval.Request) bool {
-	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !r.WasUnasked() && !p.Approvals.Approves(r) && len(p.text(r)) <= maxShown
-}
-
 // elicitByResult returns the question for a client of 2026-07-28, which answers it in the
 // next round of the call.
-func (p *Pipeline) elicitByResult(r *approval.Request) answer {
-	p.Approvals.Put(r, approval.Elicit)
-	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: approval.Elicit, Expires: r.Expires}, r.Key.Bytes())
-	return inputRequired{state: state, question: p.elicitParams(r)}
+func (p *Pipeline) elicitByResult(r *approval.Request, channel string) answer {
+	p.Approvals.Put(r, channel)
+	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: channel, Expires: r.Expires}, r.Key.Bytes())
+	return inputRequired{state: state, question: p.question(r, channel, "")}
+}
+
+// question returns the params of elicitation/create by which the client asks about r. The URL
+// of a page carries no authority: the page asks who comes.
+func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
+	if channel == approval.Elicit {
+		return asking.Form(p.text(r))
+	}
+	call := p.Approvals.Look(r).Call
+	return asking.Page(fmt.Sprintf("Allow %s on upstream %s? The page of approval %s shows the whole call.",
+		text.Escape(call.Tool), text.Escape(call.Upstream), r.ID), p.page(r), id)
 }
 
 // inputRequired is an InputRequiredResult (2026-07-28): it asks for another round.
@@ -117,34 +177,7 @@ type inputRequired struct {
 }
 
 func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
-	result := []byte(`{"resultType":"input_required"`)
-	if a.question != nil {
-		result = append(result, `,"inputRequests":{"`+inputKey+`":{"method":"elicitation/create","params":`...)
-		result = append(append(result, a.question...), `}}`...)
-	}
-	result = append(result, `,"requestState":`...)
-	result = append(rawjson.AppendString(result, a.state), '}')
-	return wire.AppendResult(dst, id, result)
-}
-
-// elicitParams returns the params of elicitation/create. They ask for one choice without a
-// default, because some clients accept an empty form by themselves.
-func (p *Pipeline) elicitParams(r *approval.Request) []byte {
-	params, err := json.Marshal(map[string]any{
-		"message": p.text(r),
-		"requestedSchema": map[string]any{
-			"type": "object",
-			"properties": map[string]any{
-				"decision": map[string]any{"type": "string", "title": "Decision", "enum": []string{approveTag, "deny"}},
-				"reason":   map[string]any{"type": "string", "title": "Reason (optional)"},
-			},
-			"required": []string{"decision"},
-		},
-	})
-	if err != nil {
-		panic(err) // plain data
-	}
-	return params
+	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 
 // readResponse reads the inputResponses of a client of 2026-07-28. They count only with a
@@ -158,7 +191,7 @@ func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
 	if err != nil || state.Approval != r.ID || !state.For(r.Key.Bytes()) {
 		return 0
 	}
-	response, ok := rawjson.Member(c.params.InputResponses, inputKey)
+	response, ok := rawjson.Member(c.params.InputResponses, asking.Key)
 	if ok {
 		if state.Elsewhere && !r.WasUnasked() { // another process has put the question there, as it says
 			p.Approvals.Put(r, state.Channel)
@@ -168,18 +201,18 @@ func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
 	return state.Number
 }
 
-// takeElicitation takes the result of an elicitation. Only an acceptance whose decision is
-// to approve approves. A cancellation means that nobody was asked.
+// takeElicitation takes the result of an elicitation. Only an acceptance of the form whose
+// decision is to approve approves. A cancellation means that nobody was asked. To a page, no
+// result is an answer: an acceptance says that a person has opened it, and they answer there.
 func (p *Pipeline) takeElicitation(r *approval.Request, channel string, result []byte) {
-	switch action := spec.Member(result, "action"); action {
-	case "accept":
-		content, _ := rawjson.Member(result, "content")
-		approve := spec.Member(content, "decision") == approveTag
-		p.resolveByClient(r.ID, approve, channel, spec.Member(content, "reason"))
-	case "decline":
-		p.resolveByClient(r.ID, false, channel, "")
-	default:
+	said := asking.Read(result)
+	switch page := channel == approval.URL; {
+	case page && said.Accepted:
+		r.MarkOpened()
+	case page || !said.Accepted && !said.Declined:
 		p.Approvals.MarkUnasked(r, channel)
+	default:
+		p.resolveByClient(r.ID, said.Approve, channel, said.Reason)
 	}
 }
 

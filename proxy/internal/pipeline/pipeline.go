@@ -46,6 +46,9 @@ type Approval struct {
 	Cooldown time.Duration                     // how long a denial stands against the same call of the session; 0: 10 min
 	Verb     string                            // what the log tells operators to run who are to answer; empty: petrigate approvals
 
+	// Page returns the URL of the page of an approval; nil, or empty: there is none.
+	Page func(id string) string
+
 	// Asked is told of each request when the first call begins to wait for it, and Answered
 	// of each answer that counts; nil: nobody is. Both must not block, and must be safe for
 	// concurrent use.

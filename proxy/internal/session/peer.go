@@ -77,12 +77,13 @@ func (p Peer) Answers(method string, params []byte) bool {
 		if spec.Member(params, "mode") != "url" {
 			return p.Elicit
 		}
-		elicitation, _ := rawjson.Member(p.Capabilities, "elicitation")
-		_, ok := rawjson.Member(elicitation, "url")
-		return ok
+		return p.OpensURL()
 	}
 	return false
 }
+
+// OpensURL reports whether the client can send its person to a page (elicitation in URL mode).
+func (p Peer) OpensURL() bool { return spec.Declares(p.Capabilities, "elicitation", "url") }
 
 // TakesTasks reports whether a client of 2026-07-28 accepts a task as the result of a call.
 func (p Peer) TakesTasks() bool {

@@ -1,0 +1,83 @@
+// Package asking has the messages by which a client is to ask its person about an approval,
+// by a form or by a page, and reads what the client says to them.
+package asking
+
+import (
+	"encoding/json"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Key is the key of the question among the inputRequests of a result.
+const Key = "approval"
+
+const approve = "approve"
+
+// Form returns the params of elicitation/create for a form. It asks for one choice without a
+// default, because some clients accept an empty form by themselves.
+func Form(message string) []byte {
+	params, err := json.Marshal(map[string]any{
+		"message": message,
+		"requestedSchema": map[string]any{
+			"type": "object",
+			"properties": map[string]any{
+				"decision": map[string]any{"type": "string", "title": "Decision", "enum": []string{approve, "deny"}},
+				"reason":   map[string]any{"type": "string", "title": "Reason (optional)"},
+			},
+			"required": []string{"decision"},
+		},
+	})
+	if err != nil {
+		panic(err) // plain data
+	}
+	return params
+}
+
+// Page returns the params of elicitation/create in URL mode. id is its elicitationId; empty:
+// the revision has none.
+func Page(message, url, id string) []byte {
+	params := rawjson.Object{}.String("mode", "url").String("message", message).String("url", url)
+	if id != "" {
+		params = params.String("elicitationId", id)
+	}
+	return params.Bytes()
+}
+
+// Completed returns the notification that nothing is to be done any more at the page of an
+// elicitation in URL mode.
+func Completed(id string) []byte {
+	return wire.AppendNotification(nil, spec.ElicitationComplete, rawjson.Object{}.String("elicitationId", id).Bytes())
+}
+
+// InputRequired returns an InputRequiredResult (2026-07-28), which asks for another round of a
+// call. params are those of elicitation/create; nil: it carries no question.
+func InputRequired(params []byte, state string) []byte {
+	result := rawjson.Object{}.String("resultType", "input_required")
+	if params != nil {
+		question := rawjson.Object{}.String("method", "elicitation/create").Raw("params", params).Bytes()
+		result = result.Raw("inputRequests", rawjson.Object{}.Raw(Key, question).Bytes())
+	}
+	return result.String("requestState", state).Bytes()
+}
+
+// A Reply is what a client says to an elicitation. Neither accepted nor declined says that
+// nobody was asked.
+type Reply struct {
+	Accepted, Declined bool
+	Approve            bool   // with Accepted, in a form: the person has chosen to approve
+	Reason             string // with Accepted, in a form
+}
+
+// Read reads the result of an elicitation.
+func Read(result []byte) Reply {
+	switch spec.Member(result, "action") {
+	case "accept":
+		content, _ := rawjson.Member(result, "content")
+		return Reply{Accepted: true, Approve: spec.Member(content, "decision") == approve, Reason: spec.Member(content, "reason")}
+	case "decline":
+		return Reply{Declined: true}
+	}
+	return Reply{}
+}

@@ -1,0 +1,50 @@
+package asking
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestRead: only the choice to approve approves, and only two actions are an answer.
+func TestRead(t *testing.T) {
+	for result, want := range map[string]Reply{
+		`{"action":"accept","content":{"decision":"approve","reason":"fine"}}`: {Accepted: true, Approve: true, Reason: "fine"},
+		`{"action":"accept","content":{"decision":"deny"}}`:                    {Accepted: true},
+		`{"action":"accept","content":{"decision":["approve"]}}`:               {Accepted: true},
+		`{"action":"accept"}`: {Accepted: true},
+		`{"action":"decline","content":{"decision":"approve"}}`: {Declined: true},
+		`{"action":"cancel"}`: {},
+		`{"action":true}`:     {},
+		`{}`:                  {},
+		``:                    {},
+	} {
+		if got := Read([]byte(result)); got != want {
+			t.Errorf("%s: %+v", result, got)
+		}
+	}
+}
+
+// TestMessages: what is sent is JSON, whatever the texts are.
+func TestMessages(t *testing.T) {
+	const text = "a \"b\" \n\u2028 </script>"
+	for message, want := range map[string]string{
+		string(Page(text, "http://x/?a=b&c", "")):     `{"mode":"url","message":"a \"b\" \n\u2028 \u003c/script\u003e","url":"http://x/?a=b\u0026c"}`,
+		string(Page("m", "u", "id")):                  `{"mode":"url","message":"m","url":"u","elicitationId":"id"}`,
+		string(Completed("id")):                       `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"id"}}`,
+		string(InputRequired(nil, "s")):               `{"resultType":"input_required","requestState":"s"}`,
+		string(InputRequired([]byte(`{"a":1}`), "s")): `{"resultType":"input_required","inputRequests":{"approval":{"method":"elicitation/create","params":{"a":1}}},"requestState":"s"}`,
+	} {
+		var got, expected any
+		if err := json.Unmarshal([]byte(message), &got); err != nil {
+			t.Fatalf("%s: %v", message, err)
+		}
+		if err := json.Unmarshal([]byte(want), &expected); err != nil {
+			t.Fatal(err)
+		}
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(expected)
+		if string(a) != string(b) {
+			t.Errorf("%s, want %s", a, b)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package asking
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Parked tells the client of a call that was held long enough. The person can still answer,
+// and the same call finds the answer later. The text does not say how to answer, because the
+// model reads it and may have a shell.
+func Parked(id string) string {
+	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
+}
+
+// NoConsent tells the client of a call of the tool why there is no consent to it. gone: the
+// client went away before.
+func NoConsent(tool string, r *approval.Request, said approval.Answer, gone bool, now time.Time) string {
+	switch {
+	case said.State == approval.Denied:
+		return denied(tool, said, now)
+	case said.State == approval.Expired:
+		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", tool)
+	case gone:
+		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", tool)
+	case r.WasUnasked():
+		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", tool)
+	case r.Via != "":
+		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", tool, r.Via)
+	default:
+		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", tool)
+	}
+}
+
+// denied tells who has denied a call, and why. A client may have denied it by itself.
+func denied(tool string, said approval.Answer, now time.Time) string {
+	why := "A person denied " + tool
+	if said.Channel == approval.Elicit && said.Reason == "" {
+		why = tool + " was not approved"
+	}
+	if ago := now.Sub(said.At); ago >= time.Second {
+		why += " " + text.Duration(ago) + " ago"
+	}
+	if said.Reason != "" {
+		why += ": " + text.Escape(said.Reason)
+	}
+	return why + ". Do not call it again with these arguments."
+}
+
+// Wanted tells operators that a call waits for an answer, which they give by how.
+func Wanted(c approval.Call, id, client, how string) string {
+	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
+		id, text.Escape(c.Tool), text.Escape(c.Upstream), cmp.Or(text.Escape(client), "a client without a name"), how)
+}
+
+// Answered tells operators who has answered an approval where.
+func Answered(r approval.Record, approve bool, channel, actor string) string {
+	verb := "denied"
+	switch {
+	case approve && r.Request.Needs > 1:
+		verb = fmt.Sprintf("approved (%d of %d persons)", r.Answer.Approvals, r.Request.Needs)
+	case approve:
+		verb = "approved"
+	}
+	return fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", r.Request.ID, verb, text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(actor), channel)
+}
+
+// Progress returns notifications/progress, the n-th of a token.
+func Progress(token []byte, n int, message string) []byte {
+	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, token, n)
+	return wire.AppendNotification(nil, "notifications/progress", append(rawjson.AppendString(params, message), '}'))
+}
