@@ -173,6 +173,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	}
 	p.front = &front.Front{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Pool: p.pool, Pipeline: p.pipeline, Router: p.router, MaxRequest: o.MaxRequest,
+		Asked: p.approvals.Sessions,
 	}
 	return nil
 }

@@ -476,6 +476,18 @@ func (b *Broker) Waiting() int {
 	return n
 }
 
+// Sessions returns the sessions whose calls are pending, or approved and to come back.
+func (b *Broker) Sessions() map[string]bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sweep()
+	all := map[string]bool{}
+	for at := b.live.Front(); at != nil; at = at.Next() {
+		all[at.Value.(*Request).Key.Session] = true
+	}
+	return all
+}
+
 // Look returns the present state of q.
 func (b *Broker) Look(q *Request) Record {
 	b.mu.Lock()

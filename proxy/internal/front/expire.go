@@ -32,8 +32,9 @@ func (f *Front) expireClients(ttl time.Duration) {
 			f.expireShared(ttl)
 			continue
 		}
+		asked := f.Asked()
 		for _, c := range f.Sessions.Clients() {
-			if f.idle(c, ttl) {
+			if f.idle(c, ttl, asked) {
 				f.Life.Log.Info("session expired", "session", c.Session.ID)
 				f.Router.EndClient(c)
 			}
@@ -41,13 +42,14 @@ func (f *Front) expireClients(ttl time.Duration) {
 	}
 }
 
-// idle reports whether a session was not used for ttl. An open request or stream is a use.
-func (f *Front) idle(c *session.Client, ttl time.Duration) bool {
+// idle reports whether a session was not used for ttl. An open request or stream is a use, and
+// so is an approval that a call is to come back for.
+func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {
 		return false
 	}
-	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening(), ttl)
+	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening() || asked[c.State.ID], ttl)
 }
 
 // expireShared ends the sessions over HTTP that no process has used for ttl. It tells
@@ -64,12 +66,12 @@ func (f *Front) expireShared(ttl time.Duration) {
 			open[s.Session] = s
 		}
 	}
-	now := f.Life.Now()
+	now, asked := f.Life.Now(), f.Asked()
 	for _, c := range f.Sessions.Clients() {
 		if _, overHTTP := c.Out.(*events.Push); !overHTTP || c.Session.About == nil {
 			continue
 		}
-		if _, there := open[c.Session.ID]; !there || f.idle(c, ttl) {
+		if _, there := open[c.Session.ID]; !there || f.idle(c, ttl, asked) {
 			f.Router.ForgetClient(c)
 			continue
 		}
@@ -81,7 +83,7 @@ func (f *Front) expireShared(ttl time.Duration) {
 		}
 	}
 	for id, s := range open {
-		if session.ReadAbout(s.About).Client != "" && now.Sub(s.Used) > ttl+ttl/2 {
+		if session.ReadAbout(s.About).Client != "" && !asked[id] && now.Sub(s.Used) > ttl+ttl/2 {
 			f.Life.Log.Info("session expired", "session", id)
 			if err := f.Router.Admission.End(f.Life.Ctx, s.Key); err != nil {
 				f.Life.Log.Warn("ending an idle session", "session", id, "error", err)

@@ -25,6 +25,9 @@ type Front struct {
 	Pipeline   *pipeline.Pipeline
 	Router     *router.Router
 	MaxRequest int // bytes of one message of a client
+
+	// Asked returns the sessions with calls that wait for a person, or that one has approved.
+	Asked func() map[string]bool
 }
 
 // begin records a request that is not a call under its id, and returns what serves it;
