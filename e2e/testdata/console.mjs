@@ -202,7 +202,7 @@ await trial('hostile text stays text', async (page) => {
   const answer = call('deploy', { to: 'hostile', ...Object.fromEntries(evil.map((e, n) => [e + n, e])) });
   const mine = card(page, 'deploy', 'hostile');
   await mine.waitFor();
-  const shown = await mine.locator('pre').textContent();
+  const shown = await mine.locator('pre').first().textContent();
   assert.ok(shown.includes('<img src=x onerror=alert(1)>') && !shown.includes('\u202e') && !shown.includes('\u001b'));
   assert.equal(await page.locator('main img, main svg[onload], main script').count(), 0);
   for (const view of job.views) await page.goto(page.home + view);

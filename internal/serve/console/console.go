@@ -25,10 +25,11 @@ type Proxy interface {
 
 // Options configure a Console.
 type Options struct {
-	Proxy Proxy
-	Hosts []string         // host:port, or a host with any port, by which browsers may call it
-	Log   *slog.Logger     // nil: discard
-	Now   func() time.Time // nil: time.Now
+	Proxy   Proxy
+	Hosts   []string         // host:port, or a host with any port, by which browsers may call it
+	Channel string           // by which answers come; empty: web
+	Log     *slog.Logger     // nil: discard
+	Now     func() time.Time // nil: time.Now
 }
 
 // A Console is an [http.Handler]. It is safe for concurrent use.

@@ -372,7 +372,7 @@ func TestManyQuestions(t *testing.T) {
 			t.Errorf("%q: %d %d", from, first, last)
 		}
 	}
-	if code, page := b.get("/inbox/ap_55"); code != http.StatusOK || !strings.Contains(page, "Allow tool55?") {
+	if code, page := b.get("/inbox/ap_55"); code != http.StatusOK || !strings.Contains(page, "<b>tool55</b>") {
 		t.Error(code, page)
 	}
 	if code, _ := b.get("/inbox/ap_99"); code != http.StatusNotFound {
@@ -413,7 +413,9 @@ func TestEvents(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
 	q := question(1, evil)
-	q.Upstream, q.Session, q.Principal, q.Rules, q.Question = evil, evil, evil, []string{evil}, "Allow "+"<img src=x onerror=alert(1)>"
+	q.Upstream, q.Session, q.Principal, q.Client, q.Warnings, q.Beside = evil, evil, evil, evil, []string{evil}, json.RawMessage("<img src=x>\u202e")
+	q.Steps, q.Arguments = []proxy.ApprovalStep{{Net: evil, Transition: evil, Rule: evil, Reason: evil}}, json.RawMessage("{\"<img src=x onerror=alert(1)>\":\"\u202e\"}")
+	q.LastApproved, q.Differences = &q.Created, []proxy.Difference{{Path: evil, Was: json.RawMessage("\"<script>alert\u202e\"")}}
 	done := q
 	done.ID, done.State, done.Actor, done.Reason = "ap_2", proxy.Denied, evil, evil
 	b, _ := visit(t, q, done)

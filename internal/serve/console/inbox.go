@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -123,11 +124,7 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) string {
 	if len(reason) > maxReason {
 		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason)
 	}
-	channel := approval.Web
-	if r.PostForm.Get("channel") == approval.URL {
-		channel = approval.URL
-	}
-	err := c.options.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: channel, Person: v.ID, Actor: v.Name, Reason: reason})
+	err := c.options.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason})
 	if err != nil {
 		return fmt.Sprintf("%s is not answered: %v.", text.Escape(id), err)
 	}
@@ -139,6 +136,15 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) string {
 		return fmt.Sprintf("%s is approved by %d of %d persons; it waits for another one.", id, a.Approvals, a.Needs)
 	}
 	return id + " is approved, once. The call runs now, or when the agent makes it again."
+}
+
+// channel is the one by which a person who sees the approval here answers: where the client was to
+// open its page, and no other channel is allowed, it is that one.
+func (c *Console) channel(id string) string {
+	if a, err := c.options.Proxy.Approval(id); err == nil && a.Via == approval.URL {
+		return approval.URL
+	}
+	return cmp.Or(c.options.Channel, approval.Web)
 }
 
 // confirmBody is what several answers at once will do.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -21,9 +22,10 @@ var pageFiles embed.FS
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"plain": text.Escape,
 	"lines": func(s string) string { return text.EscapeLines([]byte(s)) },
+	"json":  indented,
 	"count": text.Count,
 	"group": text.Grouped,
-	"ago":   func(now, t time.Time) string { return text.Duration(max(now.Sub(t), 0)) },
+	"ago":   ago,
 	"left":  func(now, t time.Time) string { return text.Duration(max(t.Sub(now), 0)) },
 	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
@@ -31,6 +33,28 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"tab":   tabOf,
 	"card":  cardOf,
 }).ParseFS(pageFiles, "pages/*.html"))
+
+// ago is how long ago something was; at is a [time.Time], or a pointer to one.
+func ago(now time.Time, at any) string {
+	t, ok := at.(time.Time)
+	if p, is := at.(*time.Time); is && p != nil {
+		t, ok = *p, true
+	}
+	if !ok {
+		return "some time"
+	}
+	return text.Duration(max(now.Sub(t), 0))
+}
+
+// indented is a JSON value with each member on a line.
+func indented(value json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, value, "", "  ") != nil {
+		b.Reset()
+		b.Write(value)
+	}
+	return text.EscapeLines(b.Bytes())
+}
 
 // A page is what every page of the console is made of.
 type page struct {

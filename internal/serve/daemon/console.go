@@ -47,7 +47,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	s.address = listener.Addr().String()
 	_, port, _ := net.SplitHostPort(s.address) // it is an address
 	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
-	s.console = console.New(console.Options{Proxy: s.daemon, Hosts: hosts, Log: s.daemon.log})
+	s.console = console.New(console.Options{Proxy: s.daemon, Hosts: hosts, Channel: s.channel(), Log: s.daemon.log})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(listener) }() // it ends with the server
@@ -58,6 +58,28 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	}
 	s.daemon.log.Info("serving the console", "url", "http://"+s.address+"/", "open", "petrigate open")
 	return s.address, s.console, nil
+}
+
+// channel is the one by which answers of the console come: where only clients may have it
+// opened, it is theirs.
+func (s *consoleServer) channel() string {
+	open := s.daemon.config.Approval.Channels
+	if !slices.Contains(open, "web") && slices.Contains(open, "url") {
+		return "url"
+	}
+	return "web"
+}
+
+// page is the address of the page of an approval; empty: there is none. It lets nobody in.
+func (s *consoleServer) page(id string) string {
+	address, _, err := s.listen()
+	if err != nil {
+		if !errors.Is(err, errNoConsole) {
+			s.daemon.log.Error("no client can be sent to the page of an approval", "error", err)
+		}
+		return ""
+	}
+	return "http://" + address + "/inbox/" + id
 }
 
 // start listens where the configuration says so.

@@ -137,7 +137,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
-			HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask,
+			HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page,
 		},
 	}
 }
