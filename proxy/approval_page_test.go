@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,9 @@ func TestPage(t *testing.T) {
 				q := c.asks("deploy", `{}`)
 				a := s.pending(1)[0]
 				q.isPage(a.ID)
+				if !slices.Equal(a.Channels, []string{"web", "url"}) {
+					t.Errorf("it was put to %v", a.Channels)
+				}
 				id := q.send(opened)
 				c.must("safe", `{}`)
 				s.pending(1)

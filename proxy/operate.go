@@ -129,6 +129,7 @@ type ApprovalInfo struct {
 
 	Client     string          `json:"client,omitempty"`   // its name and version, as it says
 	Via        string          `json:"via,omitempty"`      // the only channel by which it may be answered
+	Channels   []string        `json:"channels,omitempty"` // by which an answer counts now: where it was put
 	Beside     json.RawMessage `json:"beside,omitempty"`   // what is forwarded beside the arguments
 	Meta       json.RawMessage `json:"meta,omitempty"`     // the _meta that is forwarded
 	Masked     int             `json:"masked,omitempty"`   // values of all three that are masked; Size and SHA256 are those of what is forwarded
@@ -156,7 +157,7 @@ type ApprovalStep struct {
 }
 
 // A Difference is a value of the arguments that is another one than in the last call that was
-// approved, as people see it.
+// approved, as people see it: two that are masked may look the same.
 type Difference struct {
 	Path string          `json:"path"`
 	Was  json.RawMessage `json:"was,omitempty"` // nil: it was not there
@@ -216,6 +217,9 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason,
 		Client: c.Client, Via: r.Via, Beside: c.Beside, Meta: c.ShownMeta(), Masked: c.Masked, Warnings: c.Warnings,
 		Definition: r.Key.Definition, Policy: r.Key.Policy,
+	}
+	if said.State == approval.Pending {
+		info.Channels = a.Open
 	}
 	if !said.At.IsZero() {
 		info.AnsweredAt = &said.At

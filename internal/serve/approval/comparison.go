@@ -28,8 +28,9 @@ type Comparison struct {
 
 // A Change is a value of the arguments that differs, as people see it.
 type Change struct {
-	Path    string
-	Was, Is json.RawMessage // nil: there is none
+	Path string
+	Was  json.RawMessage `json:",omitempty"` // nil: there was none
+	Is   json.RawMessage `json:",omitempty"` // nil: there is none
 }
 
 // bytes is how much c keeps.

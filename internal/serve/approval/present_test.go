@@ -141,7 +141,7 @@ func TestCompare(t *testing.T) {
 		{`{"a":null}`, `{}`, []string{`$.a: removed null`}},
 		{`{"a":{"b":[{"c":1},2,3]}}`, `{"a":{"b":[{"c":2},2],"x y":{}}}`, []string{`$.a.b[0].c: 1 -> 2`, `$.a.b[2]: removed 3`, `$.a["x y"]: added {}`}},
 		{`[1]`, `{"a":1}`, []string{`$: [1] -> {"a":1}`}},
-		{`{"card":{"n":1,"m":1}}`, `{"card":{"m":1,"n":2}}`, []string{`$.card: "*** (object)" -> "*** (object)"`}},
+		{`{"card":{"n":1,"m":1}}`, `{"card":{"m":1,"n":2}}`, []string{`$.card: "*** (object)" -> another value`}},
 		{`{"card":{"n":1}}`, `{"card":{ "n":1}}`, nil},
 		{`{"card":1}`, `{}`, []string{`$.card: removed "*** (object)"`}},
 	} {
@@ -178,6 +178,7 @@ func TestWarnings(t *testing.T) {
 		{`{"u":"https://bücher.example"}`, []string{`the host "bücher.example" has letters beyond ASCII (U+00FC): it is xn--bcher-kva.example`}},
 		{`{"u":"xn--80ak6aa92e.com"}`, []string{"the host xn--80ak6aa92e.com stands for letters beyond ASCII"}},
 		{`{"u":"https://apple.com@evil.example/"}`, []string{"the host of an address is evil.example, behind a user name"}},
+		{`{"u":"https://аpple.com"}`, []string{`the host "аpple.com" has letters beyond ASCII (U+0430): it is xn--pple-43d.com`}},
 		{`{"path":"/home/аdmin"}`, []string{`the word "аdmin" has letters of several alphabets: U+0430`}},
 	} {
 		got := warnings([][]byte{[]byte(c.value)}, [][]byte{[]byte(c.value), nil})

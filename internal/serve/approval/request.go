@@ -144,7 +144,9 @@ type Request struct {
 // live reports whether the call of q can still run.
 func (q *Request) live() bool { return isLive(q.answer.State) }
 
-func (q *Request) record() Record { return Record{q, q.call, q.steps, q.since, q.answer} }
+func (q *Request) record() Record {
+	return Record{q, q.call, q.steps, q.since, slices.Clone(q.open), q.answer}
+}
 
 // An Answer is the state of a request and, once it is answered, who said what.
 type Answer struct {
@@ -169,6 +171,7 @@ type Record struct {
 	Call    Call
 	Steps   []gate.Step
 	Since   *Comparison // with the last call of the tool that was approved; nil: there was none
+	Open    []string    // channels where it was put
 	Answer  Answer
 }
 

@@ -3,6 +3,7 @@ package approval_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -30,6 +31,7 @@ type replica struct {
 type cluster struct {
 	t    *testing.T
 	open func() backend.Backend
+	mask approval.Mask
 	at   atomic.Int64 // seconds since the start
 }
 
@@ -40,7 +42,7 @@ func (c *cluster) now() time.Time { return start.Add(time.Duration(c.at.Load()) 
 func (c *cluster) replica() *replica {
 	r := &replica{database: c.open()}
 	r.Broker = approval.New(approval.Options{
-		Expire: time.Minute, Cooldown: 30 * time.Second, Channels: []string{approval.Elicit, approval.CLI}, Now: c.now, Store: r.database,
+		Expire: time.Minute, Cooldown: 30 * time.Second, Channels: []string{approval.Elicit, approval.CLI}, Now: c.now, Store: r.database, Mask: c.mask,
 	})
 	return r
 }
@@ -362,6 +364,51 @@ func TestStoreAway(t *testing.T) {
 		other := c.replica()
 		if other.Refresh(t.Context()); len(other.List()) != 1 {
 			t.Error("the request is lost")
+		}
+	})
+}
+
+// TestStoredAsShown: every broker shows what the one has shown that asked, and no store has
+// what is masked. What is forwarded beside the arguments is there as it is.
+func TestStoredAsShown(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		c.mask = func(value []byte) ([]byte, int) {
+			return bytes.ReplaceAll(value, []byte(`"hunter2"`), []byte(`"***"`)), bytes.Count(value, []byte(`"hunter2"`))
+		}
+		one, other := c.replica(), c.replica()
+		ask := func(arguments string) *approval.Request {
+			t.Helper()
+			q, err := one.Open(approval.Key{Session: "s", Tool: "git.push", Arguments: arguments[:9]}, approval.Call{
+				Upstream: "git", Tool: "push", Arguments: []byte(arguments), Size: len(arguments), SHA256: arguments[:9], Meta: []byte(`{"a":"hunter2"}`),
+			}, &gate.Ask{Steps: []gate.Step{{Net: "pushes", Transition: "push"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return q
+		}
+		first := ask(`{"env":1,"pin":"hunter2"}`)
+		if err := one.Answer(first.ID, true, approval.CLI, "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		q := ask(`{"env":2,"pin":"hunter2","url":"https://u@evil.example"}`)
+		there, ok := other.Find(q.ID)
+		if !ok {
+			t.Fatal("the other broker does not know it")
+		}
+		want, got := one.Look(q).Text(gate.Position.String, c.now()), there.Text(gate.Position.String, c.now())
+		if got != want || bytes.Contains([]byte(got), []byte("hunter2")) || !bytes.Contains([]byte(got), []byte("$.env: 1 -> 2")) {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+		if string(there.Call.Meta) != `{"a":"hunter2"}` {
+			t.Errorf("%s would be forwarded", there.Call.Meta)
+		}
+		rows, err := one.database.Approvals(t.Context(), q.ID, "", time.Time{})
+		var stored struct{ Call approval.Call }
+		if err != nil || len(rows) != 1 || json.Unmarshal(rows[0].Data, &stored) != nil {
+			t.Fatalf("%v, %d rows", err, len(rows))
+		}
+		if string(stored.Call.Arguments) != `{"env":2,"pin":"***","url":"https://u@evil.example"}` || bytes.Contains(rows[0].Data, []byte("hunter2")) {
+			t.Errorf("%s", rows[0].Data)
 		}
 	})
 }

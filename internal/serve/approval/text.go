@@ -97,6 +97,8 @@ func (c Change) String() string {
 		return "added " + line(c.Is)
 	case c.Is == nil:
 		return "removed " + line(c.Was)
+	case bytes.Equal(c.Was, c.Is): // both are masked
+		return line(c.Was) + " -> another value"
 	}
 	return line(c.Was) + " -> " + line(c.Is)
 }

@@ -118,7 +118,7 @@ func (w *warner) addresses(s string) bool {
 	for _, found := range address.FindAllStringSubmatch(s, maxWarnings+1) {
 		w.host(found[1])
 	}
-	for _, found := range word.FindAllString(s, -1) {
+	for _, found := range word.FindAllString(address.ReplaceAllString(s, " "), -1) {
 		if !ascii(found) && mixed(found) && len(w.list) <= maxWarnings {
 			w.add(fmt.Sprintf("the word %q has letters of several alphabets: %s", text.Excerpt(found, maxQuoted), foreign(found)))
 		}
