@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -62,6 +63,7 @@ type client struct {
 	mail         *mailbox
 	capabilities string // JSON
 	version      string // of the protocol
+	bearer       string // token over HTTP; empty: the token of the tests
 
 	in       *io.PipeWriter // stdio
 	served   chan error     // the result of ServeStdio
@@ -284,7 +286,7 @@ func (c *client) send(raw []byte, change http.Header) {
 }
 
 func (c *client) setHeaders(r *http.Request) {
-	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Authorization", "Bearer "+cmp.Or(c.bearer, token))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	if c.session != "" {
