@@ -145,7 +145,7 @@ func (c complaints) Write(p []byte) (int, error) {
 }
 
 // policyOf builds a policy of rules; the default rules if there are none.
-func policyOf(t *testing.T, text string) *gate.Policy {
+func policyOf(t testing.TB, text string) *gate.Policy {
 	t.Helper()
 	if text == "" {
 		text = defaultRules

@@ -1,0 +1,21 @@
+package approval
+
+import (
+	"testing"
+	"time"
+)
+
+// TestMonotonic: B047. What is waited for is measured by a clock that nobody sets: the times
+// of a request have the monotonic reading of the clock, also after an answer.
+func TestMonotonic(t *testing.T) {
+	b := newBrokerOf([]string{CLI}, time.Now)
+	q := open(t, b, Key{Tool: "push"})
+	if err := b.Answer(q.ID, false, CLI, "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]time.Time{"created": q.Created, "expires": q.Expires, "answered": b.Status(q).At, "the denial": q.stands} {
+		if at.IsZero() || at == at.Round(0) { // which drops the reading
+			t.Errorf("%s is by the clock on the wall: %s", name, at)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/soak"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// A contest is one question that several channels answer at once, in different ways.
+type contest struct {
+	*testing.T
+	now   *clock
+	asks  *client // whose call it is, at the first proxy
+	sites []*site // that have the question; one, or replicas
+
+	executed int
+	read     int            // lines of the record that were looked at
+	wins     map[string]int // by channel
+	lead     int            // how many turns the second answer waits for, or, below zero, the first one
+}
+
+// newContest returns proxies with the channels, and a client of the leg at the first one. More
+// than one proxy share a database and an upstream.
+func newContest(t *testing.T, l leg, replicas int, capabilities string, channels ...string) *contest {
+	t.Helper()
+	c := &contest{T: t, now: &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}, wins: map[string]int{}}
+	t.Cleanup(func() { t.Logf("answered via %v, %d of them executed", c.wins, c.executed) })
+	path := filepath.Join(t.TempDir(), "state.db")
+	for range replicas {
+		c.sites = append(c.sites, start(t, setup{change: func(o *proxy.Options) {
+			o.Approval, o.Now = proxy.Approval{Channels: channels, Hold: time.Hour}, c.now.Now
+			if replicas == 1 {
+				return
+			}
+			b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal, Now: c.now.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			if o.Database = b; len(c.sites) > 0 {
+				o.Upstreams = c.sites[0].options.Upstreams
+			}
+		}}))
+	}
+	c.asks = c.sites[0].connect(l, capabilities)
+	return c
+}
+
+// race runs both at once, and returns what they say. The faster one of a round waits longer
+// in the next one, so that it is open who is first.
+func (c *contest) race(first, second func() error) (errs [2]error) {
+	var all sync.WaitGroup
+	begin := make(chan struct{})
+	for i, f := range []func() error{first, second} {
+		all.Go(func() {
+			<-begin
+			for range max(0, c.lead*(2*i-1)) {
+				runtime.Gosched()
+			}
+			errs[i] = f()
+		})
+	}
+	close(begin)
+	all.Wait()
+	return errs
+}
+
+// handicap lets the winner wait longer.
+func (c *contest) handicap(firstWon bool) {
+	step := 8 + max(c.lead, -c.lead)/3
+	if firstWon {
+		step = -step
+	}
+	c.lead += step
+}
+
+// decided are the decisions on record about an approval since it was last asked.
+func (c *contest) decided(id string) (found []record) {
+	m := c.sites[0].records
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, line := range m.lines[c.read:] {
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil {
+			c.Fatal(err)
+		}
+		if r.Event == "decision" && r.Approval == id && r.Decision != "ask" {
+			found = append(found, r)
+		}
+	}
+	c.read = len(m.lines)
+	return found
+}
+
+// judge fails unless one answer counted, for the record, for the client and for the upstream
+// alike. said are the channels that answered without an error, and approved are those that
+// said yes.
+func (c *contest) judge(id string, r message, said []string, approved map[string]bool) {
+	c.Helper()
+	var winner string
+	for i, s := range c.sites {
+		a, err := s.proxy.Approval(id)
+		if err != nil && i > 0 {
+			continue // it first heard of it when it was over
+		}
+		if err != nil {
+			c.Fatal(err)
+		}
+		if i == 0 {
+			winner = a.Channel
+		}
+		if want := map[bool]proxy.ApprovalState{true: "consumed", false: proxy.Denied}[approved[winner]]; i == 0 && a.State != want || a.Channel != winner {
+			c.Fatalf("proxy %d says %s via %q, want %s via %q", i, a.State, a.Channel, want, winner)
+		}
+	}
+	for _, channel := range said {
+		if channel != winner {
+			c.Fatalf("the answer via %s was taken, and that via %s counts", channel, winner)
+		}
+	}
+	if _, known := approved[winner]; !known {
+		c.Fatalf("%q has answered", winner)
+	}
+	c.wins[winner]++
+	decision := "refuse"
+	if approved[winner] {
+		c.executed++
+		decision = "allow"
+	}
+	if r.result == nil || r.isError() == approved[winner] {
+		c.Fatalf("%s has won, the client reads %s", winner, r.raw)
+	}
+	c.sites[0].executed("deploy", c.executed)
+	of := c.decided(id)
+	if len(of) != 1 || of[0].Decision != decision || of[0].Channel != winner {
+		c.Fatalf("%s has won, on record: %+v", winner, of)
+	}
+	if c.Failed() {
+		c.FailNow()
+	}
+	c.now.move(20 * time.Minute) // so that denials do not add up
+}
+
+// TestRacedAnswers: C022. Where the client and the people at the console and the command line
+// answer at once, and not alike, one answer counts: the call runs once if it says yes, and not
+// at all if it says no, and the record says whose it was.
+func TestRacedAnswers(t *testing.T) {
+	t.Parallel()
+	from, rounds := soak.Range(t, 50)
+	eachLeg(t, func(t *testing.T, l leg) {
+		raceOfClient(newContest(t, l, 1, canElicit, "elicit", "web", "cli"), from, rounds)
+	})
+}
+
+// TestRacedAnswersElsewhere: so it is where they answer at another process with the database.
+func TestRacedAnswersElsewhere(t *testing.T) {
+	t.Parallel()
+	from, rounds := soak.Range(t, 20)
+	eachLeg(t, func(t *testing.T, l leg) {
+		raceOfClient(newContest(t, l, 2, canElicit, "elicit", "web", "cli"), from, rounds)
+	})
+}
+
+// raceOfClient lets the client and an operator answer in different ways.
+func raceOfClient(c *contest, seed uint64, rounds int) {
+	c.Helper()
+	random := rand.New(rand.NewPCG(seed, 1))
+	elsewhere := c.sites[len(c.sites)-1]
+	for n := range rounds {
+		channel, yes := []string{"web", "cli"}[random.IntN(2)], random.IntN(2) == 0
+		q := c.asks.asks("deploy", fmt.Sprintf(`{"n":%d}`, n))
+		id, call := c.asks.only(), ""
+		errs := c.race(
+			func() error {
+				call = q.send(map[bool]string{true: approve, false: deny}[!yes])
+				return errors.New("is told in its reply")
+			},
+			func() error { return elsewhere.answer(id, channel, yes) },
+		)
+		r := c.asks.reply(call)
+		for _, s := range c.sites {
+			s.proxy.Approvals() // reads what the others have done
+		}
+		var said []string
+		if errs[1] == nil {
+			said = append(said, channel)
+		}
+		c.judge(id, r, said, map[string]bool{"elicit": !yes, channel: yes})
+		c.handicap(errs[1] != nil)
+	}
+}
+
+// TestRacedOperators: C022. The same for people at the console and at the command line, of
+// whom one is told that they were too late.
+func TestRacedOperators(t *testing.T) {
+	t.Parallel()
+	from, rounds := soak.Range(t, 50)
+	eachLeg(t, func(t *testing.T, l leg) { raceOfOperators(newContest(t, l, 1, "", "web", "cli"), from, rounds) })
+}
+
+// TestRacedOperatorsElsewhere: so it is where each of them is at another process.
+func TestRacedOperatorsElsewhere(t *testing.T) {
+	t.Parallel()
+	from, rounds := soak.Range(t, 20)
+	eachLeg(t, func(t *testing.T, l leg) { raceOfOperators(newContest(t, l, 2, "", "web", "cli"), from, rounds) })
+}
+
+// raceOfOperators lets two people answer in different ways.
+func raceOfOperators(c *contest, seed uint64, rounds int) {
+	c.Helper()
+	random := rand.New(rand.NewPCG(seed, 2))
+	last := len(c.sites) - 1
+	for n := range rounds {
+		yes, at := random.IntN(2) == 0, random.IntN(2)*last // where the first of them is
+		call := c.asks.call("deploy", fmt.Sprintf(`{"n":%d}`, n))
+		id := c.asks.only()
+		errs := c.race(
+			func() error { return c.sites[at].answer(id, "web", yes) },
+			func() error { return c.sites[last-at].answer(id, "cli", !yes) },
+		)
+		if (errs[0] == nil) == (errs[1] == nil) {
+			c.Fatalf("of two answers: %v, %v", errs[0], errs[1])
+		}
+		said := "web"
+		if errs[0] != nil {
+			said = "cli"
+		}
+		for _, s := range c.sites {
+			s.proxy.Approvals()
+		}
+		c.judge(id, c.asks.reply(call), []string{said}, map[string]bool{"web": yes, "cli": !yes})
+		c.handicap(errs[0] == nil)
+	}
+}
