@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -14,7 +15,7 @@ func TestMonotonic(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, at := range map[string]time.Time{"created": q.Created, "expires": q.Expires, "answered": b.Status(q).At, "the denial": q.stands} {
-		if at.IsZero() || at == at.Round(0) { // which drops the reading
+		if !strings.Contains(at.String(), " m=") { // the reading
 			t.Errorf("%s is by the clock on the wall: %s", name, at)
 		}
 	}
