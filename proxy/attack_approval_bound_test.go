@@ -143,6 +143,7 @@ func TestNearlyTheCall(t *testing.T) {
 			o := q
 			o.args = other
 			if l.modern {
+				o.answeredForNothing(approve) // nor now that it is before the client itself
 				o.answeredForNothing(approve)
 			} else { // another question, which is not answered by the answer to the first
 				c.asks("deploy", other)
@@ -163,7 +164,7 @@ func TestNearlyTheCall(t *testing.T) {
 // TestConsentElsewhere: B011. A consent to one tool is none to a tool of the same name at
 // another upstream, nor to a prompt of that name.
 func TestConsentElsewhere(t *testing.T) {
-	const rules = "require human-approval before a.same\nrequire human-approval before b.same\nrequire human-approval before \"prompt:c.same\"\n"
+	const rules = "require human-approval before *same\nrequire human-approval before \"prompt:c.same\"\n"
 	eachLeg(t, func(t *testing.T, l leg) {
 		var logs [2]testserver.Log
 		set := func(channels ...string) setup {
