@@ -90,6 +90,8 @@ type Approval struct {
 
 	Holds   map[string]time.Duration // by the names of clients; a "*" at the end stands for anything
 	HoldSet bool                     // Hold is for all clients that Holds does not name
+	Webhook *Webhook                 `json:",omitempty"` // with the channel "webhook"; otherwise nil
+	Desktop bool                     `json:",omitempty"` // a notification on this desktop says that a call waits
 }
 
 // Console configures the pages for people.

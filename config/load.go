@@ -173,7 +173,7 @@ func (c *Config) settle(d *decoder, l *layers) {
 	for _, s := range []struct {
 		section string
 		settle  func(*decoder, *layers)
-	}{{"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}} {
+	}{{"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}, {"approval", c.settleWebhook}} {
 		if !l.broken[s.section] {
 			s.settle(d, l)
 		}

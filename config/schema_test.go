@@ -22,7 +22,7 @@ var definitions = map[string]string{
 	"the configuration": "configuration", "a server": "server", "a net": "net", "a transition": "transition",
 	`an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry", `an entry of "key"`: "keyEntry",
 	`an entry of "validate"`: "validator", `an entry of "remember"`: "memory",
-	`"listen"`: "listen", `"jwt"`: "jwt", `"oauth"`: "oauth", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state", `"telemetry"`: "telemetry", `"console"`: "console", `"rotate"`: "rotate",
+	`"listen"`: "listen", `"jwt"`: "jwt", `"oauth"`: "oauth", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"webhook"`: "webhook", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state", `"telemetry"`: "telemetry", `"console"`: "console", `"rotate"`: "rotate",
 	`"tools"`: "toolFilter", `"tls" of a server`: "serverTLS", `"limits"`: "serverLimits",
 }
 
@@ -32,7 +32,7 @@ mcpServers: { a: { command: x, oauth: {}, tools: {}, tls: {}, limits: {} } }
 rules: [ { inline: block rm } ]
 nets: [ { inline: { name: n, key: [ {} ], transitions: [ {} ], map: [ {} ], validate: [ {} ], remember: [ {} ] } } ]
 listen: { jwt: {}, tls: {}, timeouts: {} }
-approval: {}
+approval: { webhook: {} }
 audit: { rotate: {} }
 log: {}
 session: {}

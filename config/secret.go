@@ -34,7 +34,7 @@ func (c *Config) Secrets() []string {
 			secrets = append(secrets, value)
 		}
 	}
-	for _, value := range c.State.secrets() {
+	for _, value := range append(c.State.secrets(), c.Approval.Webhook.secrets()...) {
 		add(value)
 	}
 	for _, s := range c.Servers {
@@ -101,7 +101,7 @@ func (s *source) masked(line int, text []rune) []rune {
 }
 
 // markSecrets records the positions of the values of env, of headers, of the secret of
-// a client, of a connection string, and of a mapping under an unknown key of a server: it
+// a client or a webhook, of a connection string, and of a mapping under an unknown key of a server: it
 // may be one of them, misspelt.
 func (s *source) markSecrets(root *node) {
 	if state := root.get("state"); state != nil {
@@ -109,6 +109,11 @@ func (s *source) markSecrets(root *node) {
 			if f.value.kind == textKind && (f.key.text == "dsn" || strings.ContainsAny(f.value.text, "@=")) {
 				s.secret(f.value)
 			}
+		}
+	}
+	if approval := root.get("approval"); approval != nil {
+		if hook := approval.get("webhook"); hook != nil {
+			s.secret(hook.get("secret"))
 		}
 	}
 	servers := root.get("mcpServers")

@@ -65,14 +65,15 @@ func sectionKeys(c *Config, l *layers) Keys {
 			c.ActivePosition = v.position(v.key)
 		},
 		"listen": func(v Value) { readListen(v, c, l) },
-		"approval": func(v Value) {
+		"approval": l.whole(func(v Value) {
 			l.section(v, Keys{
-				"channels": into(&c.Approval.Channels, readChannels),
+				"channels": l.noted("approval.channels", into(&c.Approval.Channels, readChannels)),
 				"mask":     into(&c.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
 				"holds":    l.noted("approval.holds", into(&c.Approval.Holds, readHolds)),
-				"webhook":  Value.later,
+				"desktop":  into(&c.Approval.Desktop, Value.Flag),
+				"webhook":  l.noted("approval.webhook", into(&c.Approval.Webhook, readWebhook)),
 			})
-		},
+		}),
 		"console":   func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, each(Value.plain))}) },
 		"audit":     l.whole(func(v Value) { readAudit(v, c, l) }),
 		"log":       func(v Value) { l.section(v, Keys{"file": Value.later}) },
