@@ -41,7 +41,8 @@ type Status struct {
 	Tools      int              `json:"tools"`
 	Waiting    int              `json:"waiting"` // approvals
 	State      StateInfo        `json:"state"`
-	Audit      *AuditInfo       `json:"audit,omitempty"` // nil: there is no audit file; what starts the proxy says it
+	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil: there is no audit file; what starts the proxy says it
+	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil: there is none; what starts the proxy says it
 	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
 	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, and why
@@ -58,6 +59,15 @@ type UpstreamStatus struct {
 	Error    string    `json:"error,omitempty"`
 	Said     []string  `json:"said,omitempty"`     // by its process, lately, where it is not up
 	Sessions int       `json:"sessions,omitempty"` // that have it for themselves
+}
+
+// WebhookInfo is the system of an operator that is told of approvals, in a [Status].
+type WebhookInfo struct {
+	Host    string     `json:"host"`            // that questions are posted to
+	Answers string     `json:"answers"`         // the URL at which answers come in
+	Open    int        `json:"open"`            // questions that it is to know of
+	Error   string     `json:"error,omitempty"` // why the last one could not be posted; empty: it could
+	Since   *time.Time `json:"since,omitempty"` // with Error: when that began
 }
 
 // AuditInfo is the audit file of a [Status].
@@ -206,6 +216,50 @@ func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
 	info := p.approvalInfo(a)
 	info.Question = a.Text(p.where, p.life.Now())
 	return info, nil
+}
+
+// MaskedApproval is [Proxy.Approval] for a place that is not to see everything: mask returns
+// what it may see of the arguments, of _meta and of what else is sent.
+func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (ApprovalInfo, error) {
+	a, ok := p.approvals.Find(id)
+	if !ok {
+		return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+	}
+	if !a.Call.Dropped {
+		a.Call.Arguments = mask(a.Call.Shown())
+	}
+	if a.Call.Beside != nil {
+		a.Call.Beside = mask(a.Call.Beside)
+	}
+	if meta := a.Call.ShownMeta(); meta != nil {
+		a.Call.SeenMeta = mask(meta)
+	}
+	a.Since = nil // which shows values of before
+	info := p.approvalInfo(a)
+	info.Question = a.Text(p.where, p.life.Now())
+	return info, nil
+}
+
+// PutApproval notes that a question is put to people by a channel. Answers by it count from
+// then on, if it is configured and the rules that ask allow it.
+func (p *Proxy) PutApproval(id, channel string) error {
+	a, ok := p.approvals.Find(id)
+	switch {
+	case !ok:
+		return fmt.Errorf("no approval %q", id)
+	case !p.approvals.Put(a.Request, channel):
+		return fmt.Errorf("approval %s is not for %s", id, channel)
+	}
+	return nil
+}
+
+// ApprovalState is where a question stands; empty: it is not kept.
+func (p *Proxy) ApprovalState(id string) ApprovalState {
+	a, ok := p.approvals.Find(id)
+	if !ok {
+		return ""
+	}
+	return ApprovalState(p.approvals.Status(a.Request).State)
 }
 
 func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {

@@ -221,6 +221,7 @@ func printStatus(w io.Writer, status proxy.Status) {
 	}
 	printState(w, status.State)
 	printAuditFile(w, status.Audit)
+	printWebhook(w, status.Webhook)
 	for _, stop := range status.Stopped {
 		_, _ = fmt.Fprintf(w, "  STOPPED: %s\n", stopped(stop))
 	}
@@ -232,6 +233,17 @@ func printStatus(w io.Writer, status proxy.Status) {
 	}
 	for _, warning := range status.Warnings {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
+	}
+}
+
+// printWebhook writes which system is told of approvals, and whether it can be.
+func printWebhook(w io.Writer, h *proxy.WebhookInfo) {
+	if h == nil {
+		return
+	}
+	_, _ = fmt.Fprintf(w, "  webhook %s: %s open; answers at %s\n", h.Host, text.Count(h.Open, "question"), h.Answers)
+	if h.Error != "" {
+		_, _ = fmt.Fprintf(w, "  WEBHOOK AWAY for %s, questions stay open elsewhere: %s\n", age(*h.Since), text.Escape(h.Error))
 	}
 }
 

@@ -297,7 +297,7 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 			return draft{}, false, err
 		}
 		d := q.now()
-		if approve && slices.Contains(d.approvers, who) {
+		if approve && slices.ContainsFunc(d.approvers, who.mayBe) {
 			return d, false, fmt.Errorf("approval %s needs %d different persons, and this one has approved it already", id, q.Needs)
 		}
 		d.answer.Channel, d.answer.Actor, d.answer.Reason, d.answer.At = channel, actor, clip(reason, maxReason), b.options.Now()

@@ -344,3 +344,24 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+// TestPersonsAtTheWebhook: two names that its system vouches for are two persons; without a name it may be
+// anybody there.
+func TestPersonsAtTheWebhook(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{PersonAt("ann"), PersonAt(" Ann "), true},
+		{PersonAt("ann"), PersonAt("bob"), false},
+		{PersonAt(""), PersonAt("ann"), true},
+		{PersonAt(""), PersonAt(" "), true},
+		{PersonAt(""), "uid 1000", false},
+		{PersonAt("ann"), "ann", false},
+	} {
+		a, b := approver{person: c.a}, approver{person: c.b}
+		if a.mayBe(b) != c.same || b.mayBe(a) != c.same || a.mayBe(approver{client: true}) {
+			t.Errorf("%q and %q", c.a, c.b)
+		}
+	}
+}

@@ -165,6 +165,26 @@ type approver struct {
 	person string // another, as proven by the channel
 }
 
+// PersonAt returns who answers by the webhook: the actor whom the system there vouches for,
+// empty where it vouches for nobody.
+func PersonAt(actor string) string {
+	name := strings.ToLower(strings.Join(strings.Fields(actor), " "))
+	if name == "" {
+		return Webhook
+	}
+	return Webhook + ":" + name
+}
+
+// mayBe reports whether a and b may be one person: whoever answers by the webhook without a
+// name may be anybody who answers there.
+func (a approver) mayBe(b approver) bool {
+	return a == b || a.atHook() && b.atHook() && (a.person == Webhook || b.person == Webhook)
+}
+
+func (a approver) atHook() bool {
+	return a.person == Webhook || strings.HasPrefix(a.person, Webhook+":")
+}
+
 // A Record is a snapshot of a request.
 type Record struct {
 	Request *Request

@@ -84,14 +84,23 @@ func (r *Redactor) Plain() bool { return r.arguments == Full && len(r.names)+len
 
 // Arguments returns what goes on record of the arguments, nil for nothing.
 func (r *Redactor) Arguments(args []byte) json.RawMessage {
-	if r.Mode() == Hash || len(args) == 0 || len(args) > maxArguments {
+	if len(args) > maxArguments {
 		return nil
 	}
-	if r.Plain() {
-		return args
+	return r.Mask(args)
+}
+
+// Mask returns JSON of any length with "***" where it is masked, or nil where only hashes
+// pass.
+func (r *Redactor) Mask(value []byte) json.RawMessage {
+	switch {
+	case r.Mode() == Hash || len(value) == 0:
+		return nil
+	case r.Plain():
+		return value
 	}
 	var b bytes.Buffer
-	r.mask(&b, args, nil, hidden)
+	r.mask(&b, value, nil, hidden)
 	return b.Bytes()
 }
 

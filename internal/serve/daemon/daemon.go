@@ -68,6 +68,7 @@ type Daemon struct {
 	database *database // nil: in the process
 	begun    atomic.Bool
 	monitor  *monitor
+	asking   asking
 	load     *processors // nil: it makes no difference
 	reloads  reloads
 	console  *consoleServer
@@ -92,6 +93,9 @@ func New(o Options) (*Daemon, error) {
 	}
 	upstreams, err := d.upstreams()
 	if err != nil {
+		return nil, err
+	}
+	if d.asking, err = d.newAsking(); err != nil {
 		return nil, err
 	}
 	options := d.options(o)
@@ -138,6 +142,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 			HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page,
+			Asked: d.asking.asked,
 		},
 	}
 }
@@ -147,6 +152,7 @@ func (d *Daemon) Close() error {
 	d.load.all()
 	d.reloads.end()
 	err := d.Proxy.Close()
+	d.asking.close()
 	d.finish()
 	for _, t := range d.tokens {
 		t.Close()

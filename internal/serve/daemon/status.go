@@ -24,6 +24,10 @@ func (d *Daemon) Status() proxy.Status {
 		s.State.Driver, s.State.Place, s.State.Since = d.database.driver, d.database.place, d.database.Since()
 	}
 	s.Audit = d.auditInfo()
+	if d.asking.hook != nil {
+		s.Webhook = d.asking.hook.Status()
+		s.Webhook.Error = d.secrets.Replace(s.Webhook.Error)
+	}
 	for i := range s.Upstreams {
 		u := &s.Upstreams[i]
 		u.Error = d.secrets.Replace(u.Error)

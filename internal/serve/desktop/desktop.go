@@ -1,0 +1,113 @@
+// Package desktop shows notifications on the desktop of who runs the program, by the
+// program that each system has for that. What it shows is given to that program as an argument or in
+// a variable, never as a part of a script.
+package desktop
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+const (
+	patience = 5 * time.Second // for the program to end by itself
+	atATime  = 4               // notifications that are being shown; further ones are left out
+	maxLine  = 240             // bytes of a notification
+)
+
+// A Notifier shows notifications. It is safe for concurrent use. Close it.
+type Notifier struct {
+	log   *slog.Logger
+	limit time.Duration // for the program to end by itself
+	make  func(line string) (name string, args, env []string)
+	slots chan struct{}
+	said  sync.Once // that nothing can be shown
+
+	ctx  context.Context //nolint:containedctx // ends with the notifier
+	end  context.CancelFunc
+	work sync.WaitGroup
+}
+
+// New returns a notifier for this system.
+func New(log *slog.Logger) *Notifier {
+	n := &Notifier{log: log, limit: patience, make: commandOf(runtime.GOOS), slots: make(chan struct{}, atATime)}
+	n.ctx, n.end = context.WithCancel(context.Background())
+	return n
+}
+
+// Show shows a line. It does not block, and an error is in the log, once.
+func (n *Notifier) Show(line string) {
+	select {
+	case n.slots <- struct{}{}:
+	default:
+		return
+	}
+	n.work.Go(func() {
+		defer func() { <-n.slots }()
+		if err := n.run(text.Excerpt(line, maxLine)); err != nil && n.ctx.Err() == nil {
+			n.said.Do(func() { n.log.Warn("a notification cannot be shown on this desktop", "error", err) })
+		}
+	})
+}
+
+// Close ends what is being shown. Nothing may be shown any more.
+func (n *Notifier) Close() {
+	n.end()
+	n.work.Wait()
+}
+
+func (n *Notifier) run(line string) error {
+	ctx, cancel := context.WithTimeout(n.ctx, n.limit)
+	defer cancel()
+	name, args, env := n.make(line)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.WaitDelay = time.Second // a child of it may have its pipes
+	return cmd.Run()
+}
+
+const title = "petrigate asks for an approval"
+
+// toast shows the text of a variable. It is the same whatever the text is.
+const toast = `$ErrorActionPreference='Stop';` +
+	`[void][Windows.UI.Notifications.ToastNotificationManager,Windows.UI.Notifications,ContentType=WindowsRuntime];` +
+	`$x=[Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02);` +
+	`$t=$x.GetElementsByTagName('text');` +
+	`[void]$t.Item(0).AppendChild($x.CreateTextNode('` + title + `'));` +
+	`[void]$t.Item(1).AppendChild($x.CreateTextNode($env:PETRIGATE_NOTIFICATION));` +
+	`[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier('petrigate').Show([Windows.UI.Notifications.ToastNotification]::new($x))`
+
+// markup is what some desktops read in the text of a notification.
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// commandOf returns the program of a system that shows a line, its arguments, and further
+// variables. A line does not begin with a dash: see [Line].
+func commandOf(system string) func(line string) (name string, args, env []string) {
+	return func(line string) (name string, args, env []string) {
+		switch system {
+		case "darwin":
+			return "osascript", []string{
+				"-e", "on run argv", "-e", `display notification (item 1 of argv) with title "` + title + `"`, "-e", "end run", line,
+			}, nil
+		case "windows":
+			return "powershell", []string{"-NoProfile", "-NonInteractive", "-Command", toast}, []string{"PETRIGATE_NOTIFICATION=" + line}
+		}
+		return "notify-send", []string{"--app-name=petrigate", "--", title, markup.Replace(line)}, nil
+	}
+}
+
+// Line is the line about an approval that is wanted.
+func Line(id, tool, upstream, client string) string {
+	line := "Approval " + text.Excerpt(id, 32) + ": " + text.Excerpt(tool, 80) + " on " + text.Excerpt(upstream, 60)
+	if client != "" {
+		line += ", by " + text.Excerpt(client, 60)
+	}
+	return line
+}

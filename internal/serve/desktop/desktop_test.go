@@ -1,0 +1,103 @@
+package desktop
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/leftover"
+)
+
+func TestMain(m *testing.M) { leftover.Main(m) }
+
+// notifier returns one whose program is a script in the PATH; empty: there is none.
+func notifier(t *testing.T, script string) (n *Notifier, logged *strings.Builder) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the stub is a shell script")
+	}
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if script != "" {
+		if err := os.WriteFile(filepath.Join(dir, "notify-send"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logged = &strings.Builder{}
+	n = New(slog.New(slog.NewTextHandler(logged, nil)))
+	n.make = commandOf("linux")
+	t.Cleanup(n.Close)
+	return n, logged
+}
+
+// TestShow: the program gets the line as one argument, without what would move a cursor, be an
+// option, or be markup.
+func TestShow(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	n, logged := notifier(t, `printf '[%s]' "$@" > `+out)
+	n.Show(Line("ap_7F3K", "--de<b>ploy\n\x1b[2J$(reboot)", "prod", "cla\u202eude"))
+	n.work.Wait()
+	got, err := os.ReadFile(out)
+	want := `[--app-name=petrigate][--][petrigate asks for an approval][Approval ap_7F3K: --de&lt;b&gt;ploy\u{a}\u{1b}[2J$(reboot) on prod, by cla\u{202e}ude]`
+	if err != nil || string(got) != want || logged.Len() > 0 {
+		t.Errorf("%v %s\n%s\nwant %s", err, logged, got, want)
+	}
+}
+
+// TestMissing: a program that is missing, or fails, is in the log once.
+func TestMissing(t *testing.T) {
+	for _, script := range []string{"", "exit 3"} {
+		n, logged := notifier(t, script)
+		for range 3 {
+			n.Show("x")
+			n.work.Wait()
+		}
+		if strings.Count(logged.String(), "a notification cannot be shown on this desktop") != 1 {
+			t.Errorf("%q: %s", script, logged)
+		}
+	}
+}
+
+// TestHangs: a program that does not end is ended, blocks nobody, and there are few of them.
+func TestHangs(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	n, logged := notifier(t, `echo >> `+out+`; exec /bin/sleep 600`)
+	n.limit = 500 * time.Millisecond
+	for range 100 {
+		n.Show("x")
+	}
+	n.work.Wait()
+	if got, _ := os.ReadFile(out); len(got) > atATime || !strings.Contains(logged.String(), "killed") {
+		t.Errorf("%d started: %s", len(got), logged)
+	}
+	n.limit = patience
+	n.Show("x")
+	n.Close() // does not wait for it
+}
+
+// TestCommands: on each system the text is an argument, or in a variable, and in no script.
+func TestCommands(t *testing.T) {
+	const evil = `x"); do shell script "reboot`
+	for system, want := range map[string]string{"linux": "notify-send", "freebsd": "notify-send", "darwin": "osascript", "windows": "powershell"} {
+		name, args, env := commandOf(system)(evil)
+		if name != want {
+			t.Errorf("%s: %s", system, name)
+		}
+		given := append(append([]string{}, args...), env...)
+		for i, arg := range given {
+			if strings.Contains(arg, "reboot") && arg != evil && arg != "PETRIGATE_NOTIFICATION="+evil || i != len(given)-1 && arg == evil {
+				t.Errorf("%s: %q", system, arg)
+			}
+		}
+	}
+}
+
+func ExampleLine() {
+	fmt.Println(Line("ap_7F3K", "deploy", "prod", "claude-code 2.1"))
+	// Output: Approval ap_7F3K: deploy on prod, by claude-code 2.1
+}

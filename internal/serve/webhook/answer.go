@@ -1,0 +1,64 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// Bounds of an answer, in bytes.
+const (
+	maxAnswer = 16 << 10
+	maxActor  = 200
+	maxReason = 1 << 10
+)
+
+// An answer is what a system says to an approval.
+type answer struct {
+	id, actor, reason string
+	nonce             []byte
+	approve           bool
+}
+
+// parseAnswer reads the body of an answer. A member that is not known, missing, there twice
+// or of another type is an error, as is every other word than approve and deny.
+func parseAnswer(body []byte) (a answer, err error) {
+	if err := rawjson.Check(body, 1); err != nil {
+		return a, fmt.Errorf("the body is not a flat JSON object: %w", err)
+	}
+	if rawjson.Kind(body) != '{' {
+		return a, errors.New("the body is not a JSON object")
+	}
+	said := map[string]string{}
+	rawjson.Members(body, func(key, value []byte, _ int) bool {
+		switch name := string(key); {
+		case !slices.Contains([]string{"id", "nonce", "decision", "actor", "reason"}, name):
+			err = fmt.Errorf("the answer has an unknown member %q", name)
+		case rawjson.Kind(value) != '"':
+			err = fmt.Errorf("%q is not a string", name)
+		default:
+			said[name], _ = rawjson.String(value)
+		}
+		return err == nil
+	})
+	if err != nil {
+		return a, err
+	}
+	for _, name := range []string{"id", "nonce", "decision", "actor"} {
+		if strings.TrimSpace(said[name]) == "" {
+			return a, fmt.Errorf("the answer lacks %q", name)
+		}
+	}
+	a = answer{id: said["id"], actor: said["actor"], reason: said["reason"], approve: said["decision"] == "approve"}
+	switch {
+	case !a.approve && said["decision"] != "deny":
+		return a, errors.New(`"decision" is neither "approve" nor "deny"`)
+	case len(a.actor) > maxActor, len(a.reason) > maxReason:
+		return a, fmt.Errorf(`"actor" has more than %d bytes, or "reason" more than %d`, maxActor, maxReason)
+	}
+	a.nonce, err = decodeNonce(said["nonce"])
+	return a, err
+}

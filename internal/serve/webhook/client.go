@@ -1,0 +1,140 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/inet"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+const (
+	postTimeout = 10 * time.Second // of one request, with its response
+	maxResponse = 64 << 10         // bytes that are read of a response, for the connection to be used again
+	maxSaid     = 200              // bytes of an error that are shown
+)
+
+// newClient returns the client for one URL. It follows no redirects, and what is not
+// encrypted does not leave the machine, whatever the name of the host stands for.
+func newClient(at *url.URL) *http.Client {
+	plain := at.Scheme != "https"
+	dialer := net.Dialer{Timeout: postTimeout, Control: func(_, address string, _ syscall.RawConn) error { return permitted(address, plain) }}
+	t := &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		MaxResponseHeaderBytes: maxResponse,
+		IdleConnTimeout:        time.Minute,
+		MaxIdleConnsPerHost:    atATime,
+		ForceAttemptHTTP2:      true,
+	}
+	if !plain {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return &http.Client{
+		Timeout: postTimeout, Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// permitted is an error where nothing is posted to an address.
+func permitted(address string, plain bool) error {
+	at, err := netip.ParseAddrPort(address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the address %q is none", address)
+	case plain && !inet.Plain(at.Addr()).IsLoopback():
+		return fmt.Errorf("%s is not of this machine, and without https nothing is posted there", at.Addr())
+	case inet.TellsCredentials(at.Addr()):
+		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service, where nothing is posted", at.Addr())
+	}
+	return nil
+}
+
+// deliver posts an event until the system has taken it, or ctx ends.
+func (h *Hook) deliver(ctx context.Context, q *question, event string) {
+	delivery := rand.Text()
+	for wait := h.Retry; ; wait = min(2*wait, lastRetry) {
+		body, err := h.message(q.id, event, delivery)
+		if err != nil { // it is not kept any more
+			return
+		}
+		err = h.post(ctx, q, delivery, body)
+		if ctx.Err() != nil {
+			return
+		}
+		h.note(err)
+		if err == nil {
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// post posts a message once, as soon as there is a free slot.
+func (h *Hook) post(ctx context.Context, q *question, delivery string, body []byte) error {
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	q.tried = true
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the URL cannot be used")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "petrigate")
+	request.Header.Set(SignatureHeader, h.signer.sign(body, h.Now()))
+	request.Header.Set(DeliveryHeader, delivery)
+	response, err := h.client.Do(request)
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // the URL may be a secret
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // whatever it says is no answer
+	switch response.StatusCode / 100 {
+	case 2:
+		return nil
+	case 3:
+		return fmt.Errorf("it answers with a redirect (%d), which is not followed", response.StatusCode)
+	}
+	return fmt.Errorf("it answers with status %d", response.StatusCode)
+}
+
+// note keeps how the last request went. The log says it once.
+func (h *Hook) note(err error) {
+	said := ""
+	if err != nil {
+		said = text.Excerpt(err.Error(), maxSaid)
+	}
+	if !h.health.set(said, h.Now()) {
+		return
+	}
+	if err == nil {
+		h.Log.Info("the webhook takes questions again", "host", h.host)
+		return
+	}
+	h.Log.Warn("the webhook does not take questions: they stay open elsewhere, and are posted again", "host", h.host, "error", said)
+}

@@ -1,0 +1,125 @@
+package webhook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+const answerPath = "/answer"
+
+// linkActor is who has answered by a link, for the record: nobody says who it was.
+const linkActor = "a signed link"
+
+// A refused is why an answer does not count.
+type refused struct {
+	status int
+	err    error
+}
+
+// Error says why.
+func (e *refused) Error() string { return e.err.Error() }
+
+func refuse(status int, format string, args ...any) *refused {
+	return &refused{status, fmt.Errorf(format, args...)}
+}
+
+var errNone = refuse(http.StatusNotFound, "there is no such approval, or the link is not one of ours")
+
+// Handler serves answers. What authorises is the signature, not who asks.
+func (h *Hook) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+answerPath, h.serveSigned)
+	mux.HandleFunc("GET "+answerPath+"/{id}/{token}", h.servePage)
+	mux.HandleFunc("POST "+answerPath+"/{id}/{token}", h.serveLink)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protect(w.Header())
+		r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// serveSigned takes an answer that the system has signed.
+func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
+	a, err := h.takeSigned(r)
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		h.logRefused(r, err)
+		w.WriteHeader(statusOf(err))
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]string{"id": a.id, "noted": words[a.approve]})
+}
+
+// words are those of decisions. Read-only.
+var words = map[bool]string{true: "approve", false: "deny"}
+
+// logRefused logs an answer that does not count. Anybody who reaches the address can send one
+// that is not signed.
+func (h *Hook) logRefused(r *http.Request, err error) {
+	level := slog.LevelWarn
+	if status := statusOf(err); status == errNone.status || status == http.StatusUnauthorized || status == http.StatusRequestEntityTooLarge {
+		level = slog.LevelDebug
+	}
+	h.Log.Log(r.Context(), level, "an answer to the webhook's address does not count", "error", err, "from", r.RemoteAddr)
+}
+
+// takeSigned reads an answer only once its signature is known to be right.
+func (h *Hook) takeSigned(r *http.Request) (a answer, err error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return a, tooLong(err)
+	}
+	given := r.Header.Values(SignatureHeader)
+	if len(given) != 1 || h.signer.verify(given[0], body, h.Now()) != nil {
+		return a, &refused{http.StatusUnauthorized, errSignature}
+	}
+	if a, err = parseAnswer(body); err != nil {
+		return a, &refused{http.StatusBadRequest, err}
+	}
+	return a, h.answer(a.id, a.nonce, proxy.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
+}
+
+// answer lets an answer count that its sender could sign, if it is about this very question.
+func (h *Hook) answer(id string, nonce []byte, a proxy.Answer) error {
+	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
+	switch {
+	case err != nil:
+		return errNone
+	case !h.signer.isAbout(nonce, asked):
+		return refuse(http.StatusForbidden, "the nonce is not that of approval %s", asked.ID)
+	}
+	// The question has reached the system, or nobody could know its nonce: perhaps by another process.
+	_ = h.Approvals.PutApproval(id, approval.Webhook) // Answer says why it may not be
+	a.Channel = approval.Webhook
+	switch err := h.Approvals.Answer(id, a); {
+	case errors.Is(err, approval.ErrStore):
+		return &refused{http.StatusServiceUnavailable, err}
+	case err != nil:
+		return &refused{http.StatusConflict, err}
+	}
+	return nil
+}
+
+func tooLong(err error) error {
+	var long *http.MaxBytesError
+	if errors.As(err, &long) {
+		return refuse(http.StatusRequestEntityTooLarge, "the answer has more than %d bytes", maxAnswer)
+	}
+	return refuse(http.StatusBadRequest, "the answer cannot be read")
+}
+
+func statusOf(err error) int {
+	var r *refused
+	if errors.As(err, &r) {
+		return r.status
+	}
+	return http.StatusInternalServerError
+}

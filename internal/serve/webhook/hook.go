@@ -1,0 +1,176 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// Approvals are the questions of a proxy. A [proxy.Proxy] has them.
+type Approvals interface {
+	MaskedApproval(id string, mask func([]byte) []byte) (proxy.ApprovalInfo, error)
+	PutApproval(id, channel string) error
+	ApprovalState(id string) proxy.ApprovalState
+	ApprovalsChanged() <-chan struct{}
+	Answer(id string, a proxy.Answer) error
+}
+
+// Options configure a Hook.
+type Options struct {
+	URL       string // that questions are posted to: https, or http at this machine
+	Secret    string
+	Arguments string   // "masked", also where it is empty; "full" or "none": what of the arguments is posted and shown
+	Mask      []string // with "masked", see [audit.NewRedactor]
+
+	Approvals Approvals
+	Log       *slog.Logger     // nil: discard
+	Now       func() time.Time // nil: time.Now
+
+	Retry time.Duration // how long it waits after the first attempt that fails, and longer after each other; 0: a second
+}
+
+// A Hook posts the questions of a proxy to a system of an operator, and takes its answers.
+// It is safe for concurrent use. Close it.
+type Hook struct {
+	Options
+	signer    signer
+	redactor  *audit.Redactor
+	client    *http.Client
+	host      string       // of the URL, for people
+	base      atomic.Value // string: of links
+	questions *questions
+	health    health
+	slots     chan struct{} // of requests at a time
+	woken     chan struct{} // there is one more question
+
+	ctx  context.Context //nolint:containedctx // ends with the hook
+	end  context.CancelFunc
+	work sync.WaitGroup
+}
+
+const (
+	atATime = 8 // requests to the system
+
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+	endedFor   = time.Minute // how long it is tried to say that a question has ended
+)
+
+// New returns a hook that runs once it is started.
+func New(o Options) (*Hook, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Retry = cmp.Or(o.Retry, firstRetry)
+	at, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	mode := map[string]string{"full": audit.Full, "none": audit.Hash}[o.Arguments]
+	redactor, err := audit.NewRedactor(cmp.Or(mode, audit.Masked), o.Mask)
+	if err != nil {
+		return nil, err
+	}
+	h := &Hook{
+		Options: o, signer: signer{[]byte(o.Secret)}, redactor: redactor, client: newClient(at), host: at.Scheme + "://" + at.Host,
+		questions: newQuestions(), slots: make(chan struct{}, atATime), woken: make(chan struct{}, 1),
+	}
+	h.base.Store("")
+	h.ctx, h.end = context.WithCancel(context.Background())
+	return h, nil
+}
+
+// Start lets the hook post questions. Base is the URL by which the system and people reach
+// the [Hook.Handler].
+func (h *Hook) Start(base string) {
+	h.base.Store(base)
+	h.work.Go(h.watch)
+}
+
+// Close ends what the hook has under way. What it has not posted it does not post.
+func (h *Hook) Close() {
+	h.questions.close()
+	h.end()
+	h.work.Wait()
+	h.client.CloseIdleConnections()
+}
+
+// Asked takes a question that waits for an answer. It does not block.
+func (h *Hook) Asked(a proxy.ApprovalInfo) {
+	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
+		return // its rule names another channel
+	}
+	q, first := h.questions.add(h.ctx, &h.work, a)
+	switch {
+	case first:
+		h.Log.Warn("too many questions wait for the webhook: it is not told of more", "host", h.host, "of one user", mostOfOne, "in all", most)
+	case q == nil:
+	default:
+		go h.follow(q)
+		select {
+		case h.woken <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// follow tells the system of a question, and when it has ended.
+func (h *Hook) follow(q *question) {
+	defer h.work.Done()
+	defer h.questions.remove(q)
+	h.deliver(q.ctx, q, "asked")
+	<-q.ctx.Done()
+	if h.ctx.Err() != nil || !q.tried {
+		return
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, endedFor)
+	defer cancel()
+	h.deliver(ctx, q, "ended")
+}
+
+// watch finds the questions that wait no more.
+func (h *Hook) watch() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		changed := h.Approvals.ApprovalsChanged()
+		if next := h.questions.endOver(h.over); next.IsZero() {
+			timer.Stop()
+		} else {
+			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // a clock may be set back
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-h.woken:
+		case <-h.ctx.Done():
+			return
+		}
+	}
+}
+
+func (h *Hook) over(id string) bool { return h.Approvals.ApprovalState(id) != proxy.Pending }
+
+// answerURL is where signed answers are posted.
+func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
+
+// Status describes the hook now.
+func (h *Hook) Status() *proxy.WebhookInfo {
+	s := &proxy.WebhookInfo{Host: h.host, Answers: h.answerURL(), Open: h.questions.count()}
+	if err, since := h.health.now(); err != "" {
+		s.Error, s.Since = err, &since
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// maxShown is how many bytes of the arguments of a call are posted, and of what else it
+// sends. The page of a link shows all.
+const maxShown = 64 << 10
+
+// A message is what the system is told of an approval.
+type message struct {
+	Version   int             `json:"version"` // 1
+	Event     string          `json:"event"`   // asked, ended
+	Delivery  string          `json:"delivery"`
+	ID        string          `json:"id"`
+	State     string          `json:"state"`
+	Upstream  string          `json:"upstream"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"` // masked; a text in their place where they are left out
+	LeftOut   bool            `json:"argumentsLeftOut"`
+	Size      int             `json:"size"` // of all arguments, unmasked
+	SHA256    string          `json:"sha256"`
+	Rules     []string        `json:"rules"`
+	Client    string          `json:"client"`
+	Session   string          `json:"session"`
+	Principal string          `json:"principal"`
+	Created   time.Time       `json:"created"`
+	Expires   time.Time       `json:"expires"`
+	Needs     int             `json:"needs"`
+	Approvals int             `json:"approvals"`
+	Question  string          `json:"question"` // for a person, in plain text
+
+	// Of what was asked.
+	Nonce   string `json:"nonce,omitempty"`
+	Answer  string `json:"answer,omitempty"`  // where a signed answer is posted
+	Approve string `json:"approve,omitempty"` // links
+	Deny    string `json:"deny,omitempty"`
+
+	// Of what has ended.
+	Channel string `json:"channel,omitempty"`
+	Actor   string `json:"actor,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// message returns the body of an event.
+func (h *Hook) message(id, event, delivery string) ([]byte, error) {
+	a, err := h.Approvals.MaskedApproval(id, h.posted)
+	if err != nil {
+		return nil, err
+	}
+	m := message{
+		Version: 1, Event: event, Delivery: delivery, ID: a.ID, State: string(a.State), Upstream: text.Escape(a.Upstream), Tool: text.Escape(a.Tool),
+		Arguments: a.Arguments, LeftOut: len(a.Arguments) == 0 || a.Arguments[0] == '"', Size: a.Size, SHA256: a.SHA256,
+		Rules: text.EscapeAll(a.Rules), Client: text.Escape(a.Client), Session: text.Escape(a.Session), Principal: text.Escape(a.Principal),
+		Created: a.Created.UTC(), Expires: a.Expires.UTC(), Needs: max(a.Needs, 1), Approvals: a.Approvals, Question: a.Question,
+	}
+	if event == "asked" {
+		m.Nonce, m.Answer = h.signer.nonceText(a), h.answerURL()
+		m.Approve, m.Deny = h.link(a, true), h.link(a, false)
+	} else {
+		m.Channel, m.Actor, m.Reason = a.Channel, text.Escape(a.Actor), text.Escape(a.Reason)
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("writing an approval: %w", err)
+	}
+	return text.EscapeJSON(body), nil
+}
+
+// link returns the URL of a decision.
+func (h *Hook) link(a proxy.ApprovalInfo, approve bool) string {
+	token := h.signer.token(a.ID, ticket{nonce: h.signer.nonce(a), expires: a.Expires, approve: approve})
+	return h.answerURL() + "/" + url.PathEscape(a.ID) + "/" + token
+}
+
+// posted returns what the system may see of an object.
+func (h *Hook) posted(object []byte) []byte {
+	masked := h.shown(object)
+	if len(masked) > maxShown {
+		return leftOut(fmt.Sprintf("%d bytes, left out since they are too long for a message", len(object)))
+	}
+	return masked
+}
+
+// shown returns what people who come by a link may see of an object.
+func (h *Hook) shown(object []byte) []byte {
+	if masked := h.redactor.Mask(object); masked != nil {
+		return masked
+	}
+	return leftOut(fmt.Sprintf("%d bytes, left out by the configuration", len(object)))
+}
+
+// leftOut is a text as JSON.
+func leftOut(why string) []byte { return []byte(`"` + why + `"`) }

@@ -1,0 +1,132 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}` +
+	`pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8881;padding:1rem;border-radius:.5rem}` +
+	`button{font:inherit;padding:.6rem 1.6rem}input{font:inherit;width:100%;box-sizing:border-box;margin:.3rem 0 1rem}:root{color-scheme:light dark}`
+
+// page is what somebody sees who opens a link. It has no script.
+var page = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex"><title>{{.Title}}</title><style>` + style + `</style></head>
+<body><h1>{{.Title}}</h1>
+{{with .Question}}<pre>{{.}}</pre>{{end}}
+{{with .Button}}<form method="post"><label>Reason (optional)<input name="reason" maxlength="1000" autocomplete="off"></label>
+<button type="submit">{{.}}</button></form>
+<p>Nothing happens before you press the button. Silence is a denial.</p>{{end}}
+</body></html>
+`))
+
+// policy lets a page have its style and its form, and nothing else.
+var policy = "default-src 'none'; style-src 'sha256-" + hashOf(style) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// A view is one page.
+type view struct{ Title, Question, Button string }
+
+// protect keeps pages out of caches, frames and the logs of others.
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+}
+
+// servePage shows the question of a link. It changes nothing.
+func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
+	t, err := h.open(r)
+	if err != nil {
+		h.say(w, statusOf(err), view{Title: "Not found", Question: err.Error()})
+		return
+	}
+	a, err := h.Approvals.MaskedApproval(r.PathValue("id"), h.shown)
+	switch {
+	case err != nil || !h.signer.isAbout(t.nonce, a):
+		h.say(w, http.StatusNotFound, view{Title: "Not found", Question: errNone.Error()})
+	case a.State != proxy.Pending:
+		h.say(w, http.StatusGone, view{Title: "Approval " + a.ID + " is " + string(a.State) + " already", Question: a.Question})
+	case t.approve:
+		h.say(w, http.StatusOK, view{"Approve this call?", a.Question, "Approve"})
+	default:
+		h.say(w, http.StatusOK, view{"Deny this call?", a.Question, "Deny"})
+	}
+}
+
+// serveLink takes the answer of a link.
+func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
+	t, err := h.open(r)
+	reason := ""
+	if err == nil {
+		reason, err = readReason(r)
+	}
+	id := r.PathValue("id")
+	if err == nil {
+		err = h.answer(id, t.nonce, proxy.Answer{Approve: t.approve, Person: approval.PersonAt(""), Actor: linkActor, Reason: reason})
+	}
+	if err != nil {
+		h.logRefused(r, err)
+		h.say(w, statusOf(err), view{Title: "This does not count", Question: err.Error()})
+		return
+	}
+	v := view{Title: "Denied: " + id}
+	if t.approve {
+		v.Title = "Approved: " + id
+	}
+	if h.Approvals.ApprovalState(id) == proxy.Pending {
+		v.Question = "The call waits for another person."
+	}
+	h.say(w, http.StatusOK, v)
+}
+
+// open reads the link of a request. Nothing is looked up for one that is not ours.
+func (h *Hook) open(r *http.Request) (ticket, error) {
+	t, ok := h.signer.ticket(r.PathValue("id"), r.PathValue("token"))
+	switch {
+	case !ok:
+		return t, errNone
+	case !h.Now().Before(t.expires):
+		return t, refuse(http.StatusGone, "the link has expired: nobody answered in time, which is a denial")
+	}
+	return t, nil
+}
+
+// readReason reads the form of the page. Other bodies, such as those of notifications, say
+// nothing.
+func readReason(r *http.Request) (string, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return "", tooLong(err)
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind != "application/x-www-form-urlencoded" {
+		return "", nil
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil || len(form.Get("reason")) > maxReason {
+		return "", refuse(http.StatusBadRequest, "the form cannot be read, or the reason has more than %d bytes", maxReason)
+	}
+	return form.Get("reason"), nil
+}
+
+func (h *Hook) say(w http.ResponseWriter, status int, v view) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_ = page.Execute(w, v)
+}

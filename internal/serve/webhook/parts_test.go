@@ -1,0 +1,140 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestPermitted: without encryption nothing leaves the machine, whatever a name stands for,
+// and where clouds tell credentials nothing is posted.
+func TestPermitted(t *testing.T) {
+	for _, c := range []struct {
+		address string
+		plain   bool
+		want    bool
+	}{
+		{"127.0.0.1:80", true, true}, {"[::1]:80", true, true}, {"[::ffff:127.0.0.1]:80", true, true},
+		{"10.0.0.1:80", true, false}, {"192.0.2.1:80", true, false}, {"0.0.0.0:80", true, false}, {"name:80", true, false},
+		{"10.0.0.1:443", false, true}, {"192.0.2.1:443", false, true}, {"169.254.169.254:443", false, false}, {"[fd00:ec2::254]:443", false, false},
+	} {
+		if err := permitted(c.address, c.plain); (err == nil) != c.want {
+			t.Errorf("%s, plain %t: %v", c.address, c.plain, err)
+		}
+	}
+}
+
+// TestFlood: one user's questions do not keep out those of others, and the log says once that
+// there are too many.
+func TestFlood(t *testing.T) {
+	s := newQuestions()
+	var work sync.WaitGroup
+	var all []*question
+	said := 0
+	ask := func(principal string, n int) (taken int) {
+		for i := range n {
+			q, first := s.add(t.Context(), &work, proxy.ApprovalInfo{ID: fmt.Sprint(principal, i), Principal: principal})
+			if q != nil {
+				taken++
+				all = append(all, q)
+			}
+			if first {
+				said++
+			}
+		}
+		return taken
+	}
+	if n := ask("mallory", 10*mostOfOne); n != mostOfOne || said != 1 {
+		t.Errorf("%d questions of one user, said %d times", n, said)
+	}
+	if n := ask("ann", 1); n != 1 {
+		t.Error("another user is kept out")
+	}
+	for i := range 10 {
+		ask(fmt.Sprint("user", i), mostOfOne)
+	}
+	if len(all) != most || s.count() != most {
+		t.Errorf("%d questions", len(all))
+	}
+	if q, _ := s.add(t.Context(), &work, proxy.ApprovalInfo{ID: "ann0", Principal: "ann"}); q != nil {
+		t.Error("a question is followed twice")
+	}
+	for _, q := range all {
+		s.remove(q)
+		work.Done()
+	}
+	if s.count()+len(s.open)+len(s.of) != 0 || s.full {
+		t.Errorf("something is left: %v", s.of)
+	}
+	s.close()
+	if n := ask("ann", 1); n != 0 {
+		t.Error("it is closed")
+	}
+}
+
+// TestEndOver: a question ends when it waits no more, and the next to expire is known.
+func TestEndOver(t *testing.T) {
+	s := newQuestions()
+	var work sync.WaitGroup
+	now := time.Now()
+	var list []*question
+	for i := range 3 {
+		q, _ := s.add(context.Background(), &work, proxy.ApprovalInfo{ID: fmt.Sprint(i), Expires: now.Add(time.Duration(3-i) * time.Hour)})
+		list = append(list, q)
+	}
+	if next := s.endOver(func(id string) bool { return id == "2" }); !next.Equal(now.Add(2*time.Hour)) || list[2].ctx.Err() == nil || list[1].ctx.Err() != nil {
+		t.Errorf("next %v", next)
+	}
+	if next := s.endOver(func(string) bool { return true }); !next.IsZero() || s.count() != 0 {
+		t.Errorf("next %v, %d open", next, s.count())
+	}
+}
+
+// FuzzAnswer: what is taken for an answer says every word of it as a string, once, and the
+// decision is one of two.
+func FuzzAnswer(f *testing.F) {
+	nonce := signer{[]byte("secret")}.nonceText(proxy.ApprovalInfo{})
+	for _, body := range []string{
+		`{"id":"ap_1","nonce":"` + nonce + `","decision":"approve","actor":"ann","reason":"ok"}`,
+		`{"id":"ap_1","nonce":"` + nonce + `","decision":"deny","actor":"\u0061nn"}`,
+		`{"approved":"false"}`, `{"approved":1}`, `{"decision":"approve","decision":"deny"}`, `[]`, ``, `"approve"`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		a, err := parseAnswer(body)
+		if err != nil {
+			return
+		}
+		var all map[string]any
+		if err := json.Unmarshal(body, &all); err != nil {
+			t.Fatalf("%q is no JSON: %v", body, err)
+		}
+		decision := map[bool]string{true: "approve", false: "deny"}[a.approve]
+		if all["id"] != a.id || all["decision"] != decision || all["actor"] != a.actor || a.actor == "" || a.id == "" || len(a.nonce) != nonceBytes {
+			t.Errorf("%q is read as %+v", body, a)
+		}
+		if reason, ok := all["reason"]; ok && reason != a.reason || len(all) > 5 {
+			t.Errorf("%q is read as %+v", body, a)
+		}
+	})
+}
+
+// FuzzTicket: no token but our own is read.
+func FuzzTicket(f *testing.F) {
+	s := signer{[]byte("secret")}
+	made := s.token("ap_1", ticket{nonce: s.nonce(proxy.ApprovalInfo{}), expires: time.Unix(1, 0), approve: true})
+	f.Add("ap_1", made)
+	f.Add("ap_2", made)
+	f.Add("", "")
+	f.Fuzz(func(t *testing.T, id, token string) {
+		if got, ok := s.ticket(id, token); ok && s.token(id, got) != token || ok && token != made {
+			t.Errorf("%q is taken for a link to %q: %+v", token, id, got)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// Headers of what is posted, and the first also of an answer.
+const (
+	SignatureHeader = "X-Petrigate-Signature" // t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
+	DeliveryHeader  = "X-Petrigate-Delivery"  // the same for each attempt to deliver one event
+)
+
+// maxSkew is how far the clock of whoever signs may be off, and how long a signature counts.
+const maxSkew = 5 * time.Minute
+
+// errSignature says no more: whoever has the secret knows what is wrong.
+var errSignature = errors.New("the signature is missing, wrong or older than 5 minutes")
+
+// A signer makes and checks signatures with a secret.
+type signer struct{ secret []byte }
+
+// mac is the MAC of a text for one purpose. Purposes begin unlike a timestamp, so that
+// nothing that is signed for one passes for another.
+func (s signer) mac(purpose string, parts ...string) []byte {
+	m := hmac.New(sha256.New, s.secret)
+	m.Write([]byte(purpose + "\n" + strings.Join(parts, "\n")))
+	return m.Sum(nil)
+}
+
+// sign returns the value of [SignatureHeader] for a body.
+func (s signer) sign(body []byte, at time.Time) string {
+	t := strconv.FormatInt(at.Unix(), 10)
+	return "t=" + t + ",v1=" + hex.EncodeToString(s.of(t, body))
+}
+
+func (s signer) of(t string, body []byte) []byte {
+	m := hmac.New(sha256.New, s.secret)
+	m.Write([]byte(t + "."))
+	m.Write(body)
+	return m.Sum(nil)
+}
+
+// verify checks the value of a [SignatureHeader].
+func (s signer) verify(header string, body []byte, now time.Time) error {
+	rest, isSigned := strings.CutPrefix(header, "t=")
+	t, sum, hasSum := strings.Cut(rest, ",v1=")
+	seconds, err := strconv.ParseInt(t, 10, 64)
+	if !isSigned || !hasSum || err != nil || strconv.FormatInt(seconds, 10) != t {
+		return errSignature
+	}
+	given, err := hex.DecodeString(sum)
+	if err != nil || !hmac.Equal(given, s.of(t, body)) {
+		return errSignature
+	}
+	if age := now.Sub(time.Unix(seconds, 0)); age > maxSkew || age < -maxSkew {
+		return errSignature
+	}
+	return nil
+}
+
+const nonceBytes = 16
+
+// nonce tells one question from all others, also from one with the same id.
+func (s signer) nonce(a proxy.ApprovalInfo) []byte {
+	created := strconv.FormatInt(a.Created.UnixMilli(), 10)
+	return s.mac("petrigate nonce 1", a.ID, created, a.Session, a.SHA256)[:nonceBytes]
+}
+
+func (s signer) nonceText(a proxy.ApprovalInfo) string {
+	return base64.RawURLEncoding.EncodeToString(s.nonce(a))
+}
+
+// A ticket is what a link says: one decision about one question, until it expires.
+type ticket struct {
+	nonce   []byte
+	expires time.Time
+	approve bool
+}
+
+// ticketBytes is the length of a ticket: its time, its decision, its nonce.
+const ticketBytes = 8 + 1 + nonceBytes
+
+// token is a ticket about the approval with that id, signed, as a link has it.
+func (s signer) token(id string, t ticket) string {
+	b := binary.BigEndian.AppendUint64(nil, uint64(t.expires.Unix()))
+	if t.approve {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
+	b = append(b, t.nonce...)
+	return base64.RawURLEncoding.EncodeToString(append(b, s.mac("petrigate link 1", id, string(b))...))
+}
+
+// ticket reads a token. What it returns was signed.
+func (s signer) ticket(id, token string) (t ticket, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(b) != ticketBytes+sha256.Size {
+		return t, false
+	}
+	said, sum := b[:ticketBytes], b[ticketBytes:]
+	if !hmac.Equal(sum, s.mac("petrigate link 1", id, string(said))) {
+		return t, false
+	}
+	t.expires = time.Unix(int64(binary.BigEndian.Uint64(said)), 0)
+	t.approve, t.nonce = said[8] == 1, said[9:]
+	return t, true
+}
+
+// isAbout reports in constant time whether a nonce is that of a question.
+func (s signer) isAbout(nonce []byte, a proxy.ApprovalInfo) bool {
+	return subtle.ConstantTimeCompare(nonce, s.nonce(a)) == 1
+}
+
+// decodeNonce reads a nonce as it is posted.
+func decodeNonce(text string) ([]byte, error) {
+	nonce, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(nonce) != nonceBytes {
+		return nil, fmt.Errorf("the nonce is none")
+	}
+	return nonce, nil
+}
