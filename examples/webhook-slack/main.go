@@ -1,0 +1,224 @@
+// Webhook-slack asks for the approvals of petrigate in a channel of Slack: a message shows the
+// call, and its buttons approve and deny.
+//
+// It is configured by the environment:
+//
+//	PETRIGATE_HOOK_SECRET  the secret of approval.webhook
+//	SLACK_BOT_TOKEN        of the app, with the scope chat:write
+//	SLACK_SIGNING_SECRET   of the app: what comes to /slack is signed with it
+//	SLACK_CHANNEL          the id of the channel
+//	SLACK_APPROVERS        ids of the users who may answer, with commas; all of the channel if empty
+//	LISTEN                 where petrigate posts to /petrigate, and Slack to /slack; 127.0.0.1:7782 if empty
+package main
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	g, err := newGlue(os.Getenv)
+	if err != nil {
+		log.Fatal(err)
+	}
+	server := &http.Server{Addr: cmp.Or(os.Getenv("LISTEN"), "127.0.0.1:7782"), Handler: g.handler(), ReadTimeout: 10 * time.Second}
+	log.Fatal(server.ListenAndServe())
+}
+
+// A glue takes what petrigate and Slack post.
+type glue struct {
+	secret, signing string
+	approvers       []string // nil: everybody in the channel
+	slack           *slack
+
+	mu    sync.Mutex
+	asked map[string]question // by the id of the approval
+}
+
+// A question is one that stands in the channel.
+type question struct {
+	message
+	posted string // the timestamp by which Slack knows the message
+}
+
+// A message is what petrigate says of an approval, as far as Slack is told.
+type message struct {
+	Event, ID, State, Tool, Upstream, Question, Actor, Nonce, Answer, Approve string
+
+	ArgumentsLeftOut bool
+}
+
+func newGlue(env func(string) string) (*glue, error) {
+	g := &glue{secret: env("PETRIGATE_HOOK_SECRET"), signing: env("SLACK_SIGNING_SECRET"), asked: map[string]question{}}
+	g.slack = &slack{
+		api: cmp.Or(env("SLACK_API"), "https://slack.com/api/"), token: env("SLACK_BOT_TOKEN"), channel: env("SLACK_CHANNEL"),
+		client: &http.Client{Timeout: 5 * time.Second},
+	}
+	if who := env("SLACK_APPROVERS"); who != "" {
+		g.approvers = strings.Split(who, ",")
+	}
+	if len(g.secret) < 16 || g.signing == "" || g.slack.token == "" || g.slack.channel == "" {
+		return nil, errors.New("PETRIGATE_HOOK_SECRET (16 bytes or more), SLACK_BOT_TOKEN, SLACK_SIGNING_SECRET and SLACK_CHANNEL are required")
+	}
+	return g, nil
+}
+
+func (g *glue) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /petrigate", g.fromPetrigate)
+	mux.HandleFunc("POST /slack", g.fromSlack)
+	return mux
+}
+
+const maxBody = 1 << 20
+
+// fromPetrigate shows a question, or that one has ended. Any other status than 2xx has it
+// posted again.
+func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	t, sum, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("X-Petrigate-Signature"), "t="), ",v1=")
+	if err != nil || !fresh(t) || !equal(sum, mac(g.secret, t+"."+string(body))) {
+		http.Error(w, "not from petrigate", http.StatusUnauthorized)
+		return
+	}
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		http.Error(w, "not a message", http.StatusBadRequest)
+		return
+	}
+	if err := g.show(m); err != nil {
+		log.Print(err)
+		http.Error(w, "Slack does not take it", http.StatusBadGateway)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (g *glue) show(m message) error {
+	q, known := g.find(m.ID)
+	switch {
+	case m.Event == "asked" && !known: // not one that is delivered again
+		g.keep(question{message: m}) // before anybody can press a button
+		posted, err := g.slack.post(m)
+		if err != nil {
+			g.forget(m.ID)
+			return err
+		}
+		g.keep(question{m, posted})
+	case m.Event == "ended" && known:
+		if err := g.slack.end(q.posted, m); err != nil {
+			return err
+		}
+		g.forget(m.ID)
+	}
+	return nil
+}
+
+func (g *glue) find(id string) (q question, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q, known = g.asked[id]
+	return q, known
+}
+
+func (g *glue) keep(q question) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked[q.ID] = q
+}
+
+func (g *glue) forget(id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.asked, id)
+}
+
+// An interaction is a button that somebody has pressed.
+type interaction struct {
+	Type    string
+	User    struct{ ID string }
+	Actions []struct {
+		Action string `json:"action_id"`
+		Value  string
+	}
+}
+
+// fromSlack takes what somebody has pressed, and passes it on as a signed answer.
+func (g *glue) fromSlack(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	t := r.Header.Get("X-Slack-Request-Timestamp")
+	given, isVersion0 := strings.CutPrefix(r.Header.Get("X-Slack-Signature"), "v0=")
+	if err != nil || !isVersion0 || !fresh(t) || !equal(given, mac(g.signing, "v0:"+t+":"+string(body))) {
+		http.Error(w, "not from Slack", http.StatusUnauthorized)
+		return
+	}
+	form, err := url.ParseQuery(string(body))
+	var i interaction
+	if err != nil || json.Unmarshal([]byte(form.Get("payload")), &i) != nil || i.Type != "block_actions" || len(i.Actions) != 1 || i.User.ID == "" {
+		http.Error(w, "not a button", http.StatusBadRequest)
+		return
+	}
+	q, known := g.find(i.Actions[0].Value)
+	decision := i.Actions[0].Action
+	if known && (decision == "approve" || decision == "deny") {
+		g.answer(q, decision, i.User.ID)
+	}
+}
+
+// answer posts the decision of a user. Their id names them, since they can change their name.
+func (g *glue) answer(q question, decision, user string) {
+	if g.approvers != nil && !slices.Contains(g.approvers, user) {
+		g.slack.tell(user, "You are not among those who may answer "+q.ID+".")
+		return
+	}
+	body, err := json.Marshal(map[string]string{"id": q.ID, "nonce": q.Nonce, "decision": decision, "actor": "slack:" + user})
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	r, err := http.NewRequest(http.MethodPost, q.Answer, strings.NewReader(string(body)))
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	t := strconv.FormatInt(time.Now().Unix(), 10)
+	r.Header.Set("X-Petrigate-Signature", "t="+t+",v1="+mac(g.secret, t+"."+string(body)))
+	response, err := g.slack.client.Do(r)
+	if err != nil {
+		g.slack.tell(user, "petrigate cannot be reached: "+q.ID+" is not answered.")
+		return
+	}
+	defer func() { _ = response.Body.Close() }()
+	var said struct{ Error string }
+	if _ = json.NewDecoder(io.LimitReader(response.Body, maxBody)).Decode(&said); response.StatusCode != http.StatusOK {
+		g.slack.tell(user, "This does not count: "+said.Error)
+	}
+}
+
+func mac(secret, text string) string {
+	m := hmac.New(sha256.New, []byte(secret))
+	_, _ = io.WriteString(m, text)
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
+
+// fresh reports whether a time in seconds is about now: an older request may be a replay.
+func fresh(seconds string) bool {
+	t, err := strconv.ParseInt(seconds, 10, 64)
+	return err == nil && time.Since(time.Unix(t, 0)).Abs() < 5*time.Minute
+}
