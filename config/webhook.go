@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -117,9 +116,9 @@ func (w *Webhook) secrets() []string {
 }
 
 // Base returns what the links of a webhook begin with, where its listener is at an address.
-func (w *Webhook) Base(at net.Addr) string {
+func (w *Webhook) Base(address string) string {
 	if w.AnswerURL != "" {
 		return w.AnswerURL
 	}
-	return "http://" + at.String()
+	return "http://" + address
 }

@@ -1,7 +1,12 @@
 package daemon
 
 import (
+	"context"
+	"errors"
 	"net"
+	"sync"
+	"syscall"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/desktop"
@@ -53,6 +58,11 @@ func (a asking) close() {
 	}
 }
 
+const (
+	maxAnswering = 256             // connections that those who answer may have open
+	listenAgain  = 2 * time.Second // how often the address for answers is tried that another process has
+)
+
 // serveHook takes answers of the webhook at the address of approval.webhook, until stop.
 func (d *Daemon) serveHook() (stop func(), err error) {
 	w := d.config.Approval.Webhook
@@ -60,17 +70,43 @@ func (d *Daemon) serveHook() (stop func(), err error) {
 		return func() {}, nil
 	}
 	listener, err := net.Listen("tcp", w.Listen)
-	if err != nil {
+	switch {
+	case err == nil:
+		d.asking.hook.Start(w.Base(listener.Addr().String()))
+		d.log.Info("taking answers of the webhook", "url", w.Base(shownAddr(listener)))
+	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // as by a second client over stdio, with the same configuration
+		d.asking.hook.Start(w.Base(w.Listen))
+		d.log.Warn("another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration", "address", w.Listen)
+	default:
 		return nil, listenError(w.Listen, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() { d.takeAnswers(ctx, listener, listenAgain) })
+	return func() {
+		cancel()
+		work.Wait()
+	}, nil
+}
+
+// takeAnswers serves the listener until ctx ends; nil: one that it makes once the address is
+// free, which it tries again and again.
+func (d *Daemon) takeAnswers(ctx context.Context, listener net.Listener, again time.Duration) {
+	tick := time.NewTicker(again)
+	defer tick.Stop()
+	for listener == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if free, err := net.Listen("tcp", d.config.Approval.Webhook.Listen); err == nil {
+			listener = free
+			d.log.Info("taking answers of the webhook", "address", shownAddr(listener))
+		}
 	}
 	server := newServer(d.asking.hook.Handler(), config.Listen{})
 	server.ReadTimeout, server.WriteTimeout = writeTimeout, writeTimeout
-	limited := newLimitListener(listener, config.Listen{MaxConnections: maxAnswering}, d.log)
-	d.asking.hook.Start(w.Base(listener.Addr()))
-	d.log.Info("taking answers of the webhook", "url", w.Base(listener.Addr()), "address", shownAddr(listener))
-	go func() { _ = server.Serve(limited) }() // it ends with the server
-	return func() { _ = server.Close() }, nil
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	_ = server.Serve(newLimitListener(listener, config.Listen{MaxConnections: maxAnswering}, d.log)) // it ends with ctx
 }
-
-// maxAnswering is how many connections those who answer may have open.
-const maxAnswering = 256

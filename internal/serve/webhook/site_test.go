@@ -323,13 +323,18 @@ func say(d delivery, decision, actor string) string {
 
 // A lockedBuffer is a log.
 type lockedBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
+	mu      sync.Mutex
+	b       strings.Builder
+	written chan struct{} // closed with the next line; nil: nobody waits
 }
 
 func (b *lockedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.written != nil {
+		close(b.written)
+		b.written = nil
+	}
 	return b.b.Write(p)
 }
 
@@ -337,4 +342,25 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
+}
+
+// says waits until the log has a text.
+func (s *site) says(text string) {
+	s.t.Helper()
+	for {
+		s.logged.mu.Lock()
+		if s.logged.written == nil {
+			s.logged.written = make(chan struct{})
+		}
+		written := s.logged.written
+		s.logged.mu.Unlock()
+		if strings.Contains(s.logged.String(), text) {
+			return
+		}
+		select {
+		case <-written:
+		case <-time.After(patience):
+			s.t.Fatalf("the log does not say %q:\n%s", text, s.logged)
+		}
+	}
 }

@@ -180,7 +180,10 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 		return
 	}
 	how := "at the client"
-	if r.AllowsBeside(approval.Elicit, approval.URL) {
+	switch {
+	case r.Via == approval.Webhook:
+		how = "by the webhook"
+	case r.AllowsBeside(approval.Elicit, approval.URL):
 		how = p.Approval.Verb
 	}
 	asked := p.Approvals.Look(r)

@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// logLines is a log whose lines can be waited for.
+type logLines chan string
+
+func (s logLines) Write(line []byte) (int, error) {
+	s <- string(line)
+	return len(line), nil
+}
+
+func (s logLines) await(t *testing.T, part string) {
+	t.Helper()
+	for line := range s {
+		if strings.Contains(line, part) {
+			return
+		}
+	}
+}
+
+// hooked is a daemon with a webhook whose answers come in at an address.
+func hooked(t *testing.T, address, more string) (*Daemon, logLines) {
+	t.Helper()
+	src := fmt.Sprintf(`{"mcpServers": {}, "approval": {"channels": ["webhook"], "webhook": {"url": "http://127.0.0.1:1", "secret": "${HOOK}", "listen": %q}}%s}`, address, more)
+	c, err := config.Parse(filepath.Join(t.TempDir(), "petrigate.yaml"), []byte(src), config.Options{
+		Env: func(name string) (string, bool) { return strings.Repeat(name, 10), name == "HOOK" },
+	})
+	if err != nil {
+		t.Fatal(config.Text(err))
+	}
+	if c.State.Driver == "sqlite" {
+		c.State.Path = filepath.Join(t.TempDir(), "state", "state.db")
+	}
+	r, err := policy.Build(policy.FromConfig(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := make(logLines, 100)
+	d, err := New(Options{Config: c, Policy: r, Log: slog.NewTextHandler(log, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d, log
+}
+
+// TestSharedAddress: proxies with one configuration share the address for answers. One takes
+// them, and another once that is gone; with states of its own a proxy does not start then.
+func TestSharedAddress(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	at := other.Addr().String()
+	alone, _ := hooked(t, at, `, "state": {"driver": "memory"}`)
+	if _, err := alone.serveHook(); err == nil || !strings.Contains(err.Error(), "another program has this port") {
+		t.Errorf("%v", err)
+	}
+	d, log := hooked(t, at, "")
+	stop, err := d.serveHook()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.await(t, "another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration")
+	if status := d.Status().Webhook; status == nil || status.Answers != "http://"+at+"/answer" {
+		t.Errorf("%+v", status)
+	}
+	stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	work.Go(func() { d.takeAnswers(ctx, nil, 1) })
+	_ = other.Close()
+	log.await(t, "taking answers of the webhook")
+	response, err := http.Post("http://"+at+"/answer", "application/json", strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Error(response.Status)
+	}
+	cancel()
+	work.Wait()
+}
