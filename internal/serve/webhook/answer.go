@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Bounds of an answer, in bytes.
@@ -58,6 +59,8 @@ func parseAnswer(body []byte) (a answer, err error) {
 		return a, errors.New(`"decision" is neither "approve" nor "deny"`)
 	case len(a.actor) > maxActor, len(a.reason) > maxReason:
 		return a, fmt.Errorf(`"actor" has more than %d bytes, or "reason" more than %d`, maxActor, maxReason)
+	case text.Escape(a.actor) != a.actor: // or one person could be two
+		return a, errors.New(`"actor" has characters that nobody sees`)
 	}
 	a.nonce, err = decodeNonce(said["nonce"])
 	return a, err

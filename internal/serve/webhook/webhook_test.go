@@ -166,6 +166,7 @@ func TestForged(t *testing.T) {
 		strings.Replace(good, `"ann"`, `"`+strings.Repeat("a", 300)+`"`, 1):      400,
 		strings.Replace(good, `"checked"`, `"`+strings.Repeat("a", 2000)+`"`, 1): 400,
 		strings.Replace(good, `,"actor":"ann"`, ``, 1):                           400,
+		strings.Replace(good, `"ann"`, `"ann\u200b"`, 1):                         400,
 		good + good:                             400,
 		"[" + good + "]":                        400,
 		`"approve"`:                             400,
