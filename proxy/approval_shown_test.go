@@ -63,7 +63,7 @@ func TestApprovalInfo(t *testing.T) {
 		c := s.connect(l, "")
 		id := c.call("deploy", `{"env":"staging","n":1}`)
 		first := s.pending(1)[0]
-		if first.LastApproved != nil || first.AnsweredAt != nil || first.Client != "tester 1" {
+		if first.LastApproved != nil || !first.Answered.IsZero() || first.Client != "tester 1" {
 			t.Errorf("%+v", first)
 		}
 		if err := s.proxy.Resolve(first.ID, true, "ada", ""); err != nil {
@@ -95,7 +95,7 @@ func TestApprovalInfo(t *testing.T) {
 		if err := s.proxy.Resolve(info.ID, false, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
-		if info, err = s.proxy.Approval(info.ID); err != nil || info.AnsweredAt == nil {
+		if info, err = s.proxy.Approval(info.ID); err != nil || info.Answered.IsZero() {
 			t.Errorf("%+v, %v", info, err)
 		}
 		c.reply(id)

@@ -133,6 +133,7 @@ type ApprovalInfo struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
+	Answered  time.Time       `json:"answered,omitzero"`   // when
 	Needs     int             `json:"needs,omitempty"`     // different persons, where it is more than one
 	Approvals int             `json:"approvals,omitempty"` // of them, who have approved
 	Question  string          `json:"question,omitempty"`  // as a person is shown it; not in a list
@@ -146,7 +147,6 @@ type ApprovalInfo struct {
 	Warnings   []string        `json:"warnings,omitempty"` // of what may mislead a person
 	Definition string          `json:"definition"`         // of the tool, by its hash
 	Policy     string          `json:"policy"`             // that asks, by its fingerprint
-	AnsweredAt *time.Time      `json:"answeredAt,omitempty"`
 
 	// What differs from the last call of the tool that was approved for the principal.
 	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // nil: none was, as far as this proxy knows
@@ -268,15 +268,12 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 		ID: r.ID, State: ApprovalState(said.State), Session: c.Session, Principal: c.Principal,
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Shown(), Size: c.Size, SHA256: c.SHA256,
 		Rules: []string{}, Created: r.Created, Expires: r.Expires,
-		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason,
+		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason, Answered: said.At,
 		Client: c.Client, Via: r.Via, Beside: c.Beside, Meta: c.ShownMeta(), Masked: c.Masked, Warnings: c.Warnings,
 		Definition: r.Key.Definition, Policy: r.Key.Policy,
 	}
 	if said.State == approval.Pending {
 		info.Channels = a.Open
-	}
-	if !said.At.IsZero() {
-		info.AnsweredAt = &said.At
 	}
 	if r.Needs > 1 {
 		info.Needs, info.Approvals = r.Needs, said.Approvals

@@ -27,6 +27,9 @@ type ToolInfo struct {
 	Nets      []ToolVerdict `json:"nets"`     // those that do not abstain from a call without arguments
 
 	InputSchema json.RawMessage `json:"-"` // of the arguments; nil: the upstream gives none
+	Description string          `json:"-"` // the upstream's words
+	Annotations json.RawMessage `json:"-"` // as the upstream wrote them; nil: none
+	Definition  string          `json:"-"` // hash of all that the upstream says of the tool
 }
 
 // A ToolVerdict is what one net says of a tool now.
@@ -66,6 +69,9 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	for _, t := range view.Order {
 		info := ToolInfo{Canonical: t.Canonical, Bare: t.Name, Exposed: t.Exposed, Upstream: t.Upstream.Config.Name, Session: sessionID}
 		info.InputSchema, _ = rawjson.Member(t.Object, "inputSchema")
+		description, _ := rawjson.Member(t.Object, "description")
+		info.Description, _ = rawjson.String(description)
+		info.Annotations, info.Definition = t.Annotations, t.Definition
 		c := t.Call()
 		c.Time = now
 		info.Nets = p.toolVerdicts(state, c)
