@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -21,6 +24,10 @@ type Proxy interface {
 	Approval(id string) (proxy.ApprovalInfo, error)
 	ApprovalsChanged() <-chan struct{}
 	Answer(id string, a proxy.Answer) error
+	Sessions() []proxy.SessionInfo
+	Tools(session string) ([]proxy.ToolInfo, error)
+	Stop(session, actor, reason string) (proxy.Stopping, error)
+	StartAgain(session, actor string) (proxy.Stopping, error)
 }
 
 // Options configure a Console.
@@ -28,6 +35,8 @@ type Options struct {
 	Proxy   Proxy
 	Hosts   []string         // host:port, or a host with any port, by which browsers may call it
 	Channel string           // by which answers come; empty: web
+	Feed    *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
+	Past    trail.Source     // the records of before; nil: there are none
 	Log     *slog.Logger     // nil: discard
 	Now     func() time.Time // nil: time.Now
 }
@@ -36,6 +45,7 @@ type Options struct {
 type Console struct {
 	options Options
 	doors   *doors
+	journal *journal
 	handler http.Handler
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it streams of events
 	close   context.CancelFunc
@@ -51,14 +61,18 @@ func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Console{options: o, doors: newDoors(o.Hosts, o.Now)}
+	c := &Console{options: o, doors: newDoors(o.Hosts, o.Now), journal: newJournal(o.Now)}
 	c.ctx, c.close = context.WithCancel(context.Background())
+	go c.journal.run(c.ctx, o.Feed, o.Past)
 	c.handler = c.doors.guard(c.routes())
 	return c
 }
 
-// Close ends the streams of events.
-func (c *Console) Close() { c.close() }
+// Close ends the streams of events, and the journal.
+func (c *Console) Close() {
+	c.close()
+	<-c.journal.done
+}
 
 // Code returns a code that lets one browser in, once, as the person. It is good for a while.
 func (c *Console) Code(p Person) string { return c.doors.code(p) }
@@ -73,9 +87,23 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("GET /inbox", c.inbox)
 	mux.HandleFunc("GET /inbox/{id}", c.question)
 	mux.HandleFunc("POST /answer", c.answer)
+	mux.HandleFunc("GET /activity", c.activity)
+	mux.HandleFunc("GET /activity.jsonl", c.export)
+	mux.HandleFunc("GET /activity/{id}", c.call)
+	mux.HandleFunc("GET /tools", c.tools)
+	mux.HandleFunc("GET /health", c.health)
+	mux.HandleFunc("POST /stop", c.stop)
+	mux.HandleFunc("POST /start", c.start)
 	mux.HandleFunc("GET /events", c.events)
 	mux.HandleFunc("POST /logout", c.doors.logout)
 	return mux
+}
+
+// isFile reports whether the path is that of what pages are made of.
+func isFile(path string) bool {
+	name, rooted := strings.CutPrefix(path, "/")
+	info, err := fs.Stat(static, "static/"+name)
+	return rooted && err == nil && info.Mode().IsRegular()
 }
 
 // files serves what pages are made of, which tells nobody anything.

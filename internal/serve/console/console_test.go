@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,10 +26,15 @@ type desk struct {
 	approvals []proxy.ApprovalInfo
 	answers   []string
 	changed   chan struct{}
+	status    proxy.Status
+	tools     []proxy.ToolInfo
+	evil      string
 }
 
 func (d *desk) Status() proxy.Status {
-	return proxy.Status{Version: "v1", Waiting: len(d.waiting())}
+	s := d.status
+	s.Version, s.Waiting = cmp.Or(s.Version, "v1"), len(d.waiting())
+	return s
 }
 
 func (d *desk) waiting() (all []proxy.ApprovalInfo) {

@@ -218,7 +218,7 @@ func (d *doors) guard(h http.Handler) http.Handler {
 			return
 		}
 		switch {
-		case r.URL.Path == "/app.css" || r.URL.Path == "/app.js" || r.URL.Path == "/login.js" || r.URL.Path == "/icon.svg":
+		case isFile(r.URL.Path):
 			open.ServeHTTP(w, r)
 		case r.Method == http.MethodPost && r.URL.Path == "/login":
 			d.login(w, r)

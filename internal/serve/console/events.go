@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -28,13 +29,19 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 		_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
 		return err == nil && out.Flush() == nil
 	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	news := c.journal.news(ctx)
 	changed := c.options.Proxy.ApprovalsChanged()
 	for ok := tell("approvals", fmt.Sprint(c.options.Proxy.Status().Waiting)); ok; {
 		select {
 		case <-changed:
 			changed = c.options.Proxy.ApprovalsChanged()
 			ok = tell("approvals", fmt.Sprint(c.options.Proxy.Status().Waiting))
+		case <-news:
+			ok = tell("activity", "")
 		case <-ping.C:
+			c.journal.look()
 			ok = tell("ping", "")
 		case <-r.Context().Done():
 			return

@@ -137,11 +137,24 @@ type tab struct {
 }
 
 func tabOf(p page, view, label string) tab {
-	t := tab{View: view, Label: label, Here: p.View == view}
+	t := tab{View: view, Label: label, Here: p.View == view || within(p.View) == view}
 	if view == "inbox" {
 		t.Count = p.Waiting
 	}
 	return t
+}
+
+// within is the view that a page of another name belongs to.
+func within(page string) (view string) {
+	switch page {
+	case "question", "confirm":
+		return "inbox"
+	case "call":
+		return "activity"
+	case "stop":
+		return "health"
+	}
+	return ""
 }
 
 // A card is one approval on a page.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/console"
 )
 
@@ -47,7 +48,9 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	s.address = listener.Addr().String()
 	_, port, _ := net.SplitHostPort(s.address) // it is an address
 	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
-	s.console = console.New(console.Options{Proxy: s.daemon, Hosts: hosts, Channel: s.channel(), Log: s.daemon.log})
+	s.console = console.New(console.Options{
+		Proxy: s.daemon, Hosts: hosts, Channel: s.channel(), Feed: s.daemon.feed, Past: s.daemon.past(), Log: s.daemon.log,
+	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(listener) }() // it ends with the server
@@ -80,6 +83,17 @@ func (s *consoleServer) page(id string) string {
 		return ""
 	}
 	return "http://" + address + "/inbox/" + id
+}
+
+// past is where the records of before are; nil: nowhere.
+func (d *Daemon) past() trail.Source {
+	switch {
+	case d.database != nil:
+		return trail.Database{Backend: d.database}
+	case d.audit != nil:
+		return trail.File(d.config.Audit.File)
+	}
+	return nil
 }
 
 // start listens where the configuration says so.

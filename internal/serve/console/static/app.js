@@ -76,7 +76,7 @@
   };
 
   // Events of the kinds that the page shows have it loaded anew. A hidden page listens to none.
-  const kinds = { inbox: ["approvals"], question: ["approvals"], activity: ["activity", "approvals"], nets: ["activity"], sessions: ["activity"], health: ["activity"] };
+  const kinds = { inbox: ["approvals"], question: ["approvals"], activity: ["activity", "approvals"], nets: ["activity"], sessions: ["activity"], health: ["activity"], tools: ["activity"] };
   let source = null, seen = false;
   const listen = () => {
     if (document.hidden) { source?.close(); source = null; return; }

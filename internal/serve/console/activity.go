@@ -1,0 +1,263 @@
+package console
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// rowsShown is how many rows one page of the activity has.
+const rowsShown = 100
+
+// activityBody is the activity: the rows that the filter selects, the newest first.
+type activityBody struct {
+	Filter   filter
+	Wrong    string // why the filter cannot be used; empty: it can
+	Rows     []*row
+	Matching int // rows in all
+	Older    string
+	Newest   string // address of the newest rows; empty: they are shown
+	Export   string
+	Paused   bool
+	Pause    string // address of the page that is paused, or is not any more
+	Kinds    []string
+	Nets     []string
+	Stands   standing
+	Kept     bool // records are kept where a proxy reads them again
+}
+
+func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
+	f, err := readFilter(r.URL.Query(), c.options.Now())
+	b := activityBody{Filter: f, Paused: r.FormValue("pause") == "1", Kept: c.options.Past != nil}
+	all := c.journal.all()
+	b.Stands = c.journal.stands()
+	b.Kinds, b.Nets = choices(all)
+	if err != nil {
+		b.Wrong = err.Error()
+	} else {
+		b.choose(all, r.FormValue("before"))
+	}
+	b.links(r.FormValue("before"))
+	c.show(w, r, "activity", "Activity", &b)
+}
+
+// choose sets the rows of the page: those before the one with the number.
+func (b *activityBody) choose(all []*row, before string) {
+	most, err := strconv.ParseUint(before, 10, 64)
+	if err != nil {
+		most = 0
+	}
+	m := b.Filter.matcher()
+	for _, one := range slices.Backward(all) {
+		if !m.matches(one) {
+			continue
+		}
+		b.Matching++
+		if most > 0 && one.n >= most {
+			continue
+		}
+		if len(b.Rows) == rowsShown {
+			b.Older = strconv.FormatUint(b.Rows[rowsShown-1].n, 10)
+			continue
+		}
+		b.Rows = append(b.Rows, one)
+	}
+}
+
+// links sets the addresses of what leads from the page.
+func (b *activityBody) links(before string) {
+	v := b.Filter.values()
+	b.Export = addressOf("/activity.jsonl", v)
+	if before != "" {
+		b.Newest = addressOf("/activity", v)
+	}
+	if b.Older != "" {
+		b.Older = addressOf("/activity", v, "before", b.Older)
+	}
+	if !b.Paused {
+		v.Set("pause", "1")
+	}
+	b.Pause = addressOf("/activity", v, "before", before)
+}
+
+// addressOf is a path with a query, and with one more value unless it is empty.
+func addressOf(path string, query url.Values, more ...string) string {
+	v := url.Values{}
+	for name, values := range query {
+		v[name] = values
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		if more[i+1] != "" {
+			v.Set(more[i], more[i+1])
+		}
+	}
+	if len(v) == 0 {
+		return path
+	}
+	return path + "?" + v.Encode()
+}
+
+// With is the address of the rows that have that value as well.
+func (b *activityBody) With(name, value string) string {
+	return addressOf("/activity", b.Filter.values(), name, value)
+}
+
+// Since says when the rows begin, where older ones are not kept.
+func (b *activityBody) Since() time.Time {
+	if b.Stands.Full || b.Kept {
+		return b.Stands.First
+	}
+	return b.Stands.Began
+}
+
+// choices are the kinds of refusals and the nets among the rows.
+func choices(all []*row) (kinds, nets []string) {
+	k, n := map[string]bool{}, map[string]bool{}
+	for _, r := range all {
+		if r.Kind != "" {
+			k[r.Kind] = true
+		}
+		for i := range r.Nets {
+			n[r.Nets[i].Net] = true
+		}
+	}
+	return inOrder(k), inOrder(n)
+}
+
+// maxChoices bounds a list to choose from.
+const maxChoices = 200
+
+func inOrder(set map[string]bool) (list []string) {
+	for name := range set {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list[:min(len(list), maxChoices)]
+}
+
+// export sends the rows that the filter selects, the oldest first, each as a line of JSON.
+func (c *Console) export(w http.ResponseWriter, r *http.Request) {
+	f, err := readFilter(r.URL.Query(), c.options.Now())
+	if err != nil {
+		c.fail(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Content-Disposition", `attachment; filename="petrigate-activity.jsonl"`)
+	out := bufio.NewWriter(w)
+	m := f.matcher()
+	for _, one := range c.journal.all() {
+		if !m.matches(one) {
+			continue
+		}
+		line, err := json.Marshal(one)
+		if err != nil {
+			c.options.Log.Error("exporting a call", "id", one.ID, "error", err)
+			continue
+		}
+		if _, err := out.Write(append(text.EscapeJSON(line), '\n')); err != nil {
+			return // the browser is gone
+		}
+	}
+	_ = out.Flush() // likewise
+}
+
+// callBody is one call, with what else is on record of it.
+type callBody struct {
+	*row
+	Related []*row              // what an operator did to the call, the oldest first
+	Asked   *proxy.ApprovalInfo // nil: nobody was, or the approval is not kept any more
+}
+
+func (c *Console) call(w http.ResponseWriter, r *http.Request) {
+	id, all := r.PathValue("id"), c.journal.all()
+	at := slices.IndexFunc(all, func(one *row) bool { return one.ID == id })
+	if at < 0 {
+		c.fail(w, r, http.StatusNotFound, "There is no such call among the newest ones. What is older, the audit log has: petrigate audit query.")
+		return
+	}
+	b := callBody{row: all[at]}
+	if b.Call > 0 && b.IsCall() {
+		for _, one := range all[at+1:] {
+			if one.Session == b.Session && one.Call == b.Call && !one.IsCall() {
+				b.Related = append(b.Related, one)
+			}
+		}
+	}
+	if b.Approval != "" {
+		if a, err := c.options.Proxy.Approval(b.Approval); err == nil {
+			b.Asked = &a
+		}
+	}
+	title := "Call of " + text.Escape(b.Tool)
+	if !b.IsCall() {
+		title = strings.ToUpper(b.Event[:1]) + b.Event[1:]
+	}
+	c.show(w, r, "call", title, b)
+}
+
+// What follows is for the template.
+
+// Why says in a few words what decided the call, or what happened.
+func (r *row) Why() string {
+	switch {
+	case !r.IsCall():
+		return r.Reason
+	case r.Decision == "allow" && r.Would != nil:
+		return "in shadow, would " + r.Would.Decision + ": " + r.Would.Reason
+	case r.Decision == "allow" && r.Actor != "":
+		return ""
+	case r.Decision == "":
+		return "admitted before the journal begins"
+	}
+	return r.Reason
+}
+
+// Says are the verdicts that had a say: where the call was refused, those that block it.
+func (r *row) Says() (nets []audit.NetSays) {
+	for _, n := range r.Nets {
+		if r.Decision != "refuse" || n.Verdict == "blocked" {
+			nets = append(nets, n)
+		}
+	}
+	return nets
+}
+
+// Took is how long the call took, for people.
+func (r *row) Took() string { return tookOf(r.Millis) }
+
+func tookOf(ms float64) string {
+	switch {
+	case ms >= 10_000:
+		return text.Duration(time.Duration(ms * float64(time.Millisecond)))
+	case ms >= 1000:
+		return fmt.Sprintf("%.1f s", ms/1000)
+	case ms >= 10:
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
+}
+
+// Waited is how long the call waited for a person; 0: it did not.
+func (r *row) Waited() time.Duration {
+	if r.Approval == "" || r.Called.IsZero() {
+		return 0
+	}
+	return r.Time.Sub(r.Called)
+}
+
+// JSON is the row as the export has it.
+func (r *row) JSON() (string, error) {
+	doc, err := json.MarshalIndent(r, "", "  ")
+	return string(text.EscapeJSON(doc)), err
+}

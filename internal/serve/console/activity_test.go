@@ -1,0 +1,386 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+func (d *desk) Sessions() []proxy.SessionInfo {
+	return []proxy.SessionInfo{{ID: "s1", Principal: "ann"}, {ID: "s2", Principal: d.evil}}
+}
+
+func (d *desk) Tools(session string) ([]proxy.ToolInfo, error) {
+	if session == "gone" {
+		return nil, errors.New("no session \"gone\"")
+	}
+	return slices.Clone(d.tools), nil
+}
+
+func (d *desk) Stop(session, actor, reason string) (proxy.Stopping, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answers = append(d.answers, fmt.Sprintf("stop %q by %s: %s", session, actor, reason))
+	return proxy.Stopping{Shared: session == ""}, nil
+}
+
+func (d *desk) StartAgain(session, actor string) (proxy.Stopping, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answers = append(d.answers, fmt.Sprintf("start %q by %s", session, actor))
+	return proxy.Stopping{Already: session == "s9"}, nil
+}
+
+// active visits a console that has these records.
+func active(t *testing.T, records ...[]byte) (*browser, *Console) {
+	b, c := visit(t)
+	c.journal.add(records, 0)
+	return b, c
+}
+
+// toolsOn are the tools of the rows that a page has, the first one first.
+func toolsOn(page string) (tools []string) {
+	for _, part := range strings.Split(page, `<td class="tool"><a href="/activity/`)[1:] {
+		_, rest, _ := strings.Cut(part, `">`)
+		name, _, _ := strings.Cut(rest, "</a>")
+		tools = append(tools, name)
+	}
+	return tools
+}
+
+// TestActivityFilters: each filter alone and together, on the page and in the export.
+func TestActivityFilters(t *testing.T) {
+	now := time.Now()
+	asks := record(t, audit.Decision{Time: now, Event: "decision", Session: "s3", Principal: "eve", Client: "zed", Upstream: "prod", Tool: "deploy", Names: []string{"deploy", "release"}, Decision: "ask", Kind: "approval", Approval: "ap_7", Reason: "waiting for a person"})
+	shadow := record(t, audit.Decision{Time: now, Event: "decision", Session: "s3", Principal: "eve", Call: 9, Upstream: "prod", Tool: "list", Decision: "allow", Would: &audit.Would{Decision: "refuse", Kind: "blocked", Reason: "would be too many", Nets: []audit.NetSays{{Net: "dark"}}}})
+	b, _ := active(t,
+		record(t, audit.Session{Time: now.Add(-3 * time.Hour), Event: "session opened", Session: "s", Principal: "ann"}),
+		allowed(t, "s", 1, "push", now.Add(-3*time.Hour)), result(t, "s", 1, "push", now.Add(-3*time.Hour), time.Second, "success"),
+		allowed(t, "s", 2, "pull", now.Add(-2*time.Hour)), result(t, "s", 2, "pull", now.Add(-2*time.Hour), time.Second, "failure"),
+		refusal(t, "s2", "drop", now.Add(-time.Hour)), asks, shadow, allowed(t, "s", 3, "fetch", now),
+	)
+	for query, want := range map[string]string{
+		"":                            "up.fetch prod.list prod.deploy up.drop up.pull up.push",
+		"tool=pu":                     "up.pull up.push",
+		"tool=up.*":                   "up.fetch up.drop up.pull up.push",
+		"tool=PUSH":                   "up.push",
+		"tool=release":                "prod.deploy",
+		"tool=rel?ase":                "prod.deploy",
+		"decision=refuse":             "up.drop",
+		"decision=ask":                "prod.deploy",
+		"decision=would":              "prod.list",
+		"outcome=success":             "up.push",
+		"outcome=failure":             "up.pull",
+		"outcome=open":                "up.fetch prod.list",
+		"session=s2":                  "up.drop",
+		"principal=eve":               "prod.list prod.deploy",
+		"client=claude":               "up.drop",
+		"net=backup-first":            "up.drop",
+		"net=dark":                    "prod.list",
+		"kind=approval":               "prod.deploy",
+		"q=backup+requires":           "up.drop",
+		"q=AP_7":                      "prod.deploy",
+		"q=too+many":                  "prod.list",
+		"q=opened":                    "",
+		"since=90m":                   "up.fetch prod.list prod.deploy up.drop",
+		"since=2h30m+ago":             "up.fetch prod.list prod.deploy up.drop up.pull",
+		"since=2020-01-01":            "up.fetch prod.list prod.deploy up.drop up.pull up.push",
+		"session=s&outcome=success":   "up.push",
+		"session=s&decision=refuse":   "",
+		"tool=pu&q=cursor&since=150m": "up.pull",
+	} {
+		_, page := b.get("/activity?" + query)
+		if got := strings.Join(toolsOn(page), " "); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+		r, lines := b.do(b.request(http.MethodGet, "/activity.jsonl?only=calls&"+query, nil))
+		var exported []string
+		for line := range strings.Lines(lines) {
+			var one row
+			if err := json.Unmarshal([]byte(line), &one); err != nil {
+				t.Fatalf("%s: %s", err, line)
+			}
+			exported = append(exported, one.Tool)
+		}
+		slices.Reverse(exported)
+		if got := strings.Join(exported, " "); got != want || !strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") {
+			t.Errorf("export of %s: %s, want %s", query, got, want)
+		}
+	}
+	if _, page := b.get("/activity?only=calls"); strings.Contains(page, "session opened") {
+		t.Error("an event is shown among calls alone")
+	}
+	if _, page := b.get("/activity?q=opened"); !strings.Contains(page, "<b>session opened</b>") {
+		t.Error(page)
+	}
+}
+
+// TestWrongFilters: what cannot be read is told, and selects nothing.
+func TestWrongFilters(t *testing.T) {
+	b, _ := active(t, refusal(t, "s", "drop", day))
+	for query, want := range map[string]string{
+		"since=tomorrow": "write a time as 10m", "tool=[": "cannot be read", "q=" + strings.Repeat("x", maxFilter+1): "is longer than",
+	} {
+		if code, page := b.get("/activity?" + query); code != http.StatusOK || !strings.Contains(page, want) || len(toolsOn(page)) > 0 {
+			t.Errorf("%s: %d %s", query, code, page)
+		}
+		if code, _ := b.get("/activity.jsonl?" + query); code != http.StatusBadRequest {
+			t.Errorf("export of %s: %d", query, code)
+		}
+	}
+	if _, page := b.get("/activity?before=x"); len(toolsOn(page)) != 1 {
+		t.Error(page)
+	}
+}
+
+// TestActivityPages: the newest are first, and the others pages away, also while more come.
+func TestActivityPages(t *testing.T) {
+	b, c := active(t)
+	for n := range 250 {
+		c.journal.add([][]byte{refusal(t, "s", fmt.Sprint("t", n), day.Add(time.Duration(n)*time.Second))}, 0)
+	}
+	path, want := "/activity?session=s", 249
+	for range 3 {
+		_, page := b.get(path)
+		for _, tool := range toolsOn(page) {
+			if tool != fmt.Sprint("up.t", want) {
+				t.Fatalf("%s, want t%d", tool, want)
+			}
+			want--
+		}
+		c.journal.add([][]byte{refusal(t, "s", "more", day.Add(time.Duration(want)*time.Minute))}, 0)
+		_, rest, _ := strings.Cut(page, `<p class="pager">`)
+		links := strings.Split(rest, `href="`)
+		path, _, _ = strings.Cut(links[len(links)-1], `"`)
+		path = strings.ReplaceAll(path, "&amp;", "&")
+		if at := strings.Index(rest, "Older ones"); at < 0 {
+			break
+		}
+	}
+	if want != -1 {
+		t.Errorf("%d calls are on no page", want+1)
+	}
+}
+
+// TestOneCall: all that is known of it, with what an operator did to it.
+func TestOneCall(t *testing.T) {
+	decision := record(t, audit.Decision{
+		Time: day.Add(time.Minute), Called: day, Event: "decision", Session: "s", Principal: "ann", Call: 7, Upstream: "prod", Tool: "deploy", Names: []string{"deploy"}, Decision: "allow",
+		Arguments: "abc", Args: json.RawMessage(`{"to":"x"}`), Approval: "ap_1", Channel: "web", Actor: "eve", Nets: []audit.NetSays{{Net: "ask-first", Verdict: "gated", Transition: "approve", Rule: "a.rules:3:1"}},
+	})
+	settled := record(t, audit.Operator{Time: day.Add(time.Hour), Event: "settle success", Session: "s", Call: 7, Actor: "root", Reason: "it is there"})
+	b, c := visit(t, question(1, "deploy"))
+	c.journal.add([][]byte{decision, record(t, audit.Outcome{Time: day.Add(2 * time.Minute), Event: "outcome", Session: "s", Call: 7, Tool: "prod.deploy", Outcome: "unknown", Millis: 120_000}), settled}, 0)
+	_, page := b.get("/activity/" + idOf(decision))
+	for _, want := range []string{
+		`href="/inbox/ap_1"`, "by eve via web, pending", "the call waited 1m0s", `<span class="state unknown">unknown</span> in 2m`, "ask-first", "a.rules:3:1", "settle success by root: it is there",
+		"&#34;to&#34;:&#34;x&#34;", "sha256 abc", `&#34;decision&#34;: &#34;allow&#34;`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	if code, page := b.get("/activity/" + idOf(settled)); code != http.StatusOK || !strings.Contains(page, "<h1>Settle success</h1>") {
+		t.Errorf("%d %s", code, page)
+	}
+	if code, page := b.get("/activity/0123"); code != http.StatusNotFound || !strings.Contains(page, "petrigate audit query") {
+		t.Errorf("%d %s", code, page)
+	}
+}
+
+// TestActivitySaysWhatItHas: an empty page says why it is empty, and what would keep more.
+func TestActivitySaysWhatItHas(t *testing.T) {
+	b, c := active(t)
+	if _, page := b.get("/activity"); !strings.Contains(page, "No call has come yet.") || !strings.Contains(page, "Nothing older is kept: <code>audit.file</code>") {
+		t.Error(page)
+	}
+	if _, page := b.get("/activity?q=x"); !strings.Contains(page, "No call of the newest 0 is like that.") {
+		t.Error(page)
+	}
+	c.journal.add([][]byte{[]byte("{")}, 3)
+	c.journal.setReading(false, errors.New("it is <away>"))
+	if _, page := b.get("/activity?pause=1"); !strings.Contains(page, "3 records came faster") || !strings.Contains(page, "1 record of the log cannot be read") ||
+		!strings.Contains(page, "Older calls could not be read: it is &lt;away&gt;.") || !strings.Contains(page, `<a class="button" id="pause" href="/activity" data-paused="yes">Go on</a>`) {
+		t.Error(page)
+	}
+}
+
+// TestActivityEvents: a page is told of rows.
+func TestActivityEvents(t *testing.T) {
+	b, c := active(t)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(b.request(http.MethodGet, "/events", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	want := "event: approvals\ndata: 0\n\n"
+	for _, next := range []string{want, "event: activity\ndata: \n\n"} {
+		got := make([]byte, len(next))
+		if _, err := io.ReadFull(response.Body, got); err != nil || string(got) != next {
+			t.Fatalf("%q, %v, want %q", got, err, next)
+		}
+		c.journal.add([][]byte{refusal(t, "s", "drop", time.Now())}, 0)
+	}
+}
+
+// TestToolsPage: each tool with its names, what becomes of it, and the server's words as such.
+func TestToolsPage(t *testing.T) {
+	b, _ := visit(t)
+	left := 2
+	b.desk.tools = []proxy.ToolInfo{
+		{Canonical: "prod.drop", Bare: "drop", Exposed: "p_drop", Upstream: "prod", Session: "s1", Decision: "refuse", Says: "refused: backup first", Definition: "0123456789abcdef", Annotations: json.RawMessage(`{"destructiveHint":true,"readOnlyHint":false,"openWorldHint":"x"}`), Description: "Drops it.\n<b>Now</b>\x1b[2J", Nets: []proxy.ToolVerdict{{Net: "n1", Verdict: "blocked", Rule: "a.rules:1:1"}}},
+		{Canonical: "prod.list", Bare: "list", Exposed: "list", Upstream: "prod", Session: "s1", Decision: "allow", Says: "passes, 2 left", Depends: true, Annotations: json.RawMessage(`{"destructiveHint":false,"readOnlyHint":true,"idempotentHint":true}`), Nets: []proxy.ToolVerdict{{Net: "n2", Verdict: "gated", Left: &left}}},
+	}
+	_, page := b.get("/tools")
+	for _, want := range []string{
+		">p_drop</b>", ">prod.drop</span>", ">drop</span>", `<span class="state refuse">refuse</span>`, "refused: backup first", `title="0123456789abcdef">0123456789ab</span>`,
+		"<summary><q>Drops it.</q></summary>", "&lt;b&gt;Now&lt;/b&gt;", `<span class="net blocked" title="blocked, a.rules:1:1">n1</span>`, "by its arguments", "passes, 2 left", `<span class="mono">s1</span>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	if strings.Contains(page, "\x1b") || strings.Contains(page, "<b>Now") {
+		t.Error(page)
+	}
+	if hints := hintsOf(b.desk.tools[1].Annotations); fmt.Sprint(hints) != "[{read-only false} {not destructive false} {idempotent false}]" {
+		t.Error(hints)
+	}
+	if _, page := b.get("/tools?q=drops+REFUSE"); !strings.Contains(page, "p_drop") || strings.Contains(page, ">list</b>") || !strings.Contains(page, "1 of them shown") {
+		t.Error(page)
+	}
+	if _, page := b.get("/tools?q=nothing"); !strings.Contains(page, "No tool has these words.") {
+		t.Error(page)
+	}
+	if _, page := b.get("/tools?session=gone"); !strings.Contains(page, "The tools cannot be told: no session &#34;gone&#34;.") {
+		t.Error(page)
+	}
+}
+
+// TestStops: a stop is confirmed first, and is that of who was let in.
+func TestStops(t *testing.T) {
+	b, _ := visit(t)
+	for _, c := range []struct {
+		path           string
+		form           url.Values
+		ask, did, note string
+	}{
+		{"/stop", url.Values{"reason": {" too <fast> "}}, "Refuse all calls?", `stop "" by ann: too <fast>`, "All calls are refused from now on, in all proxies with this database."},
+		{"/stop", url.Values{"session": {"s1"}}, `the calls of session <span class="mono">s1</span>?`, `stop "s1" by ann: `, "The calls of session s1 are refused from now on, until this proxy ends."},
+		{"/start", url.Values{"session": {"s1"}}, "Let pass again", `start "s1" by ann`, "The calls of session s1 pass again, as the policy allows."},
+		{"/start", url.Values{"session": {"s9"}}, "Let pass again", `start "s9" by ann`, "The calls of session s9 were not stopped."},
+	} {
+		b.desk.answers = nil
+		if code, page := b.post(c.path, c.form); code != http.StatusOK || !strings.Contains(page, c.ask) || b.desk.told() != "" {
+			t.Errorf("%s %v: %d %q %s", c.path, c.form, code, b.desk.told(), page)
+		}
+		c.form.Set("confirmed", "yes")
+		if code, _ := b.post(c.path, c.form); code != http.StatusSeeOther || b.desk.told() != c.did {
+			t.Errorf("%s %v: %d %q", c.path, c.form, code, b.desk.told())
+		}
+		if _, page := b.get("/health"); !strings.Contains(page, c.note) {
+			t.Errorf("no %q in %s", c.note, page)
+		}
+	}
+	b.desk.answers = nil
+	for _, path := range []string{"/stop?confirmed=yes", "/start?confirmed=yes"} {
+		if code, _ := b.get(path); code != http.StatusMethodNotAllowed || b.desk.told() != "" {
+			t.Errorf("GET %s: %d %s", path, code, b.desk.told())
+		}
+	}
+}
+
+// TestHealthPage: what is not as it should be comes first, and each number has its place.
+func TestHealthPage(t *testing.T) {
+	now := time.Now()
+	b, c := visit(t)
+	b.desk.approvals = []proxy.ApprovalInfo{
+		{ID: "ap_1", State: proxy.Consumed, Rules: []string{"a.rules:1:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 30*time.Second)},
+		{ID: "ap_2", State: proxy.Denied, Rules: []string{"a.rules:2:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 10*time.Second)},
+		{ID: "ap_3", State: proxy.Approved, Rules: []string{"a.rules:1:1", "a.rules:2:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 40*time.Second)},
+		{ID: "ap_4", State: proxy.Expired, Rules: []string{"a.rules:3:1"}}, {ID: "ap_5", State: proxy.Pending},
+	}
+	at := now.Add(-time.Hour)
+	b.desk.status = proxy.Status{
+		Version: "v1", Started: at, Policy: "0123456789abcdef0123", Config: "/etc/p.yaml", Reloaded: &at, ReloadProblem: "p.yaml:1:1: no\n  it is wrong", Goroutines: 42,
+		Upstreams: []proxy.UpstreamStatus{{Name: "git", State: "up", Since: at, Protocol: "2025-11-25", Pid: 7}, {Name: "prod", State: "down", Since: at, Error: "exit status 1", Said: []string{"no <key>"}}},
+		State:     proxy.StateInfo{Driver: "sqlite", Place: "/var/s.db", Unknown: []proxy.UnknownCall{{Session: "s1", Process: "p", Call: 3, Tool: "git.push", Since: at}}},
+		Audit:     &proxy.AuditInfo{File: "/var/a.jsonl", Records: 17, Error: "no space left", Aside: 2, Rotated: &at}, Stopped: []proxy.StopInfo{{Session: "s1", Actor: "eve", Reason: "wild", Since: at}},
+	}
+	for n := range 100 {
+		came := now.Add(-time.Duration(n) * time.Second)
+		c.journal.add([][]byte{allowed(t, "s", uint64(n)+1, "push", came), result(t, "s", uint64(n)+1, "push", came, time.Duration(n+1)*time.Millisecond, "success")}, 0)
+	}
+	c.journal.add([][]byte{refusal(t, "s", "push", now.Add(-90*time.Second))}, 0)
+	_, page := b.get("/health")
+	for _, want := range []string{
+		"since nothing can be put on record: no space left", "The upstream prod is down: exit status 1", "was read is not in force: p.yaml:1:1: no", "1 call is of unknown outcome",
+		">0123456789abcdef</dd>", "  it is wrong", "no &lt;key&gt;", "2 files put aside", "petrigate sessions settle SESSION CALL --success", "by eve", "wild", ">42</dd>",
+		"101 calls", "1 % refused", "60 in the last minute", ">50 ms</td><td>95 ms</td>", "5 questions are kept: 2 approved, 1 denied, 1 without an answer in time, 1 waiting.", "67 % were approvals",
+		"The median time to an answer is 30s.", `<span class="mono">a.rules:1:1</span>: approved 2 times`, `name="session" value="s1"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %s", want, page)
+		}
+	}
+	if strings.Contains(page, ">a.rules:2:1</span>: approved") || strings.Contains(page, "Every upstream answers") {
+		t.Error(page)
+	}
+	b.desk.status, b.desk.approvals = proxy.Status{}, nil
+	if _, page := b.get("/health"); !strings.Contains(page, "Every upstream answers") || !strings.Contains(page, "No rule has had a person asked") {
+		t.Error(page)
+	}
+}
+
+// TestShares: a part that is there is never nothing, and one that is not all never all.
+func TestShares(t *testing.T) {
+	for want, of := range map[string][2]int{"0 %": {0, 10}, "< 1 %": {1, 1000}, "> 99 %": {999, 1000}, "100 %": {7, 7}, "33 %": {1, 3}} {
+		if got := share(of[0], of[1]); got != want {
+			t.Errorf("%v: %s, want %s", of, got, want)
+		}
+	}
+	if got := share(0, 0); got != "0 %" {
+		t.Error(got)
+	}
+}
+
+// TestHostileActivity: what callers, servers and operators write is no markup in any view.
+func TestHostileActivity(t *testing.T) {
+	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
+	nets := []audit.NetSays{{Net: evil, Verdict: evil, Transition: evil, Rule: evil}}
+	one := record(t, audit.Decision{
+		Time: day, Event: "decision", Session: evil, Principal: evil, Client: evil, Call: 1, ID: evil, Upstream: evil, Tool: evil, Names: []string{evil}, Arguments: evil, Args: record(t, audit.Switch{Event: evil}),
+		Decision: "allow", Kind: evil, Nets: nets, Approval: evil, Channel: evil, Actor: evil, Reason: evil, Policy: evil, Would: &audit.Would{Decision: evil, Kind: evil, Nets: nets, Reason: evil},
+	})
+	odd := record(t, audit.Decision{Time: day.Add(1), Event: "decision", Session: evil, Tool: evil, Decision: evil, Kind: evil, Reason: evil, Nets: nets})
+	stop := record(t, audit.Operator{Time: day, Event: "stop", Session: evil, Call: 1, Actor: evil, Reason: evil})
+	b, _ := active(t, one, odd, stop, record(t, audit.Switch{Time: day, Event: "activate", Net: evil, Actor: evil}), record(t, audit.Outcome{Time: day, Event: "outcome", Session: evil, Call: 1, Tool: evil, Outcome: evil, By: evil}))
+	b.desk.evil = evil
+	b.desk.tools = []proxy.ToolInfo{{Canonical: evil, Bare: evil + "b", Exposed: evil + "e", Upstream: evil, Session: evil, Decision: evil, Says: evil, Description: evil + "\n" + evil, Definition: evil, Nets: []proxy.ToolVerdict{{Net: evil, Verdict: evil, Rule: evil}}}}
+	b.desk.status = proxy.Status{
+		Version: "v1", Policy: evil, Config: evil, Listen: evil, ReloadProblem: evil, LeftOut: []string{evil}, Warnings: []string{evil}, Stopped: []proxy.StopInfo{{Session: evil, Actor: evil, Reason: evil}},
+		Upstreams: []proxy.UpstreamStatus{{Name: evil, State: evil, Protocol: evil, Error: evil, Said: []string{evil}}}, Audit: &proxy.AuditInfo{File: evil, Error: evil},
+		State: proxy.StateInfo{Driver: evil, Place: evil, Process: evil, Error: evil, Unknown: []proxy.UnknownCall{{Session: evil, Process: evil, Tool: evil}}},
+	}
+	b.desk.approvals = []proxy.ApprovalInfo{{ID: "ap_1", State: proxy.Approved, Rules: []string{evil}}}
+	for _, path := range []string{"/activity", "/activity/" + idOf(one), "/activity/" + idOf(odd), "/activity/" + idOf(stop), "/activity.jsonl", "/tools", "/health"} {
+		r, page := b.do(b.request(http.MethodGet, path, nil))
+		// In the values of a form the session is as it is, so that it can be chosen.
+		shown := strings.ReplaceAll(page, "\x1b[2J\u202e&#34;onload=&#39;x&#39;\"", "")
+		if r.StatusCode != http.StatusOK || strings.Contains(page, "<script>alert") && path != "/activity.jsonl" || strings.ContainsAny(shown, "\x1b\u202e") {
+			at := strings.IndexAny(shown, "\x1b\u202e")
+			t.Errorf("%s: %s, at %d: %.300s", path, r.Status, at, shown[max(at-150, 0):])
+		}
+	}
+}

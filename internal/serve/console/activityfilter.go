@@ -1,0 +1,185 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// A filter selects rows: those that are as all of its fields that are not empty say.
+type filter struct {
+	Tool      string // part of a name, or with * and ? the whole of one
+	Decision  string // allow, refuse, ask; would: what is in shadow would not have let it pass
+	Outcome   string // success, failure, unknown, open
+	Session   string
+	Principal string
+	Client    string
+	Net       string
+	Kind      string
+	Words     string // all of which are in what is shown of a row
+	Since     string // as it was written
+	Calls     bool   // no other events
+
+	since time.Time
+}
+
+// fields are the fields of a filter, by their names in an address.
+func (f *filter) fields() map[string]*string {
+	return map[string]*string{
+		"tool": &f.Tool, "decision": &f.Decision, "outcome": &f.Outcome, "session": &f.Session, "principal": &f.Principal,
+		"client": &f.Client, "net": &f.Net, "kind": &f.Kind, "q": &f.Words, "since": &f.Since,
+	}
+}
+
+// maxFilter bounds a field.
+const maxFilter = 200
+
+// readFilter reads a filter from an address. Its error is what the person is told.
+func readFilter(v url.Values, now time.Time) (f filter, err error) {
+	for name, at := range f.fields() {
+		*at = strings.TrimSpace(v.Get(name))
+		if len(*at) > maxFilter {
+			return filter{}, fmt.Errorf("the filter %s is longer than %d bytes", name, maxFilter)
+		}
+	}
+	f.Calls = v.Get("only") == "calls"
+	if f.since, err = moment(f.Since, now); err != nil {
+		return f, err
+	}
+	if _, err := path.Match(f.Tool, ""); err != nil {
+		return f, fmt.Errorf("the pattern of the tool %q cannot be read", f.Tool)
+	}
+	return f, nil
+}
+
+// moment reads a time, or how long ago it is.
+func moment(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(strings.TrimSpace(strings.TrimSuffix(s, "ago"))); err == nil {
+		return now.Add(-d.Abs()), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("write a time as 10m, 2h, 2026-01-31 or 2026-01-31T15:04:05Z, not %q", s)
+}
+
+// values is the filter as it stands in an address.
+func (f *filter) values() url.Values {
+	v := url.Values{}
+	for name, at := range f.fields() {
+		if *at != "" {
+			v.Set(name, *at)
+		}
+	}
+	if f.Calls {
+		v.Set("only", "calls")
+	}
+	return v
+}
+
+// Any reports whether the filter leaves anything out.
+func (f *filter) Any() bool { return len(f.values()) > 0 }
+
+// A matcher is a filter that is ready to be used on many rows.
+type matcher struct {
+	filter
+	tool  string // in lower case
+	glob  bool
+	words []string
+	only  bool // calls alone
+}
+
+func (f filter) matcher() *matcher {
+	m := &matcher{filter: f, tool: strings.ToLower(f.Tool), glob: strings.ContainsAny(f.Tool, "*?["), words: strings.Fields(strings.ToLower(f.Words))}
+	m.only = f.Calls || f.Tool != "" || f.Decision != "" || f.Outcome != "" || f.Client != "" || f.Net != "" || f.Kind != ""
+	return m
+}
+
+// matches reports whether the filter selects the row. What costs least comes first.
+func (m *matcher) matches(r *row) bool {
+	is := func(want, got string) bool { return want == "" || want == got }
+	switch {
+	case m.only && !r.IsCall():
+		return false
+	case !m.since.IsZero() && r.Time.Before(m.since):
+		return false
+	case !is(m.Session, r.Session) || !is(m.Principal, r.Principal) || !is(m.Client, r.Client) || !is(m.Kind, r.Kind):
+		return false
+	case !m.decides(r) || !m.ends(r):
+		return false
+	}
+	return (m.tool == "" || m.isOf(r)) && (m.Net == "" || m.says(r)) && (len(m.words) == 0 || m.hasWords(r))
+}
+
+func (m *matcher) decides(r *row) bool {
+	if m.Decision == "would" {
+		return r.Would != nil
+	}
+	return m.Decision == "" || m.Decision == r.Decision
+}
+
+func (m *matcher) ends(r *row) bool {
+	if m.Outcome == "open" {
+		return r.Open()
+	}
+	return m.Outcome == "" || m.Outcome == r.Outcome
+}
+
+func (m *matcher) isOf(r *row) bool {
+	return m.names(r.Tool) || slices.ContainsFunc(r.Names, m.names)
+}
+
+func (m *matcher) names(tool string) bool {
+	tool = strings.ToLower(tool)
+	if !m.glob {
+		return strings.Contains(tool, m.tool)
+	}
+	ok, err := path.Match(m.tool, tool)
+	return err == nil && ok
+}
+
+func (m *matcher) says(r *row) bool {
+	for i := range r.Nets {
+		if r.Nets[i].Net == m.Net {
+			return true
+		}
+	}
+	return r.About == m.Net || r.Would != nil && slices.ContainsFunc(r.Would.Nets, func(n audit.NetSays) bool { return n.Net == m.Net })
+}
+
+// hasWords looks for each word in each text, so that nothing has to be put together.
+func (m *matcher) hasWords(r *row) bool {
+	texts := r.texts()
+	for i, t := range texts {
+		texts[i] = strings.ToLower(t)
+	}
+	for _, word := range m.words {
+		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, word) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// texts are what is shown of a row.
+func (r *row) texts() []string {
+	texts := make([]string, 0, 24)
+	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About)
+	for i := range r.Nets {
+		texts = append(texts, r.Nets[i].Net, r.Nets[i].Rule)
+	}
+	if r.Would != nil {
+		texts = append(texts, r.Would.Reason)
+	}
+	return append(texts, r.Names...)
+}

@@ -1,0 +1,255 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// A toolCount counts the calls of one tool in the journal.
+type toolCount struct {
+	Tool     string
+	Calls    int
+	Refused  int
+	Failed   int
+	P50, P95 float64 // milliseconds, of those that have ended
+	Timed    int
+
+	took []float64
+}
+
+// RefusedShare is how many of a hundred calls were refused.
+func (t *toolCount) RefusedShare() string { return share(t.Refused, t.Calls) }
+
+// Middle is the median of how long calls took, and Slow what 95 of 100 stay below.
+func (t *toolCount) Middle() string { return tookOf(t.P50) }
+
+// Slow is described at Middle.
+func (t *toolCount) Slow() string { return tookOf(t.P95) }
+
+// share is a part of all in percent.
+func share(part, all int) string {
+	switch {
+	case all == 0 || part == 0:
+		return "0 %"
+	case part*200 < all:
+		return "< 1 %"
+	case part < all && part*200 > 199*all:
+		return "> 99 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(all))
+}
+
+// A minute is how many calls came in one.
+type minute struct {
+	Passed, Refused int
+}
+
+// minutes is how many of them are shown.
+const minutes = 60
+
+// counts are what the rows come to.
+type counts struct {
+	Calls, Refused int
+	Lately         int // calls in the last minute
+	Minutes        []minute
+	Most           int // calls in one minute
+	Tools          []*toolCount
+	Others         int // tools that are not shown
+}
+
+// toolsCounted is how many tools are shown.
+const toolsCounted = 30
+
+// RefusedShare is how many of a hundred calls were refused.
+func (c *counts) RefusedShare() string { return share(c.Refused, c.Calls) }
+
+// count counts the calls among the rows.
+func count(rows []*row, now time.Time) *counts {
+	c := &counts{Minutes: make([]minute, minutes)}
+	tools := map[string]*toolCount{}
+	for _, r := range rows {
+		if !r.IsCall() {
+			continue
+		}
+		c.call(r, now)
+		t := tools[r.Tool]
+		if t == nil {
+			t = &toolCount{Tool: r.Tool}
+			tools[r.Tool] = t
+			c.Tools = append(c.Tools, t)
+		}
+		t.add(r)
+	}
+	for _, m := range c.Minutes {
+		c.Most = max(c.Most, m.Passed+m.Refused)
+	}
+	for _, t := range c.Tools {
+		t.sum()
+	}
+	slices.SortFunc(c.Tools, func(a, b *toolCount) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Tool, b.Tool))
+	})
+	c.Others = max(len(c.Tools)-toolsCounted, 0)
+	c.Tools = c.Tools[:len(c.Tools)-c.Others]
+	return c
+}
+
+func (c *counts) call(r *row, now time.Time) {
+	c.Calls++
+	refused := r.Decision == "refuse"
+	if refused {
+		c.Refused++
+	}
+	ago := now.Sub(r.Time)
+	if ago < 0 || ago >= minutes*time.Minute {
+		return
+	}
+	if ago < time.Minute {
+		c.Lately++
+	}
+	m := &c.Minutes[minutes-1-int(ago/time.Minute)]
+	if refused {
+		m.Refused++
+	} else {
+		m.Passed++
+	}
+}
+
+func (t *toolCount) add(r *row) {
+	t.Calls++
+	if r.Decision == "refuse" {
+		t.Refused++
+	}
+	if r.Outcome == "failure" {
+		t.Failed++
+	}
+	if r.Outcome == "success" || r.Outcome == "failure" {
+		t.took = append(t.took, r.Millis)
+	}
+}
+
+func (t *toolCount) sum() {
+	t.Timed = len(t.took)
+	if t.Timed == 0 {
+		return
+	}
+	slices.Sort(t.took)
+	t.P50, t.P95 = quantile(t.took, 0.5), quantile(t.took, 0.95)
+	t.took = nil
+}
+
+// quantile is that of sorted values.
+func quantile(values []float64, q float64) float64 {
+	return values[max(int(math.Ceil(q*float64(len(values))))-1, 0)]
+}
+
+// A bar is a minute as it is drawn: heights in a picture that is 100 high.
+type bar struct {
+	X              int
+	Passed         float64
+	Refused        float64
+	AtPass, AtStop float64 // y
+	Ago            int     // minutes
+	calls          minute
+}
+
+// Words says how many calls came in the minute.
+func (b bar) Words() string {
+	return fmt.Sprintf("%s, %d refused", text.Count(b.calls.Passed+b.calls.Refused, "call"), b.calls.Refused)
+}
+
+// Bars are the minutes as they are drawn, the oldest first.
+func (c *counts) Bars() (bars []bar) {
+	scale := 100 / float64(max(c.Most, 1))
+	for i, m := range c.Minutes {
+		b := bar{X: i * 10, Passed: float64(m.Passed) * scale, Refused: float64(m.Refused) * scale, Ago: minutes - 1 - i, calls: m}
+		b.AtPass = 100 - b.Passed
+		b.AtStop = b.AtPass - b.Refused
+		bars = append(bars, b)
+	}
+	return bars
+}
+
+// asked counts the approvals that are kept.
+type asked struct {
+	All, Waiting, Approved, Denied, Silent int // silent: no answer in time, or taken back
+	Median                                 time.Duration
+	Timed                                  int
+	Rules                                  []ruleAsked // that were answered and never denied, the most asked first
+}
+
+// A ruleAsked is a rule that had people asked.
+type ruleAsked struct {
+	Rule     string
+	Approved int
+	denied   int
+}
+
+// ApprovedShare is how many of a hundred answers were approvals.
+func (a *asked) ApprovedShare() string { return share(a.Approved, a.Approved+a.Denied) }
+
+// answers counts approvals.
+func answers(list []proxy.ApprovalInfo) *asked {
+	a := &asked{All: len(list)}
+	rules := map[string]*ruleAsked{}
+	var waited []float64
+	for i := range list {
+		one := &list[i]
+		switch one.State {
+		case proxy.Pending:
+			a.Waiting++
+		case proxy.Approved, proxy.Consumed:
+			a.Approved++
+		case proxy.Denied:
+			a.Denied++
+		default:
+			a.Silent++
+		}
+		answered := one.State == proxy.Approved || one.State == proxy.Consumed || one.State == proxy.Denied
+		if !answered {
+			continue
+		}
+		if !one.Answered.IsZero() {
+			waited = append(waited, one.Answered.Sub(one.Created).Seconds())
+		}
+		for _, name := range one.Rules {
+			r := rules[name]
+			if r == nil {
+				r = &ruleAsked{Rule: name}
+				rules[name] = r
+			}
+			if one.State == proxy.Denied {
+				r.denied++
+			} else {
+				r.Approved++
+			}
+		}
+	}
+	if a.Timed = len(waited); a.Timed > 0 {
+		slices.Sort(waited)
+		a.Median = time.Duration(quantile(waited, 0.5) * float64(time.Second))
+	}
+	a.neverDenied(rules)
+	return a
+}
+
+func (a *asked) neverDenied(rules map[string]*ruleAsked) {
+	for _, r := range rules {
+		if r.denied == 0 {
+			a.Rules = append(a.Rules, *r)
+		}
+	}
+	slices.SortFunc(a.Rules, func(x, y ruleAsked) int {
+		return cmp.Or(cmp.Compare(y.Approved, x.Approved), strings.Compare(x.Rule, y.Rule))
+	})
+}
+
+// MedianWords is the median time to an answer, for people.
+func (a *asked) MedianWords() string { return text.Duration(a.Median) }

@@ -1,0 +1,110 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// healthBody is how the proxy does.
+type healthBody struct {
+	proxy.Status
+	Running []proxy.SessionInfo
+	Counts  *counts
+	Asked   *asked
+	Stands  standing
+	Faults  []string // what needs somebody, the worst first
+}
+
+// sessionsListed is how many sessions there are to choose from.
+const sessionsListed = 200
+
+func (c *Console) health(w http.ResponseWriter, r *http.Request) {
+	b := healthBody{Status: c.options.Proxy.Status(), Running: c.options.Proxy.Sessions()}
+	b.Running = b.Running[:min(len(b.Running), sessionsListed)]
+	b.Counts = count(c.journal.all(), c.options.Now())
+	b.Asked = answers(c.options.Proxy.Approvals())
+	b.Stands = c.journal.stands()
+	b.Faults = faults(&b.Status)
+	c.show(w, r, "health", "Health", &b)
+}
+
+// faults lists what is not as it should be.
+func faults(s *proxy.Status) (all []string) {
+	if s.State.Error != "" {
+		all = append(all, "Calls are refused, since the states cannot be read or written: "+s.State.Error)
+	}
+	if s.Audit != nil && s.Audit.Error != "" {
+		all = append(all, "Calls are refused, since nothing can be put on record: "+s.Audit.Error)
+	}
+	for _, u := range s.Upstreams {
+		if u.State != "up" && u.State != "starting" {
+			all = append(all, fmt.Sprintf("The upstream %s is %s: %s", u.Name, u.State, u.Error))
+		}
+	}
+	if s.ReloadProblem != "" {
+		all = append(all, "The configuration was changed, and what was read is not in force: "+firstLine(s.ReloadProblem))
+	}
+	if n := len(s.State.Unknown); n > 0 {
+		all = append(all, text.Subject(n, "call", "is", "are")+" of unknown outcome, whose process has ended: only a person can say how they ended")
+	}
+	return all
+}
+
+// stopBody is what a stop, or the end of one, will do.
+type stopBody struct {
+	On      bool
+	Session string
+	Reason  string
+}
+
+// stop refuses calls, once it is confirmed.
+func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
+	session, reason := r.PostForm.Get("session"), strings.TrimSpace(r.PostForm.Get("reason"))
+	if r.PostForm.Get("confirmed") != "yes" {
+		c.show(w, r, "stop", "Confirm", stopBody{On: true, Session: session, Reason: reason})
+		return
+	}
+	done, err := c.options.Proxy.Stop(session, visitorOf(r).Name, reason)
+	c.doors.note(r, became(true, session, done, err))
+	http.Redirect(w, r, "/health", http.StatusSeeOther)
+}
+
+// start lets calls pass again, once it is confirmed.
+func (c *Console) start(w http.ResponseWriter, r *http.Request) {
+	session := r.PostForm.Get("session")
+	if r.PostForm.Get("confirmed") != "yes" {
+		c.show(w, r, "stop", "Confirm", stopBody{Session: session})
+		return
+	}
+	done, err := c.options.Proxy.StartAgain(session, visitorOf(r).Name)
+	c.doors.note(r, became(false, session, done, err))
+	http.Redirect(w, r, "/health", http.StatusSeeOther)
+}
+
+// became says what became of an order.
+func became(on bool, session string, done proxy.Stopping, err error) string {
+	what, where := "All calls", ", until this proxy ends"
+	if session != "" {
+		what = "The calls of session " + session
+	}
+	if done.Shared {
+		where = ", in all proxies with this database"
+	}
+	switch {
+	case err != nil && on:
+		return fmt.Sprintf("%s are not stopped: %v.", what, err)
+	case err != nil:
+		return fmt.Sprintf("%s are still stopped: %v.", what, err)
+	case on && done.Already:
+		return what + " were stopped already."
+	case on:
+		return what + " are refused from now on" + where + "."
+	case done.Already:
+		return what + " were not stopped."
+	}
+	return what + " pass again, as the policy allows."
+}

@@ -1,0 +1,331 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+)
+
+const (
+	journalCalls = 10_000
+	journalRows  = 2 * journalCalls // with what are no calls
+	recordsHeld  = 2 * journalRows  // by the feed, until they are taken
+	recordsKnown = 2 * journalRows  // so that none is taken twice
+
+	pastRecords = 5 * journalCalls / 2
+	pastBytes   = 32 << 20
+	pastTime    = 20 * time.Second // to read it
+
+	othersEvery = 2 * time.Second // a database is read again, for what others write
+	othersWhile = time.Minute     // after somebody looked
+	othersTime  = 2 * time.Second // to read it
+)
+
+// A journal has the newest calls, and what else happened. It begins with the records of
+// before, and goes on with those that come. It is safe for concurrent use.
+type journal struct {
+	now   func() time.Time
+	began time.Time
+	done  chan struct{} // closed when run has ended
+
+	mu      sync.Mutex
+	rows    []*row // the oldest first; the first has the number first
+	first   uint64
+	calls   int                // of the rows
+	open    map[callKey]uint64 // number of the row of the last decision on the call, and not of its outcome alone
+	known   map[string]bool    // records that were taken
+	order   []string           // the same, the oldest first
+	lost    int
+	torn    int
+	past    error // why the records of before are not here; nil: they are, or there are none
+	reading bool  // they are being read
+	looked  time.Time
+	changed chan struct{} // closed with the next row
+}
+
+type callKey struct {
+	session string
+	call    uint64
+}
+
+func newJournal(now func() time.Time) *journal {
+	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, open: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
+}
+
+// run reads what was, then takes what comes, until ctx ends it.
+func (j *journal) run(ctx context.Context, feed *audit.Feed, past trail.Source) {
+	defer close(j.done)
+	if feed == nil {
+		return
+	}
+	live := feed.Follow(recordsHeld)
+	defer live.Close()
+	if past != nil {
+		j.readPast(ctx, past)
+	}
+	database, shared := past.(trail.Database)
+	tick := time.NewTicker(othersEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-live.Ready():
+			j.add(live.Take())
+		case <-tick.C:
+			if shared && j.watched() {
+				j.readOthers(ctx, database)
+			}
+		}
+	}
+}
+
+// readPast reads the records of before.
+func (j *journal) readPast(ctx context.Context, past trail.Source) {
+	j.setReading(true, nil)
+	ctx, cancel := context.WithTimeout(ctx, pastTime)
+	defer cancel()
+	records, err := trail.Recent(ctx, past, pastRecords, pastBytes)
+	j.add(eventsOf(records), 0)
+	j.setReading(false, err)
+}
+
+// readOthers reads what other processes have written to the database meanwhile. What was read
+// before is passed over.
+func (j *journal) readOthers(ctx context.Context, database trail.Database) {
+	ctx, cancel := context.WithTimeout(ctx, othersTime)
+	defer cancel()
+	var records []trail.Record
+	for r, err := range database.Records(ctx, &trail.Filter{Since: j.newest()}) {
+		if err != nil || len(records) == recordsHeld {
+			break // the next time tries again
+		}
+		records = append(records, r)
+	}
+	j.add(eventsOf(records), 0)
+}
+
+func eventsOf(records []trail.Record) (events [][]byte) {
+	for i := range records {
+		events = append(events, records[i].Event)
+	}
+	return events
+}
+
+func (j *journal) setReading(on bool, err error) {
+	if err != nil && errors.Is(err, context.Canceled) {
+		err = nil // the console is closed
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.reading, j.past = on, err
+	j.tell()
+}
+
+// add takes records, the oldest first, and how many before them were lost.
+func (j *journal) add(records [][]byte, lost int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lost += lost
+	before := j.first + uint64(len(j.rows))
+	joined := false
+	for _, record := range records {
+		joined = j.take(record) || joined
+	}
+	j.trim()
+	if joined || lost > 0 || j.first+uint64(len(j.rows)) != before {
+		j.tell()
+	}
+}
+
+// tell tells who waits for a change. It requires the lock.
+func (j *journal) tell() {
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// take takes one record, and reports whether it changed a row. It requires the lock.
+func (j *journal) take(record []byte) (joined bool) {
+	id := idOf(record)
+	if j.known[id] {
+		return false
+	}
+	j.remember(id)
+	r := trail.Record{Event: record}
+	e, err := r.Entry()
+	switch {
+	case err != nil:
+		j.torn++
+	case e.Event == "decision":
+		j.decide(decided(id, &e))
+	case e.Event == "outcome":
+		return j.settle(id, &e)
+	case e.Event == "task":
+		return j.change(&e, func(r *row) bool { return r.Tool == toolOf(&e) && r.Outcome == "" }, func(r *row) { r.Task = e.Task })
+	default:
+		if r := happened(id, &e); r != nil {
+			j.push(r)
+		}
+	}
+	return false
+}
+
+// remember keeps a record from being taken again. It requires the lock.
+func (j *journal) remember(id string) {
+	j.known[id] = true
+	if j.order = append(j.order, id); len(j.order) > recordsKnown {
+		delete(j.known, j.order[0])
+		j.order = j.order[1:]
+	}
+}
+
+func (j *journal) push(r *row) uint64 {
+	r.n = j.first + uint64(len(j.rows))
+	j.rows = append(j.rows, r)
+	if r.IsCall() {
+		j.calls++
+	}
+	return r.n
+}
+
+func (j *journal) decide(r *row) {
+	n := j.push(r)
+	if r.Call > 0 && r.Decision == "allow" {
+		j.open[callKey{r.Session, r.Call}] = n
+	}
+}
+
+// settle gives an outcome to its call. One of a call that is not here is a row of its own.
+func (j *journal) settle(id string, e *trail.Entry) (joined bool) {
+	joined = j.change(e, func(r *row) bool { return r.owns(e) }, func(r *row) { r.end(e) })
+	if !joined {
+		j.push(ended(id, e))
+	}
+	return joined
+}
+
+// change replaces the row of the call that a record is about.
+func (j *journal) change(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
+	n, ok := j.open[callKey{e.Session, e.Call}]
+	if !ok || n < j.first || !is(j.rows[n-j.first]) {
+		return false
+	}
+	own := *j.rows[n-j.first]
+	do(&own)
+	j.rows[n-j.first] = &own
+	return true
+}
+
+// trim forgets the oldest rows. It requires the lock.
+func (j *journal) trim() {
+	for j.calls > journalCalls || len(j.rows) > journalRows {
+		r := j.rows[0]
+		j.rows[0] = nil
+		j.rows = j.rows[1:]
+		j.first++
+		if r.IsCall() {
+			j.calls--
+		}
+		if key := (callKey{r.Session, r.Call}); j.open[key] == r.n {
+			delete(j.open, key)
+		}
+	}
+}
+
+// all returns the rows, the oldest first.
+func (j *journal) all() []*row {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.looked = j.now()
+	return slices.Clone(j.rows)
+}
+
+// A standing says what the journal has.
+type standing struct {
+	Began   time.Time // when it began to take what comes
+	First   time.Time // of its oldest row; zero: it has none
+	Calls   int
+	Full    bool // older calls were forgotten
+	Lost    int  // records that nobody took in time
+	Torn    int  // records that cannot be read
+	Reading bool // those of before are being read
+	Past    error
+}
+
+// stands says what the journal has.
+func (j *journal) stands() standing {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := standing{Began: j.began, Calls: j.calls, Full: j.first > 1, Lost: j.lost, Torn: j.torn, Reading: j.reading, Past: j.past}
+	if len(j.rows) > 0 {
+		s.First = j.rows[0].Time
+	}
+	return s
+}
+
+// look notes that somebody looks at what is shown.
+func (j *journal) look() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.looked = j.now()
+}
+
+// watched reports whether somebody looked lately.
+func (j *journal) watched() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.now().Sub(j.looked) < othersWhile
+}
+
+// newest is the time of the newest row, or else when the journal began.
+func (j *journal) newest() time.Time {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	newest := j.began
+	if len(j.rows) > 0 {
+		newest = j.rows[len(j.rows)-1].Time
+	}
+	return newest
+}
+
+// more returns a channel that is closed with the next row.
+func (j *journal) more() <-chan struct{} {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.changed
+}
+
+// newsEvery is how often pages are told at most.
+const newsEvery = time.Second
+
+// news returns a channel that has an element when rows have come, at most one in newsEvery,
+// until ctx ends.
+func (j *journal) news(ctx context.Context) <-chan struct{} {
+	out := make(chan struct{})
+	go func() {
+		for more := j.more(); ; {
+			select {
+			case <-more:
+			case <-ctx.Done():
+				return
+			}
+			more = j.more()
+			select {
+			case out <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-time.After(newsEvery):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}

@@ -1,0 +1,115 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// toolsShown is how many tools one page shows.
+const toolsShown = 500
+
+// toolsBody is the tools, with what becomes of a call of each in a session.
+type toolsBody struct {
+	Query    string
+	Session  string // empty: one that begins now
+	Sessions []proxy.SessionInfo
+	Wrong    string // why the tools of the session cannot be told; empty: they can
+	Tools    []toolRow
+	Matching int
+	All      int
+	LeftOut  []string
+	Warnings []string
+}
+
+// A toolRow is a tool as it is shown.
+type toolRow struct {
+	proxy.ToolInfo
+	Hints []hint
+}
+
+// A hint is an annotation that the server gives a tool, in a word.
+type hint struct {
+	Word   string
+	Danger bool
+}
+
+func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
+	s := c.options.Proxy.Status()
+	b := toolsBody{Query: r.FormValue("q"), Session: r.FormValue("session"), Sessions: c.options.Proxy.Sessions(), LeftOut: s.LeftOut, Warnings: s.Warnings}
+	tools, err := c.options.Proxy.Tools(b.Session)
+	if err != nil {
+		b.Wrong = err.Error()
+	}
+	b.All = len(tools)
+	for _, t := range tools {
+		b.Session = t.Session // the proxy chooses the only one
+		if !isNamed(t, b.Query) {
+			continue
+		}
+		if b.Matching++; len(b.Tools) < toolsShown {
+			b.Tools = append(b.Tools, toolRow{t, hintsOf(t.Annotations)})
+		}
+	}
+	c.show(w, r, "tools", "Tools", b)
+}
+
+// isNamed reports whether what is shown of a tool has all words of the query.
+func isNamed(t proxy.ToolInfo, query string) bool {
+	shown := strings.ToLower(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "))
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(word string) bool { return !strings.Contains(shown, word) })
+}
+
+// hintsOf reads the annotations that the specification knows.
+func hintsOf(annotations json.RawMessage) (hints []hint) {
+	var a struct {
+		ReadOnly    *bool `json:"readOnlyHint"`
+		Destructive *bool `json:"destructiveHint"`
+		Idempotent  *bool `json:"idempotentHint"`
+		OpenWorld   *bool `json:"openWorldHint"`
+	}
+	if json.Unmarshal(annotations, &a) != nil {
+		return nil
+	}
+	add := func(said *bool, yes, no hint) {
+		switch {
+		case said == nil:
+		case *said && yes.Word != "":
+			hints = append(hints, yes)
+		case !*said && no.Word != "":
+			hints = append(hints, no)
+		}
+	}
+	add(a.ReadOnly, hint{Word: "read-only"}, hint{Word: "writes"})
+	add(a.Destructive, hint{Word: "destructive", Danger: true}, hint{Word: "not destructive"})
+	add(a.Idempotent, hint{Word: "idempotent"}, hint{})
+	add(a.OpenWorld, hint{Word: "open world"}, hint{Word: "closed world"})
+	return hints
+}
+
+const (
+	describedInShort = 140
+	described        = 4 << 10
+)
+
+// InShort is the begin of what the server says of the tool; empty: it says no more than that.
+func (t toolRow) InShort() string { return text.Excerpt(firstLine(t.Description), describedInShort) }
+
+// Long reports whether the server says more than InShort.
+func (t toolRow) Long() bool {
+	return len(t.Description) > describedInShort || strings.Contains(t.Description, "\n")
+}
+
+// Described is what the server says of the tool.
+func (t toolRow) Described() string {
+	return text.EscapeLines([]byte(t.Description[:min(len(t.Description), described)]))
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
