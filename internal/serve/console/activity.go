@@ -145,6 +145,9 @@ func inOrder(set map[string]bool) (list []string) {
 	return list[:min(len(list), maxChoices)]
 }
 
+// exportTime is how long a browser may take for an export.
+const exportTime = 2 * time.Minute
+
 // export sends the rows that the filter selects, the oldest first, each as a line of JSON.
 func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	f, err := readFilter(r.URL.Query(), c.options.Now())
@@ -154,6 +157,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="petrigate-activity.jsonl"`)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(exportTime)) // a connection that knows none has none
 	out := bufio.NewWriter(w)
 	m := f.matcher()
 	for _, one := range c.journal.all() {
@@ -221,6 +225,19 @@ func (r *row) Why() string {
 		return "admitted before the journal begins"
 	}
 	return r.Reason
+}
+
+// When is the time of the row, with its day unless that is today.
+func (r *row) When(now time.Time) string {
+	if midnight(r.Time).Equal(midnight(now)) {
+		return r.Time.Local().Format("15:04:05")
+	}
+	return r.Time.Local().Format("Jan 2 15:04:05")
+}
+
+func midnight(t time.Time) time.Time {
+	y, m, d := t.Local().Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
 // Says are the verdicts that had a say: where the call was refused, those that block it.

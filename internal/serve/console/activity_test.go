@@ -183,7 +183,7 @@ func TestOneCall(t *testing.T) {
 	c.journal.add([][]byte{decision, record(t, audit.Outcome{Time: day.Add(2 * time.Minute), Event: "outcome", Session: "s", Call: 7, Tool: "prod.deploy", Outcome: "unknown", Millis: 120_000}), settled}, 0)
 	_, page := b.get("/activity/" + idOf(decision))
 	for _, want := range []string{
-		`href="/inbox/ap_1"`, "by eve via web, pending", "the call waited 1m0s", `<span class="state unknown">unknown</span> in 2m`, "ask-first", "a.rules:3:1", "settle success by root: it is there",
+		`href="/inbox/ap_1"`, "by eve via web, pending", "the call waited 1m0s", `<span class="state unknown">unknown</span> in 2m`, "ask-first", "a.rules:3:1", "settle success by root: it is there", `settled as <span class="state success">success</span> by root`, `<a href="/activity" aria-current="page">`,
 		"&#34;to&#34;:&#34;x&#34;", "sha256 abc", `&#34;decision&#34;: &#34;allow&#34;`,
 	} {
 		if !strings.Contains(page, want) {
@@ -340,6 +340,16 @@ func TestHealthPage(t *testing.T) {
 	b.desk.status, b.desk.approvals = proxy.Status{}, nil
 	if _, page := b.get("/health"); !strings.Contains(page, "Every upstream answers") || !strings.Contains(page, "No rule has had a person asked") {
 		t.Error(page)
+	}
+}
+
+// TestWhen: a row of another day says which.
+func TestWhen(t *testing.T) {
+	now := time.Date(2026, 1, 2, 0, 30, 0, 0, time.Local)
+	for want, at := range map[string]time.Time{"00:10:00": now.Add(-20 * time.Minute), "Jan 1 23:30:00": now.Add(-time.Hour)} {
+		if got := (&row{Time: at}).When(now); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 

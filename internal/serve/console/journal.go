@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,9 +22,10 @@ const (
 	pastBytes   = 32 << 20
 	pastTime    = 20 * time.Second // to read it
 
-	othersEvery = 2 * time.Second // a database is read again, for what others write
-	othersWhile = time.Minute     // after somebody looked
-	othersTime  = 2 * time.Second // to read it
+	othersEvery   = 2 * time.Second // a database is read again, for what others write
+	othersWhile   = time.Minute     // after somebody looked
+	othersTime    = 2 * time.Second // to read it
+	othersRecords = journalRows     // of each of them at a time
 )
 
 // A journal has the newest calls, and what else happened. It begins with the records of
@@ -65,10 +67,13 @@ func (j *journal) run(ctx context.Context, feed *audit.Feed, past trail.Source) 
 	}
 	live := feed.Follow(recordsHeld)
 	defer live.Close()
+	var others *trail.Others
+	if database, ok := past.(trail.Database); ok {
+		others = database.Others(ctx)
+	}
 	if past != nil {
 		j.readPast(ctx, past)
 	}
-	database, shared := past.(trail.Database)
 	tick := time.NewTicker(othersEvery)
 	defer tick.Stop()
 	for {
@@ -78,8 +83,8 @@ func (j *journal) run(ctx context.Context, feed *audit.Feed, past trail.Source) 
 		case <-live.Ready():
 			j.add(live.Take())
 		case <-tick.C:
-			if shared && j.watched() {
-				j.readOthers(ctx, database)
+			if others != nil && j.watched() {
+				j.readOthers(ctx, others)
 			}
 		}
 	}
@@ -95,18 +100,11 @@ func (j *journal) readPast(ctx context.Context, past trail.Source) {
 	j.setReading(false, err)
 }
 
-// readOthers reads what other processes have written to the database meanwhile. What was read
-// before is passed over.
-func (j *journal) readOthers(ctx context.Context, database trail.Database) {
+// readOthers reads what other processes have written to the database meanwhile.
+func (j *journal) readOthers(ctx context.Context, others *trail.Others) {
 	ctx, cancel := context.WithTimeout(ctx, othersTime)
 	defer cancel()
-	var records []trail.Record
-	for r, err := range database.Records(ctx, &trail.Filter{Since: j.newest()}) {
-		if err != nil || len(records) == recordsHeld {
-			break // the next time tries again
-		}
-		records = append(records, r)
-	}
+	records, _ := others.Read(ctx, othersRecords) // the next time tries again
 	j.add(eventsOf(records), 0)
 }
 
@@ -168,9 +166,13 @@ func (j *journal) take(record []byte) (joined bool) {
 	case e.Event == "task":
 		return j.change(&e, func(r *row) bool { return r.Tool == toolOf(&e) && r.Outcome == "" }, func(r *row) { r.Task = e.Task })
 	default:
+		if how, ok := strings.CutPrefix(e.Event, "settle "); ok {
+			joined = j.change(&e, func(r *row) bool { return r.isSettled(&e) }, func(r *row) { r.Settled, r.SettledBy = how, e.Actor })
+		}
 		if r := happened(id, &e); r != nil {
 			j.push(r)
 		}
+		return joined
 	}
 	return false
 }
@@ -280,17 +282,6 @@ func (j *journal) watched() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.now().Sub(j.looked) < othersWhile
-}
-
-// newest is the time of the newest row, or else when the journal began.
-func (j *journal) newest() time.Time {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	newest := j.began
-	if len(j.rows) > 0 {
-		newest = j.rows[len(j.rows)-1].Time
-	}
-	return newest
 }
 
 // more returns a channel that is closed with the next row.

@@ -53,6 +53,8 @@ type row struct {
 	Millis    float64         `json:"ms,omitempty"`
 	By        string          `json:"by,omitempty"` // who settled it, where it was not the upstream's result
 	Ended     time.Time       `json:"ended,omitzero"`
+	Settled   string          `json:"settled,omitempty"` // as an operator said that it ended
+	SettledBy string          `json:"settledBy,omitempty"`
 	About     string          `json:"about,omitempty"` // what else is to be said of an event: a net, a process
 
 	n uint64 // counts from 1, in the order in which the journal learned of it
@@ -62,7 +64,7 @@ type row struct {
 func (r *row) IsCall() bool { return r.Event == "call" }
 
 // Open reports whether the call was let through and has not ended, as far as is known.
-func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" }
+func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" && r.Settled == "" }
 
 // idOf names a record, in every process that reads it.
 func idOf(record []byte) string {
@@ -112,6 +114,11 @@ func ended(id string, e *trail.Entry) *row {
 
 func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
+}
+
+// isSettled reports whether an operator can have said of this call how it ended.
+func (r *row) isSettled(e *trail.Entry) bool {
+	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
 // clocks is how far the times of a decision and of its outcome may be apart beside what the

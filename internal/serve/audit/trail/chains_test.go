@@ -18,10 +18,17 @@ import (
 // rows are the records of a database, in the order of commits.
 type rows struct {
 	backend.Backend
-	all []backend.Record
+	all  []backend.Record
+	own  string // the writer that this process is
+	away error
 }
 
+func (r *rows) Writer() string { return r.own }
+
 func (r *rows) Heads(context.Context) ([]backend.Record, error) {
+	if r.away != nil {
+		return nil, r.away
+	}
 	last := map[string]backend.Record{}
 	var order []string
 	for _, row := range r.all {

@@ -96,3 +96,42 @@ func TestRecentOfDatabase(t *testing.T) {
 		consecutive(t, fmt.Sprint(n), got, 500-uint64(min(n, 500))+1, 500)
 	}
 }
+
+// TestOthers: the records of other processes are read once each, from now on.
+func TestOthers(t *testing.T) {
+	db := &rows{own: "me"}
+	for range 3 {
+		db.add("a", `{"event":"outcome"}`)
+		db.add("me", `{"event":"outcome"}`)
+	}
+	others := trail.Database{Backend: db}.Others(t.Context())
+	read := func(most int, want string) {
+		t.Helper()
+		records, err := others.Read(t.Context(), most)
+		got := ""
+		for _, r := range records {
+			got += fmt.Sprint(r.Writer, r.Seq, " ")
+		}
+		if err != nil || got != want {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	read(10, "")
+	for range 3 {
+		db.add("a", `{"event":"outcome"}`)
+		db.add("me", `{"event":"outcome"}`)
+		db.add("b", `{"event":"outcome"}`)
+	}
+	read(2, "a4 a5 b1 b2 ")
+	read(2, "a6 b3 ")
+	read(2, "")
+	db.away = errors.New("it is away")
+	if _, err := others.Read(t.Context(), 2); !errors.Is(err, db.away) {
+		t.Error(err)
+	}
+	late := trail.Database{Backend: db}.Others(t.Context())
+	db.away, others = nil, late
+	read(2, "")
+	db.add("b", `{"event":"outcome"}`)
+	read(2, "b4 ")
+}
