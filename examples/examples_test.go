@@ -40,7 +40,7 @@ func TestExamples(t *testing.T) {
 
 // environment is what the configurations ask for.
 func environment(name string) (string, bool) {
-	value, ok := map[string]string{"WORKSPACE": "/srv/project", "DEPLOY_TOKEN": "x", "CLIENT_SECRET": "x", "DISCORD_TOKEN": "x", "GITHUB_TOKEN": "x"}[name]
+	value, ok := map[string]string{"WORKSPACE": "/srv/project", "DEPLOY_TOKEN": "x", "CLIENT_SECRET": "x", "DISCORD_TOKEN": "x", "GITHUB_TOKEN": "x", "PETRIGATE_HOOK_SECRET": "0123456789abcdef"}[name]
 	return value, ok
 }
 

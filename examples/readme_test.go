@@ -74,7 +74,7 @@ func TestReadmeIsShort(t *testing.T) {
 
 // TestPages loads the configurations of the pages about it.
 func TestPages(t *testing.T) {
-	for _, page := range []string{"servers.md", "http.md", "oauth.md"} {
+	for _, page := range []string{"servers.md", "http.md", "oauth.md", "approvals.md"} {
 		blocks := fence.FindAllStringSubmatch(read(t, "../docs/"+page), -1)
 		for _, block := range blocks {
 			t.Run(page, func(t *testing.T) { checkConfig(t, block[2]) })

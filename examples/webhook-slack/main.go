@@ -13,6 +13,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -190,7 +191,9 @@ func (g *glue) answer(q question, decision, user string) {
 		log.Print(err)
 		return
 	}
-	r, err := http.NewRequest(http.MethodPost, q.Answer, strings.NewReader(string(body)))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // Slack waits for 3
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.Answer, strings.NewReader(string(body)))
 	if err != nil {
 		log.Print(err)
 		return
@@ -199,7 +202,7 @@ func (g *glue) answer(q question, decision, user string) {
 	r.Header.Set("X-Petrigate-Signature", "t="+t+",v1="+mac(g.secret, t+"."+string(body)))
 	response, err := g.slack.client.Do(r)
 	if err != nil {
-		g.slack.tell(user, "petrigate cannot be reached: "+q.ID+" is not answered.")
+		g.slack.tell(user, "petrigate does not respond: see whether "+q.ID+" still waits.")
 		return
 	}
 	defer func() { _ = response.Body.Close() }()

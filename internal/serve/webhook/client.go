@@ -65,12 +65,8 @@ func permitted(address string, plain bool) error {
 func (h *Hook) deliver(ctx context.Context, q *question, event string) {
 	delivery := rand.Text()
 	for wait := h.Retry; ; wait = min(2*wait, lastRetry) {
-		body, err := h.message(q.id, event, delivery)
-		if err != nil { // it is not kept any more
-			return
-		}
-		err = h.post(ctx, q, delivery, body)
-		if ctx.Err() != nil {
+		err := h.attempt(ctx, q, event, delivery)
+		if ctx.Err() != nil || errors.Is(err, errForgotten) {
 			return
 		}
 		h.note(err)
@@ -87,15 +83,27 @@ func (h *Hook) deliver(ctx context.Context, q *question, event string) {
 	}
 }
 
-// post posts a message once, as soon as there is a free slot.
-func (h *Hook) post(ctx context.Context, q *question, delivery string, body []byte) error {
+// errForgotten is the error of a message about an approval that is not kept any more.
+var errForgotten = errors.New("the approval is not kept any more")
+
+// attempt posts an event once, as soon as there is a free slot: what is long is made for few
+// questions at a time.
+func (h *Hook) attempt(ctx context.Context, q *question, event, delivery string) error {
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	body, err := h.message(q.id, event, delivery)
+	if err != nil {
+		return errForgotten
+	}
 	q.tried = true
+	return h.post(ctx, delivery, body)
+}
+
+func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("the URL cannot be used")
