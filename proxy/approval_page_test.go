@@ -54,7 +54,12 @@ func TestPage(t *testing.T) {
 				if !slices.Equal(a.Channels, []string{"web", "url"}) {
 					t.Errorf("it was put to %v", a.Channels)
 				}
-				id := q.send(opened)
+				id := q.call
+				if l.modern {
+					id = q.send(opened)
+				} else {
+					c.respond(q.elicit, opened)
+				}
 				c.must("safe", `{}`)
 				s.pending(1)
 				s.executed("deploy", 0)
@@ -202,7 +207,7 @@ func TestPageOfParkedCall(t *testing.T) {
 		if r := c.reply(q.call); r.decision("decision") != "ask" {
 			t.Fatalf("%s", r.raw)
 		}
-		c.send([]byte(`{"jsonrpc":"2.0","id":`+q.elicit+`,"result":`+accept+`}`), nil)
+		c.respond(q.elicit, accept)
 		if again, first := c.parked("deploy", `{}`), s.pending(1)[0].ID; again != first {
 			t.Errorf("%s and %s", first, again)
 		}

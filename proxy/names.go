@@ -125,10 +125,14 @@ func (p *Proxy) approval() pipeline.Approval {
 		}
 		return func(r approval.Record) { f(p.approvalInfo(r)) }
 	}
-	return pipeline.Approval{
-		Channels: a.Channels, Hold: a.Hold, HoldFor: a.HoldFor, Expire: a.Expire, Cooldown: a.Cooldown, Verb: a.Verb, Page: a.Page,
-		Asked: tell(a.Asked), Answered: tell(a.Answered),
+	hold, page := a.HoldFor, a.Page
+	if hold == nil {
+		hold = func(string) time.Duration { return a.Hold }
 	}
+	if page == nil {
+		page = func(string) string { return "" }
+	}
+	return pipeline.Approval{Hold: hold, Expire: a.Expire, Verb: a.Verb, Page: page, Asked: tell(a.Asked), Answered: tell(a.Answered)}
 }
 
 // Access says who may speak to the HTTP endpoint. The zero value lets nobody

@@ -146,7 +146,7 @@ func (p *Pipeline) awaitPerson(ctx context.Context, c *Call, r *approval.Request
 	case !c.Peer.Rev.InputRequired:
 		shown = p.elicit(c, r, way)
 	}
-	hold := min(p.holdFor(c), r.Expires.Sub(p.Life.Now()))
+	hold := min(p.Approval.Hold(c.Peer.Name), r.Expires.Sub(p.Life.Now()))
 	if c.Peer.Rev.InputRequired {
 		hold = min(hold, roundHold)
 	}
@@ -164,14 +164,6 @@ func (p *Pipeline) awaitPerson(ctx context.Context, c *Call, r *approval.Request
 		return approval.Pending, inputRequired{state: p.Sealer.Seal(seal.Round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
 	}
 	return approval.Pending, waiting(asking.Parked(r.ID), r)
-}
-
-// holdFor returns how long a call of the client may be held.
-func (p *Pipeline) holdFor(c *Call) time.Duration {
-	if p.Approval.HoldFor == nil {
-		return p.Approval.Hold
-	}
-	return p.Approval.HoldFor(c.Peer.Name)
 }
 
 // tellOperators logs, once, that a call has begun to wait for a person.

@@ -36,18 +36,10 @@ func (p *Pipeline) wayToClient(c *Call, r *approval.Request) (channel string) {
 		return ""
 	case r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && len(p.text(r)) <= maxShown:
 		return approval.Elicit
-	case r.Allows(approval.URL) && c.Peer.OpensURL() && !r.WasOpened() && p.page(r) != "":
+	case r.Allows(approval.URL) && c.Peer.OpensURL() && !r.WasOpened() && p.Approval.Page(r.ID) != "":
 		return approval.URL
 	}
 	return ""
-}
-
-// page returns the URL of the page of r; empty: there is none.
-func (p *Pipeline) page(r *approval.Request) string {
-	if p.Approval.Page == nil {
-		return ""
-	}
-	return p.Approval.Page(r.ID)
 }
 
 // An elicitation is an elicitation/create that a client with a handshake was sent for an
@@ -117,7 +109,7 @@ func (p *Pipeline) follow(e *elicitation) {
 		select {
 		case result := <-e.result:
 			p.takeElicitation(r, e.channel, result)
-			if open, waits = false, r.WasOpened(); !waits {
+			if open, waits = false, e.channel == approval.URL && r.WasOpened(); !waits {
 				return
 			}
 		case <-r.Answered():
@@ -167,7 +159,7 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	}
 	call := p.Approvals.Look(r).Call
 	return asking.Page(fmt.Sprintf("Allow %s on upstream %s? The page of approval %s shows the whole call.",
-		text.Escape(call.Tool), text.Escape(call.Upstream), r.ID), p.page(r), id)
+		text.Escape(call.Tool), text.Escape(call.Upstream), r.ID), p.Approval.Page(r.ID), id)
 }
 
 // inputRequired is an InputRequiredResult (2026-07-28): it asks for another round.

@@ -36,18 +36,12 @@ type Options struct {
 	Where        func(gate.Position) string // a position as people read it
 }
 
-// Approval says how people are asked. With the zero value nobody is: a call that needs an
-// approval is refused.
+// Approval says how people are asked. Its Hold and Page are not nil.
 type Approval struct {
-	Channels []string                          // by which people may answer, all at once; see the package approval
-	Hold     time.Duration                     // how long a call waits before it is parked
-	HoldFor  func(client string) time.Duration // the same for a client, by its name; nil: Hold
-	Expire   time.Duration                     // how long a question and its answer are good; 0: 15 min
-	Cooldown time.Duration                     // how long a denial stands against the same call of the session; 0: 10 min
-	Verb     string                            // what the log tells operators to run who are to answer; empty: petrigate approvals
-
-	// Page returns the URL of the page of an approval; nil, or empty: there is none.
-	Page func(id string) string
+	Hold   func(client string) time.Duration // how long a call waits before it is parked, by the name of its client
+	Expire time.Duration                     // how long a question and its answer are good
+	Verb   string                            // what the log tells operators to run who are to answer
+	Page   func(id string) string            // the URL of the page of an approval; empty: there is none
 
 	// Asked is told of each request when the first call begins to wait for it, and Answered
 	// of each answer that counts; nil: nobody is. Both must not block, and must be safe for
