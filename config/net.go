@@ -127,14 +127,19 @@ func readNetFile(d *decoder, src []byte) (nets []Net) {
 func readNets(v Value) ([]Net, bool) {
 	entries, ok := filled(each(readNetEntry))(v)
 	nets := slices.Concat(entries...)
+	v.uniqueNets(nets)
+	return nets, ok
+}
+
+// uniqueNets reports nets with the name of another one.
+func (d *decoder) uniqueNets(nets []Net) {
 	seen := make(map[string]Position, len(nets))
 	for _, net := range nets {
 		if first, ok := seen[net.Name]; ok && net.Name != "" {
-			v.foreign(net.Position, fmt.Sprintf("duplicate net %q", net.Name), "the first is at "+first.String())
+			d.foreign(net.Position, fmt.Sprintf("duplicate net %q", net.Name), "the first is at "+first.String())
 		}
 		seen[net.Name] = net.Position
 	}
-	return nets, ok
 }
 
 func readNetEntry(v Value) (nets []Net, ok bool) {

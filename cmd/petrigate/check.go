@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -72,22 +71,8 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	source.Tools, source.Schemas = known.Names(), known.Schemas
-	result, err := policy.Build(source)
-	var invalid diag.List
-	if err != nil && !errors.As(err, &invalid) {
-		return err
-	}
-	problems = slices.Concat(problems, result.Problems, check.NoPolicy(source), check.ShortSessions(source))
-	if err != nil {
-		return f.answer(s, check.NewReport(problems, result, known, nil))
-	}
-	tools := known
-	if !known.Known {
-		tools = check.LikelyTools(cfg, result)
-	}
 	watch := newProgress(s.err)
-	v, err := check.Run(ctx, result, source, tools, check.Effort{States: f.states, Time: f.timeout, Narrower: policydiff.Narrower, Report: func(spent time.Duration) {
+	report, _, err := check.Look(ctx, source, problems, known, check.Effort{States: f.states, Time: f.timeout, Narrower: policydiff.Narrower, Report: func(spent time.Duration) {
 		watch.say(func() string {
 			return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent.Seconds(), f.timeout.Seconds())
 		})
@@ -96,7 +81,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	return f.answer(s, check.NewReport(slices.Concat(problems, v.Problems()), result, known, v))
+	return f.answer(s, report)
 }
 
 func (f checkFlags) answer(s stdio, report check.Report) (err error) {
@@ -121,9 +106,9 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 		return source, problems, err
 	}
 	cfg := source.Config
-	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg))
-	if !f.live { // which has them as errors
-		problems = slices.Concat(problems, check.MissingCommands(cfg, diag.Warning), daemon.TLSProblems(cfg, diag.Warning))
+	if !f.live {
+		return source, daemon.Doubts(cfg), nil
 	}
+	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)) // it has the others as errors
 	return source, problems, nil
 }

@@ -18,7 +18,7 @@ import (
 // then by claim.
 func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	r.Problems.Print(w, ink)
-	if _, err := fmt.Fprintln(w, r.summary()); err != nil {
+	if _, err := fmt.Fprintln(w, r.Summary()); err != nil {
 		return err
 	}
 	if verbose && len(r.Nets) > 0 {
@@ -50,7 +50,7 @@ func tableBelow(w io.Writer, head string, rows [][]string) error {
 // printVerified writes which tools can be called, what became of the claims,
 // and what else is known.
 func (r Report) printVerified(w io.Writer, verbose bool) error {
-	if err := tableBelow(w, "TOOL|CAN BE CALLED|NETS", r.toolRows()); err != nil {
+	if err := tableBelow(w, "TOOL|CAN BE CALLED|NETS", r.ToolRows()); err != nil {
 		return err
 	}
 	var rows [][]string
@@ -60,7 +60,7 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	if err := tableBelow(w, "CLAIM|RESULT|FROM", rows); err != nil {
 		return err
 	}
-	notes := r.verified.notes()
+	notes := r.Notes()
 	if verbose {
 		notes = append(notes, r.verified.details()...)
 	}
@@ -73,9 +73,12 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	return nil
 }
 
-// toolRows says of each name whether and how it can be called, and which nets
+// ToolRows say of each name whether and how it can be called, and which nets
 // list it.
-func (r Report) toolRows() [][]string {
+func (r Report) ToolRows() [][]string {
+	if r.verified == nil {
+		return nil
+	}
 	nets, asks := make(map[string][]string), make(map[string]int)
 	for _, net := range r.verified.policy.Nets() {
 		for _, t := range net.Transitions {
@@ -187,8 +190,8 @@ func (v *Analysis) details() []string {
 	return append(lines, "claims are about one session, with these nets active; a reset or new rules begin anew")
 }
 
-// summary returns the line with the verdict and the counts.
-func (r Report) summary() string {
+// Summary is the line with the verdict and the counts.
+func (r Report) Summary() string {
 	errs, warnings := len(r.Problems.Of(diag.Error)), len(r.Problems.Of(diag.Warning))
 	verdict, of := "ok", ""
 	if len(r.Nets) > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/draft"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -35,6 +36,7 @@ type Options struct {
 	Proxy   Proxy
 	Hosts   []string         // host:port, or a host with any port, by which browsers may call it
 	Channel string           // by which answers come; empty: web
+	Drafts  *draft.Desk      // of the policy; nil: the policy is not shown
 	Feed    *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
 	Past    trail.Source     // the records of before; nil: there are none
 	Log     *slog.Logger     // nil: discard
@@ -95,6 +97,9 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("POST /stop", c.stop)
 	mux.HandleFunc("POST /start", c.start)
 	mux.HandleFunc("GET /events", c.events)
+	mux.HandleFunc("GET /policy", c.policy)
+	mux.HandleFunc("GET /policy/{what}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/policy", http.StatusSeeOther) })
+	mux.HandleFunc("POST /policy/{what}", c.draft)
 	mux.HandleFunc("POST /logout", c.doors.logout)
 	return mux
 }

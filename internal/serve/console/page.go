@@ -20,18 +20,20 @@ var pageFiles embed.FS
 // pages are the templates. Whatever others have written goes through plain, lines or json:
 // html/template keeps it from being markup, and these keep it from looking like something else.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"plain": text.Escape,
-	"lines": func(s string) string { return text.EscapeLines([]byte(s)) },
-	"json":  indented,
-	"count": text.Count,
-	"group": text.Grouped,
-	"ago":   ago,
-	"left":  func(now, t time.Time) string { return text.Duration(max(t.Sub(now), 0)) },
-	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
-	"day":   func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") },
-	"tab":   tabOf,
-	"card":  cardOf,
+	"plain":  text.Escape,
+	"lines":  func(s string) string { return text.EscapeLines([]byte(s)) },
+	"json":   indented,
+	"count":  text.Count,
+	"group":  text.Grouped,
+	"ago":    ago,
+	"left":   func(now, t time.Time) string { return text.Duration(max(t.Sub(now), 0)) },
+	"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clock":  func(t time.Time) string { return t.Local().Format("15:04:05") },
+	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") },
+	"tab":    tabOf,
+	"card":   cardOf,
+	"stepto": stepTo,
+	"less":   func(n int) int { return n - 1 },
 }).ParseFS(pageFiles, "pages/*.html"))
 
 // ago is how long ago something was; at is a [time.Time], or a pointer to one.

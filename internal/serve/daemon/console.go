@@ -48,8 +48,9 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	s.address = listener.Addr().String()
 	_, port, _ := net.SplitHostPort(s.address) // it is an address
 	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
+	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
-		Proxy: s.daemon, Hosts: hosts, Channel: s.channel(), Feed: s.daemon.feed, Past: s.daemon.past(), Log: s.daemon.log,
+		Proxy: s.daemon, Drafts: drafts, Hosts: hosts, Channel: s.channel(), Feed: s.daemon.feed, Past: s.daemon.past(), Log: s.daemon.log,
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
@@ -58,6 +59,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 		s.console.Close()
 		_ = server.Close()
 		<-served
+		drafts.Close()
 	}
 	s.daemon.log.Info("serving the console", "url", "http://"+s.address+"/", "open", "petrigate open")
 	return s.address, s.console, nil

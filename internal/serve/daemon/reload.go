@@ -160,6 +160,13 @@ func (s *reloads) watched() []string {
 	return filesOf(s.config)
 }
 
+// inForce is the configuration in force, with its policy.
+func (s *reloads) inForce() (*config.Config, *policy.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config, s.result
+}
+
 // read is what was in these files when they were read, see [config.Config].Sums.
 func (s *reloads) read() map[string]string {
 	s.mu.Lock()

@@ -141,12 +141,19 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	default:
 		r.report.Different++
 	}
-	r.count(e, v)
+	was := r.count(e, v)
+	if r.report.First != nil && r.differs == nil {
+		return
+	}
+	d := &Divergence{
+		Writer: record.Writer, Seq: record.Seq, Time: e.Time, Session: e.Session, Tool: e.Tool, Names: e.Names, Wrong: same, Was: was, Now: v.decision,
+		Recorded: text(e.Decision.Decision, e.Kind, e.Nets), Replayed: text(v.decision, string(v.kind), v.nets), Reason: v.reason,
+	}
 	if r.report.First == nil {
-		r.report.First = &Divergence{
-			Writer: record.Writer, Seq: record.Seq, Time: e.Time, Session: e.Session, Tool: e.Tool, Names: e.Names, Wrong: same,
-			Recorded: text(e.Decision.Decision, e.Kind, e.Nets), Replayed: text(v.decision, string(v.kind), v.nets), Reason: v.reason,
-		}
+		r.report.First = d
+	}
+	if r.differs != nil {
+		r.differs(d)
 	}
 }
 
@@ -221,9 +228,10 @@ func (r *Replay) off(s *session, i int) bool {
 	return on && off
 }
 
-// count counts a decision that comes out otherwise, by the rules behind it.
-func (r *Replay) count(e *trail.Entry, v *verdict) {
-	was := e.Decision.Decision
+// count counts a decision that comes out otherwise, by the rules behind it. It returns what
+// it was.
+func (r *Replay) count(e *trail.Entry, v *verdict) (was string) {
+	was = e.Decision.Decision
 	if e.Kind == string(gate.KindApproval) {
 		was = "ask"
 	}
@@ -242,6 +250,7 @@ func (r *Replay) count(e *trail.Entry, v *verdict) {
 	if !counted {
 		r.rules[c]++
 	}
+	return was
 }
 
 // text is a decision in words, with the nets that are behind it.

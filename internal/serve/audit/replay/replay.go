@@ -16,6 +16,8 @@ type Options struct {
 	Active  []string                   // the nets that are active at the start; nil: all
 	Where   func(gate.Position) string // a position as the report has it; nil: as it is
 	Durable bool                       // the states outlive a process, where the log does not say otherwise
+	Partial bool                       // records before the first one are left out
+	Differs func(*Divergence)          // is told of each decision that comes out otherwise; may be nil
 }
 
 // A Replay makes the decisions of a log again, record by record ([Replay.Add]).
@@ -40,6 +42,7 @@ type Replay struct {
 	known    map[string]loaded // policies by their fingerprints
 	writers  map[string]bool   // of a database, of which some record was read
 	cut      bool              // the log does not begin with its first record
+	differs  func(*Divergence) // may be nil
 
 	report       Report
 	fingerprints map[string]bool
@@ -57,7 +60,7 @@ type loaded struct {
 // New returns a replay under a policy.
 func New(o Options) (*Replay, error) {
 	r := &Replay{
-		original: o.Policy, active: o.Active, where: o.Where, stand: &stand{}, fallback: o.Durable,
+		original: o.Policy, active: o.Active, where: o.Where, stand: &stand{}, fallback: o.Durable, cut: o.Partial, differs: o.Differs,
 		sessions: map[string]*session{}, parts: map[partKey]*part{}, drivers: map[string]string{}, known: map[string]loaded{}, writers: map[string]bool{},
 		fingerprints: map[string]bool{}, rules: map[RuleCount]int{}, reasons: map[string]int{},
 	}

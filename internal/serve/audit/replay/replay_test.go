@@ -360,6 +360,42 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
+// TestEachDifference: somebody is told of every decision that comes out otherwise. Of a log
+// whose first records are left out, what depends on them is not known.
+func TestEachDifference(t *testing.T) {
+	p := ruled(t, "limit push to 2 per session")
+	path := logOf(t, p, audit.Hash, `push {}`, `push {}`, `push {}`, `edit {}`)
+	for _, partial := range []bool{false, true} {
+		other := ruled(t, "limit push to 1 per session\nrequire human-approval before edit")
+		var told []string
+		r, err := replay.New(replay.Options{Policy: other.Policy, Partial: partial, Differs: func(d *replay.Divergence) {
+			told = append(told, d.Tool+" "+d.Was+">"+d.Now)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for record, err := range trail.File(path).Records(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := record.Entry()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !partial || e.Event != "session opened" {
+				r.Add(&record, &e)
+			}
+		}
+		want, unknown := "push allow>refuse edit allow>ask", 0
+		if partial {
+			want, unknown = "", 2
+		}
+		if got := r.Report(); strings.Join(told, " ") != want || got.Unknown != unknown {
+			t.Errorf("partial %v: %q, %+v", partial, told, got)
+		}
+	}
+}
+
 // TestNotGuessed: nets that read more than is on record take no part.
 func TestNotGuessed(t *testing.T) {
 	nets := []gate.Net{{

@@ -36,6 +36,8 @@ type Divergence struct {
 	Replayed string    `json:"replayed"`
 	Reason   string    `json:"reason,omitempty"` // of a refusal now
 	Wrong    bool      `json:"wrong"`            // see [Report.Wrong]
+	Was      string    `json:"-"`                // refuse, ask or allow
+	Now      string    `json:"-"`
 }
 
 // A RuleCount counts decisions that come out otherwise, by the rule that is behind that.

@@ -1,0 +1,35 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// Look builds the policy of a source and proves what can be proved. Problems are those that
+// are known of the configuration; without known tools, rules make some likely. The result is
+// nil where an error keeps the policy from being built.
+func Look(ctx context.Context, source policy.Source, problems diag.List, known ToolSet, e Effort) (Report, *policy.Result, error) {
+	source.Tools, source.Schemas = known.Names(), known.Schemas
+	result, err := policy.Build(source)
+	var invalid diag.List
+	if err != nil && !errors.As(err, &invalid) {
+		return Report{}, nil, err
+	}
+	problems = slices.Concat(problems, result.Problems, NoPolicy(source), ShortSessions(source))
+	if err != nil || ctx.Err() != nil {
+		return NewReport(problems, result, known, nil), nil, ctx.Err()
+	}
+	tools := known
+	if !known.Known {
+		tools = LikelyTools(source.Config, result)
+	}
+	v, err := Run(ctx, result, source, tools, e)
+	if err != nil {
+		return Report{}, nil, err
+	}
+	return NewReport(slices.Concat(problems, v.Problems()), result, known, v), result, nil
+}

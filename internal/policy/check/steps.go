@@ -1,0 +1,199 @@
+package check
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Notes are what else is known of the policy.
+func (r Report) Notes() []string {
+	if r.verified == nil {
+		return nil
+	}
+	return r.verified.notes()
+}
+
+// A Claim is a claim with its result.
+type Claim struct {
+	Text   string
+	Rule   gate.Position
+	Result string // proved, refuted, unknown
+	Told   string // the result, and how far it goes
+	Why    string // it is unknown, or there are no calls that refute it
+	Part   string // of several, the one that is refuted or unknown
+	Broken string // what the calls of Steps come to; empty: no calls refute it
+}
+
+// Claims are the claims, in their order.
+func (r Report) Claims() []Claim {
+	if r.verified == nil {
+		return nil
+	}
+	var all []Claim
+	for i, p := range r.verified.proofs {
+		c := Claim{Text: p.Text, Rule: p.Rule, Result: p.Result.String(), Told: resultOf(p), Why: r.Proofs[i].Why, Part: r.Proofs[i].Part}
+		if len(p.Counterexample) > 0 {
+			c.Broken = strings.TrimPrefix(brokenBy(p), ", ")
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// A Step is one step of the calls that refute a claim.
+type Step struct {
+	Text    string // what happens; empty: nothing yet
+	Verdict string // of a call: allow, refuse, ask
+	Reason  string // of a refusal
+	Nets    []NetStep
+}
+
+// A NetStep is what a net says of a step, and where its tokens are behind it.
+type NetStep struct {
+	Net     string
+	Rule    gate.Position
+	Says    string // of a call; empty: nothing
+	Marking string
+	Moved   bool // the step moved it
+}
+
+// mostSteps is how many steps are told apart. Nobody steps through more.
+const mostSteps = 200
+
+// Steps plays the calls that refute a claim, beginning with the start. Nets that have nothing
+// to do with any of them are left out. More is how many steps there are beyond those that
+// are played.
+func (r Report) Steps(claim int) (all []Step, more int) {
+	if r.verified == nil || claim < 0 || claim >= len(r.verified.proofs) {
+		return nil, 0
+	}
+	v := r.verified
+	run := v.proofs[claim].Counterexample
+	if len(run) == 0 {
+		return nil, 0
+	}
+	p := player{v: v, box: sandbox.New(v.policy, nil), returns: map[int][]byte{}, names: map[int]string{}, concerned: map[string]bool{}}
+	p.session = p.box.Session("")
+	all = append(all, Step{Nets: p.nets(nil)})
+	for i, step := range run {
+		if i == mostSteps || p.played > longestPlayed {
+			more = len(run) - i
+			break
+		}
+		all = append(all, p.play(step))
+	}
+	for i := range all {
+		var nets []NetStep
+		for _, n := range all[i].Nets {
+			if p.concerned[n.Net] {
+				nets = append(nets, n)
+			}
+		}
+		all[i].Nets = nets
+	}
+	return all, more
+}
+
+// A player plays a run and notes what each net says.
+type player struct {
+	v         *Analysis
+	box       *sandbox.Sandbox
+	session   *sandbox.Session
+	returns   map[int][]byte
+	names     map[int]string // of calls
+	played    int
+	before    map[string]string // the marking of each net
+	concerned map[string]bool
+}
+
+func (p *player) play(step verify.Step) Step {
+	id := strconv.Itoa(step.Call)
+	switch {
+	case step.Wait > 0:
+		wait := step.Wait * time.Duration(max(1, step.Times))
+		p.box.Wait(wait)
+		p.session.Tick(p.box.Now())
+		return Step{Text: text.Exact(wait) + " pass", Nets: p.nets(nil)}
+	case step.Ends:
+		p.session.End(id, gate.End{Outcome: step.Outcome, Result: p.returns[step.Call]})
+		return Step{Text: p.names[step.Call] + " " + ending(verify.Step{Result: string(p.returns[step.Call])}, step.Outcome), Nets: p.nets(nil)}
+	}
+	p.returns[step.Call] = []byte(step.Result)
+	p.names[step.Call] = "the call " + text.Escape(step.Name)
+	p.played += max(1, step.Times)
+	call := p.v.tools.call(step)
+	call.ID, call.Time = id, p.box.Now()
+	said := p.session.Classify(call)
+	d, _ := p.session.Repeat(call, sandbox.Yes, step.Times, []byte(step.Result))
+	s := Step{Text: Called(step) + " is called"}
+	if step.Times > 0 {
+		s.Text += ", and " + ending(step, gate.Success)
+	}
+	if step.Times > 1 {
+		s.Text += ", " + text.Count(step.Times, "time")
+	}
+	switch d := d.(type) {
+	case *gate.Allow:
+		s.Verdict = "allow"
+	case *gate.Refusal:
+		s.Verdict, s.Reason = "refuse", d.Text
+	default:
+		s.Verdict = "ask"
+	}
+	s.Nets = p.nets(said)
+	return s
+}
+
+// nets is how the nets are, where they have said this of a call.
+func (p *player) nets(said []gate.Verdict) []NetStep {
+	says := map[string]string{}
+	for _, s := range said {
+		if word := verdictText(s); word != "" {
+			says[s.Net] = word
+		}
+	}
+	after := map[string]string{}
+	var all []NetStep
+	for _, n := range p.session.Nets() {
+		info := p.v.nets[n.Name]
+		marking := n.String()
+		if n.Key == "" && n.Spent == "" {
+			marking = p.v.tokensText(n)
+		}
+		after[n.Name] = marking
+		step := NetStep{Net: n.Name, Rule: info.Rule, Says: says[n.Name], Marking: marking, Moved: p.before != nil && p.before[n.Name] != marking}
+		if step.Says != "" || step.Moved {
+			p.concerned[n.Name] = true
+		}
+		all = append(all, step)
+	}
+	p.before = after
+	return all
+}
+
+// verdictText says what a net says of a call; empty: nothing.
+func verdictText(v gate.Verdict) string {
+	by := ""
+	if v.Transition != "" {
+		by = " by " + v.Transition
+	}
+	switch {
+	case v.Kind == gate.Free:
+		return "free"
+	case v.Kind == gate.Gated && v.Manual:
+		return "asks a person, who approves" + by
+	case v.Kind == gate.Gated:
+		return "lets it pass" + by
+	case v.Kind == gate.Blocked:
+		return "blocks it"
+	case v.Kind == gate.Yields:
+		return "yields to other nets"
+	}
+	return ""
+}

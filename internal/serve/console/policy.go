@@ -1,0 +1,175 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/serve/draft"
+)
+
+// policyBody is the policy in force, a draft of one of its texts, and what was found out
+// about that.
+type policyBody struct {
+	*draft.Policy
+	Text  draft.Text // that is drafted; its Text is as the person has it
+	Dirty bool       // it is not the one in force
+	Known bool       // names are held against the tools of the servers
+	Since string     // of the record
+	Claim *claimBody // of the policy in force, that somebody steps through; nil: none
+
+	Checked  *draft.Checked
+	Compared *draft.Compared
+	Replayed *draft.Replayed
+	Steps    *claimBody // of the draft
+	Wrong    string     // why there is nothing of these
+}
+
+// A claimBody is a claim whose refutation somebody steps through.
+type claimBody struct {
+	check.Claim
+	Number int
+	Steps  []check.Step
+	At     int // the step that is shown
+	More   int // steps that are not told apart
+	Draft  bool
+}
+
+// Step is the step that is shown.
+func (c *claimBody) Step() check.Step { return c.Steps[c.At] }
+
+// sinces are the times since which decisions are made again.
+var sinces = []struct {
+	Name, Label string
+	For         time.Duration // 0: all
+}{{"", "all that is on record", 0}, {"1h", "the last hour", time.Hour}, {"24h", "the last day", 24 * time.Hour}, {"168h", "the last week", 7 * 24 * time.Hour}}
+
+// policy is the page of the policy in force, with an editor.
+func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
+	if b := c.policyBody(w, r, r.FormValue("text")); b != nil {
+		number, err := strconv.Atoi(r.FormValue("claim"))
+		if b.Report != nil && err == nil {
+			b.Claim = claimOf(b.Report, number, r.FormValue("step"))
+		}
+		c.show(w, r, "policy", "Policy", b)
+	}
+}
+
+// policyBody is what every page of the policy has, for one of its texts. It writes a page
+// that says so where there is none, and returns nil.
+func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string) *policyBody {
+	if c.options.Drafts == nil {
+		c.fail(w, r, http.StatusNotFound, "This proxy does not show its policy.")
+		return nil
+	}
+	p, err := c.options.Drafts.Policy(r.Context(), visitorOf(r).Token)
+	if err != nil {
+		return nil // nobody waits
+	}
+	b := &policyBody{Policy: p, Known: p.Tools > 0}
+	at := slices.IndexFunc(p.Texts, func(t draft.Text) bool { return t.ID == text })
+	if at < 0 {
+		at = max(0, slices.IndexFunc(p.Texts, func(t draft.Text) bool { return t.Closed == "" }))
+	}
+	if len(p.Texts) > 0 {
+		b.Text = p.Texts[at]
+	}
+	return b
+}
+
+// claimOf is a claim that is refuted by calls, at a step of them; nil: there is none.
+func claimOf(report *check.Report, number int, step string) *claimBody {
+	claims := report.Claims()
+	if number < 0 || number >= len(claims) {
+		return nil
+	}
+	c := &claimBody{Claim: claims[number], Number: number}
+	c.Steps, c.More = report.Steps(number)
+	if len(c.Steps) == 0 {
+		return nil
+	}
+	at, _ := strconv.Atoi(step)
+	c.At = min(max(at, 0), len(c.Steps)-1)
+	return c
+}
+
+// draft shows what was found out about a draft, by the last part of the address.
+func (c *Console) draft(w http.ResponseWriter, r *http.Request) {
+	b := c.policyBody(w, r, r.PostForm.Get("of"))
+	if b == nil {
+		return
+	}
+	d := draft.Draft{Of: r.PostForm.Get("of"), Text: r.PostForm.Get("text"), Known: r.PostForm.Get("known") != ""}
+	b.Known, b.Since = d.Known, r.PostForm.Get("since")
+	if b.Text.ID == d.Of {
+		b.Dirty = strings.ReplaceAll(d.Text, "\r\n", "\n") != strings.ReplaceAll(b.Text.Text, "\r\n", "\n")
+		b.Text.Text = d.Text
+	}
+	var err error
+	switch r.PathValue("what") {
+	case "check":
+		b.Checked, err = c.options.Drafts.Check(r.Context(), visitorOf(r).Token, d)
+	case "diff":
+		b.Compared, err = c.options.Drafts.Compare(r.Context(), visitorOf(r).Token, d)
+	case "replay":
+		b.Replayed, err = c.options.Drafts.Replay(r.Context(), d, c.since(b.Since))
+	default:
+		c.fail(w, r, http.StatusNotFound, "There is no such page.")
+		return
+	}
+	if r.Context().Err() != nil {
+		return // nobody waits
+	}
+	if err != nil {
+		b.Wrong = err.Error()
+	}
+	if number, step, ok := strings.Cut(r.PostForm.Get("at"), "."); ok && b.Checked != nil {
+		if n, err := strconv.Atoi(number); err == nil {
+			if b.Steps = claimOf(&b.Checked.Report, n, step); b.Steps != nil {
+				b.Steps.Draft = true
+			}
+		}
+	}
+	if r.PostForm.Get("part") == "report" { // a script wants no more
+		c.write(w, http.StatusOK, "part", page{Visitor: visitorOf(r), Now: c.options.Now(), Body: b})
+		return
+	}
+	c.show(w, r, "policy", "Policy", b)
+}
+
+func (c *Console) since(name string) time.Time {
+	for _, s := range sinces {
+		if s.Name == name && s.For > 0 {
+			return c.options.Now().Add(-s.For)
+		}
+	}
+	return time.Time{}
+}
+
+// Reported reports whether something was found out about the draft.
+func (b *policyBody) Reported() bool {
+	return b.Checked != nil || b.Compared != nil || b.Replayed != nil || b.Wrong != ""
+}
+
+// Sinces are the times to choose from.
+func (b *policyBody) Sinces() any { return sinces }
+
+// Next is the step behind the one that is shown; 0: it is the last.
+func (c *claimBody) Next() int {
+	if c.At+1 < len(c.Steps) {
+		return c.At + 1
+	}
+	return 0
+}
+
+// A stepLink leads to a step.
+type stepLink struct {
+	Claim *claimBody
+	At    int
+	Label string
+}
+
+func stepTo(c *claimBody, at int, label string) stepLink { return stepLink{c, at, label} }

@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/draft"
+)
+
+// drafts returns the desk at which drafts of the policy are looked at.
+func (d *Daemon) drafts() *draft.Desk {
+	return draft.New(draft.Options{
+		InForce: d.reloads.inForce, Files: draftFiles, Problems: Doubts, Tools: d.listed, Log: d.record, Busy: d.load.all,
+	})
+}
+
+// Doubts are the warnings of a configuration apart from its policy, which check shows.
+func Doubts(c *config.Config) diag.List {
+	return slices.Concat(check.ConfigWarnings(c), check.NoUpstream(c), check.NoAudit(c), check.Sessions(c),
+		check.MissingCommands(c, diag.Warning), TLSProblems(c, diag.Warning))
+}
+
+func draftFiles(c *config.Config) (files []draft.File) {
+	for _, f := range policyFiles(c) {
+		files = append(files, draft.File(f))
+	}
+	return files
+}
+
+// listed are the tools of the servers; none where a server has not answered yet.
+func (d *Daemon) listed() []check.ListedTool {
+	tools, err := d.Tools("")
+	if err != nil || len(d.silent()) > 0 {
+		return nil
+	}
+	return ListedTools(tools)
+}
+
+// record is what this proxy has put on record; nil: nothing is kept.
+func (d *Daemon) record() *draft.Log {
+	switch {
+	case d.database != nil:
+		return &draft.Log{Source: trail.Database{Backend: d.database}, Name: d.database.place, Durable: true}
+	case d.audit != nil:
+		return &draft.Log{Source: trail.File(d.config.Audit.File), Name: d.config.Audit.File}
+	}
+	return nil
+}

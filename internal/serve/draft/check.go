@@ -1,0 +1,243 @@
+package draft
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/policydiff"
+)
+
+// A Policy is the policy in force.
+type Policy struct {
+	Fingerprint string
+	Shadow      bool
+	Nets        int
+	Files       []File
+	Texts       []Text
+	Tools       int    // that the servers list; 0: not known
+	Record      string // what decisions are on record in; empty: nothing
+
+	Report *check.Report // nil: it is not known yet, see Why
+	Why    string
+}
+
+// Policy is the policy in force, with what is known of its claims.
+func (d *Desk) Policy(ctx context.Context, who string) (*Policy, error) {
+	c, result := d.options.InForce()
+	p := &Policy{Texts: texts(c)}
+	if result.Policy != nil {
+		p.Fingerprint, p.Shadow, p.Nets = result.Policy.Fingerprint(), result.Policy.Shadow(), len(result.Policy.Nets())
+	}
+	if d.options.Files != nil {
+		p.Files = d.options.Files(c)
+	}
+	if d.options.Tools != nil {
+		p.Tools = len(d.options.Tools())
+	}
+	if log := d.log(); log != nil {
+		p.Record = log.Name
+	}
+	known := d.inForce(c, result)
+	if known.report == nil {
+		err := d.within(ctx, d.of(who), checkTime, func(ctx context.Context) error {
+			e := check.Effort{Time: check.AtStart(1).Time, Narrower: policydiff.Narrower}
+			report, _, err := check.Look(ctx, policy.FromConfig(c), known.problems, check.ToolSet{}, e)
+			if err == nil && ctx.Err() == nil {
+				known.report = &report
+				d.learn(known)
+			}
+			return err
+		})
+		if err != nil {
+			p.Why = err.Error()
+			return p, ctx.Err()
+		}
+	}
+	if p.Report = known.report; p.Report == nil {
+		p.Why = ErrSlow.Error()
+	}
+	return p, ctx.Err()
+}
+
+// A Problem is one of a draft.
+type Problem struct {
+	diag.Problem
+	Message      string // with the net that it is about
+	Place        string
+	Excerpt      string
+	Line, Column int // in the text of the draft; 0: it is elsewhere
+}
+
+// Checked is what check says of a draft.
+type Checked struct {
+	Report   check.Report
+	Problems []Problem // errors first; the first ones
+	Known    int       // so many tools were known; 0: rules make some likely
+	Took     time.Duration
+}
+
+// More is how many problems there are beyond those that are listed.
+func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
+
+// Check says of a draft what petrigate check says of it as a file.
+func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
+	x, err := d.drafted(draft)
+	if err != nil {
+		return nil, err
+	}
+	began := d.options.Now()
+	var checked Checked
+	if x.config == nil {
+		checked.Report = check.NewReport(x.problems, &policy.Result{}, check.ToolSet{}, nil)
+	} else {
+		err = d.within(ctx, d.of(who), checkTime, func(ctx context.Context) error {
+			known := d.tools(x.config, draft.Known)
+			report, _, err := check.Look(ctx, policy.FromConfig(x.config), x.problems, known, check.Effort{Time: proofTime, Narrower: narrower(x.force)})
+			checked.Report, checked.Known = report, len(known.Tools)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	checked.Report.Judge(false, false)
+	checked.Problems, checked.Took = x.shown(checked.Report.Problems), d.options.Now().Sub(began)
+	return &checked, nil
+}
+
+// shown are the first problems for a page, errors first, with their places in the draft.
+func (x *drafted) shown(list diag.List) (all []Problem) {
+	var secrets []string
+	for _, s := range x.was.Secrets() {
+		secrets = append(secrets, s, "***")
+	}
+	mask := strings.NewReplacer(secrets...)
+	for i, p := range list {
+		s := Problem{Problem: p, Message: p.Msg, Place: p.Place(), Excerpt: p.Excerpt}
+		if p.Net != "" {
+			s.Message = fmt.Sprintf("net %q: %s", p.Net, p.Msg)
+		}
+		if i >= x.outside {
+			s.Line, s.Column = x.at(p)
+		}
+		if s.Excerpt == "" {
+			s.Excerpt = x.excerpt(s)
+		}
+		s.Hint, s.Message, s.Excerpt, s.Detail = mask.Replace(p.Hint), mask.Replace(s.Message), mask.Replace(s.Excerpt), mask.Replace(p.Detail)
+		s.Excerpt = strings.TrimRight(strings.TrimPrefix(strings.ReplaceAll(s.Excerpt, "\n    ", "\n"), "    "), "\n")
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b Problem) int { return cmp.Compare(rank(a), rank(b)) })
+	return all[:min(len(all), mostShown)]
+}
+
+// rank puts errors first.
+func rank(p Problem) int {
+	if p.Severity == diag.Error {
+		return 0
+	}
+	return 1
+}
+
+// ofConfiguration are the codes of problems that have no place in a text of rules, whatever
+// their line is.
+func ofConfiguration(code string) bool {
+	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
+}
+
+// at is where in the draft a problem is; 0: elsewhere.
+func (x *drafted) at(p diag.Problem) (line, column int) {
+	if p.File != x.text.Name || p.Line == 0 || ofConfiguration(p.Code) {
+		return 0, 0
+	}
+	if x.text.Kind != InlineRules {
+		return p.Line, p.Column
+	}
+	first := x.was.Rules[x.text.index].Position(1, 1)
+	line, column = p.Line-first.Line+1, max(p.Column-first.Column+1, 1)
+	if line < 1 || line > strings.Count(x.text.Text, "\n")+1 {
+		return 0, 0
+	}
+	return line, column
+}
+
+// excerpt is the line of a problem that has none with it.
+func (x *drafted) excerpt(p Problem) string {
+	src, line, column := "", p.Problem.Line, p.Problem.Column
+	switch {
+	case p.Line > 0 && x.text.Kind != Nets:
+		src, line, column = x.text.Text, p.Line, p.Column
+	default:
+		i := slices.IndexFunc(x.was.Rules, func(r config.RuleText) bool { return r.File == p.File && !r.Inline() })
+		if i < 0 || p.File == x.text.Name {
+			return ""
+		}
+		src = x.was.Rules[i].Text
+	}
+	lines := strings.Split(src, "\n")
+	if line < 1 || line > len(lines) || column < 1 {
+		return ""
+	}
+	text := strings.TrimRight(strings.TrimPrefix(lines[line-1], "\ufeff"), "\r")
+	if column > len([]rune(text)) {
+		return ""
+	}
+	return diag.Excerpt(text, column, 1)
+}
+
+// Compared is how a draft differs from the policy in force.
+type Compared struct {
+	Result string // as of [policydiff.Report]
+	Text   string // with the calls that show it
+}
+
+// Compare says whether the policy is stricter or looser with the draft.
+func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared, error) {
+	x, err := d.drafted(draft)
+	if err != nil {
+		return nil, err
+	}
+	var compared Compared
+	err = d.within(ctx, d.of(who), compareTime, func(ctx context.Context) error {
+		result, err := x.build()
+		if err != nil {
+			return err
+		}
+		was, err := policydiff.NewSide(x.force, policy.FromConfig(x.was), check.LikelyTools(x.was, x.force).Tools)
+		if err != nil {
+			return err
+		}
+		is, err := policydiff.NewSide(result, policy.FromConfig(x.config), check.LikelyTools(x.config, result).Tools)
+		if err != nil {
+			return err
+		}
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		spent := check.WorkClock()
+		found, err := policydiff.Compare(was, is, compareStates, func() bool { return ctx.Err() != nil || spent() > compareWork })
+		if err != nil {
+			return err
+		}
+		compared.Result, compared.Text = found.Report().Result, found.Text("the policy in force", "the draft")
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &compared, nil
+}
+
+// Bounds of a comparison, as those of a reload.
+const (
+	compareStates = 20_000
+	compareWork   = 3 * time.Second
+)

@@ -1,0 +1,107 @@
+package draft
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// What a text is.
+const (
+	Rules       = "rules"
+	InlineRules = "inline rules"
+	Nets        = "nets"
+)
+
+// A Text is a text of the policy in force.
+type Text struct {
+	ID     string // good as long as the policy has it
+	Name   string // of the file, as places have it
+	Kind   string
+	Text   string // as it was read
+	Closed string // why it cannot be drafted here; empty: it can
+
+	index int // in the rules of the configuration
+	line  int // at which the text of inline rules stands
+}
+
+// texts are those of a configuration: rules, then nets. The configuration itself is not
+// among them: it may hold secrets.
+func texts(c *config.Config) (all []Text) {
+	secrets := c.Secrets()
+	for i, r := range c.Rules {
+		t := Text{Name: r.File, Kind: Rules, Text: r.Text, index: i, line: 1}
+		if r.Inline() {
+			t.Kind, t.line = InlineRules, r.Position(1, 1).Line
+		}
+		all = append(all, t)
+	}
+	seen := map[string]bool{}
+	for _, n := range c.Nets {
+		if name := n.Position.File; !seen[name] {
+			seen[name] = true
+			all = append(all, netText(c, name))
+		}
+	}
+	for i := range all {
+		t := &all[i]
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s", t.index, t.Kind, t.Name))
+		t.ID = hex.EncodeToString(sum[:6])
+		switch {
+		case t.Closed != "":
+		case len(t.Text) > MaxText:
+			t.Closed = fmt.Sprintf("it has more than %d KiB, which petrigate check takes from a file", MaxText>>10)
+		case slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(t.Text, s) }):
+			t.Closed = "a value in it is one that the configuration keeps secret"
+		}
+		if t.Closed != "" {
+			t.Text = ""
+		}
+	}
+	return all
+}
+
+// netText is the text of a file of nets, if it is still as it was read.
+func netText(c *config.Config, name string) Text {
+	t := Text{Name: name, Kind: Nets, line: 1}
+	switch src, err := readText(name); {
+	case name == c.File:
+		t.Closed = "these nets stand in the configuration, which may hold secrets and is not shown"
+	case err != nil:
+		t.Closed = "it cannot be read: " + err.Error()
+	case sumOf(src) != c.Sums[name]:
+		t.Closed = "the file has changed since it was put in force, and what it was is not kept: petrigate reload"
+	default:
+		t.Text = string(src)
+	}
+	return t
+}
+
+func sumOf(src []byte) string {
+	sum := sha256.Sum256(src)
+	return hex.EncodeToString(sum[:])
+}
+
+// readText reads a file of the policy, and not too much of it.
+func readText(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("it is no file"))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	src, err := io.ReadAll(io.LimitReader(f, MaxText+1))
+	if err == nil && len(src) > MaxText {
+		err = fmt.Errorf("it has more than %d KiB", MaxText>>10)
+	}
+	return src, err
+}
