@@ -19,9 +19,13 @@ const hostile = "<script>alert(1)</script>\u202e\"'&"
 // study opens a console with the policy of these rules.
 func study(t *testing.T, rules string) *browser {
 	t.Helper()
+	record, err := os.ReadFile("../draft/testdata/audit.jsonl") // six calls, of which delete was refused
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"a.rules": rules, "audit.jsonl": "",
+		"a.rules": rules, "audit.jsonl": string(record),
 		"petrigate.yaml": "mcpServers:\n  s: { command: go, env: { API_TOKEN: very-secret } }\nrules:\n  - file: a.rules\n  - inline: block rm_rf\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -137,6 +141,10 @@ func TestDrafts(t *testing.T) {
 		{"diff", "limit deploy to 1 per hour\n", nil, []string{"Against the policy in force: stricter", "allow before, refuse now", "changed</span>"}},
 		{"diff", "blokc", nil, []string{"Nothing was found out", "a.rules:1:1"}},
 		{"replay", rules, url.Values{"since": {"1h"}}, []string{"What this draft would have changed", `<option value="1h" selected>`, "The draft is the policy in force", "No decision of a policy is on record there"}},
+		{"replay", "limit deploy to 1 per hour\nrequire human-approval before lint\n", nil, []string{
+			"14 records, 6 decisions.", `<li class="stop"><b>1</b> would be refused</li>`, `<li class="wait"><b>1</b> would ask a person</li>`, `<li class="pass"><b>1</b> would be allowed</li>`,
+			"the first is record 6", `<td>limit-deploy-1-per-hour</td><td class="mono">a.rules:1:1</td>`, " ago</time>",
+		}},
 		{"replay", "blokc", nil, []string{"Nothing was found out"}},
 	} {
 		form := url.Values{"text": {one.text}}

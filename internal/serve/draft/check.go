@@ -140,12 +140,15 @@ func (x *drafted) shown(list diag.List) (all []Problem) {
 	return all[:min(len(all), mostShown)]
 }
 
-// rank puts errors first.
-func rank(p Problem) int {
-	if p.Severity == diag.Error {
-		return 0
+// rank puts errors first, and those of the draft itself before others.
+func rank(p Problem) (n int) {
+	if p.Severity != diag.Error {
+		n += 2
 	}
-	return 1
+	if p.Line == 0 {
+		n++
+	}
+	return n
 }
 
 // ofConfiguration are the codes of problems that have no place in a text of rules, whatever

@@ -441,37 +441,54 @@ func TestSlow(t *testing.T) {
 	close(free)
 }
 
-// benchmarkRules are rules that make so many nets.
-func benchmarkRules(n int) string {
+// benchmarkRules are rules that make sixty nets, and claims about some of them.
+func benchmarkRules(hard bool) string {
 	var b strings.Builder
-	for i := range n / 3 {
+	for i := range 20 {
+		if hard {
+			fmt.Fprintf(&b, "require build%d before deploy%d with same repo\nlimit deploy%d to %d per hour for each repo\nrequire human-approval before push%d\n", i, (i+1)%20, i, i%5+2, i)
+			fmt.Fprintf(&b, "prove never push%d without human-approval\nprove never deploy%d before build%d\n", i, (i+1)%20, i)
+			continue
+		}
 		fmt.Fprintf(&b, "require build%d before deploy%d\nlimit deploy%d to %d per hour\nblock rm%d\n", i, i, i, i%5+2, i)
 	}
-	fmt.Fprintf(&b, "prove never deploy0 before build0\nprove at-most 3 deploy1 per hour\nprove reachable deploy2\n")
+	b.WriteString("prove at-most 3 deploy1 per hour\nprove reachable deploy2\n")
 	return b.String()
 }
 
 // BenchmarkCheck checks a draft with 60 nets.
 func BenchmarkCheck(b *testing.B) {
-	dir := b.TempDir()
-	path := filepath.Join(dir, "a.rules")
-	if err := os.WriteFile(path, []byte(benchmarkRules(60)), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	c, err := config.Parse(filepath.Join(dir, "petrigate.yaml"), []byte("rules: [{ file: a.rules }]\nmcpServers: {}\n"), config.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	result, err := policy.Build(policy.FromConfig(c))
-	if err != nil {
-		b.Fatal(err)
-	}
-	d := New(Options{InForce: func() (*config.Config, *policy.Result) { return c, result }})
-	defer d.Close()
-	id := texts(c)[0].ID
-	for b.Loop() {
-		if _, err := d.Check(b.Context(), "ann", Draft{Of: id, Text: benchmarkRules(60)}); err != nil {
-			b.Fatal(err)
-		}
+	for name, text := range map[string]string{"plain": benchmarkRules(false), "keys": benchmarkRules(true)} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "a.rules"), []byte(text), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			c, err := config.Parse(filepath.Join(dir, "petrigate.yaml"), []byte("rules: [{ file: a.rules }]\nmcpServers: {}\n"), config.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			result, err := policy.Build(policy.FromConfig(c))
+			if err != nil || len(result.Nets) < 60 {
+				b.Fatal(len(result.Nets), err)
+			}
+			d := New(Options{InForce: func() (*config.Config, *policy.Result) { return c, result }})
+			defer d.Close()
+			id := texts(c)[0].ID
+			unknown := 0
+			for b.Loop() {
+				checked, err := d.Check(b.Context(), "ann", Draft{Of: id, Text: text})
+				if err != nil {
+					b.Fatal(err)
+				}
+				unknown = 0
+				for _, c := range checked.Report.Claims() {
+					if c.Result == "unknown" {
+						unknown++
+					}
+				}
+			}
+			b.ReportMetric(float64(unknown), "unknown")
+		})
 	}
 }

@@ -29,7 +29,6 @@ type Text struct {
 	Closed string // why it cannot be drafted here; empty: it can
 
 	index int // in the rules of the configuration
-	line  int // at which the text of inline rules stands
 }
 
 // texts are those of a configuration: rules, then nets. The configuration itself is not
@@ -37,9 +36,9 @@ type Text struct {
 func texts(c *config.Config) (all []Text) {
 	secrets := c.Secrets()
 	for i, r := range c.Rules {
-		t := Text{Name: r.File, Kind: Rules, Text: r.Text, index: i, line: 1}
+		t := Text{Name: r.File, Kind: Rules, Text: r.Text, index: i}
 		if r.Inline() {
-			t.Kind, t.line = InlineRules, r.Position(1, 1).Line
+			t.Kind = InlineRules
 		}
 		all = append(all, t)
 	}
@@ -70,7 +69,7 @@ func texts(c *config.Config) (all []Text) {
 
 // netText is the text of a file of nets, if it is still as it was read.
 func netText(c *config.Config, name string) Text {
-	t := Text{Name: name, Kind: Nets, line: 1}
+	t := Text{Name: name, Kind: Nets}
 	switch src, err := readText(name); {
 	case name == c.File:
 		t.Closed = "these nets stand in the configuration, which may hold secrets and is not shown"
