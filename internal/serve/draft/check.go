@@ -211,15 +211,15 @@ func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared,
 	}
 	var compared Compared
 	err = d.within(ctx, d.of(who), compareTime, func(ctx context.Context) error {
-		result, err := x.build()
+		after, before, err := x.build()
 		if err != nil {
 			return err
 		}
-		was, err := policydiff.NewSide(x.force, policy.FromConfig(x.was), check.LikelyTools(x.was, x.force).Tools)
+		was, err := policydiff.NewSide(before, x.source(x.was), check.LikelyTools(x.was, before).Tools)
 		if err != nil {
 			return err
 		}
-		is, err := policydiff.NewSide(result, policy.FromConfig(x.config), check.LikelyTools(x.config, result).Tools)
+		is, err := policydiff.NewSide(after, x.source(x.config), check.LikelyTools(x.config, after).Tools)
 		if err != nil {
 			return err
 		}

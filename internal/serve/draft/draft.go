@@ -266,12 +266,27 @@ func (d *Desk) drafted(draft Draft) (*drafted, error) {
 	return x, nil
 }
 
-// build builds the policy of the draft. Its error is that of a draft that does not load.
-func (x *drafted) build() (*policy.Result, error) {
+// build builds the policy of the draft, and the one in force. One in shadow, which lets every
+// call pass, is built as it is when it is enforced. The error is that of a draft that does
+// not load.
+func (x *drafted) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
-		return nil, x.problems
+		return nil, nil, x.problems
 	}
-	return policy.Build(policy.FromConfig(x.config))
+	if is, err = policy.Build(x.source(x.config)); err != nil {
+		return nil, nil, err
+	}
+	if was = x.force; x.was.Mode == "shadow" {
+		was, err = policy.Build(x.source(x.was))
+	}
+	return is, was, err
+}
+
+// source is what an enforced policy is made of.
+func (x *drafted) source(c *config.Config) policy.Source {
+	s := policy.FromConfig(c)
+	s.Mode = ""
+	return s
 }
 
 // inForce returns what is known of the policy in force.

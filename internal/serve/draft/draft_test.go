@@ -316,6 +316,20 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestShadow: a policy in shadow is compared as it is when it is enforced.
+func TestShadow(t *testing.T) {
+	c := folder(t, map[string]string{"petrigate.yaml": someFile + "mode: shadow\n"})
+	d := desk(t, c, Options{})
+	got, err := d.Compare(t.Context(), "ann", Draft{Of: of(t, c, Rules).ID, Text: strings.Replace(someRules, "deploy to 3", "deploy to 1", 1)})
+	if err != nil || got.Result != "stricter" || !strings.Contains(got.Text, "deploy: allow before, refuse now") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	p, err := d.Policy(t.Context(), "ann")
+	if err != nil || !p.Shadow || p.Report == nil || p.Nets != 6 || len(p.Report.Claims()) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // A stalled log has no record until it may go on.
 type stalled struct {
 	begun chan struct{}

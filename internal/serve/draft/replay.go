@@ -58,7 +58,7 @@ func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Repla
 }
 
 func (d *Desk) replay(ctx context.Context, x *drafted, log *Log, since time.Time, r *Replayed) error {
-	result, err := x.build()
+	result, was, err := x.build()
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (d *Desk) replay(ctx context.Context, x *drafted, log *Log, since time.Time
 		return err
 	}
 	r.Report = run.Report()
-	r.Same = x.force.Policy != nil && r.Policy == x.force.Policy.Fingerprint()
+	r.Same = was.Policy != nil && r.Policy == was.Policy.Fingerprint()
 	return nil
 }
 
