@@ -33,14 +33,13 @@ type Proxy interface {
 
 // Options configure a Console.
 type Options struct {
-	Proxy   Proxy
-	Hosts   []string         // host:port, or a host with any port, by which browsers may call it
-	Channel string           // by which answers come; empty: web
-	Drafts  *draft.Desk      // of the policy; nil: the policy is not shown
-	Feed    *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
-	Past    trail.Source     // the records of before; nil: there are none
-	Log     *slog.Logger     // nil: discard
-	Now     func() time.Time // nil: time.Now
+	Proxy  Proxy
+	Hosts  []string         // host:port, or a host with any port, by which browsers may call it
+	Drafts *draft.Desk      // of the policy; nil: the policy is not shown
+	Feed   *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
+	Past   trail.Source     // the records of before; nil: there are none
+	Log    *slog.Logger     // nil: discard
+	Now    func() time.Time // nil: time.Now
 }
 
 // A Console is an [http.Handler]. It is safe for concurrent use.

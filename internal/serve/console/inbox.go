@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -138,13 +137,14 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) string {
 	return id + " is approved, once. The call runs now, or when the agent makes it again."
 }
 
-// channel is the one by which a person who sees the approval here answers: where the client was to
-// open its page, and no other channel is allowed, it is that one.
+// channel is the one by which a person who sees the approval here answers: where only the client
+// had its page opened, it is that one.
 func (c *Console) channel(id string) string {
-	if a, err := c.options.Proxy.Approval(id); err == nil && a.Via == approval.URL {
+	a, err := c.options.Proxy.Approval(id)
+	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {
 		return approval.URL
 	}
-	return cmp.Or(c.options.Channel, approval.Web)
+	return approval.Web
 }
 
 // confirmBody is what several answers at once will do.

@@ -19,7 +19,7 @@ const hostile = "<script>alert(1)</script>\u202e\"'&"
 // study opens a console with the policy of these rules.
 func study(t *testing.T, rules string) *browser {
 	t.Helper()
-	record, err := os.ReadFile("../draft/testdata/audit.jsonl") // six calls, of which delete was refused
+	record, err := os.ReadFile("../draft/testdata/records.jsonl") // six calls, of which delete was refused
 	if err != nil {
 		t.Fatal(err)
 	}

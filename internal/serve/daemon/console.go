@@ -50,7 +50,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
 	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
-		Proxy: s.daemon, Drafts: drafts, Hosts: hosts, Channel: s.channel(), Feed: s.daemon.feed, Past: s.daemon.past(), Log: s.daemon.log,
+		Proxy: s.daemon, Drafts: drafts, Hosts: hosts, Feed: s.daemon.feed, Past: s.daemon.past(), Log: s.daemon.log,
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
@@ -63,16 +63,6 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	}
 	s.daemon.log.Info("serving the console", "url", "http://"+s.address+"/", "open", "petrigate open")
 	return s.address, s.console, nil
-}
-
-// channel is the one by which answers of the console come: where only clients may have it
-// opened, it is theirs.
-func (s *consoleServer) channel() string {
-	open := s.daemon.config.Approval.Channels
-	if !slices.Contains(open, "web") && slices.Contains(open, "url") {
-		return "url"
-	}
-	return "web"
 }
 
 // page is the address of the page of an approval; empty: there is none. It lets nobody in.

@@ -19,7 +19,7 @@ import (
 // TestReplay: what a draft would have changed is counted and listed. The log is one of a
 // proxy with other rules: six calls, of which delete was refused.
 func TestReplay(t *testing.T) {
-	path, err := filepath.Abs("testdata/audit.jsonl")
+	path, err := filepath.Abs("testdata/records.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
