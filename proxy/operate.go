@@ -137,6 +137,7 @@ type ApprovalInfo struct {
 	Needs     int             `json:"needs,omitempty"`     // different persons, where it is more than one
 	Approvals int             `json:"approvals,omitempty"` // of them, who have approved
 	Question  string          `json:"question,omitempty"`  // as a person is shown it; not in a list
+	Shown     string          `json:"shown,omitempty"`     // digest of it, without the time that is left
 
 	Client     string          `json:"client,omitempty"`   // its name and version, as it says
 	Via        string          `json:"via,omitempty"`      // the only channel by which it may be answered
@@ -214,7 +215,7 @@ func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
 		return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
 	}
 	info := p.approvalInfo(a)
-	info.Question = a.Text(p.where, p.life.Now())
+	info.Question, info.Shown = a.Text(p.where, p.life.Now()), a.Shown(p.where)
 	return info, nil
 }
 
@@ -305,11 +306,23 @@ type Answer struct {
 	Person  string // who it is, as far as the channel proves it; the caller must have found out
 	Actor   string // a name for the record
 	Reason  string
+	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty: it is not known
 }
 
+// ChannelCLI is the channel of an operator at a terminal.
+const ChannelCLI = approval.CLI
+
 // Answer notes what a person says. It counts only by a channel that is open, and where
-// this approval was put.
+// this approval was put, and for the text that the person has read.
 func (p *Proxy) Answer(id string, a Answer) error {
+	if a.Channel == ChannelCLI && !slices.Contains(p.options.Approval.Channels, ChannelCLI) {
+		return fmt.Errorf("approvals by an operator are off in this proxy")
+	}
+	if a.Shown != "" {
+		if r, ok := p.approvals.Find(id); ok && r.Answer.State == approval.Pending && r.Shown(p.where) != a.Shown {
+			return fmt.Errorf("approval %s is not what was shown any more, so it was not answered; look at it again", id)
+		}
+	}
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
@@ -320,10 +333,7 @@ func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
 
 // ResolveAs answers a question for a person at the command line.
 func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string) error {
-	if !slices.Contains(p.options.Approval.Channels, approval.CLI) {
-		return fmt.Errorf("approvals by an operator are off in this proxy")
-	}
-	return p.Answer(id, Answer{Approve: approve, Channel: approval.CLI, Person: person, Actor: actor, Reason: reason})
+	return p.Answer(id, Answer{Approve: approve, Channel: ChannelCLI, Person: person, Actor: actor, Reason: reason})
 }
 
 // ApprovalsChanged returns a channel that is closed with the next change of an approval.

@@ -51,9 +51,12 @@ petrigate simulate --config petrigate.yaml --record new_test.yaml
 petrigate test ./...
 petrigate test --cover --min-cover 90 safety_test.yaml
 petrigate test --run backup -v
-petrigate approvals ls
+petrigate approvals
+petrigate approvals ls --pending
+petrigate approvals watch
 petrigate approvals show ap_FK5IAX4Y
 petrigate approvals approve ap_FK5IAX4Y
+petrigate approvals approve ap_FK5IAX4Y --yes --reason "as agreed"
 petrigate approvals deny ap_FK5IAX4Y --reason "not on a Friday"
 petrigate open
 petrigate open ap_FK5IAX4Y

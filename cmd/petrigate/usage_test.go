@@ -21,6 +21,8 @@ var misused = [][]string{
 	{"approvals", "aprove", "ap_1"},
 	{"approvals", "show"},
 	{"approvals", "approve", ""},
+	{"approvals", "approve", "ap_1"},
+	{"approvals", "watch"},
 	{"sessions", "reset", ""},
 	{"sessions", "settle", "x", "y", "--success"},
 	{"check", "--strikt"},

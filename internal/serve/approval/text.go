@@ -3,6 +3,8 @@ package approval
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -18,6 +20,29 @@ const maxValue = 200
 // Text is what a person reads: what would run, who wants it, and why they are
 // asked. It is plain text for every surface. Where writes the position of a rule.
 func (s Record) Text(where func(gate.Position) string, now time.Time) string {
+	b := s.question(where)
+	s.writeSince(b, now)
+	fmt.Fprintf(b, "\nApproval %s, ", s.Request.ID)
+	if s.Request.Needs > 1 {
+		fmt.Fprintf(b, "approved by %d of the %d persons that it needs, ", s.Answer.Approvals, s.Request.Needs)
+	}
+	if left := s.Request.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
+		fmt.Fprintf(b, "good for %s.", text.Duration(left))
+	} else {
+		fmt.Fprintf(b, "%s.", s.Answer.State)
+	}
+	return b.String()
+}
+
+// Shown is the digest of what a person reads, without what changes with time. An answer
+// that has it is one to this very text.
+func (s Record) Shown(where func(gate.Position) string) string {
+	sum := sha256.Sum256([]byte(s.Request.ID + "\n" + s.question(where).String()))
+	return hex.EncodeToString(sum[:])
+}
+
+// question is the part of the text that stays as it is while the request is pending.
+func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	var b strings.Builder
 	c := s.Call
 	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", text.Escape(c.Tool), text.Escape(c.Upstream))
@@ -42,17 +67,7 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	if c.Masked > 0 {
 		fmt.Fprintf(&b, "\nMasked by approval.mask: %s. The sha256 is that of what is forwarded.", text.Count(c.Masked, "value"))
 	}
-	s.writeSince(&b, now)
-	fmt.Fprintf(&b, "\nApproval %s, ", s.Request.ID)
-	if s.Request.Needs > 1 {
-		fmt.Fprintf(&b, "approved by %d of the %d persons that it needs, ", s.Answer.Approvals, s.Request.Needs)
-	}
-	if left := s.Request.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
-		fmt.Fprintf(&b, "good for %s.", text.Duration(left))
-	} else {
-		fmt.Fprintf(&b, "%s.", s.Answer.State)
-	}
-	return b.String()
+	return &b
 }
 
 // writeBeside shows what is forwarded, and is not among the arguments.

@@ -52,6 +52,18 @@ func Find(dir string) ([]*Client, error) {
 	return found, nil
 }
 
+// Sockets lists the paths at which proxies may listen whose sockets are in dir, without
+// asking them. A directory that does not exist has none.
+func Sockets(dir string) ([]string, error) {
+	switch err := checkDir(dir); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return sockets(dir)
+}
+
 // answers asks for no longer than one would wait for a proxy that hangs. What
 // it asks for takes a proxy no work, however much waits there.
 func (c *Client) answers() bool {
@@ -87,6 +99,13 @@ func (c *Client) Approvals() ([]proxy.ApprovalInfo, error) {
 // Approval is [proxy.Proxy.Approval] of the running proxy.
 func (c *Client) Approval(id string) (proxy.ApprovalInfo, error) {
 	return get[proxy.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
+}
+
+// Changes waits until the approvals of the running proxy are not as they were when the
+// version was after, and returns them. Empty, it does not wait. Where nothing happens for a
+// while, it returns them as they are.
+func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {
+	return now, c.send(ctx, "/approvals/changes?after="+url.QueryEscape(after), nil, &now)
 }
 
 // Resolve answers an approval.
@@ -138,6 +157,10 @@ func get[T any](c *Client, path string) (v T, err error) {
 
 // do sends one request, with the order in if there is one, and decodes the answer into out.
 func (c *Client) do(path string, in, out any) error {
+	return c.send(context.Background(), path, in, out)
+}
+
+func (c *Client) send(ctx context.Context, path string, in, out any) error {
 	method, body := http.MethodGet, []byte(nil)
 	if in != nil {
 		var err error
@@ -146,7 +169,7 @@ func (c *Client) do(path string, in, out any) error {
 		}
 		method = http.MethodPost
 	}
-	request, err := http.NewRequest(method, "http://petrigate"+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, "http://petrigate"+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

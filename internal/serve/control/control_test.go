@@ -13,7 +13,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,6 +38,11 @@ type booth struct {
 	told    []string
 
 	summaries int // that were asked for
+
+	changed chan struct{} // closed with the next change of an approval
+	mu      sync.Mutex
+	looks   int       // at the approvals
+	expires time.Time // of the approval; zero: it does not end
 
 	tools chan struct{} // not nil: the tools are not known before it is closed
 	asked chan struct{} // gets one when somebody waits for the tools
@@ -67,18 +74,29 @@ func (b *booth) Tools(session string) ([]proxy.ToolInfo, error) {
 }
 
 func (b *booth) Approvals() []proxy.ApprovalInfo {
-	return []proxy.ApprovalInfo{{ID: "ap_1", State: proxy.Pending, Arguments: json.RawMessage(`{"a":1e400}`)}}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.looks++
+	list := []proxy.ApprovalInfo{{ID: "ap_1", State: proxy.Pending, Arguments: json.RawMessage(`{"a":1e400}`), Expires: b.expires}}
+	if b.expires.IsZero() {
+		list[0].Expires = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	} else if !time.Now().Before(b.expires) {
+		list[0].State = proxy.Expired
+	}
+	return list
 }
 
 func (b *booth) Approval(id string) (proxy.ApprovalInfo, error) {
 	return proxy.ApprovalInfo{ID: id, Question: "May it?"}, b.tell("approval %q", id)
 }
 
-func (b *booth) ResolveAs(person, id string, approve bool, actor, reason string) error {
-	if proven := runtime.GOOS == "linux" || runtime.GOOS == "darwin"; proven != (person == fmt.Sprint("uid ", os.Getuid())) {
-		return fmt.Errorf("the person is %q", person)
+func (b *booth) ApprovalsChanged() <-chan struct{} { return b.changed }
+
+func (b *booth) Answer(id string, a proxy.Answer) error {
+	if proven := runtime.GOOS == "linux" || runtime.GOOS == "darwin"; proven != (a.Person == fmt.Sprint("uid ", os.Getuid())) {
+		return fmt.Errorf("the person is %q", a.Person)
 	}
-	return b.tell("resolve %q %t %q %q", id, approve, actor, reason)
+	return b.tell("resolve %q via %s %t %q %q %q", id, a.Channel, a.Approve, a.Actor, a.Reason, a.Shown)
 }
 
 func (b *booth) AllSessions() ([]proxy.SessionInfo, error) {
@@ -161,7 +179,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 		t.Errorf("start: %+v, %v", done, err)
 	}
 	for _, err := range []error{
-		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann"}),
+		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann", Shown: "5f3c"}),
 		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
 		c.ResetSession("s/1", Reset{Actor: "ann"}),
 		c.SettleCall("s/1", Settle{Call: 1<<64 - 1, Success: true, Actor: "ann"}),
@@ -172,7 +190,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 		}
 	}
 	want := []string{
-		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `stop "s/1" "ann" "why"`, `start "" "ann"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
+		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `stop "s/1" "ann" "why"`, `start "" "ann"`, `resolve "ap_1" via cli true "ann" "" "5f3c"`, `resolve "ap/2?x=%" via cli false "bob" "no \"thanks\"" ""`,
 		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
 		`switch "n/1?" true "ann"`,
 	}

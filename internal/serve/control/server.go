@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy"
@@ -20,7 +21,8 @@ type Operator interface {
 	AwaitTools(ctx context.Context)
 	Approvals() []proxy.ApprovalInfo
 	Approval(id string) (proxy.ApprovalInfo, error)
-	ResolveAs(person, id string, approve bool, actor, reason string) error
+	ApprovalsChanged() <-chan struct{}
+	Answer(id string, a proxy.Answer) error
 	AllSessions() ([]proxy.SessionInfo, error)
 	ResetSession(id, actor string) error
 	Shadow(session string) (proxy.ShadowInfo, error)
@@ -35,6 +37,8 @@ type Operator interface {
 type Server struct {
 	Path string
 	http *http.Server
+	end  sync.Once
+	ends chan struct{} // closed when the server is to end
 	done chan struct{}
 }
 
@@ -58,7 +62,8 @@ func Listen(dir string, o Operator) (*Server, error) {
 		_ = listener.Close()
 		return nil, fmt.Errorf("closing the control socket to others: %w", err)
 	}
-	s := &Server{Path: path, http: &http.Server{Handler: routes(o), ReadHeaderTimeout: 5 * time.Second, ConnContext: withPeer}, done: make(chan struct{})}
+	s := &Server{Path: path, ends: make(chan struct{}), done: make(chan struct{})}
+	s.http = &http.Server{Handler: routes(o, s.ends), ReadHeaderTimeout: 5 * time.Second, ConnContext: withPeer}
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(listener) // ends with Close
@@ -78,8 +83,9 @@ func listenError(path string, err error) error {
 }
 
 // Close ends the server and removes its socket. Who waits for an answer by
-// then is cut off soon.
+// then is cut off soon, and who follows changes at once.
 func (s *Server) Close() error {
+	s.end.Do(func() { close(s.ends) })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
@@ -90,7 +96,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-func routes(o Operator) http.Handler {
+func routes(o Operator, ends <-chan struct{}) http.Handler {
 	mux := http.NewServeMux()
 	get := func(path string, f func(*http.Request) (any, error)) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
@@ -105,12 +111,15 @@ func routes(o Operator) http.Handler {
 		return o.Tools(r.URL.Query().Get("session"))
 	})
 	get("/approvals", func(*http.Request) (any, error) { return o.Approvals(), nil })
+	get("/approvals/changes", func(r *http.Request) (any, error) {
+		return awaitChange(r.Context(), o, ends, r.URL.Query().Get("after"))
+	})
 	get("/approvals/{id}", func(r *http.Request) (any, error) { return o.Approval(r.PathValue("id")) })
 	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
 	post(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {
-		return o.ResolveAs(peerOf(r.Context()), id, a.Approve, a.Actor, a.Reason)
+		return o.Answer(id, proxy.Answer{Approve: a.Approve, Channel: proxy.ChannelCLI, Person: peerOf(r.Context()), Actor: a.Actor, Reason: a.Reason, Shown: a.Shown})
 	})
 	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error { return o.ResetSession(id, a.Actor) })
 	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error { return o.SettleCall(id, a.Call, a.Success, a.Actor) })
@@ -167,6 +176,7 @@ type Answer struct {
 	Approve bool   `json:"approve"`
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
+	Shown   string `json:"shown,omitempty"` // that of the approval, as the person has read it
 }
 
 // Reset is the body of a reset of a session.

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// lookEvery is how often the sockets of proxies that have started are looked for.
+const lookEvery = time.Second
+
+// news are all approvals of a proxy, after something has changed.
+type news struct {
+	client    *control.Client
+	approvals []proxy.ApprovalInfo
+	gone      bool  // the proxy has ended
+	err       error // proxies cannot be looked for; nothing else is set
+}
+
+// followApprovals tells of the approvals of all running proxies, those that start later too,
+// until ctx ends.
+func followApprovals(ctx context.Context) <-chan news {
+	told := make(chan news)
+	go func() {
+		followed, ended := map[string]bool{}, make(chan string)
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for {
+			paths, err := control.Sockets(daemon.RuntimeDir())
+			if err != nil {
+				tell(ctx, told, news{err: err})
+				return
+			}
+			for _, path := range paths {
+				if !followed[path] {
+					followed[path] = true
+					go followOne(ctx, path, told, ended)
+				}
+			}
+			select {
+			case path := <-ended:
+				delete(followed, path)
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return told
+}
+
+// followOne tells of the approvals of the proxy at a socket until it ends.
+func followOne(ctx context.Context, path string, told chan<- news, ended chan<- string) {
+	client, version := control.Dial(path), ""
+	for {
+		now, err := client.Changes(ctx, version)
+		switch {
+		case err != nil && version != "":
+			tell(ctx, told, news{client: client, gone: true})
+			fallthrough
+		case err != nil: // nobody is there, or not yet
+			pause(ctx, lookEvery)
+			tell(ctx, ended, path)
+			return
+		case now.Version != version:
+			version = now.Version
+			tell(ctx, told, news{client: client, approvals: now.Approvals})
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func tell[T any](ctx context.Context, whom chan<- T, what T) {
+	select {
+	case whom <- what:
+	case <-ctx.Done():
+	}
+}
+
+// An overview is what is known of the approvals of all proxies.
+type overview struct {
+	proxies map[string]news // by the path of the socket
+}
+
+// take takes over news.
+func (o *overview) take(n news) {
+	if n.gone {
+		delete(o.proxies, n.client.Path)
+		return
+	}
+	o.proxies[n.client.Path] = n
+}
+
+// all returns every approval once, by id, with a proxy that has it: the one that knows most
+// of it where several do.
+func (o *overview) all() map[string]owned[proxy.ApprovalInfo] {
+	all := map[string]owned[proxy.ApprovalInfo]{}
+	for _, n := range o.proxies {
+		for _, a := range n.approvals {
+			if known, ok := all[a.ID]; !ok || later(a, known.it) {
+				all[a.ID] = owned[proxy.ApprovalInfo]{a, n.client}
+			}
+		}
+	}
+	return all
+}
+
+// later reports whether a is what became of b.
+func later(a, b proxy.ApprovalInfo) bool {
+	stage := map[proxy.ApprovalState]int{proxy.Pending: 0, proxy.Approved: 1}
+	of := func(a proxy.ApprovalInfo) int {
+		if n, ok := stage[a.State]; ok {
+			return n
+		}
+		return 2
+	}
+	return of(a) > of(b) || of(a) == of(b) && a.Approvals > b.Approvals
+}

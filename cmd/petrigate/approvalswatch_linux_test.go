@@ -1,0 +1,413 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/testserver"
+	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// An office is a proxy in this process, with a clock of its own and a control socket.
+type office struct {
+	t      *testing.T
+	proxy  *proxy.Proxy
+	socket *control.Server
+	ahead  atomic.Int64 // of its clock
+	calls  io.Writer
+	lines  *bufio.Reader
+}
+
+// runtimeDir is a directory for control sockets, whose path is short.
+func runtimeDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pg-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "run")
+}
+
+func openOffice(t *testing.T, dir, text string) *office {
+	t.Helper()
+	file, problems := rules.Parse("ops.rules", []byte(text))
+	compiled, err := rules.Compile(file)
+	if len(problems) > 0 || err != nil {
+		t.Fatal(problems, err)
+	}
+	policy, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
+	t.Cleanup(up.Close)
+	o := &office{t: t}
+	o.proxy, err = proxy.New(proxy.Options{
+		Policy: policy, Upstreams: []proxy.Upstream{{Name: "prod", URL: up.URL + "/mcp"}}, Startup: agentLimit,
+		Approval: proxy.Approval{Channels: []string{"cli"}, Hold: time.Millisecond},
+		Now:      func() time.Time { return time.Now().Add(time.Duration(o.ahead.Load())) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.proxy.Start()
+	o.proxy.AwaitTools(t.Context())
+	in, calls := io.Pipe()
+	answers, out := io.Pipe()
+	served := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { served <- o.proxy.ServeStdio(ctx, in, out) }()
+	o.calls, o.lines = calls, bufio.NewReader(answers)
+	if o.socket, err = control.Listen(dir, o.proxy); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = o.socket.Close()
+		cancel()
+		_ = calls.Close()
+		_ = answers.Close()
+		<-served
+		if err := o.proxy.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+// call makes a call and returns its answer.
+func (o *office) call(tool, args string) string {
+	o.t.Helper()
+	if _, err := fmt.Fprintf(o.calls, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", tool, args); err != nil {
+		o.t.Fatal(err)
+	}
+	line, err := o.lines.ReadString('\n')
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return line
+}
+
+// asks makes a call that waits, and returns the id of its approval.
+func (o *office) asks(tool, args string) string {
+	o.t.Helper()
+	answer := o.call(tool, args)
+	_, after, found := strings.Cut(answer, "A person has been asked (approval ")
+	if !found {
+		o.t.Fatalf("nobody is asked: %s", answer)
+	}
+	id, _, _ := strings.Cut(after, ")")
+	return id
+}
+
+// stands fails unless the approval is in the state.
+func (o *office) stands(id string, want proxy.ApprovalState) proxy.ApprovalInfo {
+	o.t.Helper()
+	a, err := o.proxy.Approval(id)
+	if err != nil || a.State != want {
+		o.t.Errorf("approval %s is %s, want %s (%v)", id, a.State, want, err)
+	}
+	return a
+}
+
+const (
+	askDeploy = "require human-approval before deploy\n"
+	prompt    = "Approve? y, n [REASON], s (skip), q (quit): "
+)
+
+// TestWatch: a person answers one question after the other. Only what was typed after a
+// question was shown counts, and Enter alone is no answer.
+func TestWatch(t *testing.T) {
+	dir := runtimeDir(t)
+	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
+	w := startPTY(t, env, 100, "approvals", "watch")
+	w.expect("No proxy runs yet")
+	o := openOffice(t, dir, askDeploy)
+	w.expect("No call waits for a person (running proxies: 1). q quits.")
+
+	w.keys("y\ny") // before there is a question, a line and half a one
+	w.expect("y\r\ny")
+	id := o.asks("deploy", `{"to":"production"}`)
+	w.expect("Allow deploy on upstream prod?")
+	w.expect(`"to": "production"`)
+	w.expect("Approval " + id + ", good for ")
+	w.expect("State: pending")
+	w.expect(prompt)
+	o.stands(id, proxy.Pending)
+	for _, nothing := range []string{"", "yn", "yes please", "maybe"} {
+		w.keys(nothing + "\n")
+		w.expect(prompt)
+		o.stands(id, proxy.Pending)
+	}
+	w.keys("Y\n")
+	w.expect(id + " approved: deploy on prod")
+	w.expect("Otherwise the same call passes once, within ")
+	w.expect("No call waits")
+	if a := o.stands(id, proxy.Approved); a.Actor != "ann" || a.Channel != "cli" || a.Reason != "" {
+		t.Errorf("%+v", a)
+	}
+
+	id = o.asks("deploy", `{"n":1}`)
+	w.expect(prompt)
+	w.keys("n because it is Friday\n")
+	w.expect(id + " denied: deploy on prod")
+	if a := o.stands(id, proxy.Denied); a.Reason != "it is Friday" {
+		t.Errorf("%+v", a)
+	}
+	id = o.asks("deploy", `{"n":2}`)
+	w.expect(prompt)
+	w.keys("no\n")
+	w.expect("Reason, for the agent (Enter: none): ")
+	o.stands(id, proxy.Pending)
+	w.keys("y\n") // a reason, whatever it is
+	w.expect(id + " denied: deploy on prod")
+	if a := o.stands(id, proxy.Denied); a.Reason != "y" {
+		t.Errorf("%+v", a)
+	}
+
+	id = o.asks("deploy", `{"n":3}`)
+	w.expect(prompt)
+	w.keys("s\n")
+	w.expect(id + " waits on")
+	w.expect("No call waits")
+	o.stands(id, proxy.Pending)
+	w.keys("q\n")
+	if code, out := w.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// TestWatchOthers: what is answered elsewhere, or is over, is said, and the next question
+// shown; a line that was begun for the one before does not answer it.
+func TestWatchOthers(t *testing.T) {
+	dir := runtimeDir(t)
+	o := openOffice(t, dir, askDeploy)
+	denied, expires, next := o.asks("deploy", `{"n":1}`), "", ""
+	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "watch")
+	w.expect("Approval " + denied)
+	w.expect(prompt)
+	expires = o.asks("deploy", `{"n":2}`)
+	w.keys("y") // and then it is answered elsewhere
+	w.expect("y")
+	if err := o.proxy.Resolve(denied, false, "b\x1bob", "not now"); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(denied + ` was denied, by b\u{1b}ob, via cli: "not now".`)
+	w.expect("Approval " + expires)
+	w.expect(prompt)
+	w.keys("\n")
+	w.expect(prompt)
+	o.stands(expires, proxy.Pending)
+
+	o.ahead.Add(int64(time.Hour))
+	next = o.asks("deploy", `{"n":3}`)
+	w.expect(expires + " has expired")
+	w.expect("Approval " + next)
+	w.expect(prompt)
+
+	second := openOffice(t, dir, askDeploy) // a proxy that has started meanwhile
+	other := second.asks("deploy", `{"n":4}`)
+	w.keys("y\n")
+	w.expect(next + " approved")
+	w.expect("Approval " + other)
+	w.expect(prompt)
+	if err := second.socket.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(other + ": its proxy has ended.")
+	w.expect("No call waits for a person (running proxies: 1)")
+	second.stands(other, proxy.Pending)
+}
+
+// TestWatchEnds: the end of the input, an interrupt and a hang-up end it, and answer nothing.
+func TestWatchEnds(t *testing.T) {
+	for name, keys := range map[string]string{"end of input": "\x04", "half a line and the end": "y\x04\x04", "interrupt": "\x03", "interrupt in the line": "y\x03"} {
+		for _, denying := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, denying), func(t *testing.T) {
+				t.Parallel()
+				dir := runtimeDir(t)
+				o := openOffice(t, dir, askDeploy)
+				id := o.asks("deploy", `{}`)
+				w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "watch")
+				w.expect(prompt)
+				if denying {
+					w.keys("n\n")
+					w.expect("Reason, for the agent")
+				}
+				w.keys(keys)
+				if code, out := w.end(); code != 0 || strings.Contains(out, "petrigate:") {
+					t.Errorf("exit code %d: %s", code, out)
+				}
+				o.stands(id, proxy.Pending)
+			})
+		}
+	}
+}
+
+// TestWatchTwoPersons: the first of two approvals leaves the question open for another person.
+func TestWatchTwoPersons(t *testing.T) {
+	dir := runtimeDir(t)
+	o := openOffice(t, dir, "require 2 human-approvals before deploy\n")
+	id := o.asks("deploy", `{}`)
+	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "watch")
+	w.expect(prompt)
+	if err := o.proxy.ResolveAs("bob's", id, true, "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(id + " has 1 of 2 approvals now.")
+	w.expect(prompt)
+	w.keys("y\n")
+	w.expect(id + " approved")
+	o.stands(id, proxy.Approved)
+
+	id = o.asks("deploy", `{"n":1}`)
+	w.expect(prompt)
+	w.keys("y\n")
+	w.expect("It has 1 of the 2 approvals that it needs, and waits for another one.")
+	w.expect("No call waits")
+	o.stands(id, proxy.Pending)
+}
+
+// TestApproveAsks: at a terminal approve shows the call, and takes nothing but a yes that was
+// typed after that.
+func TestApproveAsks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keys  string
+		state proxy.ApprovalState
+		says  string
+	}{
+		"yes":   {"yes\n", proxy.Approved, " approved: deploy on prod"},
+		"enter": {"\n", proxy.Pending, "petrigate: not approved; the call waits on"},
+		"no":    {"n\n", proxy.Pending, "petrigate: not approved; the call waits on"},
+		"end":   {"y\x04\x04", proxy.Pending, "petrigate: not approved; the call waits on"},
+		"break": {"y\x03", proxy.Pending, "petrigate: interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := runtimeDir(t)
+			o := openOffice(t, dir, askDeploy)
+			id := o.asks("deploy", `{"to":"production"}`)
+			p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "approve", id)
+			p.keys("y\n") // before it is asked
+			p.expect(`"to": "production"`)
+			p.expect("Approve? [y/N] ")
+			o.stands(id, proxy.Pending)
+			p.keys(tt.keys)
+			code, out := p.end()
+			if !strings.Contains(out, tt.says) || (code == 0) != (tt.state == proxy.Approved) {
+				t.Errorf("exit code %d: %s", code, out)
+			}
+			o.stands(id, tt.state)
+		})
+	}
+	t.Run("it ends meanwhile", func(t *testing.T) {
+		t.Parallel()
+		dir := runtimeDir(t)
+		o := openOffice(t, dir, askDeploy)
+		id := o.asks("deploy", `{}`)
+		p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "approve", id)
+		p.expect("Approve? [y/N] ")
+		if err := o.proxy.Resolve(id, false, "bob", ""); err != nil {
+			t.Fatal(err)
+		}
+		p.keys("y\n")
+		if code, out := p.end(); code != exitFailed || !strings.Contains(out, "petrigate: approval "+id+" is denied already") {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+	})
+}
+
+// TestWatchJSON: a program gets a line for each approval that waits and for each change, and
+// answers nothing.
+func TestWatchJSON(t *testing.T) {
+	dir := runtimeDir(t)
+	o := openOffice(t, dir, askDeploy)
+	ended := o.asks("deploy", `{"n":1}`)
+	if err := o.proxy.Resolve(ended, false, "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	waits := o.asks("deploy", "{\"n\":\"\u202e\"}")
+	cmd := exec.Command("petrigate", "approvals", "watch", "--json")
+	cmd.Env = append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+dir, "GORACE=atexit_sleep_ms=0")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }()
+	lines := bufio.NewReader(stdout)
+	expect := func(id string, state proxy.ApprovalState, gone bool) {
+		t.Helper()
+		line, err := lines.ReadString('\n')
+		var got struct {
+			Version  int
+			Approval proxy.ApprovalInfo
+			Gone     bool
+		}
+		if err != nil || json.Unmarshal([]byte(line), &got) != nil || got.Version != 1 || got.Approval.ID != id || got.Approval.State != state || got.Gone != gone || strings.Contains(line, "\u202e") {
+			t.Fatalf("want %s %s: %v, %s", id, state, err, line)
+		}
+	}
+	expect(waits, proxy.Pending, false)
+	next := o.asks("deploy", `{"n":2}`)
+	expect(next, proxy.Pending, false)
+	if err := o.proxy.Resolve(waits, true, "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	expect(waits, proxy.Approved, false)
+	o.call("deploy", "{\"n\":\"\u202e\"}")
+	expect(waits, proxy.Consumed, false)
+	if err := o.socket.Close(); err != nil {
+		t.Fatal(err)
+	}
+	expect(next, proxy.Pending, true)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(lines)
+	if err := cmd.Wait(); err != nil || len(rest) > 0 {
+		t.Errorf("%v, %s", err, rest)
+	}
+}
+
+// TestNoTerminal: what is no terminal is asked nothing.
+func TestNoTerminal(t *testing.T) {
+	if _, err := openTerminal(strings.NewReader("y\n")); err == nil || err.Error() != "standard input is not a terminal that can be asked" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestListFits: at a terminal a line of the list has room, where its parts let it.
+func TestListFits(t *testing.T) {
+	dir := runtimeDir(t)
+	o := openOffice(t, dir, askDeploy)
+	o.asks("deploy", `{"text":"`+"\u202e"+strings.Repeat("long ", 100)+`"}`)
+	for _, columns := range []int{100, 132, 0} {
+		p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, columns, "approvals")
+		code, out := p.end()
+		if code != 0 || strings.Contains(out, "\u202e") || columns != 100 && !strings.Contains(out, `prod.deploy {"text":"\u{202e}`) || !strings.Contains(out, `... (514 bytes)`) {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+		for line := range strings.Lines(out) {
+			if n := len(strings.TrimRight(line, "\r\n")); columns > 0 && n > columns {
+				t.Errorf("%d columns of %d: %s", n, columns, line)
+			}
+		}
+	}
+}

@@ -1,0 +1,136 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A terminal is where a person types answers, a line each. What was typed before a question
+// was shown is no answer to it: see [terminal.forget].
+type terminal struct {
+	fd     int
+	lines  chan typed
+	closed chan struct{}
+	wake   *os.File // can be read once the terminal is closed, since the other end is
+	other  *os.File
+	ended  chan struct{} // the reader has
+
+	mu    sync.Mutex
+	epoch int
+	begun []byte // of a line whose end was not typed yet
+}
+
+// typed is what a person has typed: a line, or that there will be none (io.EOF).
+type typed struct {
+	text  string
+	err   error
+	epoch int
+}
+
+// openTerminal begins to read what is typed. The caller must close the terminal.
+func openTerminal(in io.Reader) (*terminal, error) {
+	if !isTerminal(in) {
+		return nil, errNoTerminal
+	}
+	wake, other, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	t := &terminal{fd: int(in.(*os.File).Fd()), lines: make(chan typed), closed: make(chan struct{}), wake: wake, other: other, ended: make(chan struct{})}
+	go t.read()
+	return t, nil
+}
+
+func (t *terminal) close() {
+	close(t.closed)
+	_ = t.other.Close()
+	<-t.ended
+	_ = t.wake.Close()
+}
+
+// forget drops all that was typed so far, and the line that is being typed. Where it fails,
+// nothing that is typed may count.
+func (t *terminal) forget() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.epoch++
+	t.begun = nil
+	return flushInput(t.fd)
+}
+
+// counts reports whether a line was typed after the last forget.
+func (t *terminal) counts(line typed) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return line.epoch == t.epoch
+}
+
+// read hands on lines until the end of the input, or until the terminal is closed.
+func (t *terminal) read() {
+	defer close(t.ended)
+	for t.await(true) {
+		for _, line := range t.take() {
+			select {
+			case t.lines <- line:
+			case <-t.closed:
+				return
+			}
+			if line.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// await waits until something was typed, and reports false where the terminal was closed.
+// It does not wait where wait is false.
+func (t *terminal) await(wait bool) bool {
+	var timeout *unix.Timeval
+	if !wait {
+		timeout = &unix.Timeval{}
+	}
+	wake := int(t.wake.Fd())
+	for {
+		var ready unix.FdSet
+		ready.Set(t.fd)
+		ready.Set(wake)
+		n, err := unix.Select(max(t.fd, wake)+1, &ready, nil, nil, timeout)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n > 0 && !ready.IsSet(wake) && ready.IsSet(t.fd)
+		}
+	}
+}
+
+// take reads what was typed. It holds the lock, so that what it reads was typed after the
+// last forget.
+func (t *terminal) take() []typed {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.await(false) { // it was forgotten meanwhile
+		return nil
+	}
+	b := make([]byte, 4096)
+	n, err := unix.Read(t.fd, b)
+	if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
+		return nil
+	}
+	if err != nil || n == 0 { // a line without its end is none
+		return []typed{{err: io.EOF, epoch: t.epoch}}
+	}
+	t.begun = append(t.begun, b[:n]...)
+	var lines []typed
+	for {
+		line, rest, whole := bytes.Cut(t.begun, []byte("\n"))
+		if !whole {
+			return lines
+		}
+		lines, t.begun = append(lines, typed{text: string(line), epoch: t.epoch}), rest
+	}
+}

@@ -1,0 +1,96 @@
+package control
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestChanges: the first look waits for nothing; the next one waits until something has
+// changed, until the time of an approval is over, or until one end goes away.
+func TestChanges(t *testing.T) {
+	type answer struct {
+		Changes
+		err error
+	}
+	for name, tt := range map[string]struct {
+		happens func(b *booth, end, cancel func())
+		want    proxy.ApprovalState
+		after   time.Duration
+		problem string
+	}{
+		"a change": {func(b *booth, _, _ func()) {
+			b.mu.Lock()
+			b.expires = time.Now()
+			b.mu.Unlock()
+			close(b.changed)
+		}, proxy.Expired, 0, ""},
+		"its time is over": {func(*booth, func(), func()) {}, proxy.Expired, 3 * time.Second, ""},
+		"nothing":          {func(b *booth, _, _ func()) { b.expires = b.expires.Add(time.Hour) }, proxy.Pending, maxWait, ""},
+		"the proxy ends":   {func(_ *booth, end, _ func()) { end() }, "", 0, errEnds.Error()},
+		"the client ends":  {func(_ *booth, _, cancel func()) { cancel() }, "", 0, "context canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &booth{changed: make(chan struct{}), expires: time.Now().Add(3 * time.Second)}
+				if name == "nothing" {
+					tt.happens(b, nil, nil)
+				}
+				ends := make(chan struct{})
+				first, err := awaitChange(t.Context(), b, ends, "")
+				if err != nil || first.Version == "" || len(first.Approvals) != 1 || first.Approvals[0].State != proxy.Pending {
+					t.Fatalf("%+v, %v", first, err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				began, next := time.Now(), make(chan answer, 1)
+				go func() {
+					now, err := awaitChange(ctx, b, ends, first.Version)
+					next <- answer{now, err}
+				}()
+				synctest.Wait()
+				if name != "nothing" {
+					tt.happens(b, func() { close(ends) }, cancel)
+				}
+				got := <-next
+				if waited := time.Since(began); waited != tt.after {
+					t.Errorf("it waited %s", waited)
+				}
+				switch {
+				case tt.problem != "":
+					if got.err == nil || got.err.Error() != tt.problem {
+						t.Errorf("%+v", got)
+					}
+				case got.err != nil || (got.Version == first.Version) != (tt.want == proxy.Pending) || got.Approvals[0].State != tt.want:
+					t.Errorf("%+v", got)
+				}
+			})
+		})
+	}
+}
+
+// TestCloseEndsWhoFollows: a proxy that ends is not held up by those who wait for changes.
+func TestCloseEndsWhoFollows(t *testing.T) {
+	b := &booth{changed: make(chan struct{})}
+	s := listen(t, socketDir(t), b)
+	c := Dial(s.Path)
+	first, err := c.Changes(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := c.Changes(t.Context(), first.Version)
+		ended <- err
+	}()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), s.Path) && err.Error() != errEnds.Error() {
+		t.Errorf("got %v", err)
+	}
+}
