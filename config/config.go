@@ -92,6 +92,7 @@ type Approval struct {
 	HoldSet bool                     // Hold is for all clients that Holds does not name
 	Webhook *Webhook                 `json:",omitempty"` // with the channel "webhook"; otherwise nil
 	Desktop bool                     `json:",omitempty"` // a notification on this desktop says that a call waits
+	Grants  time.Duration            `json:",omitempty"` // how long a grant is valid at most; 0: an hour; less: none is given
 }
 
 // Console configures the pages for people.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // readRoot decodes the whole file into c; the scalars that other layers may
@@ -70,6 +71,7 @@ func sectionKeys(c *Config, l *layers) Keys {
 				"channels": l.noted("approval.channels", into(&c.Approval.Channels, readChannels)),
 				"mask":     into(&c.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
 				"holds":    l.noted("approval.holds", into(&c.Approval.Holds, readHolds)),
+				"grants":   into(&c.Approval.Grants, readGrants),
 				"desktop":  into(&c.Approval.Desktop, Value.Flag),
 				"webhook":  l.noted("approval.webhook", into(&c.Approval.Webhook, readWebhook)),
 			})
@@ -95,6 +97,22 @@ var (
 	approvalChannels = []string{"elicit", "url", "web", "cli", "webhook"}
 	usualChannels    = []string{"elicit", "web", "cli"}
 )
+
+// maxGrant is the longest time that a grant may be valid.
+const maxGrant = time.Hour
+
+// readGrants reads how long a grant may be valid; false: there are none.
+func readGrants(v Value) (time.Duration, bool) {
+	if v.kind == boolKind {
+		return map[bool]time.Duration{true: maxGrant, false: -1}[v.text == "true"], true
+	}
+	most, ok := duration(v.text)
+	if !ok || v.kind != textKind || most < time.Second || most > maxGrant {
+		v.Fault(v.called()+" must be true, false, or a duration of at most 1h", "for example 30m, or false")
+		return 0, false
+	}
+	return most, true
+}
 
 func readChannels(v Value) ([]string, bool) {
 	channels, ok := each(oneOf(approvalChannels))(v)

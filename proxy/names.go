@@ -103,6 +103,7 @@ type Approval struct {
 
 	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
 	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
+	Grants   time.Duration // how long a grant is valid at most; 0: nobody can give one
 	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
 
 	// Page returns the URL of the page of an approval, for the channel url; nil, or empty:

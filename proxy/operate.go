@@ -307,6 +307,7 @@ type Answer struct {
 	Actor   string // a name for the record
 	Reason  string
 	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty: it is not known
+	Grant   *Grant // that the person gives with the approval; nil: none
 }
 
 // ChannelCLI is the channel of an operator at a terminal.
@@ -322,6 +323,9 @@ func (p *Proxy) Answer(id string, a Answer) error {
 		if r, ok := p.approvals.Find(id); ok && r.Answer.State == approval.Pending && r.Shown(p.where) != a.Shown {
 			return fmt.Errorf("approval %s is not what was shown any more, so it was not answered; look at it again", id)
 		}
+	}
+	if a.Grant != nil {
+		return answerAndGrant(p, id, a)
 	}
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }

@@ -185,13 +185,14 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	if err != nil {
 		return err
 	}
-	asking := approval.Options{Mask: mask.Shown, Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels, Now: o.Now, Log: o.Logger}
+	asking := approval.Options{Mask: mask.Shown, Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels, Grants: o.Approval.Grants, Now: o.Now, Log: o.Logger}
 	if o.Database != nil {
 		asking.Store = o.Database
 	}
 	if o.Meter != nil {
 		asking.Answered = o.Meter.Answered
 	}
+	asking.Granted = tellGranted(p)
 	p.approvals = approval.New(asking)
 	ledger, kill, err := p.ledger()
 	if err != nil {

@@ -1,19 +1,20 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/proxy"
 )
 
 func newApprovals(s stdio) *cobra.Command {
 	return group("approvals", "Answer calls that wait for approval",
-		approvalsList(s), approvalsShow(s), approvalsApprove(s), approvalsDeny(s), approvalsWatch(s))
+		approvalsList(s), approvalsShow(s), approvalsApprove(s), approvalsDeny(s), approvalsWatch(s), approvalsGrants(s), approvalsRevoke(s))
 }
 
 func approvalID(a proxy.ApprovalInfo) string { return a.ID }
@@ -31,36 +32,41 @@ func approvalsShow(s stdio) *cobra.Command {
 		}
 		a, err := found.client.Approval(found.it.ID)
 		return a, func() error {
-			_, err := fmt.Fprintln(s.out, shown(a))
+			_, err := fmt.Fprintln(s.out, terminal.Shown(a))
 			return err
 		}, err
 	})
 }
 
-// shown is an approval as a person is asked about it, and how it stands.
-func shown(a proxy.ApprovalInfo) string {
-	return fmt.Sprintf("%s\nState: %s%s", a.Question, a.State, answered(a))
+func approvalsWatch(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "watch", Short: "Answer approvals at a terminal as they come", Args: cobra.NoArgs,
+		Long: "watch shows each call that waits for approval, whole, as soon as it waits, and takes an answer:\n" +
+			"  y             approve it, once\n" +
+			"  n [REASON]    deny it; the agent is told the reason\n" +
+			"  s             skip it: it waits on\n" +
+			"  q             quit; nothing is answered\n" +
+			"Enter alone is no answer, and neither is what was typed before the question was there. It follows all\n" +
+			"running proxies, those that start later too. With --json it answers nothing, and needs no terminal: it\n" +
+			"prints a line for each approval that waits, and for each that changes.",
+	}
+	asJSON := c.Flags().Bool("json", false, "print a line of JSON for each change, and answer nothing")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *asJSON {
+			return unlessEnded(c.Context(), terminal.Stream(c.Context(), daemon.RuntimeDir(), s.out))
+		}
+		if !isTerminal(s.in) || !isTerminal(s.out) {
+			return usage("approvals watch asks at a terminal, and this is none; use --json to follow approvals from a program, or petrigate approvals ls")
+		}
+		return unlessEnded(c.Context(), terminal.Watch(c.Context(), daemon.RuntimeDir(), s.in, s.out, actor()))
+	}
+	return c
 }
 
-// answered says who gave the answer, and how.
-func answered(a proxy.ApprovalInfo) string {
-	var by string
-	if a.Actor != "" {
-		by = ", by " + text.Escape(a.Actor)
+// unlessEnded is the error of a verb that one leaves by a signal.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
 	}
-	if a.Channel != "" {
-		by += ", via " + a.Channel
-	}
-	if a.Reason != "" {
-		by += fmt.Sprintf(": %q", a.Reason)
-	}
-	return by
+	return err
 }
-
-// what names the call of an approval.
-func what(a proxy.ApprovalInfo) string {
-	return text.Escape(a.Tool) + " on " + text.Escape(a.Upstream)
-}
-
-// timeLeft is how long an approval can still be answered or used.
-func timeLeft(a proxy.ApprovalInfo) string { return text.Duration(max(0, time.Until(a.Expires))) }

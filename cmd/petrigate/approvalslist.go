@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -79,7 +78,7 @@ func waiting(a proxy.ApprovalInfo) []string {
 		rule += fmt.Sprintf(" +%d", more)
 	}
 	by := text.Excerpt(cmp.Or(a.Client, "a client"), 30) + " (" + text.Excerpt(a.Principal, 30) + ")"
-	return []string{a.ID, state(a), timeLeft(a), by, rule}
+	return []string{a.ID, state(a), terminal.Left(a.Expires), by, rule}
 }
 
 // settled is the line of an approval that was answered or has ended, without its call.
@@ -122,10 +121,8 @@ func printCalls(w io.Writer, head string, list []proxy.ApprovalInfo, row func(pr
 		}
 	}
 	room := 160
-	if f, ok := w.(*os.File); ok && isTerminal(w) {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			room = max(width-used, leastCall)
-		}
+	if width := terminal.Width(w); width > 0 {
+		room = max(width-used, leastCall)
 	}
 	for i, a := range list {
 		rows[i] = append(rows[i], callLine(a, room))

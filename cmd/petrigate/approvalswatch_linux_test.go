@@ -59,7 +59,7 @@ func openOffice(t *testing.T, dir, text string) *office {
 	o := &office{t: t}
 	o.proxy, err = proxy.New(proxy.Options{
 		Policy: policy, Upstreams: []proxy.Upstream{{Name: "prod", URL: up.URL + "/mcp"}}, Startup: agentLimit,
-		Approval: proxy.Approval{Channels: []string{"cli"}, Hold: time.Millisecond},
+		Approval: proxy.Approval{Channels: []string{"cli"}, Hold: time.Millisecond, Grants: time.Hour},
 		Now:      func() time.Time { return time.Now().Add(time.Duration(o.ahead.Load())) },
 	})
 	if err != nil {
@@ -331,6 +331,39 @@ func TestApproveAsks(t *testing.T) {
 	})
 }
 
+// TestApproveLike: with --for the person reads what would pass besides.
+func TestApproveLike(t *testing.T) {
+	dir := runtimeDir(t)
+	o := openOffice(t, dir, askDeploy)
+	for like, want := range map[string]string{
+		"to": "For 10m, calls of this tool in this session with the same to, and any values of its other arguments would pass without a question.",
+		"":   "For 10m, calls of this tool in this session with exactly these arguments would pass without a question.",
+	} {
+		id := o.asks("deploy", fmt.Sprintf(`{"to":"production","n":%d}`, len(like)))
+		args := []string{"approvals", "approve", id, "--for", "10m"}
+		if like != "" {
+			args = append(args, "--like", like)
+		}
+		p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, args...)
+		p.expect(want)
+		p.expect("Approve? [y/N] ")
+		if len(o.proxy.Grants()) > 0 {
+			t.Error("there is a grant already")
+		}
+		p.keys("y\n")
+		if code, out := p.end(); code != 0 {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+		all := o.proxy.Grants()
+		if len(all) != 1 || all[0].Like[0].Field != like || all[0].Approval != id {
+			t.Fatalf("%+v", all)
+		}
+		if err := o.proxy.Revoke(all[0].ID, "ann"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestWatchJSON: a program gets a line for each approval that waits and for each change, and
 // answers nothing.
 func TestWatchJSON(t *testing.T) {
@@ -383,13 +416,6 @@ func TestWatchJSON(t *testing.T) {
 	rest, _ := io.ReadAll(lines)
 	if err := cmd.Wait(); err != nil || len(rest) > 0 {
 		t.Errorf("%v, %s", err, rest)
-	}
-}
-
-// TestNoTerminal: what is no terminal is asked nothing.
-func TestNoTerminal(t *testing.T) {
-	if _, err := openTerminal(strings.NewReader("y\n")); err == nil || err.Error() != "standard input is not a terminal that can be asked" {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -75,6 +75,7 @@ func completers() map[string]completer {
 		"petrigate approvals show":    approvalIDs(false),
 		"petrigate approvals approve": approvalIDs(true),
 		"petrigate approvals deny":    approvalIDs(true),
+		"petrigate approvals revoke":  first(grantIDs),
 		"petrigate sessions show":     first(sessionIDs),
 		"petrigate sessions shadow":   first(sessionIDs),
 		"petrigate sessions reset":    first(sessionIDs),
@@ -124,6 +125,14 @@ func approvalIDs(pending bool) completer {
 		}
 		return ids
 	})
+}
+
+func grantIDs(*cobra.Command) (ids []cobra.Completion) {
+	all, _ := gather((*control.Client).Grants)
+	for _, g := range all {
+		ids = append(ids, cobra.CompletionWithDesc(g.it.ID, g.it.Tool+" on "+g.it.Upstream))
+	}
+	return ids
 }
 
 func sessionIDs(*cobra.Command) (ids []cobra.Completion) {

@@ -57,6 +57,9 @@ petrigate approvals watch
 petrigate approvals show ap_FK5IAX4Y
 petrigate approvals approve ap_FK5IAX4Y
 petrigate approvals approve ap_FK5IAX4Y --yes --reason "as agreed"
+petrigate approvals approve ap_FK5IAX4Y --for 10m --like path
+petrigate approvals grants
+petrigate approvals revoke gr_4S7QJ2ZB
 petrigate approvals deny ap_FK5IAX4Y --reason "not on a Friday"
 petrigate open
 petrigate open ap_FK5IAX4Y

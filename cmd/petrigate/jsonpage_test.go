@@ -56,7 +56,7 @@ func TestJSONPage(t *testing.T) {
 	}
 	for verb, answers := range map[string][]any{
 		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Explanation{}}, "test": {policytest.Report{}, diag.Problem{}},
-		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
+		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}, proxy.GrantInfo{}},
 		"reload": {control.Reloaded{}}, "sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "audit": {trail.Report{}, auditCounts{}},
 	} {
 		names := make(map[string]bool)

@@ -23,6 +23,8 @@ var misused = [][]string{
 	{"approvals", "approve", ""},
 	{"approvals", "approve", "ap_1"},
 	{"approvals", "watch"},
+	{"approvals", "approve", "ap_1", "--yes", "--like", "path"},
+	{"approvals", "approve", "ap_1", "--yes", "--for", "0s"},
 	{"sessions", "reset", ""},
 	{"sessions", "settle", "x", "y", "--success"},
 	{"check", "--strikt"},

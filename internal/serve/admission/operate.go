@@ -64,6 +64,12 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	return err
 }
 
+// Note logs and puts on record what an operator does to a session that moves no net.
+func (a *Admission) Note(ctx context.Context, event, session, actor, reason string) error {
+	a.log.Warn("operator", "event", event, "session", session, "actor", actor, "reason", reason)
+	return a.Append(ctx, audit.Operator{Time: a.now(), Event: event, Session: session, Actor: actor, Reason: audit.Bounded(reason)})
+}
+
 // operator logs what an operator does, and is the event of it.
 func (a *Admission) operator(event string, k Key, call uint64, actor string) []audit.Event {
 	a.log.Warn("operator", "event", event, "session", k.Session, "call", call, "actor", actor)

@@ -20,6 +20,7 @@ import (
 // number and in bytes.
 type Broker struct {
 	options Options
+	grants  Grants
 
 	mu       sync.Mutex
 	byID     map[string]*Request
@@ -42,12 +43,16 @@ type Options struct {
 	Expire   time.Duration // how long a request, and a consent, is valid
 	Cooldown time.Duration // how long a denial stands
 	Channels []string      // that are configured; answers count by these alone
+	Grants   time.Duration // how long a grant is valid at most; 0: none are given
 	Now      func() time.Time
 	Mask     Mask // hides what people are not to see; nil: they see all
 
 	// Answered is told of each request that waits no more, under the lock of the broker;
 	// nil: nobody is.
 	Answered func(state, channel string, waited time.Duration)
+
+	// Granted is told of each request that a grant has approved as it was opened; nil: nobody is.
+	Granted func(Record)
 
 	Store Store        // keeps what is asked and answered, for other brokers too; nil: nothing does
 	Log   *slog.Logger // nil: discard
@@ -58,12 +63,33 @@ func New(o Options) *Broker {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Broker{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: map[string]*account{}}
+	b := &Broker{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: map[string]*account{}}
+	b.grants.store, b.grants.now, b.grants.byID = o.Store, o.Now, map[string]*Grant{}
+	return b
 }
 
 // Open returns the request that is pending or answered for key, or opens a new
 // one. The caller waits on it and must call Release.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
+	q, err := b.open(key, call, ask)
+	if err == nil {
+		b.tellGranted(q)
+	}
+	return q, err
+}
+
+// tellGranted tells, once, that a grant has approved q.
+func (b *Broker) tellGranted(q *Request) {
+	b.mu.Lock()
+	r, first := q.record(), q.answer.Grant != "" && !q.announced
+	q.announced = q.announced || first
+	b.mu.Unlock()
+	if first && b.options.Granted != nil {
+		b.options.Granted(r)
+	}
+}
+
+func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	if !b.keeps(key) {
 		call = b.options.Mask.present(call)
 	}
@@ -72,7 +98,9 @@ func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 		defer b.mu.Unlock()
 		q, err := b.openHere(key, call, ask)
 		if err == nil && b.byID[q.ID] == nil {
+			d, _ := b.granted(q) // without a store it does not fail
 			b.begin(q)
+			b.take(q, d, q.version+1)
 		}
 		return q, err
 	}
@@ -114,7 +142,11 @@ func (b *Broker) openStored(key Key, call Call, ask *gate.Ask, again bool) (*Req
 		b.share(q)
 		return q, nil
 	}
-	row, err := q.row(q.now())
+	d, err := b.granted(q)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.row(d)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +161,8 @@ func (b *Broker) openStored(key Key, call Call, ask *gate.Ask, again bool) (*Req
 		b.weigh(known)
 		return known, nil
 	}
-	q.version = version
 	b.begin(q)
+	b.take(q, d, version)
 	return q, nil
 }
 
@@ -315,6 +347,22 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 		return d, true, nil
 	})
 }
+
+// Grant returns what a person who approves the request with the id wants to give: it is
+// valid once [Grants.Add] has kept it, which is to be done after the answer.
+func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sweep()
+	q := b.byID[id]
+	if err := b.answerable(q, id, channel); err != nil {
+		return nil, err
+	}
+	return newGrant(q, t, min(b.options.Grants, MaxGrant), channel, actor, b.options.Now())
+}
+
+// Grants returns the grants that were given.
+func (b *Broker) Grants() *Grants { return &b.grants }
 
 // ErrUsed is the error of [Broker.Claim] for a request that is not a consent, or
 // not any more.

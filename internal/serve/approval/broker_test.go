@@ -74,7 +74,7 @@ func TestOneConsent(t *testing.T) {
 	if err := b.Answer(first.ID, false, "cli", "bob", ""); err == nil || !strings.Contains(err.Error(), "approved already") {
 		t.Errorf("the second answer counts: %v", err)
 	}
-	if want := (Answer{Approved, "cli", "ann", "fine", b.options.Now(), 1}); b.Status(first) != want {
+	if want := (Answer{Approved, "cli", "ann", "fine", b.options.Now(), 1, ""}); b.Status(first) != want {
 		t.Errorf("%+v, want %+v", b.Status(first), want)
 	}
 	if err := b.Claim(first.ID); err != nil || !errors.Is(b.Claim(first.ID), ErrUsed) {

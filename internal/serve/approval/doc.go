@@ -13,4 +13,7 @@
 // The store has the request whole, arguments included: who answers at another process
 // has to see exactly what will run. It uses a consent up with the decision, in one
 // transaction; see [Broker.Used].
+//
+// A [Grant] approves requests as they are opened, which are like one that a person has
+// approved. The store has grants among the requests, under ids of their own.
 package approval

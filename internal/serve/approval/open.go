@@ -26,6 +26,15 @@ func (b *Broker) openHere(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, nil
 }
 
+// granted returns a new request as it is, or as a grant makes it.
+func (b *Broker) granted(q *Request) (draft, error) {
+	g, ok, err := b.grants.use(q)
+	if err != nil || !ok {
+		return q.now(), err
+	}
+	return q.approve(g, b.options.Now()), nil
+}
+
 // begin puts q into the book.
 func (b *Broker) begin(q *Request) {
 	b.change()

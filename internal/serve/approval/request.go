@@ -156,7 +156,8 @@ type Answer struct {
 	Reason  string
 	At      time.Time
 
-	Approvals int // how many different persons have approved; the actor names all of them
+	Approvals int    // how many different persons have approved; the actor names all of them
+	Grant     string `json:",omitempty"` // that has approved it; empty: a person was asked
 }
 
 // An approver is one person, as far as the channels tell persons apart.

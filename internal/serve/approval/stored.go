@@ -172,6 +172,12 @@ func (b *Broker) learn(rows []backend.Approval) (over []string) {
 		if isLive(State(row.State)) && !now.Before(row.Expires) {
 			over = append(over, row.ID)
 		}
+		if isGrant(row) {
+			if err := b.grants.learn(row); err != nil {
+				b.options.Log.Error("a grant is left out", "error", err)
+			}
+			continue
+		}
 		doc, d, err := read(row)
 		if err != nil {
 			b.options.Log.Error("an approval is left out", "error", err)

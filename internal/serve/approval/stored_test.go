@@ -42,7 +42,7 @@ func (c *cluster) now() time.Time { return start.Add(time.Duration(c.at.Load()) 
 func (c *cluster) replica() *replica {
 	r := &replica{database: c.open()}
 	r.Broker = approval.New(approval.Options{
-		Expire: time.Minute, Cooldown: 30 * time.Second, Channels: []string{approval.Elicit, approval.CLI}, Now: c.now, Store: r.database, Mask: c.mask,
+		Expire: time.Minute, Cooldown: 30 * time.Second, Channels: []string{approval.Elicit, approval.CLI}, Mask: c.mask, Grants: time.Hour, Now: c.now, Store: r.database,
 	})
 	return r
 }
@@ -190,6 +190,66 @@ func TestRestart(t *testing.T) {
 		}
 		if err := after.uses(c, approved); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestGrantsElsewhere: a grant is valid at every replica that knows of it, over restarts, and
+// its uses are counted together; it is used nowhere once it was revoked anywhere.
+func TestGrantsElsewhere(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		a, b := c.replica(), c.replica()
+		q := a.opens(t, "first", 1)
+		g, err := a.Grant(q.ID, approval.Terms{For: 10 * time.Minute, Like: []string{"to"}}, approval.CLI, "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(a.AnswerAs("1", q.ID, true, approval.CLI, "bob", ""), a.Grants().Add(g)); err != nil {
+			t.Fatal(err)
+		}
+		uses := 0
+		passes := func(r *replica, n string, want bool) {
+			t.Helper()
+			q := r.opens(t, n, 1)
+			if id := r.Status(q).Grant; (id == g.ID) != want || (stateOf(r, q) == approval.Approved) != want {
+				t.Errorf("call %s: %s, by %q, want %t", n, stateOf(r, q), id, want)
+			}
+			if want {
+				if uses++; r.uses(c, q) != nil {
+					t.Errorf("call %s does not use its approval", n)
+				}
+			}
+		}
+		passes(a, "second", true)
+		passes(b, "of b", false) // which has not heard of it
+		b.Refresh(t.Context())
+		passes(b, "of b too", true)
+		passes(a, "third", true)
+		passes(b, "of b then", true)
+		after := c.replica() // as after a restart
+		after.Refresh(t.Context())
+		passes(after, "fourth", true)
+		c.at.Add(100) // longer than what has ended is kept
+		for _, r := range []*replica{a, b, after} {
+			r.Refresh(t.Context())
+			if all := r.Grants().List(); len(all) != 1 || all[0].Uses != uses || all[0].Actor != "bob" || all[0].Pins[0].Value != `"prod"` {
+				t.Errorf("%+v, want %d uses", all, uses)
+			}
+			if len(r.List()) > 2 {
+				t.Errorf("it is listed as a question: %+v", r.List())
+			}
+		}
+		if _, err := b.Grants().Revoke(g.ID); err != nil {
+			t.Fatal(err)
+		}
+		passes(b, "fifth", false)
+		passes(a, "sixth", false) // which has not heard of it
+		a.Refresh(t.Context())
+		if all := a.Grants().List(); len(all) != 0 {
+			t.Errorf("%+v", all)
+		}
+		if _, err := after.Grants().Revoke(g.ID); err == nil {
+			t.Error("it is revoked twice")
 		}
 	})
 }

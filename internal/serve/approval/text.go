@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxValue bounds how much of one changed value a line shows; the line says how long it is.
-const maxValue = 200
+// maxChanged bounds how much of one changed value a line shows; the line says how long it is.
+const maxChanged = 200
 
 // Text is what a person reads: what would run, who wants it, and why they are
 // asked. It is plain text for every surface. Where writes the position of a rule.
@@ -129,10 +129,10 @@ func line(value []byte) string {
 
 // brief is a text, or where that is long, its beginning with how long it is.
 func brief(s string) string {
-	if len(s) <= maxValue {
+	if len(s) <= maxChanged {
 		return text.Escape(s)
 	}
-	return text.Excerpt(s, maxValue) + fmt.Sprintf(" (%d bytes)", len(s))
+	return text.Excerpt(s, maxChanged) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
 // indented is an object with each member on a line.

@@ -62,7 +62,7 @@ type NetName struct {
 // all of them.
 type Operator struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // reset, settle success, settle failure, stop, start
+	Event   string    `json:"event"` // reset, settle success, settle failure, stop, start, grant, revoke
 	Session string    `json:"session"`
 	Call    uint64    `json:"call,omitempty"`
 	Actor   string    `json:"actor"`

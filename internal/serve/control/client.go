@@ -113,6 +113,14 @@ func (c *Client) Resolve(id string, a Answer) error {
 	return c.do("/approvals/"+url.PathEscape(id), a, &struct{}{})
 }
 
+// Grants is [proxy.Proxy.Grants] of the running proxy.
+func (c *Client) Grants() ([]proxy.GrantInfo, error) { return get[[]proxy.GrantInfo](c, "/grants") }
+
+// Revoke ends a grant.
+func (c *Client) Revoke(id string, a Revoke) error {
+	return c.do("/grants/"+url.PathEscape(id)+"/revoke", a, &struct{}{})
+}
+
 // Sessions is [proxy.Proxy.AllSessions] of the running proxy.
 func (c *Client) Sessions() ([]proxy.SessionInfo, error) {
 	return get[[]proxy.SessionInfo](c, "/sessions")

@@ -96,8 +96,15 @@ func (b *booth) Answer(id string, a proxy.Answer) error {
 	if proven := runtime.GOOS == "linux" || runtime.GOOS == "darwin"; proven != (a.Person == fmt.Sprint("uid ", os.Getuid())) {
 		return fmt.Errorf("the person is %q", a.Person)
 	}
+	if a.Grant != nil {
+		return b.tell("grant %q %s %q", id, a.Grant.For, a.Grant.Like)
+	}
 	return b.tell("resolve %q via %s %t %q %q %q", id, a.Channel, a.Approve, a.Actor, a.Reason, a.Shown)
 }
+
+func (b *booth) Grants() []proxy.GrantInfo { return []proxy.GrantInfo{{ID: "gr_1"}} }
+
+func (b *booth) Revoke(id, actor string) error { return b.tell("revoke %q %q", id, actor) }
 
 func (b *booth) AllSessions() ([]proxy.SessionInfo, error) {
 	return []proxy.SessionInfo{{ID: "s/1"}}, b.err
@@ -163,6 +170,9 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	if a, err := c.Approval("ap/2?"); err != nil || a.ID != "ap/2?" || a.Question != "May it?" {
 		t.Errorf("approval: %+v, %v", a, err)
 	}
+	if list, err := c.Grants(); err != nil || len(list) != 1 || list[0].ID != "gr_1" {
+		t.Errorf("grants: %+v, %v", list, err)
+	}
 	if list, err := c.Sessions(); err != nil || len(list) != 1 || list[0].ID != "s/1" {
 		t.Errorf("sessions: %+v, %v", list, err)
 	}
@@ -181,6 +191,8 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	for _, err := range []error{
 		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann", Shown: "5f3c"}),
 		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
+		c.Resolve("ap_2", Answer{Approve: true, Grant: &proxy.Grant{For: time.Minute, Like: []string{"path", "$.a"}}}),
+		c.Revoke("gr/1", Revoke{Actor: "ann"}),
 		c.ResetSession("s/1", Reset{Actor: "ann"}),
 		c.SettleCall("s/1", Settle{Call: 1<<64 - 1, Success: true, Actor: "ann"}),
 		c.SwitchNet(Switch{Net: "n/1?", Active: true, Actor: "ann"}),
@@ -191,6 +203,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	}
 	want := []string{
 		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `stop "s/1" "ann" "why"`, `start "" "ann"`, `resolve "ap_1" via cli true "ann" "" "5f3c"`, `resolve "ap/2?x=%" via cli false "bob" "no \"thanks\"" ""`,
+		`grant "ap_2" 1m0s ["path" "$.a"]`, `revoke "gr/1" "ann"`,
 		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
 		`switch "n/1?" true "ann"`,
 	}

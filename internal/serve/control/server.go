@@ -23,6 +23,8 @@ type Operator interface {
 	Approval(id string) (proxy.ApprovalInfo, error)
 	ApprovalsChanged() <-chan struct{}
 	Answer(id string, a proxy.Answer) error
+	Grants() []proxy.GrantInfo
+	Revoke(id, actor string) error
 	AllSessions() ([]proxy.SessionInfo, error)
 	ResetSession(id, actor string) error
 	Shadow(session string) (proxy.ShadowInfo, error)
@@ -119,8 +121,12 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
 	post(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {
-		return o.Answer(id, proxy.Answer{Approve: a.Approve, Channel: proxy.ChannelCLI, Person: peerOf(r.Context()), Actor: a.Actor, Reason: a.Reason, Shown: a.Shown})
+		return o.Answer(id, proxy.Answer{
+			Approve: a.Approve, Channel: proxy.ChannelCLI, Person: peerOf(r.Context()), Actor: a.Actor, Reason: a.Reason, Shown: a.Shown, Grant: a.Grant,
+		})
 	})
+	get("/grants", func(*http.Request) (any, error) { return o.Grants(), nil })
+	post(mux, "/grants/{id}/revoke", func(_ *http.Request, id string, a Revoke) error { return o.Revoke(id, a.Actor) })
 	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error { return o.ResetSession(id, a.Actor) })
 	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error { return o.SettleCall(id, a.Call, a.Success, a.Actor) })
 	answer(mux, "/stop", func(_ *http.Request, _ string, a Stop) (any, error) { return o.Stop(a.Session, a.Actor, a.Reason) })
@@ -177,6 +183,13 @@ type Answer struct {
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
 	Shown   string `json:"shown,omitempty"` // that of the approval, as the person has read it
+
+	Grant *proxy.Grant `json:"grant,omitempty"` // that is given with it
+}
+
+// Revoke is the body of an order to end a grant.
+type Revoke struct {
+	Actor string `json:"actor"`
 }
 
 // Reset is the body of a reset of a session.

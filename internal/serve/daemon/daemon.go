@@ -11,11 +11,13 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
@@ -141,7 +143,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
-			HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page,
+			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page,
 			Asked: d.asking.asked,
 		},
 	}

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package main
+package terminal
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ type typed struct {
 
 // openTerminal begins to read what is typed. The caller must close the terminal.
 func openTerminal(in io.Reader) (*terminal, error) {
-	if !isTerminal(in) {
+	if !Is(in) {
 		return nil, errNoTerminal
 	}
 	wake, other, err := os.Pipe()

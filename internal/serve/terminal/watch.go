@@ -1,135 +1,38 @@
-package main
+package terminal
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
-func approvalsWatch(s stdio) *cobra.Command {
-	c := &cobra.Command{
-		Use: "watch", Short: "Answer approvals at a terminal as they come", Args: cobra.NoArgs,
-		Long: "watch shows each call that waits for approval, whole, as soon as it waits, and takes an answer:\n" +
-			"  y             approve it, once\n" +
-			"  n [REASON]    deny it; the agent is told the reason\n" +
-			"  s             skip it: it waits on\n" +
-			"  q             quit; nothing is answered\n" +
-			"Enter alone is no answer, and neither is what was typed before the question was there. It follows all\n" +
-			"running proxies, those that start later too. With --json it answers nothing, and needs no terminal: it\n" +
-			"prints a line for each approval that waits, and for each that changes.",
+// Watch asks the person at the terminal about each approval of the proxies whose sockets are
+// in dir, as it comes, until the person quits, the input ends, or ctx does. The answers are
+// those of the actor.
+func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor string) error {
+	t, err := openTerminal(in)
+	if err != nil {
+		return err
 	}
-	asJSON := c.Flags().Bool("json", false, "print a line of JSON for each change, and answer nothing")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, cancel := context.WithCancel(c.Context())
-		defer cancel()
-		if *asJSON {
-			return ended(c.Context(), streamApprovals(ctx, s.out))
-		}
-		if !isTerminal(s.in) || !isTerminal(s.out) {
-			return usage("approvals watch asks at a terminal, and this is none; use --json to follow approvals from a program, or petrigate approvals ls")
-		}
-		t, err := openTerminal(s.in)
-		if err != nil {
-			return err
-		}
-		defer t.close()
-		w := &watch{out: s.out, terminal: t, overview: overview{map[string]news{}}, done: map[string]bool{}}
-		return ended(c.Context(), w.run(ctx))
-	}
-	return c
-}
-
-// ended is the error of a verb that a signal ends where nothing else does.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
-// streamApprovals prints each approval that waits, and each that is not as it was printed, as
-// a line of JSON.
-func streamApprovals(ctx context.Context, w io.Writer) error {
-	o, known, printed := overview{map[string]news{}}, map[string]bool{}, map[string]proxy.ApprovalInfo{}
-	told := followApprovals(ctx)
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case n := <-told:
-			if n.err != nil {
-				return n.err
-			}
-			first := n.client != nil && !known[n.client.Path]
-			if o.take(n); n.client != nil {
-				known[n.client.Path] = !n.gone
-			}
-			if err := printChanges(w, o.all(), printed, first); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// printChanges prints what is not as it was printed. What had ended when its proxy was first
-// seen is no change.
-func printChanges(w io.Writer, all map[string]owned[proxy.ApprovalInfo], printed map[string]proxy.ApprovalInfo, first bool) error {
-	type line struct {
-		Version  int                `json:"version"`
-		Approval proxy.ApprovalInfo `json:"approval"`
-		Gone     bool               `json:"gone,omitempty"` // no running proxy knows of it any more
-	}
-	var lines []line
-	for id, o := range all {
-		before, known := printed[id]
-		if known && before.State == o.it.State && before.Approvals == o.it.Approvals {
-			continue
-		}
-		if printed[id] = o.it; known || !first || o.it.State == proxy.Pending {
-			lines = append(lines, line{1, o.it, false})
-		}
-	}
-	for id, a := range printed {
-		if _, there := all[id]; !there {
-			delete(printed, id)
-			if a.State == proxy.Pending || a.State == proxy.Approved {
-				lines = append(lines, line{1, a, true})
-			}
-		}
-	}
-	slices.SortFunc(lines, func(a, b line) int { return older(a.Approval, b.Approval) })
-	for _, l := range lines {
-		out, err := json.Marshal(l)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "%s\n", text.EscapeJSON(out)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// older puts approvals in the order in which they were asked for.
-func older(a, b proxy.ApprovalInfo) int {
-	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	defer t.close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := &watch{out: out, terminal: t, actor: actor, overview: overview{map[string]news{}}, done: map[string]bool{}}
+	return w.run(ctx, dir)
 }
 
 // A watch asks the person at a terminal about one approval after the other.
 type watch struct {
 	out      io.Writer
 	terminal *terminal
+	actor    string
 	overview overview
 	done     map[string]bool // by id: skipped, or answered here
 
@@ -143,8 +46,8 @@ type watch struct {
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
 
 // run asks until the person quits, the input ends, or ctx does.
-func (w *watch) run(ctx context.Context) error {
-	told := followApprovals(ctx)
+func (w *watch) run(ctx context.Context, dir string) error {
+	told := follow(ctx, dir)
 	look := time.NewTimer(lookEvery) // who has no proxy is told so
 	defer look.Stop()
 	for {
@@ -224,7 +127,7 @@ func (w *watch) ask() {
 		return
 	}
 	w.denies, w.armed = false, nil
-	var open []owned[proxy.ApprovalInfo]
+	var open []located
 	for id, o := range w.overview.all() {
 		if o.it.State == proxy.Pending && !w.done[id] {
 			open = append(open, o)
@@ -234,7 +137,7 @@ func (w *watch) ask() {
 		w.rest()
 		return
 	}
-	slices.SortFunc(open, func(a, b owned[proxy.ApprovalInfo]) int { return older(a.it, b.it) })
+	slices.SortFunc(open, func(a, b located) int { return older(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
 	if err != nil || a.State != proxy.Pending { // there will be news of it
@@ -247,8 +150,8 @@ func (w *watch) ask() {
 	if n := len(open) - 1; n > 0 {
 		more = fmt.Sprintf(" (%d more behind it)", n)
 	}
-	w.say("\n%s%s\n", shown(a), more)
-	w.armed = time.After(armed)
+	w.say("\n%s%s\n", Shown(a), more)
+	w.armed = time.After(armDelay)
 }
 
 // rest says that there is nothing to answer, once.
@@ -302,7 +205,7 @@ func (w *watch) answer(line string) (quit bool) {
 // resolve answers the question that is before the person.
 func (w *watch) resolve(approve bool, reason string) {
 	w.done[w.shown.ID] = true
-	if err := answerApproval(w.out, w.client, *w.shown, approve, reason); err != nil {
+	if err := Answer(w.out, w.client, *w.shown, control.Answer{Approve: approve, Actor: w.actor, Reason: reason}); err != nil {
 		w.say("%v\n", err)
 	}
 	w.shown = nil

@@ -1,11 +1,10 @@
-package main
+package terminal
 
 import (
 	"context"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -20,16 +19,16 @@ type news struct {
 	err       error // proxies cannot be looked for; nothing else is set
 }
 
-// followApprovals tells of the approvals of all running proxies, those that start later too,
-// until ctx ends.
-func followApprovals(ctx context.Context) <-chan news {
+// follow tells of the approvals of all proxies whose sockets are in dir, those that start
+// later too, until ctx ends.
+func follow(ctx context.Context, dir string) <-chan news {
 	told := make(chan news)
 	go func() {
 		followed, ended := map[string]bool{}, make(chan string)
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
 		for {
-			paths, err := control.Sockets(daemon.RuntimeDir())
+			paths, err := control.Sockets(dir)
 			if err != nil {
 				tell(ctx, told, news{err: err})
 				return
@@ -88,6 +87,12 @@ func tell[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
+// located is an approval with a proxy that has it.
+type located struct {
+	it     proxy.ApprovalInfo
+	client *control.Client
+}
+
 // An overview is what is known of the approvals of all proxies.
 type overview struct {
 	proxies map[string]news // by the path of the socket
@@ -104,12 +109,12 @@ func (o *overview) take(n news) {
 
 // all returns every approval once, by id, with a proxy that has it: the one that knows most
 // of it where several do.
-func (o *overview) all() map[string]owned[proxy.ApprovalInfo] {
-	all := map[string]owned[proxy.ApprovalInfo]{}
+func (o *overview) all() map[string]located {
+	all := map[string]located{}
 	for _, n := range o.proxies {
 		for _, a := range n.approvals {
 			if known, ok := all[a.ID]; !ok || later(a, known.it) {
-				all[a.ID] = owned[proxy.ApprovalInfo]{a, n.client}
+				all[a.ID] = located{a, n.client}
 			}
 		}
 	}

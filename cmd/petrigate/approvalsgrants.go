@@ -1,0 +1,98 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+func grantID(g proxy.GrantInfo) string { return g.ID }
+
+func approvalsGrants(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "grants", Short: "List the grants by which calls pass without a question", Args: cobra.NoArgs}
+	return answering(c, s, "grants", func([]string) (any, func() error, error) {
+		lists, err := ask((*control.Client).Grants)
+		all := once(append([]proxy.GrantInfo{}, slices.Concat(lists...)...), grantID)
+		return all, func() error {
+			var rows [][]string
+			for _, g := range all {
+				by := text.Excerpt(cmp.Or(g.Client, "a client"), 30) + " (" + text.Excerpt(g.Principal, 30) + ")"
+				rows = append(rows, []string{
+					g.ID, terminal.Left(g.Until), fmt.Sprint(g.Uses), text.Excerpt(g.Actor, 40), by, g.Session,
+					text.Excerpt(g.Upstream+"."+g.Tool, 80) + " " + alike(g),
+				})
+			}
+			return text.Table(s.out, "no grants", "ID|LEFT|USES|GIVEN BY|TO|SESSION|CALLS", rows)
+		}, err
+	})
+}
+
+// alike says what the calls of a grant have in common.
+func alike(g proxy.GrantInfo) string {
+	var pins []string
+	for _, p := range g.Like {
+		if p.Field == "" {
+			return "with exactly " + fit(p.Value, 160)
+		}
+		pins = append(pins, text.Excerpt(p.Field, 60)+" = "+fit(p.Value, 80))
+	}
+	return "with " + strings.Join(pins, ", ")
+}
+
+func approvalsRevoke(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "revoke ID", Short: "End a grant: the next call is asked about", Args: cobra.ExactArgs(1)}
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		found, err := pick("grant", "petrigate approvals grants", args[0], (*control.Client).Grants, grantID)
+		if err != nil {
+			return err
+		}
+		if err := found.client.Revoke(found.it.ID, control.Revoke{Actor: actor()}); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.out, "%s is revoked. A person is asked about the next call.\n", found.it.ID)
+		return err
+	}
+	return c
+}
+
+// grantFlags are those of a verb that can give a grant.
+type grantFlags struct {
+	time time.Duration
+	like []string
+}
+
+func (f *grantFlags) add(c *cobra.Command) {
+	c.Flags().DurationVar(&f.time, "for", 0, "approve calls like this one too for this `time`, at most 1h, in its session")
+	c.Flags().StringArrayVar(&f.like, "like", nil, "with --for: an `argument` that has to stay as it is, by name or path ($.a.b); without it all have to")
+}
+
+// grant is what the flags ask for; nil: nothing.
+func (f *grantFlags) grant(c *cobra.Command) (*proxy.Grant, error) {
+	switch {
+	case !c.Flags().Changed("for") && len(f.like) > 0:
+		return nil, usage("--like requires --for, which says for how long calls like this one are approved")
+	case !c.Flags().Changed("for"):
+		return nil, nil
+	case f.time <= 0:
+		return nil, usage("--for requires a time, for example 10m")
+	}
+	return &proxy.Grant{For: f.time, Like: f.like}, nil
+}
+
+// wants says to the person what a grant would be.
+func wants(g *proxy.Grant) string {
+	like := "exactly these arguments"
+	if len(g.Like) > 0 {
+		like = "the same " + text.And(text.EscapeAll(g.Like)) + ", and any values of its other arguments"
+	}
+	return fmt.Sprintf("For %s, calls of this tool in this session with %s would pass without a question.", text.Exact(g.For), like)
+}

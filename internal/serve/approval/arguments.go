@@ -1,0 +1,177 @@
+package approval
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/jsonpath"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+const (
+	maxAlike = 64 << 10 // bytes of arguments of calls that grants are for
+	maxPins  = 20       // arguments that one grant names
+	maxValue = 200      // bytes of a pinned value that people are shown
+)
+
+// A Pin is an argument that has to stay as it is.
+type Pin struct {
+	Field  string // a member, or a path that begins with $; empty: all arguments
+	Digest string // of the value in its one form
+	Value  string // for people: its beginning
+}
+
+// arguments are those of a call, as grants compare them.
+type arguments struct {
+	doc   []byte
+	shape string // of the members and their kinds, at any depth; empty: they are not compared
+}
+
+// readArguments reads what a grant compares. It has no shape where the arguments are long, where
+// values of them are masked, or where two readers could take them for different ones.
+func readArguments(c Call) arguments {
+	doc := c.Shown()
+	if c.Dropped || c.Masked > 0 || len(doc) > maxAlike || rawjson.Kind(doc) != '{' {
+		return arguments{}
+	}
+	if _, ok := canonical(nil, doc); !ok {
+		return arguments{}
+	}
+	members := map[string]bool{}
+	addShape(members, "", doc)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(maps.Keys(members)), "\n")))
+	return arguments{doc, hex.EncodeToString(sum[:])}
+}
+
+// addShape adds the place of a value, and of all that is in it, each with its kind. The
+// elements of an array have one place.
+func addShape(into map[string]bool, at string, value []byte) {
+	kind := rawjson.Kind(value)
+	if kind == 'f' {
+		kind = 't'
+	}
+	into[at+" "+string(kind)] = true
+	switch kind {
+	case '{':
+		rawjson.Members(value, func(key, value []byte, _ int) bool {
+			addShape(into, string(rawjson.AppendString([]byte(at+"."), string(key))), value)
+			return true
+		})
+	case '[':
+		rawjson.Elements(value, func(value []byte, _ int) bool {
+			addShape(into, at+"[]", value)
+			return true
+		})
+	}
+}
+
+// pin returns the pins of these fields; of none: one of all arguments.
+func (a arguments) pin(fields []string) ([]Pin, error) {
+	if len(fields) > maxPins {
+		return nil, fmt.Errorf("a grant names %d arguments at most", maxPins)
+	}
+	if len(fields) == 0 {
+		fields = []string{""}
+	} else if slices.Contains(fields, "") {
+		return nil, errors.New("an argument that is to stay as it is has no name")
+	}
+	var pins []Pin
+	for _, field := range slices.Compact(slices.Sorted(slices.Values(fields))) {
+		p, err := a.pinOne(field)
+		if err != nil {
+			return nil, err
+		}
+		pins = append(pins, p)
+	}
+	return pins, nil
+}
+
+func (a arguments) pinOne(field string) (Pin, error) {
+	value := a.doc
+	if field != "" {
+		path := jsonpath.Key(field)
+		if jsonpath.IsPath(field) {
+			var problem *jsonpath.Error
+			if path, problem = jsonpath.Parse(field); problem != nil {
+				return Pin{}, fmt.Errorf("%q: %s", field, problem.Msg)
+			}
+		}
+		var ok bool
+		if value, ok = path.Single(a.doc); !ok {
+			return Pin{}, fmt.Errorf("the call has no single argument %q", field)
+		}
+	}
+	one, ok := canonical(nil, value)
+	if !ok {
+		return Pin{}, fmt.Errorf("the argument %q is not read by all in one way", field)
+	}
+	sum := sha256.Sum256(one)
+	return Pin{field, hex.EncodeToString(sum[:]), text.Excerpt(string(one), maxValue)}, nil
+}
+
+// hold reports whether the arguments have what the pins say.
+func (a arguments) hold(pins []Pin) bool {
+	for _, p := range pins {
+		if now, err := a.pinOne(p.Field); err != nil || now.Digest != p.Digest {
+			return false
+		}
+	}
+	return true
+}
+
+// canonical appends a value in one form: no white space, members in order, strings without
+// needless escapes, numbers as they are written. It is not ok where two values that are not
+// the same to every reader would have one form.
+func canonical(to, value []byte) (_ []byte, ok bool) {
+	switch rawjson.Kind(value) {
+	case '{':
+		return canonicalObject(to, value)
+	case '[':
+		to, ok = append(to, '['), true
+		whole := rawjson.Elements(value, func(element []byte, _ int) bool {
+			if to[len(to)-1] != '[' {
+				to = append(to, ',')
+			}
+			to, ok = canonical(to, element)
+			return ok
+		})
+		return append(to, ']'), ok && whole
+	case '"':
+		s, ok := rawjson.String(value)
+		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // it stands for what is none
+	}
+	return append(to, bytes.TrimSpace(value)...), len(value) > 0
+}
+
+func canonicalObject(to, object []byte) (_ []byte, ok bool) {
+	type member struct {
+		name  string
+		value []byte
+	}
+	var members []member
+	ok = true
+	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
+		members = append(members, member{string(key), value})
+		ok = !bytes.ContainsRune(key, '\ufffd')
+		return ok
+	})
+	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
+	to = append(to, '{')
+	for i, m := range members {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		var good bool
+		to, good = canonical(append(rawjson.AppendString(to, m.name), ':'), m.value)
+		ok = ok && good && (i == 0 || members[i-1].name != m.name)
+	}
+	return append(to, '}'), ok && whole
+}

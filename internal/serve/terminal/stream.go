@@ -1,0 +1,83 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// Stream prints each approval that waits, and each that is not as it was printed, as a line
+// of JSON, of the proxies whose sockets are in dir. It answers nothing.
+func Stream(ctx context.Context, dir string, w io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o, known, printed := overview{map[string]news{}}, map[string]bool{}, map[string]proxy.ApprovalInfo{}
+	told := follow(ctx, dir)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case n := <-told:
+			if n.err != nil {
+				return n.err
+			}
+			first := n.client != nil && !known[n.client.Path]
+			if o.take(n); n.client != nil {
+				known[n.client.Path] = !n.gone
+			}
+			if err := printChanges(w, o.all(), printed, first); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// printChanges prints what is not as it was printed. What had ended when its proxy was first
+// seen is no change.
+func printChanges(w io.Writer, all map[string]located, printed map[string]proxy.ApprovalInfo, first bool) error {
+	type line struct {
+		Version  int                `json:"version"`
+		Approval proxy.ApprovalInfo `json:"approval"`
+		Gone     bool               `json:"gone,omitempty"` // no running proxy knows of it any more
+	}
+	var lines []line
+	for id, o := range all {
+		before, known := printed[id]
+		if known && before.State == o.it.State && before.Approvals == o.it.Approvals {
+			continue
+		}
+		if printed[id] = o.it; known || !first || o.it.State == proxy.Pending {
+			lines = append(lines, line{1, o.it, false})
+		}
+	}
+	for id, a := range printed {
+		if _, there := all[id]; !there {
+			delete(printed, id)
+			if a.State == proxy.Pending || a.State == proxy.Approved {
+				lines = append(lines, line{1, a, true})
+			}
+		}
+	}
+	slices.SortFunc(lines, func(a, b line) int { return older(a.Approval, b.Approval) })
+	for _, l := range lines {
+		out, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s\n", text.EscapeJSON(out)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// older puts approvals in the order in which they were asked for.
+func older(a, b proxy.ApprovalInfo) int {
+	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+}

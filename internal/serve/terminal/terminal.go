@@ -1,0 +1,157 @@
+// Package terminal asks the person at a terminal about calls that wait for approval.
+//
+// Only what was typed after a question was shown is an answer to it: the input of the
+// terminal is dropped when the question has been there for a moment. Enter alone, the end of
+// the input and a signal are no answers, and an answer carries the digest of the text that
+// was shown.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// errNoTerminal is the error of a terminal whose input cannot be told from what was typed
+// before a question.
+var errNoTerminal = errors.New("standard input is not a terminal that can be asked")
+
+// ErrNotApproved is the error of [Confirm] where the person has not said yes.
+var ErrNotApproved = errors.New("not approved; the call waits on")
+
+// armDelay is how long a question was before a person before an answer counts: who has just
+// typed for another one has not read it.
+const armDelay = 500 * time.Millisecond
+
+// Is reports whether a person reads or writes there.
+func Is(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Width is how many columns the terminal w has; 0: it is none.
+func Width(w any) int {
+	if !Is(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// Confirm shows a question to the person at the terminal and takes a yes that was typed after
+// it. Its error says that there was none.
+func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) error {
+	t, err := openTerminal(in)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	_, _ = fmt.Fprintln(out, question)
+	if err := t.arm(ctx); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprint(out, "Approve? [y/N] ")
+	for {
+		select {
+		case <-ctx.Done():
+			_, _ = fmt.Fprintln(out)
+			return ctx.Err()
+		case line := <-t.lines:
+			if line.err != nil {
+				_, _ = fmt.Fprintln(out)
+				return ErrNotApproved
+			}
+			if !t.counts(line) {
+				continue
+			}
+			if word := strings.ToLower(strings.TrimSpace(line.text)); word != "y" && word != "yes" {
+				return ErrNotApproved
+			}
+			return nil
+		}
+	}
+}
+
+// arm waits until a question was before the person for a moment, and drops what was typed
+// before that.
+func (t *terminal) arm(ctx context.Context) error {
+	timer := time.NewTimer(armDelay)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case line := <-t.lines:
+			if line.err != nil {
+				return ErrNotApproved
+			}
+		case <-timer.C:
+			return t.forget()
+		}
+	}
+}
+
+// Answer answers what a was when it was read, and says on w what comes next.
+func Answer(w io.Writer, client *control.Client, a proxy.ApprovalInfo, answer control.Answer) error {
+	answer.Shown = a.Shown
+	if err := client.Resolve(a.ID, answer); err != nil {
+		return err
+	}
+	if now, err := client.Approval(a.ID); err == nil {
+		a = now
+	}
+	past := map[bool]string{true: "approved", false: "denied"}[answer.Approve]
+	_, err := fmt.Fprintf(w, "%s %s: %s on %s\n%s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream), next(a, answer.Approve))
+	if err == nil && answer.Grant != nil {
+		_, err = fmt.Fprintf(w, "Calls like it pass for %s; petrigate approvals grants lists them, approvals revoke ends that.\n", text.Exact(answer.Grant.For))
+	}
+	return err
+}
+
+// next says what happens after an answer.
+func next(a proxy.ApprovalInfo, approve bool) string {
+	switch {
+	case !approve:
+		return "The agent is told. The same call of its session is refused for a while, and nobody is asked about it."
+	case a.State == proxy.Pending:
+		return fmt.Sprintf("It has %d of the %s that it needs, and waits for another one.", a.Approvals, text.Count(a.Needs, "approval"))
+	default:
+		return "The call goes on if it still waits. Otherwise the same call passes once, within " + Left(a.Expires) + "."
+	}
+}
+
+// Left is how long it is until then, for people.
+func Left(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
+
+// Shown is an approval as a person is asked about it, and how it stands.
+func Shown(a proxy.ApprovalInfo) string {
+	return fmt.Sprintf("%s\nState: %s%s", a.Question, a.State, answered(a))
+}
+
+// answered says who gave the answer, and how.
+func answered(a proxy.ApprovalInfo) string {
+	var by string
+	if a.Actor != "" {
+		by = ", by " + text.Escape(a.Actor)
+	}
+	if a.Channel != "" {
+		by += ", via " + a.Channel
+	}
+	if a.Reason != "" {
+		by += fmt.Sprintf(": %q", a.Reason)
+	}
+	return by
+}

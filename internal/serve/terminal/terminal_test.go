@@ -1,0 +1,27 @@
+package terminal
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/leftover"
+)
+
+func TestMain(m *testing.M) { leftover.Main(m) }
+
+// TestNoTerminal: what is no terminal is asked nothing; the tests of the command line ask at
+// real ones.
+func TestNoTerminal(t *testing.T) {
+	const want = "standard input is not a terminal that can be asked"
+	in := strings.NewReader("y\ny\n")
+	if err := Confirm(t.Context(), in, io.Discard, "May it?"); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	if err := Watch(t.Context(), t.TempDir(), in, io.Discard, "ann"); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	if Is(in) || Width(in) != 0 {
+		t.Error("it is taken for a terminal")
+	}
+}

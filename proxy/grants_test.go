@@ -1,0 +1,125 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// granted is a site whose first call of deploy is approved with a grant for calls with the
+// same env, and what is told of answers.
+func granted(t *testing.T, l leg) (*site, *client, proxy.GrantInfo, func() []proxy.ApprovalInfo) {
+	var mu sync.Mutex
+	var told []proxy.ApprovalInfo
+	s := start(t, setup{change: func(o *proxy.Options) {
+		o.Approval = proxy.Approval{Channels: []string{"elicit", "cli"}, Hold: atOnce, Grants: 10 * time.Minute, Answered: func(a proxy.ApprovalInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, a)
+		}}
+	}})
+	c := s.connect(l, "")
+	c.parked("deploy", `{"env":"staging","n":1}`)
+	err := s.proxy.Answer(s.pending(1)[0].ID, proxy.Answer{
+		Approve: true, Channel: proxy.ChannelCLI, Person: "ada", Actor: "ada", Grant: &proxy.Grant{For: 5 * time.Minute, Like: []string{"env"}},
+	})
+	all := s.proxy.Grants()
+	if err != nil || len(all) != 1 {
+		t.Fatal(err, all)
+	}
+	c.must("deploy", `{"env":"staging","n":1}`)
+	return s, c, all[0], func() []proxy.ApprovalInfo {
+		mu.Lock()
+		defer mu.Unlock()
+		return told
+	}
+}
+
+// TestGrant: calls like one that was approved with a grant pass without a question, each on
+// record, until the grant is revoked; others are asked about.
+func TestGrant(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s, c, g, told := granted(t, l)
+		r := c.reply(c.callWith("deploy", `{"env":"staging","n":2}`, `"secret":"unseen"`, ""))
+		if r.result == nil || r.isError() {
+			t.Fatalf("%s", r.raw)
+		}
+		s.executed("deploy", 2)
+		if got := told(); len(got) != 2 || got[1].Actor != "ada (grant "+g.ID+")" || got[1].Channel != "cli" || got[1].State != proxy.Approved {
+			t.Errorf("told %+v", got)
+		}
+		for _, args := range []string{`{"env":"prod","n":2}`, `{"env":"staging","n":2,"force":true}`, `{"env":"staging"}`} {
+			c.parked("deploy", args)
+		}
+		s.executed("deploy", 2)
+		s.pending(3)
+		if all := s.proxy.Grants(); len(all) != 1 || all[0].Uses != 1 || all[0].Like[0] != (proxy.GrantPin{Field: "env", Value: `"staging"`}) || all[0].Tool != "deploy" {
+			t.Errorf("%+v", all)
+		}
+		if err := s.proxy.Revoke(g.ID, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		c.parked("deploy", `{"env":"staging","n":3}`)
+		s.pending(4)
+		s.executed("deploy", 2)
+		if err := s.proxy.Revoke(g.ID, "bob"); err == nil {
+			t.Error("it is revoked twice")
+		}
+		for _, want := range []string{
+			`"event":"grant","session":"` + g.Session + `","actor":"ada","reason":"` + g.ID + `: deploy on up with the same env, until `, `"event":"revoke","session":"` + g.Session + `","actor":"bob","reason":"` + g.ID + `"`,
+			`"channel":"cli","actor":"ada (grant ` + g.ID + `)"`,
+		} {
+			if !s.recordsHave(want) {
+				t.Errorf("not on record: %s", want)
+			}
+		}
+	})
+}
+
+// TestGrantForwards: what nobody was shown is not forwarded.
+func TestGrantForwards(t *testing.T) {
+	s, c, _, _ := granted(t, legs()[0])
+	c.reply(c.callWith("deploy", `{"env":"staging","n":2}`, `"secret":"unseen"`, ""))
+	s.executed("deploy", 2)
+	if got := s.received("tools/call"); strings.Contains(got, "unseen") || !strings.Contains(got, `"n":2`) {
+		t.Errorf("forwarded: %s", got)
+	}
+}
+
+// TestGrantOffRecord: a grant that cannot be put on record is not given.
+func TestGrantOffRecord(t *testing.T) {
+	s, c, g, _ := granted(t, legs()[0])
+	if err := s.proxy.Revoke(g.ID, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	c.parked("deploy", `{"n":5}`)
+	s.records.setFail(true)
+	err := s.proxy.Answer(s.pending(1)[0].ID, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{For: time.Minute}})
+	if err == nil || !strings.Contains(err.Error(), "is approved, but the grant is not given: ") || len(s.proxy.Grants()) != 0 {
+		t.Errorf("%v, %+v", err, s.proxy.Grants())
+	}
+}
+
+// TestNoGrant: what cannot be granted, or not be put on record, is not; a denial gives none.
+func TestNoGrant(t *testing.T) {
+	s := start(t, setup{change: func(o *proxy.Options) {
+		o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: atOnce}
+	}})
+	c := s.connect(legs()[0], "")
+	c.do("deploy", `{}`)
+	id := s.pending(1)[0].ID
+	for _, approve := range []bool{true, false} {
+		err := s.proxy.Answer(id, proxy.Answer{Approve: approve, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{For: time.Minute}})
+		if err == nil {
+			t.Errorf("approve %t: a grant is given", approve)
+		}
+	}
+	s.pending(1)
+	if all, err := json.Marshal(s.proxy.Grants()); err != nil || string(all) != "[]" {
+		t.Errorf("%s, %v", all, err)
+	}
+}
