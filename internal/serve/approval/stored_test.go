@@ -254,6 +254,62 @@ func TestGrantsElsewhere(t *testing.T) {
 	})
 }
 
+// TestGrantRaces: of replicas that use a grant at once each use is counted, and none uses it
+// after another has revoked it.
+func TestGrantRaces(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		a, b, revoker := c.replica(), c.replica(), c.replica()
+		q := a.opens(t, "first", 1)
+		g, err := a.Grant(q.ID, approval.Terms{For: time.Minute}, approval.CLI, "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(a.AnswerAs("1", q.ID, true, approval.CLI, "bob", ""), a.Grants().Add(g)); err != nil {
+			t.Fatal(err)
+		}
+		b.Refresh(t.Context())
+		revoker.Refresh(t.Context())
+		var revoked atomic.Bool
+		var passed atomic.Int64
+		var done sync.WaitGroup
+		begun := make(chan struct{}, 2)
+		for i, r := range []*replica{a, b} {
+			done.Go(func() {
+				for n := range 30 {
+					if n == 10 {
+						begun <- struct{}{}
+					}
+					late := revoked.Load()
+					q, err := r.Open(key(fmt.Sprint(i, "/", n)), deploy, ask(1))
+					switch {
+					case err != nil:
+						t.Error(err)
+					case r.Status(q).Grant == "":
+					case late:
+						t.Error("it is used after it was revoked")
+					default:
+						passed.Add(1)
+					}
+				}
+			})
+		}
+		<-begun
+		if _, err := revoker.Grants().Revoke(g.ID); err != nil {
+			t.Error(err)
+		}
+		revoked.Store(true)
+		done.Wait()
+		rows, err := revoker.database.Approvals(t.Context(), g.ID, "", time.Time{})
+		if err != nil || len(rows) != 1 {
+			t.Fatal(rows, err)
+		}
+		var kept approval.Grant
+		if err := json.Unmarshal(rows[0].Data, &kept); err != nil || int64(kept.Uses) != passed.Load() || rows[0].State != "withdrawn" {
+			t.Errorf("%d have passed: %s, %s, %v", passed.Load(), rows[0].State, rows[0].Data, err)
+		}
+	})
+}
+
 // TestTimesElsewhere: requests expire, and denials stop to stand, at all replicas.
 func TestTimesElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
