@@ -177,13 +177,11 @@ func (d *Desk) within(ctx context.Context, take taker, most time.Duration, work 
 	done := make(chan error, 1)
 	go func() {
 		defer d.end()
-		defer release()
 		defer cancel()
 		defer stop()
-		if d.options.Busy != nil {
-			defer d.options.Busy()()
-		}
-		done <- guarded(ctx, work)
+		err := d.beside(ctx, work)
+		release() // before anybody knows: the turn is free then
+		done <- err
 	}()
 	select {
 	case err := <-done:
@@ -196,6 +194,14 @@ func (d *Desk) within(ctx context.Context, take taker, most time.Duration, work 
 	default:
 		return told(ctx.Err())
 	}
+}
+
+// beside does work beside the calls.
+func (d *Desk) beside(ctx context.Context, work func(context.Context) error) error {
+	if d.options.Busy != nil {
+		defer d.options.Busy()()
+	}
+	return guarded(ctx, work)
 }
 
 // guarded makes a panic an error: a text of somebody's must not end the proxy.
