@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -431,5 +432,29 @@ func TestHostileText(t *testing.T) {
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || !own && strings.ContainsAny(page, "\x1b\u202e") {
 			t.Errorf("%s: %s", path, page)
 		}
+	}
+}
+
+// TestTemplates: no two templates have one name, of which the later one would count.
+func TestTemplates(t *testing.T) {
+	files, err := pageFiles.ReadDir("pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := map[string]string{}
+	for _, f := range files {
+		page, err := pageFiles.ReadFile("pages/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\{\{define "(\w+)"`).FindAllStringSubmatch(string(page), -1) {
+			if in[m[1]] != "" {
+				t.Errorf("%s and %s define %q", in[m[1]], f.Name(), m[1])
+			}
+			in[m[1]] = f.Name()
+		}
+	}
+	if len(in) < 10 {
+		t.Errorf("only %d templates", len(in))
 	}
 }
