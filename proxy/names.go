@@ -117,14 +117,13 @@ type Approval struct {
 	Asked, Answered func(ApprovalInfo)
 }
 
-// approval is o.Approval as the pipeline knows it.
-func (p *Proxy) approval() pipeline.Approval {
-	a := p.options.Approval
+// ask is a as the pipeline knows it; info describes a record to who is told of it.
+func (a Approval) ask(info func(approval.Record) ApprovalInfo) pipeline.Approval {
 	tell := func(f func(ApprovalInfo)) func(approval.Record) {
 		if f == nil {
 			return nil
 		}
-		return func(r approval.Record) { f(p.approvalInfo(r)) }
+		return func(r approval.Record) { f(info(r)) }
 	}
 	hold, page := a.HoldFor, a.Page
 	if hold == nil {

@@ -163,7 +163,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 		Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse,
 	}
 	p.pipeline = pipeline.New(pipeline.Options{
-		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: p.approval(), Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
+		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: o.Approval.ask(p.approvalInfo), Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
 		Pool: p.pool, Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay,
 		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where,
 	})

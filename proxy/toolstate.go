@@ -111,7 +111,7 @@ func (p *Proxy) reads(c gate.Call) bool {
 func (p *Proxy) foretell(d gate.Decision, info ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
-		decision, says = "ask", "asks "+text.People(d.Approvals(), "", "")+p.askedBy(d)
+		decision, says = "ask", "asks "+text.People(d.Approvals(), "", "")+askedBy(d, p.where)
 	case *gate.Refusal:
 		decision, says = "refuse", "refused: "+p.admission.Text(d, now)
 	case *gate.Allow:
@@ -129,10 +129,10 @@ func (p *Proxy) foretell(d gate.Decision, info ToolInfo, now time.Time) (decisio
 }
 
 // askedBy names the rules that want a person to be asked.
-func (p *Proxy) askedBy(a *gate.Ask) string {
+func askedBy(a *gate.Ask, where func(gate.Position) string) string {
 	var rules []string
 	for _, step := range a.Steps {
-		if rule := p.where(step.Rule); rule != "" && !slices.Contains(rules, rule) {
+		if rule := where(step.Rule); rule != "" && !slices.Contains(rules, rule) {
 			rules = append(rules, rule)
 		}
 	}

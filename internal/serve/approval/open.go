@@ -76,7 +76,7 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	now := b.options.Now()
 	call = b.options.Mask.present(call)
 	q := &Request{
-		ID: b.newID(), Key: key, Via: via, Needs: needs(ask), Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
+		ID: newID(b.byID), Key: key, Via: via, Needs: needs(ask), Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
 		call: call, since: b.last.comparison(key, call, b.options.Mask), steps: ask.Steps, accounts: b.accountsOf(call),
 		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
 	}
@@ -110,9 +110,9 @@ func (b *Broker) allow(q *Request) {
 
 // newID returns an id that is short enough to type and too random to be guessed
 // while the request is pending.
-func (b *Broker) newID() string {
+func newID(known map[string]*Request) string {
 	for {
-		if id := "ap_" + rand.Text()[:8]; b.byID[id] == nil {
+		if id := "ap_" + rand.Text()[:8]; known[id] == nil {
 			return id
 		}
 	}
