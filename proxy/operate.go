@@ -379,10 +379,10 @@ type CallInfo struct {
 }
 
 func (p *Proxy) describe(s *session.Session) SessionInfo {
-	info := SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Name: text.Escape(s.Label), Since: s.Since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
+	info := introduce(s)
 	for _, c := range p.sessions.Clients() {
 		if c.State == s {
-			info.Clients = append(info.Clients, c.Transport+" "+cmp.Or(text.Escape(c.Peer().Name), "(no name)"))
+			info.Clients = append(info.Clients, clientName(c))
 		}
 	}
 	sort.Strings(info.Clients)
@@ -411,6 +411,15 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since})
 	}
 	return info
+}
+
+// introduce describes a session without its clients, nets and calls.
+func introduce(s *session.Session) SessionInfo {
+	return SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Name: text.Escape(s.Label), Since: s.Since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
+}
+
+func clientName(c *session.Client) string {
+	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
 // ResetSession puts every net of a session back to its start.

@@ -189,7 +189,11 @@ func elsewhere(info admission.SessionInfo) *session.Session {
 }
 
 func (p *Proxy) describeElsewhere(s admission.SessionInfo) SessionInfo {
-	info := p.describe(elsewhere(s))
+	return placed(p.describe(elsewhere(s)), s)
+}
+
+// placed is a session of another process with what the database says of it.
+func placed(info SessionInfo, s admission.SessionInfo) SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
 }

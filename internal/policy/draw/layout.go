@@ -61,6 +61,10 @@ func newLayout(n *Net) *layout {
 			half += noteLine / 2.0
 		}
 		width := 18 + max(textWidth(t.title(), fontSize), textWidth(t.notes(), noteSize))
+		if n.says(t) {
+			half += noteLine / 2.0
+			width = max(width, 36+1.08*textWidth(n.longest(t), noteSize))
+		}
 		l.nodes = append(l.nodes, node{width: width, up: half, down: half})
 	}
 	l.direct()

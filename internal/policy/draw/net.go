@@ -22,6 +22,8 @@ type Net struct {
 	From        string // where the user wrote it, such as safety.rules:3; may be empty
 	Places      []Place
 	Transitions []Transition
+
+	live bool // Net.Live was called
 }
 
 // A Place is a circle with its tokens at the start.
@@ -29,6 +31,11 @@ type Place struct {
 	Name     string
 	Tokens   int
 	Terminal bool // it is right to stop here
+
+	// Of a net that is live.
+	Now      int  // tokens, those in flight included
+	InFlight int  // of them, which a call holds
+	Wanted   bool // a call lacks a token here
 }
 
 // A Transition is a box.
@@ -49,6 +56,8 @@ type Transition struct {
 	Key      []string      // it fires for each value of these fields by itself
 	Unless   []string      // calls with one of these names are exempt
 	Listed   bool          // it is no transition, but names that pass
+
+	Lacks []Lack // of a net that is live: why it cannot fire; empty: it can
 }
 
 // mostTools is the maximum number of tools in a box.

@@ -21,7 +21,7 @@ func OfPolicy(source policy.Source) ([]Net, error) {
 	}
 	var nets []Net
 	for _, info := range result.Policy.Nets() {
-		n := gateNet(info)
+		n := OfNet(info)
 		if e := info.Explore(0); e.Complete {
 			for i := range n.Transitions {
 				n.Transitions[i].Never = slices.Contains(e.DeadTransitions, n.Transitions[i].Name)
@@ -32,7 +32,8 @@ func OfPolicy(source policy.Source) ([]Net, error) {
 	return nets, nil
 }
 
-func gateNet(info gate.NetInfo) Net {
+// OfNet returns a net of a policy, as the gate has it.
+func OfNet(info gate.NetInfo) Net {
 	n := Net{Name: info.Name, From: ruleLine(info.Rule)}
 	number := make(map[string]int)
 	for i, place := range info.Places {

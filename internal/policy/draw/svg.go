@@ -191,7 +191,8 @@ func (l *layout) dock(routes []route, v int, right bool, list []int) {
 	}
 }
 
-func (p printer) route(r route) {
+// line is the line of a route, as SVG writes a path.
+func (r *route) line() string {
 	var d strings.Builder
 	pts := r.points
 	fmt.Fprintf(&d, "M%.1f,%.1f", pts[0].x, pts[0].y)
@@ -203,6 +204,11 @@ func (p printer) route(r route) {
 		mid := (b.x - a.x) / 2
 		fmt.Fprintf(&d, " C%.1f,%.1f %.1f,%.1f %.1f,%.1f", a.x+mid, a.y, b.x-mid, b.y, b.x, b.y)
 	}
+	return d.String()
+}
+
+// ends are the arrows of a route.
+func (r *route) ends() string {
 	ends := ""
 	if r.edge.head {
 		ends += ` marker-end="url(#head)"`
@@ -210,9 +216,13 @@ func (p printer) route(r route) {
 	if r.edge.tail {
 		ends += ` marker-start="url(#head)"`
 	}
-	p.line(`<path d="%s" fill="none" stroke="#475569" stroke-width="1.2"%s/>`, d.String(), ends)
+	return ends
+}
+
+func (p printer) route(r route) {
+	p.line(`<path d="%s" fill="none" stroke="#475569" stroke-width="1.2"%s/>`, r.line(), r.ends())
 	if r.edge.link.weight > 1 {
-		a, b := pts[0], pts[1]
+		a, b := r.points[0], r.points[1]
 		p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" font-size="11" fill="#0f172a" stroke="#ffffff" stroke-width="3" paint-order="stroke">%d</text>`,
 			(a.x+b.x)/2, (a.y+b.y)/2+4, r.edge.link.weight)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/draft"
@@ -29,6 +30,14 @@ type Proxy interface {
 	Tools(session string) ([]proxy.ToolInfo, error)
 	Stop(session, actor, reason string) (proxy.Stopping, error)
 	StartAgain(session, actor string) (proxy.Stopping, error)
+	Nets() []proxy.PolicyNet
+	ListSessions() ([]proxy.SessionInfo, error)
+	Session(id string) (proxy.SessionInfo, error)
+	State(session string) (*gate.State, error)
+	Shadow(session string) (proxy.ShadowInfo, error)
+	ChannelsOf(session string) ([]string, error)
+	ResetSession(id, actor string) error
+	SettleCall(id string, number uint64, success bool, actor string) error
 }
 
 // Options configure a Console.
@@ -38,6 +47,7 @@ type Options struct {
 	Drafts *draft.Desk      // of the policy; nil: the policy is not shown
 	Feed   *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
 	Past   trail.Source     // the records of before; nil: there are none
+	Way    Way              // to a call that is not allowed now; nil: none is known
 	Log    *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 }
@@ -47,6 +57,7 @@ type Console struct {
 	options Options
 	doors   *doors
 	journal *journal
+	history *history
 	handler http.Handler
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it streams of events
 	close   context.CancelFunc
@@ -62,17 +73,19 @@ func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Console{options: o, doors: newDoors(o.Hosts, o.Now), journal: newJournal(o.Now)}
+	c := &Console{options: o, doors: newDoors(o.Hosts, o.Now), journal: newJournal(o.Now), history: newHistory()}
 	c.ctx, c.close = context.WithCancel(context.Background())
 	go c.journal.run(c.ctx, o.Feed, o.Past)
+	go c.history.run(c.ctx, o.Feed, o.Proxy.State)
 	c.handler = c.doors.guard(c.routes())
 	return c
 }
 
-// Close ends the streams of events, and the journal.
+// Close ends the streams of events, the journal and the history.
 func (c *Console) Close() {
 	c.close()
 	<-c.journal.done
+	<-c.history.done
 }
 
 // Code returns a code that lets one browser in, once, as the person. It is good for a while.
@@ -95,6 +108,10 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("GET /health", c.health)
 	mux.HandleFunc("POST /stop", c.stop)
 	mux.HandleFunc("POST /start", c.start)
+	mux.HandleFunc("GET /nets", c.nets)
+	mux.HandleFunc("GET /sessions", c.sessions)
+	mux.HandleFunc("POST /sessions/reset", c.reset)
+	mux.HandleFunc("POST /sessions/settle", c.settle)
 	mux.HandleFunc("GET /events", c.events)
 	mux.HandleFunc("GET /policy", c.policy)
 	mux.HandleFunc("GET /policy/{what}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/policy", http.StatusSeeOther) })

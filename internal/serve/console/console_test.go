@@ -30,6 +30,8 @@ type desk struct {
 	status    proxy.Status
 	tools     []proxy.ToolInfo
 	evil      string
+
+	site // nets and sessions
 }
 
 func (d *desk) Status() proxy.Status {

@@ -168,10 +168,10 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
-// A story is records of calls, each with a tool of its own kind of result, so that the row of
+// recordsOf returns records of calls, each with a tool of its own kind of result, so that the row of
 // a call tells whether the result is its own: numbers and tools repeat in later runs of the
 // same session.
-func story(t testing.TB, random *rand.Rand) (records [][]byte, truth map[string]string) {
+func recordsOf(t testing.TB, random *rand.Rand) (records [][]byte, truth map[string]string) {
 	truth = map[string]string{}
 	for n := range 60 {
 		came := day.Add(time.Duration(n) * time.Second)
@@ -232,7 +232,7 @@ func TestResultsStayWithTheirCalls(t *testing.T) {
 	from, n := soak.Range(t, 200)
 	for seed := from; seed < from+uint64(n); seed++ {
 		random := rand.New(rand.NewPCG(seed, 1))
-		records, truth := story(t, random)
+		records, truth := recordsOf(t, random)
 		what := fmt.Sprint("seed ", seed)
 		if joined := ownResults(t, what, journalOf(records...), truth); joined != len(truth) {
 			t.Errorf("%s: %d of %d results are at their calls", what, joined, len(truth))

@@ -185,6 +185,19 @@ func (s *Sessions) Clients() []*Client {
 	return slices.Collect(maps.Values(s.connected))
 }
 
+// Uses has when a client of each session was used last.
+func (s *Sessions) Uses() map[*Session]time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	uses := make(map[*Session]time.Time, len(s.connected))
+	for _, c := range s.connected {
+		if c.seen.After(uses[c.State]) {
+			uses[c.State] = c.seen
+		}
+	}
+	return uses
+}
+
 // All lists the sessions, oldest first.
 func (s *Sessions) All() []*Session {
 	s.mu.Lock()

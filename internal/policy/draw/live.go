@@ -1,0 +1,227 @@
+package draw
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A Lack is a place that has fewer tokens than a transition takes.
+type Lack struct {
+	Place      string
+	Has, Needs int // tokens that are not in flight
+}
+
+// String says what is missing.
+func (l Lack) String() string {
+	if l.Has == 0 && l.Needs == 1 {
+		return l.Place + " is empty"
+	}
+	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
+}
+
+// Live puts the tokens of a marking into the places, and says of each transition what it
+// lacks.
+func (n *Net) Live(m gate.Marking) {
+	n.live = true
+	for i := range n.Places {
+		place := &n.Places[i]
+		if at := slices.IndexFunc(m, func(t gate.Tokens) bool { return t.Place == place.Name }); at >= 0 {
+			place.Now, place.InFlight = m[at].Count, m[at].InFlight
+		}
+	}
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		for _, a := range t.In {
+			place := &n.Places[a.Place]
+			if has := place.Now - place.InFlight; has < a.Weight {
+				t.Lacks = append(t.Lacks, Lack{place.Name, has, a.Weight})
+				place.Wanted = place.Wanted || n.says(t)
+			}
+		}
+	}
+}
+
+// says reports whether it is shown of the transition if it can fire.
+func (n *Net) says(t *Transition) bool {
+	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
+}
+
+// says is what is shown of a transition of a net that is live.
+func (t *Transition) says() string {
+	if len(t.Lacks) == 0 {
+		return "enabled"
+	}
+	words := make([]string, len(t.Lacks))
+	for i, l := range t.Lacks {
+		words[i] = l.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+// longest is the longest text that says can be: a picture stays as it is while tokens move.
+func (n *Net) longest(t *Transition) string {
+	all := &Transition{}
+	for _, a := range t.In {
+		all.Lacks = append(all.Lacks, Lack{n.Places[a.Place].Name, 0, a.Weight})
+	}
+	return all.says()
+}
+
+// WithoutStart leaves the transition out with which the nets of rules start by themselves, and its
+// place: both have done what they do before the first call.
+func (n Net) WithoutStart() Net {
+	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
+	if t < 0 || len(n.Transitions[t].In) != 1 {
+		return n
+	}
+	start := n.Transitions[t]
+	idle := start.In[0].Place
+	for i, other := range n.Transitions {
+		if weight(other.Out, idle) > 0 || i != t && weight(other.In, idle) > 0 {
+			return n
+		}
+	}
+	if n.Places[idle].Tokens != start.In[0].Weight || weight(start.Out, idle) > 0 {
+		return n
+	}
+	n.Places = slices.Clone(n.Places)
+	for _, a := range start.Out {
+		n.Places[a.Place].Tokens += a.Weight
+	}
+	n.Places = slices.Delete(n.Places, idle, idle+1)
+	n.Transitions = slices.Delete(slices.Clone(n.Transitions), t, t+1)
+	for i := range n.Transitions {
+		one := &n.Transitions[i]
+		one.In, one.Out = slices.Clone(one.In), slices.Clone(one.Out)
+		for _, arcs := range [][]petri.Arc{one.In, one.Out} {
+			for k := range arcs {
+				if arcs[k].Place > idle {
+					arcs[k].Place--
+				}
+			}
+		}
+	}
+	return n
+}
+
+// LiveSVG writes a net that is live as an element of a page. It has classes in place of
+// colours and sizes of text, for the style sheet of the page, which has to give them.
+func LiveSVG(w io.Writer, n *Net) error {
+	l := newLayout(n)
+	b := bufio.NewWriter(w)
+	p := printer{b}
+	width, height := l.width+2*margin, l.height+2*margin
+	p.line(`<svg class="net" role="img" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-size="%d" aria-label="%s">`,
+		width, height, width, height, fontSize, words(n.story()))
+	p.line(`<defs><marker id="head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="tip" d="M0,0.6 L8,4 L0,7.4 z"/></marker></defs>`)
+	p.line(`<g transform="translate(%d,%d)">`, margin, margin)
+	for _, r := range l.routes() {
+		p.line(`<path class="arc" d="%s"%s/>`, r.line(), r.ends())
+		if r.edge.link.weight > 1 {
+			from, to := r.points[0], r.points[1]
+			p.line(`<text class="weight" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`, (from.x+to.x)/2, (from.y+to.y)/2+4, r.edge.link.weight)
+		}
+	}
+	for i := range n.Places {
+		p.livePlace(&n.Places[i], &l.nodes[i])
+	}
+	for i := range n.Transitions {
+		p.liveBox(n, &n.Transitions[i], &l.nodes[len(n.Places)+i])
+	}
+	p.line(`</g></svg>`)
+	return b.Flush()
+}
+
+// words is a text of others for XML, as people may see it.
+func words(s string) string { return escaped(text.Escape(s)) }
+
+// story is the net in one sentence for those who do not see the picture.
+func (n *Net) story() string {
+	parts := []string{"Net " + n.Name}
+	for _, p := range n.Places {
+		if p.Now > 0 {
+			parts = append(parts, fmt.Sprintf("%s has %s", p.Name, text.Count(p.Now, "token")))
+		}
+	}
+	for i := range n.Transitions {
+		if t := &n.Transitions[i]; n.says(t) {
+			parts = append(parts, t.title()+": "+t.says())
+		}
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// mostDots is the maximum number of tokens that are dots.
+const mostDots = 5
+
+func (p printer) livePlace(place *Place, n *node) {
+	class := "place"
+	if place.Wanted {
+		class += " wanted"
+	}
+	p.line(`<circle class="%s" cx="%.1f" cy="%.1f" r="%d"/>`, class, n.x, n.y, radius)
+	if place.Terminal {
+		p.line(`<circle class="place inner" cx="%.1f" cy="%.1f" r="%d"/>`, n.x, n.y, radius-3)
+	}
+	if place.Now > mostDots {
+		p.line(`<text class="number" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`, n.x, n.y+4, place.Now)
+	} else {
+		for i, at := range liveDots(place.Now) {
+			class := "token"
+			if i >= place.Now-place.InFlight {
+				class += " flight"
+			}
+			p.line(`<circle class="%s" cx="%.1f" cy="%.1f" r="3.4"/>`, class, n.x+at[0], n.y+at[1])
+		}
+	}
+	p.line(`<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, n.y+radius+13, words(place.Name))
+}
+
+// liveDots are the positions of up to five tokens.
+func liveDots(tokens int) [][2]float64 {
+	if tokens == mostDots {
+		return [][2]float64{{-5.5, -5.5}, {5.5, -5.5}, {-5.5, 5.5}, {5.5, 5.5}, {0, 0}}
+	}
+	return dots[max(tokens, 0)]
+}
+
+// The signs of a box, as paths: a triangle that points on, and a cross.
+const (
+	signEnabled = `<path class="sign" d="M%.1f,%.1f m-3,-4 l7,4 l-7,4 z"/>`
+	signLacks   = `<path class="sign" d="M%.1f,%.1f m-3.5,-3.5 l7,7 m0,-7 l-7,7"/>`
+)
+
+func (p printer) liveBox(net *Net, t *Transition, n *node) {
+	class := "box " + t.look().name
+	says := net.says(t)
+	switch {
+	case says && len(t.Lacks) == 0:
+		class += " enabled"
+	case says:
+		class += " lacks"
+	}
+	p.line(`<g class="%s"><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="4"/>`, class, n.x-n.width/2, n.y-n.up, n.width, n.up+n.down)
+	y := n.y - n.up + 18
+	p.line(`<text class="title" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, y, words(t.title()))
+	if notes := t.notes(); notes != "" {
+		y += noteLine
+		p.line(`<text class="small" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, y, words(notes))
+	}
+	if says {
+		y += noteLine
+		sign := signEnabled
+		if len(t.Lacks) > 0 {
+			sign = signLacks
+		}
+		p.line(sign, n.x-textWidth(t.says(), noteSize)/2-7, y-3.5)
+		p.line(`<text class="small says" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x+7, y, words(t.says()))
+	}
+	p.line(`</g>`)
+}

@@ -1,0 +1,437 @@
+package console
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/draw"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// A Way finds what has to be called before a refused call is allowed.
+type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
+
+// A WayOut is the shortest sequence of calls to an allowed one.
+type WayOut struct {
+	Calls    []string // that have to succeed, in this order
+	Sentence string   // the same, or why there is none; empty: it is not known
+}
+
+// sessionsOffered is the number of sessions in a list to choose from: those used last.
+const sessionsOffered = 50
+
+// netsBody is the page of all nets, or of one.
+type netsBody struct {
+	at      place
+	Session string // whose nets are shown; empty: one that begins now
+	Others  []choice
+	Nets    []netRow
+	Refuses int // nets that would refuse some call now
+	Maps    []mapRow
+	Net     *drawn // nil: the page is that of all
+	Why     *why
+	Tools   []string
+}
+
+// A place is what a link of these pages leads to.
+type place struct {
+	Net, Session, At, Value, Why string
+}
+
+// link returns the address of a place.
+func (p place) link() string {
+	q := url.Values{}
+	for key, value := range map[string]string{"net": p.Net, "session": p.Session, "at": p.At, "value": p.Value, "why": p.Why} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	if len(q) == 0 {
+		return "/nets"
+	}
+	return "/nets?" + q.Encode()
+}
+
+// A choice is one of several.
+type choice struct {
+	Value, Label, Link string
+	Here               bool
+}
+
+// netRow is one line of the list.
+type netRow struct {
+	proxy.PolicyNet
+
+	Link    string
+	Marking string
+	Refuses []string // calls that it would refuse now
+}
+
+// A mapRow is one map of the policy.
+type mapRow struct{ Tool, Field, Source, As, Rule string }
+
+// nets is the page of all nets of the policy, or of the one that is asked for.
+func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
+	at := place{Net: r.FormValue("net"), Session: r.FormValue("session"), At: r.FormValue("at"), Value: r.FormValue("value"), Why: r.FormValue("why")}
+	state, steps, here, ok := c.stateAt(w, r, at)
+	if !ok {
+		return
+	}
+	b := netsBody{at: at, Session: at.Session}
+	b.Others = c.choices(at)
+	for _, t := range state.Tools {
+		b.Tools = append(b.Tools, t.Tool)
+	}
+	title := "Nets"
+	if at.Net == "" {
+		b.Nets = c.rows(state, at)
+		for i := range b.Nets {
+			if len(b.Nets[i].Refuses) > 0 {
+				b.Refuses++
+			}
+		}
+		b.Maps = mapsOf(state.Policy(), -1)
+	} else {
+		n := slices.IndexFunc(state.Policy().Nets(), func(n gate.NetInfo) bool { return n.Name == at.Net })
+		if n < 0 {
+			c.fail(w, r, http.StatusNotFound, "The policy has no such net: it was reloaded, or the address is wrong.")
+			return
+		}
+		b.Maps = mapsOf(state.Policy(), n)
+		b.Net = c.drawn(state, n, at)
+		b.Net.Steps, b.Net.Here = steps, here
+		title = at.Net
+	}
+	if at.Why != "" {
+		b.Why = c.why(state, at.Why)
+	}
+	c.show(w, r, "nets", title, b)
+}
+
+// stateAt returns the state that is asked for, and the steps of the session, the newest first.
+func (c *Console) stateAt(w http.ResponseWriter, r *http.Request, at place) (state *gate.State, steps []stepRow, here *stepRow, ok bool) {
+	state, err := c.options.Proxy.State(at.Session)
+	if err != nil {
+		c.fail(w, r, http.StatusNotFound, "The nets of this session cannot be shown: "+err.Error()+".")
+		return nil, nil, nil, false
+	}
+	if at.Session == "" {
+		return state, nil, nil, true
+	}
+	now := at
+	now.At, now.Why = "", ""
+	steps = append(steps, stepRow{Link: now.link(), Here: at.At == ""})
+	for _, s := range slices.Backward(c.history.of(at.Session)) {
+		to := now
+		to.At = strconv.Itoa(s.Number)
+		row := stepRow{step: s, Link: to.link(), Here: at.At == to.At}
+		steps = append(steps, row)
+		if row.Here {
+			state, here = s.State, &row
+		}
+	}
+	if at.At != "" && here == nil {
+		c.fail(w, r, http.StatusNotFound, "This step is not kept any more.")
+		return nil, nil, nil, false
+	}
+	return state, steps, here, true
+}
+
+// stepRow is one step to go back to.
+type stepRow struct {
+	step
+
+	Link string
+	Here bool
+}
+
+// choices are the sessions to choose from, those used last first.
+func (c *Console) choices(at place) (list []choice) {
+	all, err := c.options.Proxy.ListSessions()
+	if err != nil {
+		return nil
+	}
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b proxy.SessionInfo) int { return b.Used.Compare(a.Used) })
+	found := at.Session == ""
+	for i := range all {
+		s := &all[i]
+		here := s.ID == at.Session
+		if i < sessionsOffered || here {
+			list = append(list, choice{Value: s.ID, Label: sessionLabel(s), Here: here})
+			found = found || here
+		}
+	}
+	if !found {
+		list = append(list, choice{Value: at.Session, Label: at.Session, Here: true})
+	}
+	return list
+}
+
+// sessionLabel is how a session is called in a list to choose from.
+func sessionLabel(s *proxy.SessionInfo) string {
+	label := s.ID
+	if s.Name != "" {
+		label = s.Name + " (" + s.ID + ")"
+	}
+	if len(s.Clients) > 0 {
+		label += ", " + text.First(2, s.Clients)
+	}
+	return label + ", of " + s.Principal
+}
+
+// rows are the nets in the state, in the order of the policy.
+func (c *Console) rows(state *gate.State, at place) (rows []netRow) {
+	known := map[string]proxy.PolicyNet{}
+	for _, n := range c.options.Proxy.Nets() {
+		known[n.Name] = n
+	}
+	infos, states := state.Policy().Nets(), state.Policy().NetsOf(state)
+	for i, info := range infos {
+		n := states[i]
+		to := at
+		to.Net, to.Why = n.Name, ""
+		row := netRow{PolicyNet: known[n.Name], Link: to.link(), Marking: n.String()}
+		row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
+		if n.Active {
+			row.Refuses = refusedBy(live(info, n.Marking))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// live is the net with the tokens of the marking, without what happens before the first call.
+func live(info gate.NetInfo, m gate.Marking) draw.Net {
+	n := draw.OfNet(info).WithoutStart()
+	n.Live(m)
+	return n
+}
+
+// refusedBy are the calls of which no transition of the net is enabled.
+func refusedBy(n draw.Net) (calls []string) {
+	can := map[string]bool{}
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		if t.Observe || t.Listed {
+			continue
+		}
+		for _, tool := range t.Tools {
+			can[tool] = can[tool] || len(t.Lacks) == 0
+			if !slices.Contains(calls, tool) {
+				calls = append(calls, tool)
+			}
+		}
+	}
+	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
+}
+
+// mapsOf are the maps of the policy; those that the net with the number reads, if it is not negative.
+func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
+	seen := map[mapRow]bool{}
+	add := func(maps []gate.Map, reads func(string) bool) {
+		for i := range maps {
+			m := &maps[i]
+			row := mapRow{Tool: m.Tool, Field: m.Field, Source: m.Source, As: m.As}
+			if m.Rule.Line > 0 {
+				row.Rule = m.Rule.String()
+			}
+			if !seen[row] && reads(m.As) {
+				seen[row] = true
+				rows = append(rows, row)
+			}
+		}
+	}
+	nets := p.Nets()
+	for i := range nets {
+		if net < 0 || i == net {
+			add(nets[i].Maps, func(string) bool { return true })
+		}
+	}
+	add(p.Maps(), func(as string) bool { return net < 0 || lists(&nets[net], as) })
+	return rows
+}
+
+// lists reports whether the net says something of a name.
+func lists(n *gate.NetInfo, name string) bool {
+	is := func(t gate.Tool) bool { return t.Name == name }
+	return slices.Contains(n.Free, name) || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
+		return slices.ContainsFunc(t.Tools, is) || slices.ContainsFunc(t.Unless, is)
+	})
+}
+
+// drawn is one net, as it stands.
+type drawn struct {
+	netRow
+
+	Net         draw.Net
+	SVG         template.HTML
+	Transitions []transitionRow
+	InFlight    []gate.InFlight
+	Spoilers    []gate.InFlight
+	Key         string
+	Values      []choice // of a net with a key
+	MoreValues  int
+	Steps       []stepRow
+	Here        *stepRow // nil: the net is as it is now
+}
+
+// transitionRow is a transition in words.
+type transitionRow struct {
+	draw.Transition
+
+	Takes, Puts string
+	Calls       []choice // with what leads to each
+}
+
+func (c *Console) drawn(state *gate.State, net int, at place) *drawn {
+	info, n := state.Policy().Nets()[net], state.Policy().NetsOf(state)[net]
+	d := &drawn{InFlight: n.InFlight, Spoilers: n.Spoilers, Key: n.Key, MoreValues: n.More}
+	d.netRow = c.rowOf(n)
+	marking := n.Marking
+	for i := range n.Values {
+		v := &n.Values[i]
+		to := at
+		to.Value, to.Why = strconv.Itoa(i+1), ""
+		one := choice{Label: valueLabel(v), Link: to.link(), Here: to.Value == at.Value}
+		d.Values = append(d.Values, one)
+		if one.Here {
+			marking, d.InFlight, d.Spoilers = v.Marking, v.InFlight, v.Spoilers
+		}
+	}
+	if len(d.Values) > 0 {
+		to := at
+		to.Value, to.Why = "", ""
+		d.Values = append([]choice{{Label: "every other value", Link: to.link(), Here: at.Value == ""}}, d.Values...)
+	}
+	d.Net = live(info, marking)
+	var b bytes.Buffer
+	if err := draw.LiveSVG(&b, &d.Net); err == nil { // a buffer takes all
+		d.SVG = template.HTML(b.String()) //nolint:gosec // draw escapes every text in it
+	}
+	for _, t := range d.Net.Transitions {
+		row := transitionRow{Transition: t, Takes: arcs(&d.Net, t, true), Puts: arcs(&d.Net, t, false)}
+		for _, tool := range t.Tools {
+			to := at
+			to.Why = tool
+			row.Calls = append(row.Calls, choice{Label: tool, Link: to.link() + "#why"})
+		}
+		d.Transitions = append(d.Transitions, row)
+	}
+	return d
+}
+
+// rowOf is the net as the list has it.
+func (c *Console) rowOf(n gate.NetState) netRow {
+	row := netRow{Marking: n.String()}
+	all := c.options.Proxy.Nets()
+	if i := slices.IndexFunc(all, func(one proxy.PolicyNet) bool { return one.Name == n.Name }); i >= 0 {
+		row.PolicyNet = all[i]
+	}
+	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
+	return row
+}
+
+// valueLabel is the value of a key, as short as a list wants it.
+func valueLabel(v *gate.ValueState) string {
+	var parts []string
+	for _, k := range v.Key {
+		parts = append(parts, k.Field+" "+k.Value)
+	}
+	return text.Excerpt(strings.Join(parts, ", "), 60)
+}
+
+// arcs are the places that a transition takes tokens from, or puts them into.
+func arcs(n *draw.Net, t draw.Transition, in bool) string {
+	list := t.Out
+	if in {
+		list = t.In
+	}
+	var parts []string
+	for _, a := range list {
+		part := n.Places[a.Place].Name
+		if a.Weight > 1 {
+			part = strconv.Itoa(a.Weight) + " × " + part
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// why is what is decided of a call without arguments, and what leads to it.
+type why struct {
+	Tool     string
+	Decision string // allow, ask or refuse
+	Reason   string
+	Blocks   []blockRow
+	Calls    []callRow
+	Sentence string
+}
+
+// A blockRow is a net that refuses or asks.
+type blockRow struct{ Net, Rule, Reason string }
+
+// A callRow is one call that leads on, with the nets that have it.
+type callRow struct {
+	Tool  string
+	Rules []blockRow
+}
+
+// why decides a call in the state, and changes nothing.
+func (c *Console) why(state *gate.State, tool string) *why {
+	p, call := state.Policy(), callOf(state, tool)
+	call.Time = c.options.Now()
+	rules := map[string]string{}
+	for _, n := range c.options.Proxy.Nets() {
+		rules[n.Name] = n.Rule
+	}
+	y := &why{Tool: tool}
+	take := func(r *gate.Refusal) {
+		y.Reason = r.Text
+		for _, b := range r.Blocks {
+			y.Blocks = append(y.Blocks, blockRow{b.Net, rules[b.Net], b.Reason})
+		}
+	}
+	decision, _ := p.Decide(state, call, nil)
+	switch d := decision.(type) {
+	case *gate.Allow:
+		y.Decision = "allow"
+	case *gate.Ask:
+		y.Decision = "ask"
+		take(d.Refusal())
+	case *gate.Refusal:
+		y.Decision = "refuse"
+		take(d)
+		if c.options.Way == nil {
+			break
+		}
+		way := c.options.Way(state, call, d)
+		y.Sentence = way.Sentence
+		for _, name := range way.Calls {
+			row := callRow{Tool: name}
+			for _, m := range p.Meaning(callOf(state, name)) {
+				n := p.Nets()[m.Net].Name
+				row.Rules = append(row.Rules, blockRow{Net: n, Rule: rules[n]})
+			}
+			y.Calls = append(y.Calls, row)
+		}
+	}
+	return y
+}
+
+// callOf is a call of a tool that there is, or else of the name.
+func callOf(state *gate.State, name string) gate.Call {
+	for _, t := range state.Tools {
+		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {
+			return t
+		}
+	}
+	return gate.Call{Tool: name}
+}

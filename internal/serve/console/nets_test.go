@@ -1,0 +1,300 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// A site has the sessions of a policy, whose nets decide as in a proxy.
+type site struct {
+	policy *gate.Policy
+
+	lock  sync.Mutex
+	all   []proxy.SessionInfo
+	gates map[string]*gate.Session
+	done  []string // by operators
+}
+
+func (s *site) Nets() (all []proxy.PolicyNet) {
+	for i, n := range s.netsOf() {
+		all = append(all, proxy.PolicyNet{Name: n.Name, Rule: fmt.Sprint("a.rules:", i+1), Active: true, Shadow: n.Shadow, Scope: "session"})
+	}
+	return all
+}
+
+func (s *site) netsOf() []gate.NetInfo {
+	if s.policy == nil {
+		return nil
+	}
+	return s.policy.Nets()
+}
+
+func (s *site) ListSessions() ([]proxy.SessionInfo, error) {
+	return append([]proxy.SessionInfo(nil), s.all...), nil
+}
+
+func (s *site) Session(id string) (proxy.SessionInfo, error) {
+	for _, one := range s.all {
+		if one.ID == id {
+			return one, nil
+		}
+	}
+	return proxy.SessionInfo{}, errors.New("no session")
+}
+
+func (s *site) State(id string) (*gate.State, error) {
+	if id == "" {
+		return s.policy.NewState(nil), nil
+	}
+	if of := s.gates[id]; of != nil {
+		return of.Snapshot(), nil
+	}
+	return nil, errors.New("no session")
+}
+
+func (s *site) Shadow(id string) (proxy.ShadowInfo, error) {
+	if id != "s1" {
+		return proxy.ShadowInfo{}, nil
+	}
+	return proxy.ShadowInfo{Refused: 2, Would: []proxy.WouldInfo{{Tool: evilName, Decision: "refuse", Reason: evilName, Rules: []string{"a.rules:9"}, Count: 2}}}, nil
+}
+
+func (s *site) ChannelsOf(string) ([]string, error) { return []string{"web", "cli"}, nil }
+
+func (s *site) ResetSession(id, actor string) error { return s.tell("reset " + id + " by " + actor) }
+
+func (s *site) SettleCall(id string, call uint64, success bool, actor string) error {
+	if call == 99 {
+		return errors.New("no open call")
+	}
+	return s.tell(fmt.Sprint("settle ", id, " ", call, " ", success, " by ", actor))
+}
+
+func (s *site) tell(line string) error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.done = append(s.done, line)
+	return nil
+}
+
+func (s *site) told() string {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return strings.Join(s.done, "; ")
+}
+
+const evilName = "<b>x</b>\x1b[2J\u202e\"'"
+
+// backupNet requires a backup before a delete, as the rule does.
+func backupNet(name string) gate.Net {
+	return gate.Net{
+		Name: name, Places: []string{"idle", "ready", "gate"}, Initial: map[string]int{"idle": 1},
+		Transitions: []gate.Transition{
+			{Name: "start", Inputs: []string{"idle"}, Outputs: []string{"ready"}},
+			{Name: "do-backup", Inputs: []string{"ready"}, Outputs: []string{"gate"}, Tools: gate.Tools("backup"), Deferred: true, Observe: true},
+			{Name: "do-delete", Inputs: []string{"gate"}, Outputs: []string{"ready"}, Tools: gate.Tools("delete")},
+		},
+	}
+}
+
+// visitNets opens the console of a site with a session s1.
+func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console, *audit.Feed) {
+	t.Helper()
+	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: []*gate.Labels{{Maps: []gate.Map{
+		{Tool: "run", Field: "command", Match: func(string) bool { return false }, As: "delete", Source: "rm", Rule: gate.Position{File: "a.rules", Line: 7}},
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{t: t, desk: &desk{changed: make(chan struct{})}}
+	b.desk.policy = policy
+	b.desk.gates = map[string]*gate.Session{"s1": gate.NewSession(policy, gate.SessionOptions{})}
+	b.desk.all = []proxy.SessionInfo{{
+		ID: "s1", Principal: evilName, By: "connection", Clients: []string{"http " + evilName}, Since: time.Now(),
+		Calls: []proxy.CallInfo{{Number: 7, Tool: evilName, Since: time.Now()}},
+		Nets:  []proxy.NetInfo{{Name: "backup-first", Active: true, Marking: map[string]int{"gate": 1}, Status: "gate:1"}},
+	}}
+	b.server = httptest.NewUnstartedServer(nil)
+	feed := audit.NewFeed(nil)
+	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String()}, Feed: feed, Way: way})
+	b.server.Config.Handler = c
+	b.server.Start()
+	t.Cleanup(func() { c.Close(); b.server.Close() })
+	b.enter(c.Code(ann))
+	return b, c, feed
+}
+
+// wants checks that a page has these parts, and no markup of others.
+func (b *browser) wants(path string, parts ...string) string {
+	b.t.Helper()
+	code, page := b.get(path)
+	if code != http.StatusOK {
+		b.t.Fatalf("%s: %d\n%s", path, code, page)
+	}
+	for _, part := range parts {
+		if !strings.Contains(page, part) {
+			b.t.Errorf("%s: no %q in\n%s", path, part, page)
+		}
+	}
+	for _, no := range []string{"<b>x</b>", "\x1b", "\u202e", " style=", "ZgotmplZ"} {
+		if strings.Contains(page, no) {
+			b.t.Errorf("%s has %q", path, no)
+		}
+	}
+	return page
+}
+
+// TestNets: each net has a line, and one is drawn with its tokens and what is missing.
+func TestNets(t *testing.T) {
+	shadowed := backupNet("in-shadow")
+	shadowed.Shadow = true
+	b, _, _ := visitNets(t, nil, backupNet("backup-first"), shadowed)
+	list := b.wants("/nets?session=s1", "2 nets in the policy", `href="/nets?net=backup-first&amp;session=s1"`, "a.rules:1", "ready:1", ">shadow<", "run.command", "becomes", ">delete<", "a.rules:7")
+	if strings.Count(list, "<tr>") != 3 {
+		t.Errorf("%d lines", strings.Count(list, "<tr>"))
+	}
+	page := b.wants("/nets?net=backup-first&session=s1", `aria-label="Net backup-first; ready has 1 token; backup: enabled; delete: gate is empty."`, `class="place wanted"`, "why=delete#why", "do-delete")
+	if strings.Contains(page, "idle") || strings.Contains(page, ">start<") {
+		t.Error("the start of a rule is drawn")
+	}
+	b.wants("/nets?net=backup-first", "a session that begins now", "Choose a session")
+	for _, path := range []string{"/nets?net=nothing", "/nets?session=nobody", "/nets?net=backup-first&session=s1&at=4"} {
+		if code, _ := b.get(path); code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+}
+
+// TestNetsHostile: names of a policy and of its calls do not become markup, in links neither.
+func TestNetsHostile(t *testing.T) {
+	bad := "n\"><script>alert(1)</script> & javascript:x"
+	n := backupNet(bad)
+	n.Transitions[2].Tools = gate.Tools("delete", "</text><script>x")
+	b, _, _ := visitNets(t, nil, n)
+	at := url.Values{"net": {bad}, "session": {"s1"}, "why": {"<script>y"}}
+	for _, path := range []string{"/nets", "/nets?" + at.Encode()} {
+		if page := b.wants(path, "&lt;script&gt;"); strings.Contains(page, "<script>") {
+			t.Errorf("%s has a script in\n%s", path, page)
+		}
+	}
+}
+
+// TestWhatEnables: a refused call has its rules, and the way out as calls with theirs.
+func TestWhatEnables(t *testing.T) {
+	var asked []string
+	b, _, _ := visitNets(t, func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut {
+		asked = append(asked, c.Tool+" "+string(r.Kind)+" "+s.Policy().NetsOf(s)[0].Marking.String())
+		return WayOut{Calls: []string{"backup"}, Sentence: "Way out: call backup."}
+	}, backupNet("backup-first"))
+	b.wants("/nets?session=s1&why=delete", "refused now", "backup-first, a.rules:1", "The shortest way", `<b class="tool">backup</b> succeeds <span class="hint">backup-first, a.rules:1</span>`, "Way out: call backup.")
+	b.wants("/nets?net=backup-first&session=s1&why=backup", "allowed now")
+	if got := strings.Join(asked, "; "); got != "delete blocked ready:1" {
+		t.Error(got)
+	}
+}
+
+// TestHistory: what happens in a session is kept with the state after it.
+func TestHistory(t *testing.T) {
+	b, c, feed := visitNets(t, nil, backupNet("backup-first"))
+	b.wants("/nets?net=backup-first&session=s1", "Nothing has happened in this session since")
+	session := b.desk.gates["s1"]
+	do := func(n uint64, tool string) {
+		t.Helper()
+		d, ok := session.Decide(gate.Call{ID: fmt.Sprint(n), Tool: tool}, nil).(*gate.Allow)
+		if !ok {
+			t.Fatalf("%s is refused", tool)
+		}
+		putRecord(t, feed, audit.Decision{Time: time.Now(), Event: "decision", Session: "s1", Upstream: "demo", Tool: tool, Decision: "allow", Call: n})
+		waitFor(t, c, int(2*n-1))
+		session.End(d.Ticket.Number, gate.End{Outcome: gate.Success})
+		putRecord(t, feed, map[string]any{"time": time.Now(), "event": "outcome", "session": "s1", "tool": "demo." + tool, "call": n, "outcome": "success"})
+		waitFor(t, c, int(2*n))
+	}
+	do(1, "backup")
+	do(2, "delete")
+	putRecord(t, feed, map[string]any{"time": time.Now(), "event": "outcome", "session": "nobody", "tool": "x", "call": 1, "outcome": "success"})
+	putRecord(t, feed, map[string]any{"time": time.Now(), "event": "policy"})
+	page := b.wants("/nets?net=backup-first&session=s1", "1. demo.backup allowed (call 1)", "2. demo.backup ended: success (call 1)", "4. demo.delete ended", `href="/nets?at=2&amp;net=backup-first&amp;session=s1"`, "ready has 1 token")
+	if strings.Count(page, `aria-current="step"`) != 1 {
+		t.Error("not one step is shown")
+	}
+	b.wants("/nets?net=backup-first&session=s1&at=1", "ready has 1 token", `class="token flight"`, "after step 1")
+	b.wants("/nets?net=backup-first&session=s1&at=2", "gate has 1 token", "delete: enabled", "after step 2")
+	for n := range 3 * maxSteps {
+		c.history.keep("s1", &step{Time: time.Now(), Said: []string{"x"}, State: session.Snapshot()})
+		c.history.keep(fmt.Sprint("other ", n), &step{Time: time.Now()})
+	}
+	if got := len(c.history.of("s1")); got != maxSteps || len(c.history.stories) > maxStories {
+		t.Errorf("%d steps, %d stories are kept", got, len(c.history.stories))
+	}
+}
+
+func putRecord(t *testing.T, feed *audit.Feed, event any) {
+	t.Helper()
+	b, err := json.Marshal(event)
+	if err == nil {
+		err = feed.Append(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitFor waits until the session s1 has so many steps.
+func waitFor(t *testing.T, c *Console, steps int) {
+	t.Helper()
+	for len(c.history.of("s1")) < steps {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("the test ends")
+		default:
+		}
+	}
+}
+
+// TestSaid: what is about a net is in words, and nothing else.
+func TestSaid(t *testing.T) {
+	for event, want := range map[string]string{
+		`{"event":"decision","tool":"x","upstream":"u","decision":"refuse"}`: "u.x refused",
+		`{"event":"decision","tool":"x","decision":"ask"}`:                   "x asked about",
+		`{"event":"outcome","tool":"u.x","outcome":"unknown","call":3}`:      "u.x ended: unknown (call 3)",
+		`{"event":"settle failure","call":3}`:                                "failure said by an operator (call 3)",
+		`{"event":"reset"}`:                                                  "reset by an operator",
+		`{"event":"session opened"}`:                                         "",
+		`{"event":"start"}`:                                                  "",
+	} {
+		r := trail.Record{Event: []byte(event)}
+		e, err := r.Entry()
+		if got := saidOf(&e); err != nil || got != want {
+			t.Errorf("%s: %q %v", event, got, err)
+		}
+	}
+}
+
+// TestHistoryTogether: records that come together share a step.
+func TestHistoryTogether(t *testing.T) {
+	h := newHistory()
+	var records [][]byte
+	for n := range 8 {
+		records = append(records, fmt.Appendf(nil, `{"time":"2026-01-02T03:04:05Z","event":"decision","session":"s","tool":"t%d","decision":"allow"}`, n))
+	}
+	asked := 0
+	h.add(append(records, []byte("{")), 3, func(string) (*gate.State, error) { asked++; return &gate.State{}, nil })
+	steps := h.of("s")
+	if len(steps) != 1 || asked != 1 || h.lost != 3 || len(steps[0].Said) != maxSaidInOne+1 || steps[0].Said[maxSaidInOne] != "and 3 more" {
+		t.Errorf("%+v, %d asked, %d lost", steps, asked, h.lost)
+	}
+}

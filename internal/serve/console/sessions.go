@@ -1,0 +1,186 @@
+package console
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// sessionsShown is the number of sessions on one page.
+const sessionsShown = 100
+
+// sessionsBody is the page of the sessions, or of one.
+type sessionsBody struct {
+	Sessions []sessionRow
+	Found    int // in all
+	First    int
+	Next     string // address of the next page; empty: there is none
+	Query    string
+	One      *sessionPage
+}
+
+// A sessionRow is one line of the list.
+type sessionRow struct {
+	proxy.SessionInfo
+
+	Link  string
+	Moved []string // nets that are not at their start
+}
+
+// sessions is the page of all sessions, or of the one that is asked for.
+func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
+	if id := r.FormValue("id"); id != "" {
+		c.session(w, r, id)
+		return
+	}
+	all, err := c.options.Proxy.ListSessions()
+	if err != nil {
+		c.fail(w, r, http.StatusServiceUnavailable, "The sessions cannot be listed: "+err.Error()+".")
+		return
+	}
+	b := sessionsBody{Query: r.FormValue("q")}
+	slices.Reverse(all)
+	all = slices.DeleteFunc(all, func(s proxy.SessionInfo) bool { return !hasWords(&s, b.Query) })
+	b.Found = len(all)
+	if b.First, _ = strconv.Atoi(r.FormValue("from")); b.First < 0 || b.First >= len(all) {
+		b.First = 0
+	}
+	end := min(len(all), b.First+sessionsShown)
+	if end < len(all) {
+		b.Next = "/sessions?" + url.Values{"from": {strconv.Itoa(end)}, "q": {b.Query}}.Encode()
+	}
+	start := c.atStart()
+	for _, s := range all[b.First:end] {
+		if whole, err := c.options.Proxy.Session(s.ID); err == nil { // else it has just ended
+			s.Nets, s.Calls = whole.Nets, whole.Calls
+		}
+		b.Sessions = append(b.Sessions, sessionRow{s, sessionLink(s.ID), moved(&s, start)})
+	}
+	c.show(w, r, "sessions", "Sessions", b)
+}
+
+func sessionLink(id string) string { return "/sessions?" + url.Values{"id": {id}}.Encode() }
+
+// hasWords reports whether what is shown of a session has all words of the query.
+func hasWords(s *proxy.SessionInfo, query string) bool {
+	if query == "" {
+		return true
+	}
+	shown := strings.ToLower(strings.Join(append([]string{s.ID, s.Name, s.By, s.Principal, s.Process}, s.Clients...), " "))
+	for _, word := range strings.Fields(strings.ToLower(query)) {
+		if !strings.Contains(shown, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// atStart has the tokens of each net before the first call.
+func (c *Console) atStart() map[string]map[string]int {
+	state, err := c.options.Proxy.State("")
+	if err != nil {
+		return nil
+	}
+	start := map[string]map[string]int{}
+	for _, n := range state.Policy().NetsOf(state.Policy().NewState(nil)) {
+		tokens := map[string]int{}
+		for _, t := range n.Marking {
+			if t.Count > 0 {
+				tokens[t.Place] = t.Count
+			}
+		}
+		start[n.Name] = tokens
+	}
+	return start
+}
+
+// moved are the nets of a session that are not as before the first call.
+func moved(s *proxy.SessionInfo, start map[string]map[string]int) (names []string) {
+	for i := range s.Nets {
+		n := &s.Nets[i]
+		tokens, known := start[n.Name]
+		_, values, _ := strings.Cut(n.Status, " for each ")
+		_, spent, _ := strings.Cut(n.Status, "; spent: ")
+		if known && !maps.Equal(n.Marking, tokens) || n.InFlight > 0 || strings.Contains(values, "; ") || spent != "" && !strings.HasPrefix(spent, "0 of ") {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// sessionPage is one session.
+type sessionPage struct {
+	proxy.SessionInfo
+
+	Link     string
+	Nets     []sessionNet
+	Shadow   *proxy.ShadowInfo // nil: not known
+	Channels []string
+	Reset    bool // it is asked whether it is meant
+}
+
+// A sessionNet is a net with where it is drawn.
+type sessionNet struct {
+	proxy.NetInfo
+
+	Link  string
+	Moved bool
+}
+
+func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
+	info, err := c.options.Proxy.Session(id)
+	if err != nil {
+		c.fail(w, r, http.StatusNotFound, "There is no such session: it has ended, or is of another proxy.")
+		return
+	}
+	p := &sessionPage{SessionInfo: info, Link: sessionLink(id), Reset: r.FormValue("reset") != ""}
+	not := moved(&info, c.atStart())
+	for _, n := range info.Nets {
+		p.Nets = append(p.Nets, sessionNet{n, place{Net: n.Name, Session: id}.link(), slices.Contains(not, n.Name)})
+	}
+	if shadow, err := c.options.Proxy.Shadow(id); err == nil && (shadow.Refused > 0 || shadow.Asked > 0 || len(shadow.Nets) > 0 || shadow.Policy) {
+		p.Shadow = &shadow
+	}
+	if p.Channels, err = c.options.Proxy.ChannelsOf(id); err != nil {
+		p.Channels = nil // it has just ended
+	}
+	c.show(w, r, "sessions", "Session "+text.Escape(id), sessionsBody{One: p})
+}
+
+// reset puts the nets of a session back to their start. It is to be confirmed.
+func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
+	id := r.PostForm.Get("id")
+	if r.PostForm.Get("confirmed") != "yes" {
+		http.Redirect(w, r, sessionLink(id)+"&reset=ask#reset", http.StatusSeeOther)
+		return
+	}
+	line := "Every net of the session " + text.Escape(id) + " is at its start again."
+	if err := c.options.Proxy.ResetSession(id, visitorOf(r).Name); err != nil {
+		line = fmt.Sprintf("The session %s is not reset: %v.", text.Escape(id), err)
+	}
+	c.doors.note(r, line)
+	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
+}
+
+// settle says how a call of unknown outcome ended.
+func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
+	id, outcome := r.PostForm.Get("id"), r.PostForm.Get("outcome")
+	call, err := strconv.ParseUint(r.PostForm.Get("call"), 10, 64)
+	if err != nil || outcome != "success" && outcome != "failure" {
+		c.fail(w, r, http.StatusBadRequest, "The form has no call, or says neither success nor failure.")
+		return
+	}
+	line := fmt.Sprintf("Call %d is settled: %s.", call, outcome)
+	if err := c.options.Proxy.SettleCall(id, call, outcome == "success", visitorOf(r).Name); err != nil {
+		line = fmt.Sprintf("Call %d is not settled: %v.", call, err)
+	}
+	c.doors.note(r, line)
+	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
+}

@@ -1,0 +1,84 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestSessions: the list has each session, and its page what an operator can do.
+func TestSessions(t *testing.T) {
+	b, _, _ := visitNets(t, nil, backupNet("backup-first"))
+	b.wants("/sessions", "1 session,", `href="/sessions?id=s1"`, "&lt;b&gt;x&lt;/b&gt;", "backup-first")
+	b.wants("/sessions?q=nobody", "No session has these words")
+	b.wants("/sessions?q=CONNECTION+s1", `href="/sessions?id=s1"`)
+	b.wants("/sessions?id=s1", "web, cli", `name="call" value="7"`, "gate:1", "has moved", "2 calls refused", "a.rules:9", `href="/nets?net=backup-first&amp;session=s1"`, "Reset the session")
+	if code, _ := b.get("/sessions?id=nobody"); code != http.StatusNotFound {
+		t.Errorf("an unknown session: %d", code)
+	}
+	for n := range 2 * sessionsShown {
+		b.desk.all = append(b.desk.all, proxy.SessionInfo{ID: fmt.Sprint("n", n), Since: time.Now()})
+	}
+	page := b.wants("/sessions", "201 sessions", `href="/sessions?from=100&amp;q="`, ">n199<")
+	if strings.Contains(page, ">n99<") {
+		t.Error("the first page has too many")
+	}
+	b.wants("/sessions?from=200", ">s1<", "The newest")
+	b.wants("/sessions?from=-1", ">n199<")
+}
+
+// TestSessionsEmpty says why nothing is shown.
+func TestSessionsEmpty(t *testing.T) {
+	b, _, _ := visitNets(t, nil, backupNet("backup-first"))
+	b.desk.all = nil
+	b.wants("/sessions", "No client is connected")
+}
+
+// TestOperate: a session is reset when that is confirmed, and a call is settled, in the name of the
+// visitor.
+func TestOperate(t *testing.T) {
+	b, _, _ := visitNets(t, nil, backupNet("backup-first"))
+	b.post("/sessions/reset", url.Values{"id": {"s1"}})
+	if got := b.desk.site.told(); got != "" {
+		t.Errorf("without a confirmation: %s", got)
+	}
+	b.wants("/sessions?id=s1&reset=ask", "Put every net of this session back", `name="confirmed" value="yes"`)
+	steps := []struct {
+		path string
+		form url.Values
+		code int
+		note string
+	}{
+		{"/sessions/reset", url.Values{"id": {"s1"}, "confirmed": {"yes"}}, http.StatusSeeOther, "is at its start again"},
+		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"7"}, "outcome": {"success"}}, http.StatusSeeOther, "Call 7 is settled: success."},
+		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"8"}, "outcome": {"failure"}}, http.StatusSeeOther, "Call 8 is settled: failure."},
+		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"99"}, "outcome": {"failure"}}, http.StatusSeeOther, "is not settled: no open call"},
+		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"8"}, "outcome": {"perhaps"}}, http.StatusBadRequest, ""},
+		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"-8"}, "outcome": {"success"}}, http.StatusBadRequest, ""},
+	}
+	for _, s := range steps {
+		if code, _ := b.post(s.path, s.form); code != s.code {
+			t.Errorf("%s %v: %d", s.path, s.form, code)
+		}
+		if s.note != "" {
+			b.wants("/sessions?id=s1", s.note)
+		}
+	}
+	if got := b.desk.site.told(); got != "reset s1 by ann; settle s1 7 true by ann; settle s1 8 false by ann" {
+		t.Error(got)
+	}
+	for _, path := range []string{"/sessions/reset", "/sessions/settle"} {
+		r, _ := b.do(b.request(http.MethodPost, path, url.Values{"id": {"s1"}, "confirmed": {"yes"}, "call": {"7"}, "outcome": {"success"}}))
+		if r.StatusCode != http.StatusForbidden {
+			t.Errorf("%s without the token: %s", path, r.Status)
+		}
+		if code, _ := b.get(path); code != http.StatusNotFound && code != http.StatusMethodNotAllowed {
+			t.Errorf("GET %s: %d", path, code)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package daemon
+
+import (
+	"sync/atomic"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/console"
+)
+
+// A guide tells the console the way out of refusals. It is safe for concurrent use.
+type guide struct {
+	daemon *Daemon
+	finder atomic.Pointer[remedyFinder] // of the policy that was asked about last; nil: none was
+}
+
+// way is the shortest sequence of calls to one that is allowed.
+func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
+	f := g.finder.Load()
+	if f == nil || f.policy != s.Policy() {
+		f = &remedyFinder{policy: s.Policy(), names: func() []gate.Call { return g.daemon.Names() }}
+		g.finder.Store(f)
+	}
+	found := f.of(f.names()).Remedy(s, c, r)
+	way := console.WayOut{Sentence: found.Sentence(c.Tool)}
+	if found.Found {
+		way.Calls = found.Calls()
+	}
+	if way.Sentence == "" && found.Why != "" {
+		way.Sentence = "The way out is not known: " + found.Why + "."
+	}
+	return way
+}

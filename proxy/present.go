@@ -1,0 +1,86 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+)
+
+// State is a copy of the state of a session with the tools that can be called; without an id
+// of one that begins now. What one principal shares is then that of the only one.
+func (p *Proxy) State(id string) (*gate.State, error) {
+	if id == "" {
+		state, err := p.admission.Fresh(p.life.Ctx)
+		if err == nil {
+			state.Tools = p.pool.Catalogue.Load().Calls
+		}
+		return state, err
+	}
+	s, _, err := p.find(id)
+	if err != nil {
+		return nil, err
+	}
+	return p.pool.Snapshot(s)
+}
+
+// ListSessions lists the sessions as [Proxy.AllSessions] does, without their nets and calls: of
+// many sessions that takes long.
+func (p *Proxy) ListSessions() ([]SessionInfo, error) {
+	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
+	for _, c := range p.sessions.Clients() {
+		clients[c.State] = append(clients[c.State], clientName(c))
+	}
+	for _, a := range p.approvals.List() {
+		if a.Answer.State == approval.Pending {
+			waiting[a.Call.Session]++
+		}
+	}
+	list, known := make([]SessionInfo, 0, len(local)), make(map[string]int, len(local))
+	add := func(info SessionInfo) {
+		info.Waiting = waiting[info.ID]
+		list = append(list, info)
+	}
+	for i, s := range local {
+		info := introduce(s)
+		info.Clients, info.Used = append(info.Clients, clients[s]...), used[s]
+		sort.Strings(info.Clients)
+		known[s.ID] = i
+		add(info)
+	}
+	if p.durable == nil {
+		return list, nil
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	defer cancel()
+	for s, err := range p.admission.Sessions(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if at, ok := known[s.Session]; ok {
+			list[at].Used = s.Used
+			continue
+		}
+		add(placed(introduce(elsewhere(s)), s))
+	}
+	slices.SortStableFunc(list, func(a, b SessionInfo) int { return a.Since.Compare(b.Since) })
+	return list, nil
+}
+
+// ChannelsOf lists the channels by which approvals of the session can be answered now: those that
+// are configured, without a form in the client where none of its clients shows forms. A
+// rule or a call may allow fewer.
+func (p *Proxy) ChannelsOf(id string) ([]string, error) {
+	s, elsewhere, err := p.find(id)
+	if err != nil {
+		return nil, err
+	}
+	form := elsewhere != nil // what its clients can do is not known here
+	for _, c := range p.sessions.Clients() {
+		form = form || c.State == s && c.Peer().Elicit
+	}
+	return slices.DeleteFunc(slices.Clone(p.options.Approval.Channels), func(channel string) bool { return channel == approval.Elicit && !form }), nil
+}
