@@ -42,7 +42,7 @@ func (n *Net) Live(m gate.Marking) {
 			place := &n.Places[a.Place]
 			if has := place.Now - place.InFlight; has < a.Weight {
 				t.Lacks = append(t.Lacks, Lack{place.Name, has, a.Weight})
-				place.Wanted = place.Wanted || n.says(t)
+				place.Wanted = place.Wanted || t.Blocks()
 			}
 		}
 	}
@@ -53,11 +53,21 @@ func (n *Net) says(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }
 
+// Blocks reports whether calls are refused where the transition cannot fire.
+func (t *Transition) Blocks() bool { return len(t.Tools) > 0 && !t.Observe && !t.Listed }
+
 // says is what is shown of a transition of a net that is live.
 func (t *Transition) says() string {
 	if len(t.Lacks) == 0 {
 		return "enabled"
 	}
+	if !t.Blocks() {
+		return "rests: " + t.lacks()
+	}
+	return t.lacks()
+}
+
+func (t *Transition) lacks() string {
 	words := make([]string, len(t.Lacks))
 	for i, l := range t.Lacks {
 		words[i] = l.String()
@@ -67,7 +77,7 @@ func (t *Transition) says() string {
 
 // longest is the longest text that says can be: a picture stays as it is while tokens move.
 func (n *Net) longest(t *Transition) string {
-	all := &Transition{}
+	all := &Transition{Tools: t.Tools, Observe: t.Observe}
 	for _, a := range t.In {
 		all.Lacks = append(all.Lacks, Lack{n.Places[a.Place].Name, 0, a.Weight})
 	}
@@ -119,7 +129,7 @@ func LiveSVG(w io.Writer, n *Net) error {
 	p := printer{b}
 	width, height := l.width+2*margin, l.height+2*margin
 	p.line(`<svg class="net" role="img" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-size="%d" aria-label="%s">`,
-		width, height, width, height, fontSize, words(n.story()))
+		enlarged*width, enlarged*height, width, height, fontSize, words(n.story()))
 	p.line(`<defs><marker id="head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="tip" d="M0,0.6 L8,4 L0,7.4 z"/></marker></defs>`)
 	p.line(`<g transform="translate(%d,%d)">`, margin, margin)
 	for _, r := range l.routes() {
@@ -158,6 +168,10 @@ func (n *Net) story() string {
 	return strings.Join(parts, "; ") + "."
 }
 
+// enlarged is how much larger than its coordinates a live picture is: its small print has to be read
+// on a page.
+const enlarged = 1.25
+
 // mostDots is the maximum number of tokens that are dots.
 const mostDots = 5
 
@@ -192,10 +206,11 @@ func liveDots(tokens int) [][2]float64 {
 	return dots[max(tokens, 0)]
 }
 
-// The signs of a box, as paths: a triangle that points on, and a cross.
+// The signs of a box, as paths: a triangle that points on, a cross, and a pause.
 const (
 	signEnabled = `<path class="sign" d="M%.1f,%.1f m-3,-4 l7,4 l-7,4 z"/>`
 	signLacks   = `<path class="sign" d="M%.1f,%.1f m-3.5,-3.5 l7,7 m0,-7 l-7,7"/>`
+	signRests   = `<path class="sign" d="M%.1f,%.1f m-1.5,-3.5 v7 m3.5,0 v-7"/>`
 )
 
 func (p printer) liveBox(net *Net, t *Transition, n *node) {
@@ -204,7 +219,7 @@ func (p printer) liveBox(net *Net, t *Transition, n *node) {
 	switch {
 	case says && len(t.Lacks) == 0:
 		class += " enabled"
-	case says:
+	case says && t.Blocks():
 		class += " lacks"
 	}
 	p.line(`<g class="%s"><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="4"/>`, class, n.x-n.width/2, n.y-n.up, n.width, n.up+n.down)
@@ -217,8 +232,11 @@ func (p printer) liveBox(net *Net, t *Transition, n *node) {
 	if says {
 		y += noteLine
 		sign := signEnabled
-		if len(t.Lacks) > 0 {
+		switch {
+		case len(t.Lacks) > 0 && t.Blocks():
 			sign = signLacks
+		case len(t.Lacks) > 0:
+			sign = signRests
 		}
 		p.line(sign, n.x-textWidth(t.says(), noteSize)/2-7, y-3.5)
 		p.line(`<text class="small says" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x+7, y, words(t.says()))

@@ -117,6 +117,19 @@ func TestLiveHostile(t *testing.T) {
 	}
 }
 
+// TestRests: an observer or a clock that cannot fire refuses nothing, and no place lacks a token for
+// it.
+func TestRests(t *testing.T) {
+	n := Net{Places: []Place{{Name: "a"}}, Transitions: []Transition{
+		{Name: "watch", Tools: []string{"x"}, Observe: true, In: one(0)}, {Name: "refill", Every: 1e9, In: one(0)}, {Name: "auto", In: one(0)},
+	}}
+	n.Live(nil)
+	picture := livePicture(t, &n)
+	if strings.Count(picture, ">rests: a is empty<") != 2 || strings.Contains(picture, "wanted") || strings.Contains(picture, " lacks") {
+		t.Error(picture)
+	}
+}
+
 func TestLack(t *testing.T) {
 	for want, l := range map[string]Lack{"gate is empty": {"gate", 0, 1}, "budget has 0 of 2": {"budget", 0, 2}, "budget has 1 of 3": {"budget", 1, 3}} {
 		if l.String() != want {

@@ -2,6 +2,8 @@ package console
 
 import (
 	"bytes"
+	"encoding/hex"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -71,7 +73,8 @@ type netRow struct {
 
 	Link    string
 	Marking string
-	Refuses []string // calls that it would refuse now
+	Key     string   // the fields for whose values it has a marking each; empty: it has one
+	Refuses []string // calls that it would refuse now, of a net with a key of every other value
 }
 
 // A mapRow is one map of the policy.
@@ -198,7 +201,7 @@ func (c *Console) rows(state *gate.State, at place) (rows []netRow) {
 		n := states[i]
 		to := at
 		to.Net, to.Why = n.Name, ""
-		row := netRow{PolicyNet: known[n.Name], Link: to.link(), Marking: n.String()}
+		row := netRow{PolicyNet: known[n.Name], Link: to.link(), Marking: n.String(), Key: n.Key}
 		row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
 		if n.Active {
 			row.Refuses = refusedBy(live(info, n.Marking))
@@ -276,7 +279,6 @@ type drawn struct {
 	Transitions []transitionRow
 	InFlight    []gate.InFlight
 	Spoilers    []gate.InFlight
-	Key         string
 	Values      []choice // of a net with a key
 	MoreValues  int
 	Steps       []stepRow
@@ -293,13 +295,13 @@ type transitionRow struct {
 
 func (c *Console) drawn(state *gate.State, net int, at place) *drawn {
 	info, n := state.Policy().Nets()[net], state.Policy().NetsOf(state)[net]
-	d := &drawn{InFlight: n.InFlight, Spoilers: n.Spoilers, Key: n.Key, MoreValues: n.More}
+	d := &drawn{InFlight: n.InFlight, Spoilers: n.Spoilers, MoreValues: n.More}
 	d.netRow = c.rowOf(n)
 	marking := n.Marking
 	for i := range n.Values {
 		v := &n.Values[i]
 		to := at
-		to.Value, to.Why = strconv.Itoa(i+1), ""
+		to.Value, to.Why = valueID(v), ""
 		one := choice{Label: valueLabel(v), Link: to.link(), Here: to.Value == at.Value}
 		d.Values = append(d.Values, one)
 		if one.Here {
@@ -330,13 +332,19 @@ func (c *Console) drawn(state *gate.State, net int, at place) *drawn {
 
 // rowOf is the net as the list has it.
 func (c *Console) rowOf(n gate.NetState) netRow {
-	row := netRow{Marking: n.String()}
+	row := netRow{Marking: n.String(), Key: n.Key}
 	all := c.options.Proxy.Nets()
 	if i := slices.IndexFunc(all, func(one proxy.PolicyNet) bool { return one.Name == n.Name }); i >= 0 {
 		row.PolicyNet = all[i]
 	}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
 	return row
+}
+
+// valueID tells the value of a key from the others, whatever their order is.
+func valueID(v *gate.ValueState) string {
+	h := hashOf(fmt.Sprintf("%q", v.Key))
+	return hex.EncodeToString(h[:8])
 }
 
 // valueLabel is the value of a key, as short as a list wants it.

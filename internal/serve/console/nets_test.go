@@ -208,7 +208,9 @@ func TestWhatEnables(t *testing.T) {
 
 // TestHistory: what happens in a session is kept with the state after it.
 func TestHistory(t *testing.T) {
-	b, c, feed := visitNets(t, nil, backupNet("backup-first"))
+	waits := backupNet("backup-first")
+	waits.Transitions[1].Observe = false // it holds its token while the call is under way
+	b, c, feed := visitNets(t, nil, waits)
 	b.wants("/nets?net=backup-first&session=s1", "Nothing has happened in this session since")
 	session := b.desk.gates["s1"]
 	do := func(n uint64, tool string) {
@@ -231,7 +233,7 @@ func TestHistory(t *testing.T) {
 	if strings.Count(page, `aria-current="step"`) != 1 {
 		t.Error("not one step is shown")
 	}
-	b.wants("/nets?net=backup-first&session=s1&at=1", "ready has 1 token", `class="token flight"`, "after step 1")
+	b.wants("/nets?net=backup-first&session=s1&at=1", "ready has 1 token", "1 in flight</span>", "after step 1", "In flight: <span class=\"tool\">backup</span> (call 1)")
 	b.wants("/nets?net=backup-first&session=s1&at=2", "gate has 1 token", "delete: enabled", "after step 2")
 	for n := range 3 * maxSteps {
 		c.history.keep("s1", &step{Time: time.Now(), Said: []string{"x"}, State: session.Snapshot()})
@@ -263,6 +265,31 @@ func waitFor(t *testing.T, c *Console, steps int) {
 		default:
 		}
 	}
+}
+
+// TestValues: a net with a key is drawn for each value, and the others.
+func TestValues(t *testing.T) {
+	keyed := backupNet("backup-first")
+	keyed.Key = []gate.Field{{Path: "path"}}
+	b, _, _ := visitNets(t, nil, keyed)
+	session := b.desk.gates["s1"]
+	for _, path := range []string{"a", hostile} {
+		args, err := json.Marshal(map[string]string{"path": path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, ok := session.Decide(gate.Call{Tool: "backup", Args: args}, nil).(*gate.Allow)
+		if !ok {
+			t.Fatal("backup is refused")
+		}
+		session.End(d.Ticket.Number, gate.End{Outcome: gate.Success})
+	}
+	b.wants("/nets?session=s1", `of other path`)
+	page := b.wants("/nets?net=backup-first&session=s1", "every other value", "path &#34;a&#34;", "delete: gate is empty")
+	_, rest, _ := strings.Cut(page, `aria-current="true">every other value`)
+	_, link, _ := strings.Cut(rest, `<a href="`)
+	link, _, _ = strings.Cut(link, `"`)
+	b.wants(strings.ReplaceAll(link, "&amp;", "&"), "delete: enabled", `aria-current="true">path`)
 }
 
 // TestSaid: what is about a net is in words, and nothing else.

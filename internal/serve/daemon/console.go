@@ -51,7 +51,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
 		Proxy: s.daemon, Drafts: drafts, Hosts: hosts, Feed: s.daemon.feed, Past: s.daemon.past(),
-		Way: (&guide{daemon: s.daemon}).way, Log: s.daemon.log,
+		Way: (&guide{names: s.daemon.Names}).way, Log: s.daemon.log,
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})

@@ -9,7 +9,7 @@ import (
 
 // A guide tells the console the way out of refusals. It is safe for concurrent use.
 type guide struct {
-	daemon *Daemon
+	names  func() []gate.Call           // of the tools that can be called
 	finder atomic.Pointer[remedyFinder] // of the policy that was asked about last; nil: none was
 }
 
@@ -17,7 +17,7 @@ type guide struct {
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {
-		f = &remedyFinder{policy: s.Policy(), names: func() []gate.Call { return g.daemon.Names() }}
+		f = &remedyFinder{policy: s.Policy(), names: g.names}
 		g.finder.Store(f)
 	}
 	found := f.of(f.names()).Remedy(s, c, r)
