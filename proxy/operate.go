@@ -86,7 +86,7 @@ func (p *Proxy) Status() Status {
 	s := Status{
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.admission.Generation().Fingerprint,
 		Clients: clients, Sessions: sessions, Tools: len(view.Order), LeftOut: append([]string{}, view.Problems...),
-		Warnings: append([]string{}, view.Warnings...), Shadow: p.inShadow(), Goroutines: runtime.NumGoroutine(),
+		Warnings: append([]string{}, view.Warnings...), Shadow: inShadow(p.admission.Generation()), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{}, Stopped: []StopInfo{},
 	}
 	for _, u := range p.pool.Servers {

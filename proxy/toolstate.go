@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -74,8 +75,8 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 		info.Annotations, info.Definition = t.Annotations, t.Definition
 		c := t.Call()
 		c.Time = now
-		info.Nets = p.toolVerdicts(state, c)
-		info.Depends = p.reads(c)
+		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
+		info.Depends = reads(p.admission.Generation().Policy, c)
 		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
 		info.Decision, info.Says = p.foretell(decision, info, now)
 		list = append(list, info)
@@ -83,13 +84,13 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	return list, nil
 }
 
-func (p *Proxy) toolVerdicts(s *gate.State, c gate.Call) []ToolVerdict {
+func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(gate.Position) string) []ToolVerdict {
 	list := []ToolVerdict{}
 	for _, v := range s.Policy().Classify(s, c) {
 		if v.Kind == gate.Abstain {
 			continue
 		}
-		one := ToolVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Rule: p.where(v.Rule), Shadow: v.Shadow || p.admission.Generation().Policy.Shadow()}
+		one := ToolVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Rule: where(v.Rule), Shadow: v.Shadow || inForce.Shadow()}
 		if left, ok := s.Policy().Left(s, v); ok && v.Kind == gate.Gated {
 			one.Left = &left
 		}
@@ -99,9 +100,9 @@ func (p *Proxy) toolVerdicts(s *gate.State, c gate.Call) []ToolVerdict {
 }
 
 // reads reports whether a map of the policy reads the arguments of the tool.
-func (p *Proxy) reads(c gate.Call) bool {
-	names := p.admission.Generation().Policy.Names(c)
-	return slices.ContainsFunc(p.admission.Generation().Policy.Maps(), func(m gate.Map) bool {
+func reads(policy *gate.Policy, c gate.Call) bool {
+	names := policy.Names(c)
+	return slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
 		return slices.ContainsFunc(names, func(n gate.Name) bool { return n.Text == m.Tool })
 	})
 }
@@ -158,6 +159,4 @@ func left(nets []ToolVerdict) string {
 }
 
 // inShadow reports whether no net of the policy enforces anything, though it has nets.
-func (p *Proxy) inShadow() bool {
-	return !p.admission.Generation().Enforces && len(p.admission.Generation().Policy.Nets()) > 0
-}
+func inShadow(g *admission.Generation) bool { return !g.Enforces && len(g.Policy.Nets()) > 0 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxStories   = 100  // sessions of which steps are kept
+	maxTracks    = 100  // sessions of which steps are kept
 	maxSteps     = 50   // of a session
 	maxUnread    = 1000 // records
 	maxSaidInOne = 5    // records of one step that are written out
@@ -27,8 +27,8 @@ type step struct {
 	State  *gate.State
 }
 
-// A story is the last steps of a session, the oldest first.
-type story struct {
+// A track is the last steps of a session, the oldest first.
+type track struct {
 	steps []step
 	last  int // number of the newest
 	used  time.Time
@@ -40,13 +40,13 @@ type story struct {
 type history struct {
 	done chan struct{}
 
-	mu      sync.Mutex
-	stories map[string]*story // by session
-	lost    int               // records
+	mu     sync.Mutex
+	tracks map[string]*track // by session
+	lost   int               // records
 }
 
 func newHistory() *history {
-	return &history{done: make(chan struct{}), stories: map[string]*story{}}
+	return &history{done: make(chan struct{}), tracks: map[string]*track{}}
 }
 
 // run follows the feed until ctx ends. State returns the present state of a session.
@@ -107,17 +107,17 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 	h.lost += lost
 }
 
-// keep adds a step to the story of its session.
+// keep adds a step to the track of its session.
 func (h *history) keep(session string, one *step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := h.stories[session]
+	s := h.tracks[session]
 	if s == nil {
-		if len(h.stories) >= maxStories {
+		if len(h.tracks) >= maxTracks {
 			h.dropOldest()
 		}
-		s = &story{}
-		h.stories[session] = s
+		s = &track{}
+		h.tracks[session] = s
 	}
 	s.last++
 	one.Number, s.used = s.last, one.Time
@@ -131,19 +131,19 @@ func (h *history) keep(session string, one *step) {
 func (h *history) dropOldest() {
 	var oldest string
 	var at time.Time
-	for id, s := range h.stories {
+	for id, s := range h.tracks {
 		if at.IsZero() || s.used.Before(at) {
 			oldest, at = id, s.used
 		}
 	}
-	delete(h.stories, oldest)
+	delete(h.tracks, oldest)
 }
 
 // of returns the steps of a session that are kept, the oldest first.
 func (h *history) of(session string) []step {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if s := h.stories[session]; s != nil {
+	if s := h.tracks[session]; s != nil {
 		return append([]step(nil), s.steps...)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -111,7 +113,7 @@ func backupNet(name string) gate.Net {
 }
 
 // visitNets opens the console of a site with a session s1.
-func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console, *audit.Feed) {
+func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console) {
 	t.Helper()
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: []*gate.Labels{{Maps: []gate.Map{
 		{Tool: "run", Field: "command", Match: func(string) bool { return false }, As: "delete", Source: "rm", Rule: gate.Position{File: "a.rules", Line: 7}},
@@ -128,13 +130,12 @@ func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console, *au
 		Nets:  []proxy.NetInfo{{Name: "backup-first", Active: true, Marking: map[string]int{"gate": 1}, Status: "gate:1"}},
 	}}
 	b.server = httptest.NewUnstartedServer(nil)
-	feed := audit.NewFeed(nil)
-	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String()}, Feed: feed, Way: way})
+	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String()}, Way: way})
 	b.server.Config.Handler = c
 	b.server.Start()
 	t.Cleanup(func() { c.Close(); b.server.Close() })
 	b.enter(c.Code(ann))
-	return b, c, feed
+	return b, c
 }
 
 // wants checks that a page has these parts, and no markup of others.
@@ -161,7 +162,7 @@ func (b *browser) wants(path string, parts ...string) string {
 func TestNets(t *testing.T) {
 	shadowed := backupNet("in-shadow")
 	shadowed.Shadow = true
-	b, _, _ := visitNets(t, nil, backupNet("backup-first"), shadowed)
+	b, _ := visitNets(t, nil, backupNet("backup-first"), shadowed)
 	list := b.wants("/nets?session=s1", "2 nets in the policy", `href="/nets?net=backup-first&amp;session=s1"`, "a.rules:1", "ready:1", ">shadow<", "run.command", "becomes", ">delete<", "a.rules:7")
 	if strings.Count(list, "<tr>") != 3 {
 		t.Errorf("%d lines", strings.Count(list, "<tr>"))
@@ -183,7 +184,7 @@ func TestNetsHostile(t *testing.T) {
 	bad := "n\"><script>alert(1)</script> & javascript:x"
 	n := backupNet(bad)
 	n.Transitions[2].Tools = gate.Tools("delete", "</text><script>x")
-	b, _, _ := visitNets(t, nil, n)
+	b, _ := visitNets(t, nil, n)
 	at := url.Values{"net": {bad}, "session": {"s1"}, "why": {"<script>y"}}
 	for _, path := range []string{"/nets", "/nets?" + at.Encode()} {
 		if page := b.wants(path, "&lt;script&gt;"); strings.Contains(page, "<script>") {
@@ -195,7 +196,7 @@ func TestNetsHostile(t *testing.T) {
 // TestWhatEnables: a refused call has its rules, and the way out as calls with theirs.
 func TestWhatEnables(t *testing.T) {
 	var asked []string
-	b, _, _ := visitNets(t, func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut {
+	b, _ := visitNets(t, func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut {
 		asked = append(asked, c.Tool+" "+string(r.Kind)+" "+s.Policy().NetsOf(s)[0].Marking.String())
 		return WayOut{Calls: []string{"backup"}, Sentence: "Way out: call backup."}
 	}, backupNet("backup-first"))
@@ -210,7 +211,7 @@ func TestWhatEnables(t *testing.T) {
 func TestHistory(t *testing.T) {
 	waits := backupNet("backup-first")
 	waits.Transitions[1].Observe = false // it holds its token while the call is under way
-	b, c, feed := visitNets(t, nil, waits)
+	b, c := visitNets(t, nil, waits)
 	b.wants("/nets?net=backup-first&session=s1", "Nothing has happened in this session since")
 	session := b.desk.gates["s1"]
 	do := func(n uint64, tool string) {
@@ -219,16 +220,14 @@ func TestHistory(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is refused", tool)
 		}
-		putRecord(t, feed, audit.Decision{Time: time.Now(), Event: "decision", Session: "s1", Upstream: "demo", Tool: tool, Decision: "allow", Call: n})
-		waitFor(t, c, int(2*n-1))
+		passedOn(c, b.desk.State, fmt.Sprintf(`{"event":"decision","session":"s1","upstream":"demo","tool":%q,"decision":"allow","call":%d}`, tool, n))
 		session.End(d.Ticket.Number, gate.End{Outcome: gate.Success})
-		putRecord(t, feed, map[string]any{"time": time.Now(), "event": "outcome", "session": "s1", "tool": "demo." + tool, "call": n, "outcome": "success"})
-		waitFor(t, c, int(2*n))
+		passedOn(c, b.desk.State, fmt.Sprintf(`{"event":"outcome","session":"s1","tool":"demo.%s","outcome":"success","call":%d}`, tool, n))
 	}
 	do(1, "backup")
 	do(2, "delete")
-	putRecord(t, feed, map[string]any{"time": time.Now(), "event": "outcome", "session": "nobody", "tool": "x", "call": 1, "outcome": "success"})
-	putRecord(t, feed, map[string]any{"time": time.Now(), "event": "policy"})
+	passedOn(c, b.desk.State, `{"event":"outcome","session":"nobody","tool":"x","outcome":"success","call":1}`)
+	passedOn(c, b.desk.State, `{"event":"policy"}`)
 	page := b.wants("/nets?net=backup-first&session=s1", "1. demo.backup allowed (call 1)", "2. demo.backup ended: success (call 1)", "4. demo.delete ended", `href="/nets?at=2&amp;net=backup-first&amp;session=s1"`, "ready has 1 token")
 	if strings.Count(page, `aria-current="step"`) != 1 {
 		t.Error("not one step is shown")
@@ -239,39 +238,45 @@ func TestHistory(t *testing.T) {
 		c.history.keep("s1", &step{Time: time.Now(), Said: []string{"x"}, State: session.Snapshot()})
 		c.history.keep(fmt.Sprint("other ", n), &step{Time: time.Now()})
 	}
-	if got := len(c.history.of("s1")); got != maxSteps || len(c.history.stories) > maxStories {
-		t.Errorf("%d steps, %d stories are kept", got, len(c.history.stories))
+	if got := len(c.history.of("s1")); got != maxSteps || len(c.history.tracks) > maxTracks {
+		t.Errorf("%d steps, %d tracks are kept", got, len(c.history.tracks))
 	}
 }
 
-func putRecord(t *testing.T, feed *audit.Feed, event any) {
-	t.Helper()
-	b, err := json.Marshal(event)
-	if err == nil {
-		err = feed.Append(b)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+// passedOn gives the history a record, as if it came from the feed.
+func passedOn(c *Console, state func(string) (*gate.State, error), event string) {
+	c.history.add([][]byte{[]byte(strings.Replace(event, "{", `{"time":"2026-01-02T03:04:05Z",`, 1))}, 0, state)
 }
 
-// waitFor waits until the session s1 has so many steps.
-func waitFor(t *testing.T, c *Console, steps int) {
-	t.Helper()
-	for len(c.history.of("s1")) < steps {
-		select {
-		case <-t.Context().Done():
-			t.Fatal("the test ends")
-		default:
+// TestHistoryFollows: the history takes what the feed has, until it ends.
+func TestHistoryFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		feed, h := audit.NewFeed(nil), newHistory()
+		ctx, cancel := context.WithCancel(t.Context())
+		go h.run(ctx, feed, func(string) (*gate.State, error) { return &gate.State{}, nil })
+		synctest.Wait()
+		for _, tool := range []string{"a", "b"} {
+			if err := feed.Append(fmt.Appendf(nil, `{"time":"2026-01-02T03:04:05Z","event":"decision","session":"s","tool":%q,"decision":"refuse"}`, tool)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
 		}
-	}
+		if steps := h.of("s"); len(steps) != 2 || steps[1].Number != 2 || steps[1].Said[0] != "b refused" {
+			t.Errorf("%+v", steps)
+		}
+		cancel()
+		<-h.done
+		if feed.Active() {
+			t.Error("the feed is still followed")
+		}
+	})
 }
 
 // TestValues: a net with a key is drawn for each value, and the others.
 func TestValues(t *testing.T) {
 	keyed := backupNet("backup-first")
 	keyed.Key = []gate.Field{{Path: "path"}}
-	b, _, _ := visitNets(t, nil, keyed)
+	b, _ := visitNets(t, nil, keyed)
 	session := b.desk.gates["s1"]
 	for _, path := range []string{"a", hostile} {
 		args, err := json.Marshal(map[string]string{"path": path})

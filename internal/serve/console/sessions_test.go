@@ -13,7 +13,7 @@ import (
 
 // TestSessions: the list has each session, and its page what an operator can do.
 func TestSessions(t *testing.T) {
-	b, _, _ := visitNets(t, nil, backupNet("backup-first"))
+	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.wants("/sessions", "1 session,", `href="/sessions?id=s1"`, "&lt;b&gt;x&lt;/b&gt;", "backup-first")
 	b.wants("/sessions?q=nobody", "No session has these words")
 	b.wants("/sessions?q=CONNECTION+s1", `href="/sessions?id=s1"`)
@@ -34,7 +34,7 @@ func TestSessions(t *testing.T) {
 
 // TestSessionsEmpty says why nothing is shown.
 func TestSessionsEmpty(t *testing.T) {
-	b, _, _ := visitNets(t, nil, backupNet("backup-first"))
+	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.desk.all = nil
 	b.wants("/sessions", "No client is connected")
 }
@@ -42,7 +42,7 @@ func TestSessionsEmpty(t *testing.T) {
 // TestOperate: a session is reset when that is confirmed, and a call is settled, in the name of the
 // visitor.
 func TestOperate(t *testing.T) {
-	b, _, _ := visitNets(t, nil, backupNet("backup-first"))
+	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.post("/sessions/reset", url.Values{"id": {"s1"}})
 	if got := b.desk.site.told(); got != "" {
 		t.Errorf("without a confirmation: %s", got)
