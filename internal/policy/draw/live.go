@@ -128,7 +128,7 @@ func LiveSVG(w io.Writer, n *Net) error {
 	b := bufio.NewWriter(w)
 	p := printer{b}
 	width, height := l.width+2*margin, l.height+2*margin
-	p.line(`<svg class="net" role="img" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-size="%d" aria-label="%s">`,
+	p.line(`<svg class="netpic" role="img" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-size="%d" aria-label="%s">`,
 		enlarged*width, enlarged*height, width, height, fontSize, words(n.story()))
 	p.line(`<defs><marker id="head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="tip" d="M0,0.6 L8,4 L0,7.4 z"/></marker></defs>`)
 	p.line(`<g transform="translate(%d,%d)">`, margin, margin)
@@ -239,7 +239,7 @@ func (p printer) liveBox(net *Net, t *Transition, n *node) {
 			sign = signRests
 		}
 		p.line(sign, n.x-textWidth(t.says(), noteSize)/2-7, y-3.5)
-		p.line(`<text class="small says" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x+7, y, words(t.says()))
+		p.line(`<text class="small fate" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x+7, y, words(t.says()))
 	}
 	p.line(`</g>`)
 }

@@ -4,7 +4,7 @@
   const scrub = document.getElementById("scrub");
   if (scrub === null) return;
   const range = scrub.querySelector("input"), said = scrub.querySelector("output");
-  const steps = () => [...document.querySelectorAll(".steps a")].reverse(); // the oldest first
+  const steps = () => [...document.querySelectorAll(".past a")].reverse(); // the oldest first
   const show = () => {
     const all = steps(), at = all.findIndex((a) => a.hasAttribute("aria-current"));
     range.max = String(all.length - 1);
