@@ -12,7 +12,7 @@ import (
 )
 
 // views are the pages of the console.
-var views = []string{"/inbox", "/activity", "/tools", "/health", "/policy"}
+var views = []string{"/inbox", "/activity", "/tools", "/health", "/policy", "/nets", "/sessions"}
 
 // TestConsole drives the console in a real browser. PETRIGATE_SHOTS names a directory for
 // pictures of every view.
