@@ -13,7 +13,7 @@ const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
 const { chromium } = require('playwright-core');
 const axe = require.resolve('axe-core');
 const job = JSON.parse(await text(process.stdin));
-const patience = 60_000;
+const patience = 40_000;
 
 // An agent makes calls over streamable HTTP.
 let session, id = 0;
@@ -29,15 +29,37 @@ await post({ method: 'notifications/initialized' });
 const call = (name, args = {}) => post({ id: ++id, method: 'tools/call', params: { name, arguments: args } });
 
 const petrigate = (...args) => execFileSync(job.binary, args, { env: job.env, encoding: 'utf8' }).trim();
-const browser = await chromium.launch({
-  executablePath: job.browser,
-  args: ['--no-sandbox', '--host-resolver-rules=MAP evil.example 127.0.0.1', '--disable-component-update', '--disable-background-networking'],
-});
+
+// Each trial has a browser of its own. One that does not open its first page is started anew.
+let browser;
+const within = (ms, what, promise) => {
+  let timer;
+  return Promise.race([promise, new Promise((_, no) => { timer = setTimeout(() => no(new Error(what + ' takes too long')), ms); })]).finally(() => clearTimeout(timer));
+};
+const launch = async (options) => {
+  for (let n = 1; ; n++) {
+    try {
+      browser = await within(30_000, 'starting the browser', chromium.launch({
+        executablePath: job.browser,
+        args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP evil.example 127.0.0.1', '--disable-component-update', '--disable-background-networking'],
+      }));
+      const context = await within(15_000, 'opening a window', browser.newContext({ viewport: { width: 1280, height: 900 }, ...options }));
+      return [context, await within(15_000, 'opening a page', context.newPage())];
+    } catch (e) {
+      if (n === 3) throw e;
+      await quit();
+    }
+  }
+};
+const quit = async () => {
+  const old = browser;
+  browser = undefined;
+  await within(10_000, 'ending the browser', old?.close() ?? Promise.resolve()).catch(() => {}); // it ends with this program
+};
 
 // open lets a new browser in. What it asks for elsewhere, and what its console says, is noted.
 const open = async (options = {}) => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
+  const [, page] = await launch(options);
   page.setDefaultTimeout(patience);
   page.said = [];
   page.strangers = [];
@@ -63,14 +85,14 @@ const trial = async (name, f, options) => {
   began = Date.now();
   try {
     page = await open(options);
-    await f(page);
+    await within(2 * patience, name, f(page));
     assert.deepEqual(page.said, [], 'the console of the browser');
     assert.deepEqual(page.strangers, [], 'requests that leave this machine');
     tell({ name });
   } catch (e) {
     tell({ name, error: String(e.stack ?? e).slice(0, 2000) });
   }
-  await page?.context().close();
+  await quit();
 };
 
 const card = (page, tool, words) => page.locator('article.card.pending', { hasText: tool }).filter({ hasText: words });
@@ -243,6 +265,5 @@ for (const colorScheme of ['light', 'dark']) {
     }
   }
 }
-await browser.close();
 await waits;
 process.stdout.write('', () => process.exit(0));
