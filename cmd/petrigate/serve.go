@@ -30,6 +30,7 @@ func newServe(s stdio) *cobra.Command {
 	session := c.Flags().String("session", "", "all calls are in the session of this `name`")
 	still := c.Flags().Bool("no-watch", false, "do not read the configuration again when one of its files changes")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
+	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, files []string) error {
 		var f policyFlags
 		if err := f.given(c, files); err != nil {
@@ -37,6 +38,9 @@ func newServe(s stdio) *cobra.Command {
 		}
 		if f.bare() {
 			return usage("serve requires a configuration, and %q is not one; use petrigate wrap for rules and nets of one server", files[0])
+		}
+		if err := quiet(level); err != nil {
+			return err
 		}
 		flags := map[string]string{}
 		for name, value := range map[string]string{"listen.http": string(addr), "listen.auth": *auth, "session.name": *session, "log.level": *level} {
@@ -76,6 +80,9 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)
 	o.Config, o.Policy, o.Known, o.Log, o.Level, o.Version, o.Tune = cfg, result, known, log, level, versionString(), true
+	if isTerminal(s.err) && cfg.Log.Format != "json" {
+		o.Story, o.Ink = s.err, newInk(s.err)
+	}
 	if o.Load != nil && !isTerminal(s.in) { // one that is started by hand ends with its terminal
 		o.HangUps = s.hup.take()
 	}
@@ -88,6 +95,20 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		slog.New(log).Warn("standard input is a terminal: an MCP client should start this program; petrigate demo shows what it does")
 	}
 	return d.Run(ctx, s.in, s.out, s.err)
+}
+
+// quietFlag adds --quiet. The function that it returns lowers the level where the flag is given.
+func quietFlag(c *cobra.Command) func(level *string) error {
+	quiet := c.Flags().BoolP("quiet", "q", false, "tell only problems, approvals and what operators do")
+	return func(level *string) error {
+		switch {
+		case *quiet && c.Flags().Changed("log-level"):
+			return usage("use --quiet or --log-level, and not both")
+		case *quiet:
+			*level = "warn"
+		}
+		return nil
+	}
 }
 
 // logHandler writes for people on a terminal and for machines elsewhere.

@@ -70,6 +70,7 @@ var misused = [][]string{
 	{"wrap", "--config", "petrigate.yaml", "--", "server"},
 	{"wrap", "npx", "--", "server"},
 	{"wrap", "--stdio"},
+	{"wrap", "--quiet", "--log-level", "debug", "--", "server"},
 	{"stop", "--config", "petrigate.yaml", "--proxy", "7"},
 	{"wrap", "--url", "https://h.example/mcp", "--", "server"},
 }

@@ -29,12 +29,16 @@ func newWrap(s stdio) *cobra.Command {
 	auth := choose(f, "auth", "token", "authentication over HTTP", "token", "none")
 	audit := f.String("audit", "", "put decisions on record in `file`")
 	level := choose(f, "log-level", "info", "what to log", "debug", "info", "warn", "error")
+	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("config") {
 			return usage("wrap reads no configuration file: use serve --config, or --rules and --net")
 		}
 		if c.ArgsLenAtDash() > 0 {
 			return usage("%q stands before --; the command of the server and all of its arguments stand behind it", args[0])
+		}
+		if err := quiet(level); err != nil {
+			return err
 		}
 		server, err := daemon.Wrapped(*name, *url, *protocol, args)
 		if err != nil {

@@ -13,6 +13,7 @@ package daemon
 import (
 	"cmp"
 	"errors"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,9 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/narrate"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -41,6 +44,11 @@ type Options struct {
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
 	Watch bool // it is read again when one of its files changes
+
+	// Story is told what happens, one line each, and Log no more what is told there; nil:
+	// nothing is told. Ink is for it.
+	Story io.Writer
+	Ink   text.Ink
 
 	HangUps <-chan struct{} // each has the configuration read again, see Load; nil: nothing does
 
@@ -71,7 +79,8 @@ type Daemon struct {
 	begun    atomic.Bool
 	monitor  *monitor
 	asking   asking
-	load     *processors // nil: it makes no difference
+	story    *narrate.Narrator // nil: none
+	load     *processors       // nil: it makes no difference
 	reloads  reloads
 	console  *consoleServer
 	hangUps  <-chan struct{}
@@ -84,7 +93,9 @@ func New(o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.DiscardHandler
 	}
-	d := &Daemon{config: c, secrets: mask(c.Secrets()), log: slog.New(redacted(o.Log, c.Secrets())), hangUps: o.HangUps}
+	d := &Daemon{config: c, secrets: mask(c.Secrets()), hangUps: o.HangUps}
+	d.story = newStory(&o, d.secrets)
+	d.log = slog.New(redacted(d.story.Log(o.Log), c.Secrets()))
 	d.console = &consoleServer{daemon: d}
 	if o.Tune {
 		d.load = newProcessors(c)
@@ -144,7 +155,8 @@ func (d *Daemon) options(o Options) proxy.Options {
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page,
-			Asked: d.asking.asked,
+			Asked:    func(a proxy.ApprovalInfo) { d.story.Asked(a); d.asking.asked(a) },
+			Answered: d.story.Answered,
 		},
 	}
 }
@@ -156,6 +168,7 @@ func (d *Daemon) Close() error {
 	err := d.Proxy.Close()
 	d.asking.close()
 	d.finish()
+	d.story.End()
 	for _, t := range d.tokens {
 		t.Close()
 	}

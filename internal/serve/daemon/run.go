@@ -78,6 +78,7 @@ func OutlivePipes() (stop func()) {
 
 // start starts the proxy, and the review of its policy.
 func (d *Daemon) start() {
+	d.story.Start(d.feed, d.headline())
 	d.begin()
 	d.Start()
 	d.reloads.startReview(d)

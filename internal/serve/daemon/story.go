@@ -1,0 +1,30 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/serve/narrate"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// newStory returns who tells what happens; nil: nobody does. It is quiet while the log has
+// only warnings.
+func newStory(o *Options, secrets *strings.Replacer) *narrate.Narrator {
+	if o.Story == nil {
+		return nil
+	}
+	quiet := func() bool { return o.Level != nil && o.Level.Level() > slog.LevelInfo }
+	return narrate.New(narrate.Options{Out: o.Story, Ink: o.Ink, Quiet: quiet, Mask: secrets.Replace})
+}
+
+// headline says with which policy, in front of which servers and where the proxy begins.
+func (d *Daemon) headline() string {
+	s := d.Status()
+	policy := "no policy, every call passes"
+	if n := len(d.Nets()); n > 0 {
+		policy = fmt.Sprintf("policy %s of %s", s.Policy[:min(len(s.Policy), 12)], text.Count(n, "net"))
+	}
+	return fmt.Sprintf("%s, %s, at %s", policy, text.Count(len(s.Upstreams), "server"), s.Listen)
+}

@@ -1,0 +1,76 @@
+package narrate
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+const (
+	maxName     = 60
+	maxSentence = 160
+	maxRules    = 90
+	maxSays     = 320
+)
+
+// A line is what a person is told at once.
+type line struct {
+	at    time.Time
+	verb  string
+	about string // a tool, as a rule
+	says  string
+	vital bool // it is told in quiet too
+}
+
+// colours are those of the verbs; the others have none.
+var colours = map[string]string{
+	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
+}
+
+// lines writes lines. It is safe for concurrent use where its writer is, as a file is.
+type lines struct {
+	out   io.Writer
+	ink   text.Ink
+	quiet func() bool
+	mask  func(string) string
+}
+
+// tell writes a line. Nobody can be told that the terminal is gone.
+func (l *lines) tell(s line) {
+	if !s.vital && l.isQuiet() {
+		return
+	}
+	verb := fmt.Sprintf("%-4s", s.verb)
+	if style := colours[s.verb]; style != "" {
+		verb = l.ink.In(style, verb)
+	}
+	out := s.at.Local().Format(time.TimeOnly) + " " + verb + " " + fmt.Sprintf("%-24s", l.plain(s.about, maxName))
+	if s.says != "" {
+		out += "  " + l.plain(s.says, maxSays)
+	}
+	_, _ = io.WriteString(l.out, strings.TrimRight(out, " ")+"\n")
+}
+
+func (l *lines) isQuiet() bool { return l.quiet != nil && l.quiet() }
+
+// plain is a text of others as it may be shown.
+func (l *lines) plain(s string, limit int) string {
+	if l.mask != nil {
+		s = l.mask(s)
+	}
+	return text.Excerpt(s, limit)
+}
+
+// join joins the parts that are not empty.
+func join(parts ...string) string {
+	var all []string
+	for _, p := range parts {
+		if p != "" {
+			all = append(all, p)
+		}
+	}
+	return strings.Join(all, "  ")
+}

@@ -1,0 +1,248 @@
+package narrate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
+
+// bare is what was told, without the times.
+func bare(told string) (lines []string) {
+	for line := range strings.Lines(told) {
+		_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		lines = append(lines, rest)
+	}
+	return lines
+}
+
+func record(t *testing.T, e audit.Event) []byte {
+	t.Helper()
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func allow(call uint64) audit.Decision {
+	return audit.Decision{Time: noon, Event: "decision", Session: "s", Client: "cursor", Call: call, Upstream: "files", Tool: "files.read", Decision: "allow"}
+}
+
+func refuse(reason string, nets ...audit.NetSays) audit.Decision {
+	return audit.Decision{Time: noon, Event: "decision", Session: "s", Client: "cursor", Upstream: "files", Tool: "files.edit", Decision: "refuse", Kind: "blocked", Reason: reason, Nets: nets}
+}
+
+func outcome(call uint64, how string, ms float64) audit.Outcome {
+	return audit.Outcome{Time: noon, Event: "outcome", Session: "s", Call: call, Tool: "files.read", Outcome: how, Millis: ms}
+}
+
+func blocked(rule string) audit.NetSays {
+	return audit.NetSays{Net: "n", Verdict: "blocked", Rule: rule}
+}
+
+// TestLines: what is told of records.
+func TestLines(t *testing.T) {
+	shadowed := allow(1)
+	shadowed.Would = &audit.Would{Decision: "refuse", Reason: "read is blocked and cannot be called. Ask.", Nets: []audit.NetSays{blocked("a.rules:2")}}
+	foreign := refuse("evil\x1b[2J\nis blocked.")
+	foreign.Tool, foreign.Upstream = "ev\u202eil", ""
+	ask := audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Client: "cursor", Decision: "ask", Kind: "approval", Approval: "ap_1"}
+	by := outcome(1, "unknown", 61_000)
+	by.By = "timeout"
+	for _, c := range []struct {
+		name   string
+		events []audit.Event
+		want   []string
+	}{
+		{"a call that passes is told once", []audit.Event{allow(1), outcome(1, "success", 11.2)}, []string{"pass files.read                12ms  cursor"}},
+		{"one under way is not told yet", []audit.Event{allow(1)}, nil},
+		{"one that fails", []audit.Event{allow(1), outcome(1, "failure", 3)}, []string{"fail files.read                3ms  cursor"}},
+		{"of which nothing is known", []audit.Event{allow(1), by}, []string{"fail files.read                1m1s  cursor  its outcome is unknown  by timeout"}},
+		{"an outcome without its decision", []audit.Event{outcome(7, "success", 3)}, []string{"pass files.read                3ms"}},
+		{"in shadow", []audit.Event{shadowed, outcome(1, "success", 3)}, []string{"pass files.read                3ms  cursor  in shadow: refuse, is blocked and cannot be called (a.rules:2)"}},
+		{"refused, by the first sentence and the rule", []audit.Event{refuse("edit requires read first. Way out: call read.", blocked("a.rules:1"))},
+			[]string{"stop files.edit                requires read first (a.rules:1)"}},
+		{"rules are named once", []audit.Event{refuse("Refused by a.rules:1.", blocked("a.rules:1"), blocked("b.rules:1"), blocked("b.rules:1"))},
+			[]string{"stop files.edit                Refused by a.rules:1 (b.rules:1)"}},
+		{"texts of others", []audit.Event{foreign}, []string{`stop ev\u{202e}il              evil\u{1b}[2J\u{a}is blocked`}},
+		{"asked, once", []audit.Event{ask, ask}, []string{"wait ops.deploy                ap_1  by cursor"}},
+		{"sessions", []audit.Event{
+			audit.Session{Time: noon, Event: "session opened", Session: "s", Principal: "ann"}, audit.Session{Time: noon, Event: "session closed", Session: "s"},
+		}, []string{"open session s                 of ann", "shut session s"}},
+		{"what the log tells is not told again", []audit.Event{audit.Operator{Time: noon, Event: "stop"}, audit.Policy{Time: noon, Event: "policy"}, audit.Process{Time: noon, Event: "start"}}, nil},
+		{"the end", []audit.Event{audit.Process{Time: noon, Event: "end"}}, []string{"end  petrigate"}},
+	} {
+		var out bytes.Buffer
+		s := newStory(&lines{out: &out})
+		for _, e := range c.events {
+			r := trail.Record{Event: record(t, e)}
+			entry, err := r.Entry()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.entry(&entry)
+		}
+		if diff := cmp.Diff(c.want, bare(out.String())); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", c.name, diff)
+		}
+		if len(c.want) > 0 && !strings.HasPrefix(out.String(), "12:00:00 ") {
+			t.Errorf("%s: no time: %q", c.name, out.String())
+		}
+	}
+}
+
+// TestBounds: whatever comes, a line is one and short, and what is remembered has an end.
+func TestBounds(t *testing.T) {
+	var out bytes.Buffer
+	s := newStory(&lines{out: &out, mask: strings.NewReplacer("hunter2", "***").Replace})
+	long := refuse(strings.Repeat("hunter2", 1000), blocked(strings.Repeat("r", 1000)))
+	long.Tool = strings.Repeat("t", 1000)
+	entry := trail.Entry{Decision: long}
+	entry.Event = "decision"
+	s.entry(&entry)
+	if got := out.String(); strings.Contains(got, "hunter") || len(got) > 500 || strings.Count(got, "\n") != 1 {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+	for i := range 2 * callsKnown {
+		s.entry(&trail.Entry{Decision: allow(uint64(i))})
+		s.remember(fmt.Sprint(i))
+	}
+	if len(s.calls) != callsKnown || len(s.asked) != approvalsKnown {
+		t.Error(len(s.calls), len(s.asked))
+	}
+}
+
+// TestFollow: what is told of a proxy from its start to its end, all and in quiet.
+func TestFollow(t *testing.T) {
+	asked := proxy.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Client: "cursor", Rules: []string{"a.rules:1"}}
+	yes, no, one := asked, asked, asked
+	yes.State, yes.Actor, yes.Channel = proxy.Approved, "ann", "web"
+	no.State, no.Actor, no.Channel, no.Reason = proxy.Denied, "bob", "cli", "not\ntoday"
+	one.State, one.Actor, one.Channel, one.Needs, one.Approvals = proxy.Pending, "ann", "web", 2, 1
+	approvals := []string{
+		"wait ops.deploy                ap_1  by cursor  (a.rules:1)",
+		"yes  ops.deploy                ap_1  by ann via web  1 of 2 persons",
+		"yes  ops.deploy                ap_1  by ann via web",
+		`no   ops.deploy                ap_1  by bob via cli  not\u{a}today`,
+	}
+	for _, quiet := range []bool{false, true} {
+		var out bytes.Buffer
+		n := New(Options{Out: &out, Quiet: func() bool { return quiet }, Now: func() time.Time { return noon }})
+		feed := audit.NewFeed(nil)
+		n.Start(feed, "policy p")
+		n.Asked(asked)
+		n.Answered(one)
+		n.Answered(yes)
+		n.Answered(no)
+		if err := feed.AppendAll([][]byte{record(t, audit.Process{Time: noon, Event: "end"}), []byte("torn")}); err != nil {
+			t.Fatal(err)
+		}
+		n.End()
+		n.End()
+		want, got := approvals, bare(out.String())
+		if !quiet {
+			want = append(append([]string{"run  petrigate                 policy p"}, approvals...), "end  petrigate")
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("quiet %v: -want +got:\n%s", quiet, diff)
+		}
+		if feed.Active() {
+			t.Error("it is still followed")
+		}
+	}
+}
+
+// TestLost: how much was lost is told.
+func TestLost(t *testing.T) {
+	var out bytes.Buffer
+	n := New(Options{Out: &out, Quiet: func() bool { return true }})
+	for range approvalsHeld + 2 {
+		n.Asked(proxy.ApprovalInfo{ID: "ap_1", Tool: "deploy"})
+	}
+	n.Start(audit.NewFeed(nil), "")
+	n.End()
+	got := bare(out.String())
+	if len(got) != approvalsHeld+1 || got[0] != "lost 2 lines                   more came than this terminal takes" {
+		t.Errorf("%d lines, the first: %s", len(got), got[0])
+	}
+}
+
+// TestNone: a nil narrator tells nothing, and leaves the log as it is.
+func TestNone(t *testing.T) {
+	var n *Narrator
+	n.Start(nil, "")
+	n.Asked(proxy.ApprovalInfo{})
+	n.Answered(proxy.ApprovalInfo{})
+	n.End()
+	if h := slog.DiscardHandler; n.Log(h) != h {
+		t.Error("another log")
+	}
+}
+
+// TestLog: what is told is in the log no more, and all else is.
+func TestLog(t *testing.T) {
+	for _, c := range []struct {
+		say          func(*slog.Logger)
+		told, logged string
+	}{
+		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }},
+		{say: func(l *slog.Logger) { l.Error("call refused", "error", errors.New("disk full")) }, logged: "disk full"},
+		{say: func(l *slog.Logger) { l.Info("in shadow: the call passes") }},
+		{say: func(l *slog.Logger) { l.Info("approval ap_1 wanted: deploy on ops, by x; answer: y") }},
+		{say: func(l *slog.Logger) { l.Info("approval ap_1 approved (1 of 2 persons): deploy") }},
+		{say: func(l *slog.Logger) { l.Info("approval ap_1 denied: deploy", "reason", "r") }},
+		{say: func(l *slog.Logger) { l.Warn("an approval is left out") }, logged: "left out"},
+		{say: func(l *slog.Logger) { l.Info("listening", "url", "u") }, logged: "listening"},
+		{say: func(l *slog.Logger) { l.Warn("call of something unknown refused") }},
+		{say: func(l *slog.Logger) { l.Info("upstream is up", "upstream", "files", "tools", 14, "protocol", "p") }, told: "up   files                     14 tools  p"},
+		{say: func(l *slog.Logger) { l.Info("upstream is up", "upstream", "files", "tools", 1) }, told: "up   files                     1 tool"},
+		{say: func(l *slog.Logger) {
+			l.Warn("operator", "event", "stop", "session", "", "actor", "ann", "reason", "lunch")
+		}, told: "halt all calls                 by ann  lunch"},
+		{say: func(l *slog.Logger) { l.Warn("operator", "event", "start", "session", "s", "actor", "ann") }, told: "go   session s                 by ann"},
+		{say: func(l *slog.Logger) { l.Warn("operator", "event", "deactivate", "net", "n", "actor", "ann") }, told: "note deactivate                the net n  by ann"},
+		{say: func(l *slog.Logger) {
+			l.With("a", 1).Warn("operator", "event", "settle success", "session", "s", "call", 7, "actor", "ann")
+		}, told: "note settle success            session s call #7  by ann"},
+		{say: func(l *slog.Logger) { l.WithGroup("g").Info("else", "k", "v") }, logged: "g.k=v"},
+	} {
+		var out, log bytes.Buffer
+		n := New(Options{Out: &out})
+		c.say(slog.New(n.Log(slog.NewTextHandler(&log, nil))))
+		got := strings.Join(bare(out.String()), "|")
+		if got != c.told || c.logged == "" != (log.Len() == 0) || !strings.Contains(log.String(), c.logged) {
+			t.Errorf("told %q, want %q; logged %q, want %q", got, c.told, log.String(), c.logged)
+		}
+	}
+	var log bytes.Buffer
+	n := New(Options{Out: &bytes.Buffer{}, Quiet: func() bool { return true }})
+	h := n.Log(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	slog.New(h).Warn("call of something unknown refused")
+	if h.Enabled(context.Background(), slog.LevelInfo) || log.Len() == 0 {
+		t.Error("in quiet, a problem is in the log, and nothing less")
+	}
+}
+
+// TestInk: the verb alone has a colour, and columns stay.
+func TestInk(t *testing.T) {
+	var out bytes.Buffer
+	l := lines{out: &out, ink: true}
+	l.tell(line{at: noon, verb: "no", about: "x", says: "y"})
+	if want := "12:00:00 \x1b[31mno  \x1b[0m x                         y\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
