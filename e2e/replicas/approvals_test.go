@@ -167,11 +167,11 @@ func (b *book) operate(ctx context.Context, bin string, f *fleet) {
 			if q.State != "pending" || q.Tool != "y" {
 				continue
 			}
-			verb := "deny"
+			answer := []string{"deny", q.ID}
 			if b.decide(q.ID, q.SHA256, q.Arguments.N).approves {
-				verb = "approve"
+				answer = []string{"approve", "--yes", q.ID}
 			}
-			if _, err := command(ctx, bin, f.get(i+1), verb, q.ID); err == nil {
+			if _, err := command(ctx, bin, f.get(i+1), answer...); err == nil {
 				b.counts(q.ID)
 			}
 		}

@@ -26,6 +26,8 @@ type Proxy interface {
 	Approval(id string) (proxy.ApprovalInfo, error)
 	ApprovalsChanged() <-chan struct{}
 	Answer(id string, a proxy.Answer) error
+	Grants() []proxy.GrantInfo
+	Revoke(id, actor string) error
 	Sessions() []proxy.SessionInfo
 	Tools(session string) ([]proxy.ToolInfo, error)
 	Stop(session, actor, reason string) (proxy.Stopping, error)
@@ -44,6 +46,7 @@ type Proxy interface {
 type Options struct {
 	Proxy  Proxy
 	Hosts  []string         // host:port, or a host with any port, by which browsers may call it
+	Grants bool             // people may let calls like one pass for a while
 	Drafts *draft.Desk      // of the policy; nil: the policy is not shown
 	Feed   *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
 	Past   trail.Source     // the records of before; nil: there are none
@@ -101,6 +104,8 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("GET /inbox", c.inbox)
 	mux.HandleFunc("GET /inbox/{id}", c.question)
 	mux.HandleFunc("POST /answer", c.answer)
+	mux.HandleFunc("POST /grant", c.grant)
+	mux.HandleFunc("POST /revoke", c.revoke)
 	mux.HandleFunc("GET /activity", c.activity)
 	mux.HandleFunc("GET /activity.jsonl", c.export)
 	mux.HandleFunc("GET /activity/{id}", c.call)

@@ -77,10 +77,27 @@ func (d *desk) Answer(id string, a proxy.Answer) error {
 		if one := &d.approvals[i]; one.ID == id && one.State == proxy.Pending {
 			one.State, one.Channel, one.Actor, one.Reason = map[bool]proxy.ApprovalState{true: proxy.Approved, false: proxy.Denied}[a.Approve], a.Channel, a.Actor, a.Reason
 			d.answers = append(d.answers, fmt.Sprint(id, " ", a.Approve, " ", a.Channel, " ", a.Person, " ", a.Actor, " ", a.Reason))
+			if a.Grant != nil {
+				d.answers = append(d.answers, fmt.Sprint("granted for ", a.Grant.For, " like ", a.Grant.Like))
+			}
 			return nil
 		}
 	}
 	return fmt.Errorf("approval %s is answered already", id)
+}
+
+func (d *desk) Grants() []proxy.GrantInfo {
+	return []proxy.GrantInfo{{ID: "gr_1", Tool: "<i>" + d.evil, Session: d.evil, Like: []proxy.GrantPin{{Field: "<i>" + d.evil, Value: "<i>"}}, Actor: d.evil, Until: time.Now().Add(time.Hour)}}
+}
+
+func (d *desk) Revoke(id, actor string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if id != "gr_1" {
+		return fmt.Errorf("no grant %s is valid", id)
+	}
+	d.answers = append(d.answers, "revoked "+id+" "+actor)
+	return nil
 }
 
 func (d *desk) told() string {
@@ -112,7 +129,7 @@ func visit(t *testing.T, approvals ...proxy.ApprovalInfo) (*browser, *Console) {
 	t.Helper()
 	b := &browser{t: t, desk: &desk{approvals: approvals, changed: make(chan struct{})}}
 	b.server = httptest.NewUnstartedServer(nil)
-	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String(), "console.example"}})
+	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String(), "console.example"}, Grants: true})
 	b.server.Config.Handler = c
 	b.server.Start()
 	t.Cleanup(func() { c.Close(); b.server.Close() })
@@ -364,6 +381,34 @@ func TestAnswers(t *testing.T) {
 	}
 	if got := b.desk.told(); strings.Count(got, "true web") != 2 {
 		t.Error(got)
+	}
+}
+
+// TestGrants: a person lets calls like one pass for a while, sees that, and ends it.
+func TestGrants(t *testing.T) {
+	q := question(1, "deploy")
+	q.Arguments = json.RawMessage(`{"to":"x","<b>":1}`)
+	masked := question(2, "push")
+	masked.Masked = 1
+	b, _ := visit(t, q, masked)
+	_, page := b.get("/inbox")
+	if strings.Count(page, "Let calls like this one") != 1 || !strings.Contains(page, `name="like" value="&lt;b&gt;" checked`) || strings.Contains(page, "<i>") {
+		t.Error(page)
+	}
+	for _, form := range []url.Values{{"id": {"ap_1"}}, {"for": {"10m"}}, {"id": {"ap_1"}, "for": {"always"}}} {
+		if code, _ := b.post("/grant", form); code != http.StatusBadRequest || b.desk.told() != "" {
+			t.Errorf("%v: %d %s", form, code, b.desk.told())
+		}
+	}
+	b.post("/grant", url.Values{"id": {"ap_1"}, "for": {"10m"}, "like": {"to"}})
+	b.post("/grant", url.Values{"id": {"ap_1"}, "for": {"10m"}})
+	b.post("/revoke", url.Values{"id": {"gr_1"}})
+	b.post("/revoke", url.Values{"id": {"gr_9"}})
+	if want := "ap_1 true web uid 1000 ann ; granted for 10m0s like [to]; revoked gr_1 ann"; b.desk.told() != want {
+		t.Error(b.desk.told())
+	}
+	if _, page := b.get("/inbox"); !strings.Contains(page, "calls like it pass for 10m") || !strings.Contains(page, "is answered already") || !strings.Contains(page, "gr_9 is not revoked") {
+		t.Error(page)
 	}
 }
 

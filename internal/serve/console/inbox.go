@@ -27,6 +27,7 @@ type inboxBody struct {
 	History   []proxy.ApprovalInfo
 	Query     string // that the history is limited to
 	Ended     int    // in all
+	Grants    []proxy.GrantInfo
 }
 
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
@@ -41,6 +42,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 		b.Next = b.First + questionsShown
 	}
 	b.Questions = c.whole(pending[b.First:min(len(pending), b.First+questionsShown)])
+	b.Grants = c.options.Proxy.Grants()
 	b.History = ended[:min(len(ended), answersShown)]
 	c.show(w, r, "inbox", "Inbox", b)
 }

@@ -23,6 +23,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"plain":  text.Escape,
 	"lines":  func(s string) string { return text.EscapeLines([]byte(s)) },
 	"json":   indented,
+	"keys":   members,
 	"count":  text.Count,
 	"group":  text.Grouped,
 	"ago":    ago,
@@ -68,6 +69,7 @@ type page struct {
 	Waiting int
 	Shadow  bool
 	Stopped []proxy.StopInfo
+	Grants  bool // people may let calls like one pass for a while
 	Version string
 	Config  string
 	Body    any
@@ -89,6 +91,7 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title strin
 	s := c.options.Proxy.Status()
 	p := page{
 		Title: title, View: view, Visitor: visitorOf(r), Now: c.options.Now(), Notes: c.doors.notes(r),
+		Grants:  c.options.Grants,
 		Waiting: s.Waiting, Shadow: s.Shadow, Stopped: s.Stopped, Version: s.Version, Config: s.Config, Body: body,
 	}
 	c.write(w, http.StatusOK, view, p)
@@ -167,3 +170,8 @@ type card struct {
 }
 
 func cardOf(p page, a proxy.ApprovalInfo, choose bool) card { return card{p, a, choose} }
+
+// Grantable reports whether calls like this one may be let pass for a while.
+func (c card) Grantable() bool {
+	return c.Page.Grants && c.Approval.Needs == 0 && c.Approval.Masked == 0 && len(c.Approval.Arguments) > 0
+}

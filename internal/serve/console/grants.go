@@ -1,0 +1,52 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// grant approves one call, and lets calls like it pass for a while.
+func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
+	v, id := visitorOf(r), r.PostForm.Get("id")
+	d, err := time.ParseDuration(r.PostForm.Get("for"))
+	if err != nil || id == "" {
+		c.fail(w, r, http.StatusBadRequest, "The form says neither which call, nor for how long.")
+		return
+	}
+	err = c.options.Proxy.Answer(id, proxy.Answer{
+		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Grant: &proxy.Grant{For: d, Like: r.PostForm["like"]},
+	})
+	if err != nil {
+		c.doors.note(r, fmt.Sprintf("%s: %v.", text.Escape(id), err))
+	} else {
+		c.doors.note(r, fmt.Sprintf("%s is approved, and calls like it pass for %s. The grant is listed below, and can be revoked.", id, text.Exact(d)))
+	}
+	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
+}
+
+// revoke ends a grant.
+func (c *Console) revoke(w http.ResponseWriter, r *http.Request) {
+	id := r.PostForm.Get("id")
+	line := fmt.Sprintf("Grant %s is revoked: the next call is asked about.", text.Escape(id))
+	if err := c.options.Proxy.Revoke(id, visitorOf(r).Name); err != nil {
+		line = fmt.Sprintf("Grant %s is not revoked: %v.", text.Escape(id), err)
+	}
+	c.doors.note(r, line)
+	http.Redirect(w, r, "/inbox#grants", http.StatusSeeOther)
+}
+
+// members are the names of the members of an object.
+func members(object json.RawMessage) []string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(object, &all) != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all))
+}
