@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -36,18 +37,25 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	return ours, theirs
 }
 
+// terminalCommand is wrap with a rules file and these flags, whose standard error is a terminal.
+func terminalCommand(t *testing.T, theirs *os.File, rules, env string, flags ...string) *exec.Cmd {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.rules"), []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("petrigate", append(append([]string{"wrap", "--rules", "a.rules"}, flags...), "--", "testserver")...)
+	cmd.Dir, cmd.Stderr = dir, theirs
+	cmd.Env = append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"), "XDG_STATE_HOME="+dir, "GORACE=atexit_sleep_ms=0", "TERM=xterm", env)
+	return cmd
+}
+
 // toldAtTerminal is what wrap with these flags says at a terminal of two calls over stdio,
 // of which a rule blocks one.
 func toldAtTerminal(t *testing.T, env string, flags ...string) string {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.rules"), []byte("block danger\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	ours, theirs := openTerminal(t)
-	cmd := exec.Command("petrigate", append(append([]string{"wrap", "--rules", "a.rules"}, flags...), "--", "testserver")...)
-	cmd.Dir, cmd.Stderr = dir, theirs
-	cmd.Env = append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"), "XDG_STATE_HOME="+dir, "GORACE=atexit_sleep_ms=0", "TERM=xterm", env)
+	cmd := terminalCommand(t, theirs, "block danger\n", env, flags...)
 	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"safe"}}` + "\n" +
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"danger"}}` + "\n")
 	cmd.Stdout = io.Discard
@@ -58,6 +66,82 @@ func toldAtTerminal(t *testing.T, env string, flags ...string) string {
 	_ = theirs.Close()
 	reading.Wait()
 	if err != nil {
+		t.Fatalf("%v: %s", err, told.String())
+	}
+	return told.String()
+}
+
+// TestNarratedApproval: at a terminal a person sees that a call waits, who has approved it,
+// and then how it ended, in this order; --quiet leaves the last out.
+func TestNarratedApproval(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		var flags []string
+		if quiet {
+			flags = append(flags, "--quiet")
+		}
+		told := approvedAtTerminal(t, flags...)
+		want := []string{" wait testserver.safe ", " yes  testserver.safe "}
+		if ends := []string{" pass testserver.safe ", " end  petrigate                 1 passed, 0 failed, 0 stopped, 1 asked"}; !quiet {
+			want = append(want, ends...)
+		} else if strings.Contains(told, ends[0]) || strings.Contains(told, " end ") {
+			t.Errorf("it is not quiet:\n%s", told)
+		}
+		at := 0
+		for _, w := range want {
+			if i := strings.Index(told[at:], w); i >= 0 {
+				at += i
+			} else {
+				t.Errorf("quiet %v: no %q at its place in:\n%s", quiet, w, told)
+			}
+		}
+		if strings.Count(told, " wait ") != 1 || strings.Count(told, " yes ") != 1 || strings.Contains(told, "wanted:") {
+			t.Errorf("quiet %v: something is told twice:\n%s", quiet, told)
+		}
+	}
+}
+
+// approvedAtTerminal is what wrap with these flags says at a terminal of a call that waits
+// for a person, who approves it.
+func approvedAtTerminal(t *testing.T, flags ...string) string {
+	t.Helper()
+	ours, theirs := openTerminal(t)
+	cmd := terminalCommand(t, theirs, "require human-approval before safe\n", "NO_COLOR=1", flags...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = theirs.Close()
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test fails
+	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"safe"}}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	lines := bufio.NewReader(ours)
+	for line := ""; !strings.Contains(line, " wait "); told.WriteString(line) {
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatalf("%v: %s", err, told.String())
+		}
+	}
+	_, id, _ := strings.Cut(told.String(), " ap_")
+	id, _, _ = strings.Cut(id, " ")
+	approve := exec.Command("petrigate", "approvals", "approve", "ap_"+id, "--yes")
+	approve.Env = cmd.Env
+	if said, err := approve.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the result
+		t.Fatal(err)
+	}
+	_ = in.Close()
+	_, _ = io.Copy(&told, lines) // until the proxy ends
+	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, told.String())
 	}
 	return told.String()

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -14,6 +16,8 @@ const (
 	maxSentence = 160
 	maxRules    = 90
 	maxSays     = 320
+	minColumn   = 24 // of what a line is about
+	maxColumn   = 40
 )
 
 // A line is what a person is told at once.
@@ -36,6 +40,8 @@ type lines struct {
 	ink   text.Ink
 	quiet func() bool
 	mask  func(string) string
+
+	column atomic.Int32 // as wide as the widest name so far, within bounds
 }
 
 // tell writes a line. Nobody can be told that the terminal is gone.
@@ -47,11 +53,24 @@ func (l *lines) tell(s line) {
 	if style := colours[s.verb]; style != "" {
 		verb = l.ink.In(style, verb)
 	}
-	out := s.at.Local().Format(time.TimeOnly) + " " + verb + " " + fmt.Sprintf("%-24s", l.plain(s.about, maxName))
+	about := l.plain(s.about, maxName)
+	out := s.at.Local().Format(time.TimeOnly) + " " + verb + " " + fmt.Sprintf("%-*s", l.widen(about), about)
 	if s.says != "" {
 		out += "  " + l.plain(s.says, maxSays)
 	}
 	_, _ = io.WriteString(l.out, strings.TrimRight(out, " ")+"\n")
+}
+
+// widen returns the width of the column that about stands in. It only grows, so that lines
+// which follow each other are aligned.
+func (l *lines) widen(about string) int {
+	for {
+		before := l.column.Load()
+		now := max(before, minColumn, int32(min(utf8.RuneCountInString(about), maxColumn)))
+		if now == before || l.column.CompareAndSwap(before, now) {
+			return int(now)
+		}
+	}
 }
 
 func (l *lines) isQuiet() bool { return l.quiet != nil && l.quiet() }

@@ -31,6 +31,11 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	case r.Message == "operator":
 		h.operator(r)
 		told = true
+	case r.Message == "another policy is in force", strings.HasPrefix(r.Message, "the configuration was read again"):
+		h.reloaded(r)
+		told = !h.Enabled(ctx, slog.LevelDebug) // where all of the difference is in the log
+	case r.Message == "upstream connected": // which is told when its tools are known
+		told = !h.Enabled(ctx, slog.LevelDebug)
 	case r.Message == "call of something unknown refused": // which is on record as a refusal
 		told = !h.narrator.lines.isQuiet()
 	case r.Level == slog.LevelInfo: // an error of the same words is not told elsewhere
@@ -57,6 +62,17 @@ func (h handler) up(r slog.Record) {
 		says = "1 tool"
 	}
 	h.narrator.lines.tell(line{at: r.Time, verb: "up", about: f["upstream"], says: join(says, f["protocol"])})
+}
+
+// reloaded tells that the configuration was read again, and in a sentence what differs.
+func (h handler) reloaded(r slog.Record) {
+	f := facts(r)
+	says := "the policy is the same"
+	if f["before"] != "" {
+		says, _, _ = strings.Cut(f["difference"], "\n")
+		says = join(says, "policy "+f["policy"][:min(len(f["policy"]), 12)])
+	}
+	h.narrator.lines.tell(line{at: r.Time, verb: "load", about: "configuration", says: join(says, by(f["actor"])), vital: f["before"] != ""})
 }
 
 // operator tells what an operator does.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,11 @@ func TestLines(t *testing.T) {
 	shadowed.Would = &audit.Would{Decision: "refuse", Reason: "read is blocked and cannot be called. Ask.", Nets: []audit.NetSays{blocked("a.rules:2")}}
 	foreign := refuse("evil\x1b[2J\nis blocked.")
 	foreign.Tool, foreign.Upstream = "ev\u202eil", ""
-	ask := audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Client: "cursor", Decision: "ask", Kind: "approval", Approval: "ap_1"}
+	ask := audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Client: "cursor", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetSays{blocked("a.rules:3")}}
+	denied := ask
+	denied.Time, denied.Decision, denied.Nets, denied.Channel, denied.Actor, denied.Reason = noon.Add(2*time.Second), "refuse", nil, "web", "ann", "A person denied it."
+	wide := refuse("No.")
+	wide.Tool = "files.a_tool_of_a_longer_name"
 	by := outcome(1, "unknown", 61_000)
 	by.By = "timeout"
 	for _, c := range []struct {
@@ -79,12 +84,23 @@ func TestLines(t *testing.T) {
 		{"rules are named once", []audit.Event{refuse("Refused by a.rules:1.", blocked("a.rules:1"), blocked("b.rules:1"), blocked("b.rules:1"))},
 			[]string{"stop files.edit                Refused by a.rules:1 (b.rules:1)"}},
 		{"texts of others", []audit.Event{foreign}, []string{`stop ev\u{202e}il              evil\u{1b}[2J\u{a}is blocked`}},
-		{"asked, once", []audit.Event{ask, ask}, []string{"wait ops.deploy                ap_1  by cursor"}},
+		{"asked, once", []audit.Event{ask, ask}, []string{"wait ops.deploy                ap_1  by cursor  (a.rules:3)"}},
 		{"sessions", []audit.Event{
 			audit.Session{Time: noon, Event: "session opened", Session: "s", Principal: "ann"}, audit.Session{Time: noon, Event: "session closed", Session: "s"},
 		}, []string{"open session s                 of ann", "shut session s"}},
 		{"what the log tells is not told again", []audit.Event{audit.Operator{Time: noon, Event: "stop"}, audit.Policy{Time: noon, Event: "policy"}, audit.Process{Time: noon, Event: "start"}}, nil},
-		{"the end", []audit.Event{audit.Process{Time: noon, Event: "end"}}, []string{"end  petrigate"}},
+		{"the end", []audit.Event{audit.Process{Time: noon, Event: "end"}}, []string{"end  petrigate                 0 passed, 0 failed, 0 stopped, 0 asked"}},
+		{"what became of the calls", []audit.Event{
+			allow(1), outcome(1, "success", 3), allow(2), outcome(2, "failure", 3), allow(3), outcome(3, "unknown", 3), refuse("No."), ask, audit.Process{Time: noon, Event: "end"},
+		}, []string{
+			"pass files.read                3ms  cursor", "fail files.read                3ms  cursor", "fail files.read                3ms  cursor  its outcome is unknown",
+			"stop files.edit                No", "wait ops.deploy                ap_1  by cursor  (a.rules:3)", "end  petrigate                 1 passed, 2 failed, 1 stopped, 1 asked",
+		}},
+		{"columns grow and stay", []audit.Event{wide, refuse("No.")}, []string{"stop files.a_tool_of_a_longer_name  No", "stop files.edit                     No"}},
+		{"an answer of which the proxy did not tell", []audit.Event{ask, denied, denied}, []string{
+			"wait ops.deploy                ap_1  by cursor  (a.rules:3)", "no   ops.deploy                ap_1  by ann via web  after 2s",
+			"stop ops.deploy                A person denied it", "stop ops.deploy                A person denied it",
+		}},
 	} {
 		var out bytes.Buffer
 		s := newStory(&lines{out: &out})
@@ -99,7 +115,7 @@ func TestLines(t *testing.T) {
 		if diff := cmp.Diff(c.want, bare(out.String())); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", c.name, diff)
 		}
-		if len(c.want) > 0 && !strings.HasPrefix(out.String(), "12:00:00 ") {
+		if len(c.want) > 0 && !strings.HasPrefix(out.String(), "12:00:0") {
 			t.Errorf("%s: no time: %q", c.name, out.String())
 		}
 	}
@@ -119,10 +135,11 @@ func TestBounds(t *testing.T) {
 	}
 	for i := range 2 * callsKnown {
 		s.entry(&trail.Entry{Decision: allow(uint64(i))})
-		s.remember(fmt.Sprint(i))
+		s.wait(noon, fmt.Sprint(i), "deploy", "", nil)
 	}
-	if len(s.calls) != callsKnown || len(s.asked) != approvalsKnown {
-		t.Error(len(s.calls), len(s.asked))
+	s.lines.tell(line{about: strings.Repeat("w", 1000)})
+	if len(s.calls) != callsKnown || len(s.asked) != approvalsKnown || s.lines.column.Load() != maxColumn {
+		t.Error(len(s.calls), len(s.asked), s.lines.column.Load())
 	}
 }
 
@@ -130,14 +147,15 @@ func TestBounds(t *testing.T) {
 func TestFollow(t *testing.T) {
 	asked := proxy.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Client: "cursor", Rules: []string{"a.rules:1"}}
 	yes, no, one := asked, asked, asked
+	yes.Created, no.ID = noon.Add(-5*time.Second), "ap_2"
 	yes.State, yes.Actor, yes.Channel = proxy.Approved, "ann", "web"
 	no.State, no.Actor, no.Channel, no.Reason = proxy.Denied, "bob", "cli", "not\ntoday"
 	one.State, one.Actor, one.Channel, one.Needs, one.Approvals = proxy.Pending, "ann", "web", 2, 1
 	approvals := []string{
 		"wait ops.deploy                ap_1  by cursor  (a.rules:1)",
 		"yes  ops.deploy                ap_1  by ann via web  1 of 2 persons",
-		"yes  ops.deploy                ap_1  by ann via web",
-		`no   ops.deploy                ap_1  by bob via cli  not\u{a}today`,
+		"yes  ops.deploy                ap_1  by ann via web  after 5s",
+		`no   ops.deploy                ap_2  by bob via cli  not\u{a}today`,
 	}
 	for _, quiet := range []bool{false, true} {
 		var out bytes.Buffer
@@ -155,7 +173,7 @@ func TestFollow(t *testing.T) {
 		n.End()
 		want, got := approvals, bare(out.String())
 		if !quiet {
-			want = append(append([]string{"run  petrigate                 policy p"}, approvals...), "end  petrigate")
+			want = append(append([]string{"run  petrigate                 policy p"}, approvals...), "end  petrigate                 0 passed, 0 failed, 0 stopped, 1 asked")
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("quiet %v: -want +got:\n%s", quiet, diff)
@@ -166,12 +184,40 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestOnce: an approval and its answer are told once, whether the record of the call or the
+// proxy is first, and the answer before what became of the call.
+func TestOnce(t *testing.T) {
+	asked := proxy.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Rules: []string{"a.rules:1"}, Created: noon}
+	denied := asked
+	denied.State, denied.Actor, denied.Channel = proxy.Denied, "ann", "web"
+	ask := trail.Entry{Decision: audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetSays{blocked("a.rules:1")}}}
+	refused := ask
+	refused.Decision.Decision, refused.Actor, refused.Channel, refused.Reason = "refuse", "ann", "web", "Denied."
+	want := []string{"wait ops.deploy                ap_1  (a.rules:1)", "no   ops.deploy                ap_1  by ann via web  after 0ms", "stop ops.deploy                Denied (a.rules:1)"}
+	for _, first := range []string{"record", "proxy"} {
+		var out bytes.Buffer
+		s := newStory(&lines{out: &out})
+		steps := []func(){func() { s.entry(&ask) }, func() { s.approval(&approval{ApprovalInfo: asked, at: noon}) }}
+		ends := []func(){func() { s.entry(&refused) }, func() { s.approval(&approval{ApprovalInfo: denied, at: noon, answered: true}) }}
+		if first == "proxy" {
+			slices.Reverse(steps)
+			slices.Reverse(ends)
+		}
+		for _, do := range append(steps, ends...) {
+			do()
+		}
+		if diff := cmp.Diff(want, bare(out.String())); diff != "" {
+			t.Errorf("first the %s: -want +got:\n%s", first, diff)
+		}
+	}
+}
+
 // TestLost: how much was lost is told.
 func TestLost(t *testing.T) {
 	var out bytes.Buffer
 	n := New(Options{Out: &out, Quiet: func() bool { return true }})
-	for range approvalsHeld + 2 {
-		n.Asked(proxy.ApprovalInfo{ID: "ap_1", Tool: "deploy"})
+	for i := range approvalsHeld + 2 {
+		n.Asked(proxy.ApprovalInfo{ID: fmt.Sprint(i), Tool: "deploy"})
 	}
 	n.Start(audit.NewFeed(nil), "")
 	n.End()
@@ -210,6 +256,13 @@ func TestLog(t *testing.T) {
 		{say: func(l *slog.Logger) { l.Warn("call of something unknown refused") }},
 		{say: func(l *slog.Logger) { l.Info("upstream is up", "upstream", "files", "tools", 14, "protocol", "p") }, told: "up   files                     14 tools  p"},
 		{say: func(l *slog.Logger) { l.Info("upstream is up", "upstream", "files", "tools", 1) }, told: "up   files                     1 tool"},
+		{say: func(l *slog.Logger) { l.Info("upstream connected", "upstream", "files") }},
+		{say: func(l *slog.Logger) {
+			l.Warn("another policy is in force", "actor", "ann", "policy", "0123456789abcdef", "before", "b", "difference", "it is stricter\n\nmuch")
+		}, told: "load configuration             it is stricter  policy 0123456789ab  by ann"},
+		{say: func(l *slog.Logger) {
+			l.Info("the configuration was read again: the policy is the same", "actor", "ann", "policy", "p")
+		}, told: "load configuration             the policy is the same  by ann"},
 		{say: func(l *slog.Logger) {
 			l.Warn("operator", "event", "stop", "session", "", "actor", "ann", "reason", "lunch")
 		}, told: "halt all calls                 by ann  lunch"},

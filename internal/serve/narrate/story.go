@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
 )
 
 const (
@@ -22,7 +23,16 @@ const (
 type story struct {
 	lines *lines
 	calls map[callKey]call // that are under way
-	asked []string         // approvals that were told, the oldest first
+	asked []question       // approvals that were told, the oldest first
+
+	passed, failed, stopped, waited, lost int
+}
+
+// A question is an approval that was told.
+type question struct {
+	id       string
+	at       time.Time
+	answered bool // and that was told too
 }
 
 type callKey struct {
@@ -37,6 +47,7 @@ func newStory(l *lines) *story { return &story{lines: l, calls: map[callKey]call
 
 // missed says how much was lost of what came too fast.
 func (s *story) missed(at time.Time, n int) {
+	s.lost += n
 	if n > 0 {
 		s.lines.tell(line{at: at, verb: "lost", about: text.Count(n, "line"), says: "more came than this terminal takes", vital: true})
 	}
@@ -44,29 +55,61 @@ func (s *story) missed(at time.Time, n int) {
 
 // approval tells of one that was asked for or answered.
 func (s *story) approval(a *approval) {
-	l := line{at: a.at, about: toolOf(a.Upstream, a.Tool), vital: true}
+	tool := toolOf(a.Upstream, a.Tool)
 	if !a.answered {
-		s.remember(a.ID)
-		l.verb, l.says = "wait", join(a.ID, by(s.clientOf(a.Client)), s.rules(a.Rules))
-		s.lines.tell(l)
+		s.wait(a.at, a.ID, tool, a.Client, a.Rules)
 		return
 	}
-	l.verb = "yes"
-	if a.State == "denied" {
+	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == proxy.Denied}
+	if a.State == proxy.Pending { // more people are needed
+		answer.count = fmt.Sprintf("%d of %d persons", a.Approvals, a.Needs)
+	} else if q := s.question(a.ID); q != nil {
+		if q.answered { // its call was faster
+			return
+		}
+		q.answered = true
+	}
+	s.answer(answer)
+}
+
+// An answer is one of a person to an approval.
+type answer struct {
+	at, since                               time.Time
+	id, tool, channel, actor, reason, count string
+	denied                                  bool
+}
+
+func (s *story) answer(a answer) {
+	l := line{at: a.at, verb: "yes", about: a.tool, vital: true}
+	if a.denied {
 		l.verb = "no"
 	}
-	count := ""
-	if a.Needs > 1 && l.verb == "yes" {
-		count = fmt.Sprintf("%d of %d persons", a.Approvals, a.Needs)
+	after := ""
+	if waited := a.at.Sub(a.since); !a.since.IsZero() && waited >= 0 {
+		after = "after " + took(float64(waited.Milliseconds()))
 	}
-	l.says = join(a.ID, strings.TrimSpace(by(a.Actor)+" via "+a.Channel), count, a.Reason)
+	l.says = join(a.id, strings.TrimSpace(by(a.actor)+" via "+a.channel), after, a.count, a.reason)
 	s.lines.tell(l)
 }
 
-func (s *story) remember(id string) {
-	if s.asked = append(s.asked, id); len(s.asked) > approvalsKnown {
+// wait tells, once, that an approval is wanted.
+func (s *story) wait(at time.Time, id, tool, client string, rules []string) {
+	if s.question(id) != nil {
+		return
+	}
+	if s.asked = append(s.asked, question{id: id, at: at}); len(s.asked) > approvalsKnown {
 		s.asked = s.asked[1:]
 	}
+	s.waited++
+	s.lines.tell(line{at: at, verb: "wait", about: tool, says: join(id, by(s.clientOf(client)), s.rules(rules)), vital: true})
+}
+
+// question returns the approval if it was told; nil: it was not, or long ago.
+func (s *story) question(id string) *question {
+	if i := slices.IndexFunc(s.asked, func(q question) bool { return q.id == id }); i >= 0 {
+		return &s.asked[i]
+	}
+	return nil
 }
 
 // entry tells of a record, if it says something to a person.
@@ -87,7 +130,7 @@ func (s *story) entry(e *trail.Entry) {
 		l.verb, l.about, l.vital = "note", "records", true
 		l.says = "they can be written again, and calls are decided"
 	case "end":
-		l.verb, l.about = "end", "petrigate"
+		l.verb, l.about, l.says = "end", "petrigate", s.count()
 	default:
 		return
 	}
@@ -97,7 +140,7 @@ func (s *story) entry(e *trail.Entry) {
 // decision tells of a call that does not pass now. One that passes is told with its outcome.
 func (s *story) decision(e *trail.Entry) {
 	tool := toolOf(e.Upstream, e.Tool)
-	l := line{at: e.Time, about: tool}
+	s.answered(e)
 	switch e.Decision.Decision {
 	case "allow":
 		if len(s.calls) < callsKnown {
@@ -107,17 +150,32 @@ func (s *story) decision(e *trail.Entry) {
 			}
 			s.calls[callKey{e.Session, e.Call}] = c
 		}
-		return
 	case "ask":
-		if slices.Contains(s.asked, e.Approval) {
-			return
-		}
-		s.remember(e.Approval)
-		l.verb, l.says, l.vital = "wait", join(e.Approval, by(s.clientOf(e.Client))), true
+		s.wait(e.Time, e.Approval, tool, e.Client, blocking(e.Nets))
 	default:
-		l.verb, l.says = "stop", s.why(e, e.Reason, e.Nets)
+		s.stopped++
+		s.lines.tell(line{at: e.Time, verb: "stop", about: tool, says: s.why(e, e.Reason, e.Nets)})
 	}
-	s.lines.tell(l)
+}
+
+// answered tells of the answer to an approval by what became of its call, which may be on
+// record before the proxy tells of the answer, and is where another process was answered.
+func (s *story) answered(e *trail.Entry) {
+	q := s.question(e.Approval)
+	if q == nil || q.answered || e.Channel == "" {
+		return
+	}
+	q.answered = true
+	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: toolOf(e.Upstream, e.Tool), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
+}
+
+// count says what became of the calls.
+func (s *story) count() string {
+	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
+	if s.lost > 0 {
+		return "at least " + said
+	}
+	return said
 }
 
 // outcome tells how a call has ended.
@@ -133,8 +191,12 @@ func (s *story) outcome(e *trail.Entry) {
 	switch e.Outcome {
 	case "success":
 		l.verb = "pass"
+		s.passed++
 	case "unknown":
 		said = "its outcome is unknown"
+		s.failed++
+	default:
+		s.failed++
 	}
 	l.says = join(took(e.Millis), c.client, said, by(e.By), c.would)
 	s.lines.tell(l)
@@ -175,13 +237,18 @@ func (s *story) why(e *trail.Entry, reason string, nets []audit.NetSays) string 
 		sentence = strings.TrimPrefix(sentence, name+" ")
 	}
 	sentence = s.lines.plain(sentence, maxSentence)
-	var named []string
+	named := slices.DeleteFunc(blocking(nets), func(rule string) bool { return strings.Contains(sentence, rule) })
+	return strings.TrimSpace(sentence + " " + s.rules(named))
+}
+
+// blocking are the rules that block a call, each once.
+func blocking(nets []audit.NetSays) (rules []string) {
 	for _, n := range nets {
-		if n.Verdict == "blocked" && n.Rule != "" && !strings.Contains(sentence, n.Rule) && !slices.Contains(named, n.Rule) {
-			named = append(named, n.Rule)
+		if n.Verdict == "blocked" && n.Rule != "" && !slices.Contains(rules, n.Rule) {
+			rules = append(rules, n.Rule)
 		}
 	}
-	return strings.TrimSpace(sentence + " " + s.rules(named))
+	return rules
 }
 
 // rules are rules in brackets.
