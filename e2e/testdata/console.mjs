@@ -144,13 +144,13 @@ await trial('a button is not armed at once', async (page) => {
   await page.evaluate(() => { // a card that comes is closed to clicks
     globalThis.early = [];
     new MutationObserver((records) => records.forEach((r) => r.addedNodes.forEach((n) => {
-      n.querySelectorAll?.('form.decide button').forEach((b) => globalThis.early.push(b.disabled));
+      n.querySelectorAll?.('form button').forEach((b) => globalThis.early.push(b.disabled));
     }))).observe(document.getElementById('questions'), { childList: true });
   });
   const answer = call('deploy', { to: 'arm-me' });
   const mine = card(page, 'deploy', 'arm-me');
   await mine.locator('button.approve:enabled').waitFor();
-  assert.deepEqual(await page.evaluate(() => globalThis.early), [true, true]);
+  assert.deepEqual(await page.evaluate(() => globalThis.early), [true, true, true]);
   await mine.getByRole('button', { name: 'Deny' }).click();
   await answer;
 });

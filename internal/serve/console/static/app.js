@@ -6,7 +6,7 @@
 
   // arm keeps the buttons of questions that have just come from being pressed by chance.
   const arm = (card) => {
-    const buttons = card.querySelectorAll("form.decide button");
+    const buttons = card.querySelectorAll("form button");
     buttons.forEach((b) => { b.disabled = true; });
     setTimeout(() => buttons.forEach((b) => { b.disabled = false; }), armAfter);
   };
@@ -102,7 +102,7 @@
     const line = left > 0 ? words(left) + " left" : "expired";
     if (t.textContent !== line) t.textContent = line;
     t.classList.toggle("short", left < 60000);
-    if (left <= 0) t.closest("article")?.querySelectorAll("form.decide button").forEach((b) => { b.disabled = true; });
+    if (left <= 0) t.closest("article")?.querySelectorAll("form button").forEach((b) => { b.disabled = true; });
   }), 1000);
 
   // Keys.
