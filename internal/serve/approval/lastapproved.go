@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"container/list"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/jsondiff"
 )
 
 // maxRemembered bounds the calls that later ones are compared with; those that were
@@ -57,7 +59,7 @@ func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
 	case before.arguments == nil || call.exact == nil:
 		c.TooLong = true
 	default:
-		c.Changes, c.More = compare(before.arguments, call.exact, mask.hide)
+		c.Changes, c.More = jsondiff.Compare(before.arguments, call.exact, maxChanges, mask.hide)
 	}
 	return c
 }

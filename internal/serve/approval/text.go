@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/jsondiff"
 	"github.com/petrigate/petrigate/internal/text"
 )
-
-// maxChanged bounds how much of one changed value a line shows; the line says how long it is.
-const maxChanged = 200
 
 // Text is what a person reads: what would run, who wants it, and why they are
 // asked. It is plain text for every surface. Where writes the position of a rule.
@@ -98,41 +96,11 @@ func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	}
 	b.WriteString(". Since then:")
 	for _, change := range c.Changes {
-		fmt.Fprintf(b, "\n  %s: %s", brief(change.Path), change)
+		fmt.Fprintf(b, "\n  %s: %s", jsondiff.Brief(change.Path), change)
 	}
 	if c.More > 0 {
 		fmt.Fprintf(b, "\n  and %s", text.Count(c.More, "more change"))
 	}
-}
-
-// String says what became of the value, on a line.
-func (c Change) String() string {
-	switch {
-	case c.Was == nil:
-		return "added " + line(c.Is)
-	case c.Is == nil:
-		return "removed " + line(c.Was)
-	case bytes.Equal(c.Was, c.Is): // both are masked
-		return line(c.Was) + " -> another value"
-	}
-	return line(c.Was) + " -> " + line(c.Is)
-}
-
-// line is a JSON value on a line.
-func line(value []byte) string {
-	var b bytes.Buffer
-	if json.Compact(&b, value) != nil {
-		b.Write(value)
-	}
-	return brief(b.String())
-}
-
-// brief is a text, or where that is long, its beginning with how long it is.
-func brief(s string) string {
-	if len(s) <= maxChanged {
-		return text.Escape(s)
-	}
-	return text.Excerpt(s, maxChanged) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
 // indented is an object with each member on a line.
