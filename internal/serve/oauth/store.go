@@ -12,6 +12,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/zalando/go-keyring"
+
+	"github.com/petrigate/petrigate/internal/serve/safefile"
 )
 
 // The places where grants are kept.
@@ -118,7 +120,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 			return "", fmt.Errorf("keeping tokens in the keyring: %w", err)
 		}
 	}
-	if err := writePrivate(s.path(key), data); err != nil {
+	if err := safefile.Write(s.path(key), data); err != nil {
 		return "", fmt.Errorf("keeping tokens in a file: %w", err)
 	}
 	if s.kind == Auto && !errors.Is(err, errNoKeyring) {
@@ -158,24 +160,4 @@ func readPrivate(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s can be read by other users: chmod 600 it, or log in again", path)
 	}
 	return os.ReadFile(path)
-}
-
-// writePrivate replaces a file by one that others cannot read. Whoever reads
-// meanwhile gets the whole of either.
-func writePrivate(path string, data []byte) error {
-	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = next.Write(data)
-	if err == nil {
-		err = next.Sync()
-	}
-	if err = errors.Join(err, next.Close()); err == nil {
-		err = os.Rename(next.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(next.Name())
-	}
-	return err
 }
