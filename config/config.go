@@ -64,6 +64,7 @@ type Config struct {
 	State     State
 	Approval  Approval
 	Console   Console
+	Pinning   Pinning
 	Audit     Audit
 	Telemetry Telemetry
 	Log       Log
@@ -99,6 +100,13 @@ type Approval struct {
 type Console struct {
 	HTTP         string   // address, of this machine; "": one is chosen when somebody opens the console; "off": there is none
 	AllowedHosts []string // further names by which browsers may call it, as behind a reverse proxy
+}
+
+// Pinning configures what becomes of a tool whose server says something else of it than what
+// was accepted.
+type Pinning struct {
+	Mode string // "off", "warn", or "enforce": it is neither listed nor called until a person accepts it
+	File string // with the definitions that were accepted; "": a place for this configuration
 }
 
 // Log configures the log for people.

@@ -76,7 +76,13 @@ func sectionKeys(c *Config, l *layers) Keys {
 				"webhook":  l.noted("approval.webhook", into(&c.Approval.Webhook, readWebhook)),
 			})
 		}),
-		"console":   func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, each(Value.plain))}) },
+		"console": func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, each(Value.plain))}) },
+		"pinning": func(v Value) {
+			v.Fields(Keys{
+				"mode": into(&c.Pinning.Mode, oneOf([]string{"off", "warn", "enforce"})),
+				"file": into(&c.Pinning.File, readPath),
+			})
+		},
 		"audit":     l.whole(func(v Value) { readAudit(v, c, l) }),
 		"log":       func(v Value) { l.section(v, Keys{"file": Value.later}) },
 		"session":   l.whole(func(v Value) { readSession(v, c, l) }),

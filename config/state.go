@@ -85,6 +85,12 @@ func checkDSN(what, _, text string) (msg, hint string) {
 // settleState checks the settings of the state together.
 func (c *Config) settleState(d *decoder, l *layers) {
 	s := &c.State
+	if c.Pinning.Mode == "" {
+		c.Pinning.Mode = "warn"
+		if s.Driver == "memory" {
+			c.Pinning.Mode = "off"
+		}
+	}
 	for _, only := range []struct{ key, driver string }{{"path", "sqlite"}, {"dsn", "postgres"}} {
 		if at := l.set["state."+only.key]; at != nil && s.Driver != only.driver {
 			d.at(at, fmt.Sprintf("%q has no meaning with the driver %s", only.key, s.Driver), "driver: "+only.driver)

@@ -50,6 +50,10 @@ type Options struct {
 	// The state is its own.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
+	// Pins has the definitions of tools that were accepted, so that a server that changes them is
+	// noticed; nil: servers may change them.
+	Pins *Pins
+
 	// Advertise says which tools are listed: "all", also where it is empty; but those that are
 	// Impossible ("possible"); or, for clients with a handshake, just those that no net would
 	// block now ("enabled"). It allows nothing that a net blocks.
@@ -275,6 +279,7 @@ func (p *Proxy) addUpstreams() error {
 		}
 		return g.Impossible(tools, g.Active)
 	}
+	p.options.Pins.attach(p)
 	for _, u := range p.pool.Servers {
 		p.pool.Connect(u)
 	}

@@ -17,6 +17,7 @@ func newTools(s stdio) *cobra.Command {
 		Short: "List the tools of the running proxies, with their names and present verdicts",
 		Args:  cobra.NoArgs,
 	}
+	c.AddCommand(toolsDiff(s), toolsAccept(s))
 	session := c.Flags().String("session", "", "say what holds in the session of this `ID` (default: the only one, else one that begins now)")
 	return answering(c, s, "tools", func([]string) (any, func() error, error) {
 		lists, all, err := listTools(*session)

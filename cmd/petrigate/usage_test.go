@@ -25,6 +25,7 @@ var misused = [][]string{
 	{"approvals", "watch"},
 	{"approvals", "approve", "ap_1", "--yes", "--like", "path"},
 	{"approvals", "approve", "ap_1", "--yes", "--for", "0s"},
+	{"tools", "accept", "files.read"},
 	{"sessions", "reset", ""},
 	{"sessions", "settle", "x", "y", "--success"},
 	{"check", "--strikt"},

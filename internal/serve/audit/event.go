@@ -9,19 +9,20 @@ import (
 
 // An Event is one of the types of this package that go on record, each as one JSON
 // object: [Decision], [Outcome], [Task], [Process], [Policy], [Session], [Switch],
-// [Conflict], [Operator].
+// [Conflict], [Operator], [Definition].
 type Event interface{ event() }
 
-func (Decision) event() {}
-func (Outcome) event()  {}
-func (Task) event()     {}
-func (Process) event()  {}
-func (Policy) event()   {}
-func (Session) event()  {}
-func (Switch) event()   {}
-func (Conflict) event() {}
-func (Operator) event() {}
-func (resumed) event()  {}
+func (Decision) event()   {}
+func (Outcome) event()    {}
+func (Task) event()       {}
+func (Process) event()    {}
+func (Policy) event()     {}
+func (Session) event()    {}
+func (Switch) event()     {}
+func (Conflict) event()   {}
+func (Operator) event()   {}
+func (Definition) event() {}
+func (resumed) event()    {}
 
 // A Task records that the upstream continues an admitted call as a task. Its end
 // is the outcome of the call.
@@ -62,11 +63,19 @@ type NetName struct {
 // all of them.
 type Operator struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // reset, settle success, settle failure, stop, start, grant, revoke
+	Event   string    `json:"event"` // reset, settle success, settle failure, stop, start, grant, revoke, accept
 	Session string    `json:"session"`
 	Call    uint64    `json:"call,omitempty"`
 	Actor   string    `json:"actor"`
 	Reason  string    `json:"reason,omitempty"`
+}
+
+// A Definition records that a server says something else of a tool than what was accepted.
+type Definition struct {
+	Time   time.Time `json:"time"`
+	Event  string    `json:"event"` // definition
+	Tool   string    `json:"tool"`
+	Reason string    `json:"reason"` // what it is now and what is accepted, by their hashes, and what becomes of calls
 }
 
 // resumed marks the end of a gap in which every call was refused.

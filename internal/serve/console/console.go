@@ -42,11 +42,19 @@ type Proxy interface {
 	SettleCall(id string, number uint64, success bool, actor string) error
 }
 
+// Pins are the definitions of tools that were accepted. They are safe for concurrent use; a
+// [proxy.Pins] is some.
+type Pins interface {
+	Changes() []proxy.ToolChange
+	Accept(canonical, hash, actor string) error
+}
+
 // Options configure a Console.
 type Options struct {
 	Proxy  Proxy
 	Hosts  []string         // host:port, or a host with any port, by which browsers may call it
 	Grants bool             // people may let calls like one pass for a while
+	Pins   Pins             // nil: servers may change their tools
 	Drafts *draft.Desk      // of the policy; nil: the policy is not shown
 	Feed   *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
 	Past   trail.Source     // the records of before; nil: there are none
@@ -110,6 +118,7 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("GET /activity.jsonl", c.export)
 	mux.HandleFunc("GET /activity/{id}", c.call)
 	mux.HandleFunc("GET /tools", c.tools)
+	mux.HandleFunc("POST /tools/accept", c.accept)
 	mux.HandleFunc("GET /health", c.health)
 	mux.HandleFunc("POST /stop", c.stop)
 	mux.HandleFunc("POST /start", c.start)

@@ -130,7 +130,7 @@ func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console) {
 		Nets:  []proxy.NetInfo{{Name: "backup-first", Active: true, Marking: map[string]int{"gate": 1}, Status: "gate:1"}},
 	}}
 	b.server = httptest.NewUnstartedServer(nil)
-	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String()}, Way: way})
+	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String()}, Way: way, Pins: &b.desk.site})
 	b.server.Config.Handler = c
 	b.server.Start()
 	t.Cleanup(func() { c.Close(); b.server.Close() })
@@ -329,4 +329,18 @@ func TestHistoryTogether(t *testing.T) {
 	if len(steps) != 1 || asked != 1 || h.lost != 3 || len(steps[0].Said) != maxSaidInOne+1 || steps[0].Said[maxSaidInOne] != "and 3 more" {
 		t.Errorf("%+v, %d asked, %d lost", steps, asked, h.lost)
 	}
+}
+
+func (s *site) Changes() []proxy.ToolChange {
+	return []proxy.ToolChange{{
+		Canonical: "fs.read", Upstream: "fs", Quarantined: true, Why: evilName, Hash: "h1", By: evilName, Accepted: time.Now(),
+		Differences: []proxy.Difference{{Path: "$.description", Is: json.RawMessage(`"<script>alert(1)</script>"`)}},
+	}}
+}
+
+func (s *site) Accept(tool, hash, actor string) error {
+	if hash != "h1" {
+		return errors.New("not what was shown")
+	}
+	return s.tell("accept " + tool + " " + hash + " by " + actor)
 }

@@ -144,7 +144,7 @@ func (r *row) owns(e *trail.Entry) bool {
 func happened(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: e.Event, Time: e.Time, Session: e.Session, Principal: e.Principal, Call: e.Call, Actor: e.Actor, Reason: short(e.Reason)}
 	switch e.Event {
-	case "session opened", "session closed", "reset", "settle success", "settle failure", "stop", "resumed":
+	case "session opened", "session closed", "reset", "settle success", "settle failure", "stop", "resumed", "accept":
 	case "start":
 		if e.Process != "" {
 			r.Event, r.About = "process started", e.Process
@@ -155,6 +155,8 @@ func happened(id string, e *trail.Entry) *row {
 		r.Event, r.About, r.Policy = "policy in force", e.Policy, e.Policy
 	case "activate", "deactivate":
 		r.About = e.Net
+	case "definition":
+		r.Event, r.About = "tool changed", e.Tool
 	case "conflict":
 		r.About = conflict(e)
 	default:

@@ -82,3 +82,20 @@ func TestOperate(t *testing.T) {
 		}
 	}
 }
+
+// TestAcceptTool: the page has what a server has changed, and what is accepted is what it showed.
+func TestAcceptTool(t *testing.T) {
+	b, _ := visitNets(t, nil, backupNet("backup-first"))
+	b.wants("/tools", "Changed by their servers", "<span class=\"tool\">fs.read</span>", "quarantined", "&lt;script&gt;", "not there", `name="hash" value="h1"`)
+	b.post("/tools/accept", url.Values{"tool": {"fs.read"}, "hash": {"h0"}})
+	b.wants("/tools", "fs.read is not accepted: not what was shown")
+	b.post("/tools/accept", url.Values{"tool": {"fs.read"}, "hash": {"h1"}})
+	b.wants("/tools", "fs.read is accepted as its server describes it now")
+	if got := b.desk.site.told(); got != "accept fs.read h1 by ann" {
+		t.Error(got)
+	}
+	r, _ := b.do(b.request(http.MethodPost, "/tools/accept", url.Values{"tool": {"fs.read"}, "hash": {"h1"}}))
+	if r.StatusCode != http.StatusForbidden {
+		t.Errorf("without the token: %s", r.Status)
+	}
+}

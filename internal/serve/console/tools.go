@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type toolsBody struct {
 	All      int
 	LeftOut  []string
 	Warnings []string
+	Changes  []proxy.ToolChange
 }
 
 // A toolRow is a tool as it is shown.
@@ -41,6 +43,9 @@ type hint struct {
 func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	s := c.options.Proxy.Status()
 	b := toolsBody{Query: r.FormValue("q"), Session: r.FormValue("session"), Sessions: c.options.Proxy.Sessions(), LeftOut: s.LeftOut, Warnings: s.Warnings}
+	if c.options.Pins != nil {
+		b.Changes = c.options.Pins.Changes()
+	}
 	tools, err := c.options.Proxy.Tools(b.Session)
 	if err != nil {
 		b.Wrong = err.Error()
@@ -56,6 +61,21 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	c.show(w, r, "tools", "Tools", b)
+}
+
+// accept accepts what a server says of a tool, as it was shown.
+func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
+	if c.options.Pins == nil {
+		http.NotFound(w, r)
+		return
+	}
+	tool := r.PostForm.Get("tool")
+	line := text.Escape(tool) + " is accepted as its server describes it now."
+	if err := c.options.Pins.Accept(tool, r.PostForm.Get("hash"), visitorOf(r).Name); err != nil {
+		line = fmt.Sprintf("%s is not accepted: %v.", text.Escape(tool), err)
+	}
+	c.doors.note(r, line)
+	http.Redirect(w, r, "/tools", http.StatusSeeOther)
 }
 
 // isNamed reports whether what is shown of a tool has all words of the query.

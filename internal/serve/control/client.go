@@ -91,6 +91,14 @@ func (c *Client) Tools(session string) ([]proxy.ToolInfo, error) {
 	return get[[]proxy.ToolInfo](c, "/tools?session="+url.QueryEscape(session))
 }
 
+// ToolChanges is [proxy.Proxy.ToolChanges] of the running proxy.
+func (c *Client) ToolChanges() ([]proxy.ToolChange, error) {
+	return get[[]proxy.ToolChange](c, "/tools/changes")
+}
+
+// AcceptTool accepts what a server says of a tool now.
+func (c *Client) AcceptTool(a Accept) error { return c.do("/tools/accept", a, &struct{}{}) }
+
 // Approvals is [proxy.Proxy.Approvals] of the running proxy.
 func (c *Client) Approvals() ([]proxy.ApprovalInfo, error) {
 	return get[[]proxy.ApprovalInfo](c, "/approvals")

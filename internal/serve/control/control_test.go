@@ -73,6 +73,14 @@ func (b *booth) Tools(session string) ([]proxy.ToolInfo, error) {
 	return []proxy.ToolInfo{{Exposed: "delete"}}, b.tell("tools of %q", session)
 }
 
+func (b *booth) ToolChanges() []proxy.ToolChange {
+	return []proxy.ToolChange{{Canonical: "fs.read", Hash: "h1"}}
+}
+
+func (b *booth) AcceptTool(tool, hash, actor string) error {
+	return b.tell("accept %q %q %q", tool, hash, actor)
+}
+
 func (b *booth) Approvals() []proxy.ApprovalInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,6 +172,9 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	if list, err := c.Tools("a b/ü"); err != nil || len(list) != 1 || list[0].Exposed != "delete" {
 		t.Errorf("tools: %+v, %v", list, err)
 	}
+	if list, err := c.ToolChanges(); err != nil || len(list) != 1 || list[0].Hash != "h1" {
+		t.Errorf("changes of tools: %+v, %v", list, err)
+	}
 	if list, err := c.Approvals(); err != nil || len(list) != 1 || string(list[0].Arguments) != `{"a":1e400}` {
 		t.Errorf("approvals: %+v, %v", list, err)
 	}
@@ -192,6 +203,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann", Shown: "5f3c"}),
 		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
 		c.Resolve("ap_2", Answer{Approve: true, Grant: &proxy.Grant{For: time.Minute, Like: []string{"path", "$.a"}}}),
+		c.AcceptTool(Accept{Canonical: "fs.read", Hash: "h1", Actor: "ann"}),
 		c.Revoke("gr/1", Revoke{Actor: "ann"}),
 		c.ResetSession("s/1", Reset{Actor: "ann"}),
 		c.SettleCall("s/1", Settle{Call: 1<<64 - 1, Success: true, Actor: "ann"}),
@@ -203,7 +215,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	}
 	want := []string{
 		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `stop "s/1" "ann" "why"`, `start "" "ann"`, `resolve "ap_1" via cli true "ann" "" "5f3c"`, `resolve "ap/2?x=%" via cli false "bob" "no \"thanks\"" ""`,
-		`grant "ap_2" 1m0s ["path" "$.a"]`, `revoke "gr/1" "ann"`,
+		`grant "ap_2" 1m0s ["path" "$.a"]`, `accept "fs.read" "h1" "ann"`, `revoke "gr/1" "ann"`,
 		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
 		`switch "n/1?" true "ann"`,
 	}

@@ -35,6 +35,12 @@ type Operator interface {
 	SwitchNet(name string, on bool, actor string) error
 }
 
+// A ToolKeeper is an [Operator] that holds tools to the definitions that were accepted.
+type ToolKeeper interface {
+	ToolChanges() []proxy.ToolChange
+	AcceptTool(canonical, hash, actor string) error
+}
+
 // A Server answers on a socket of its own until it is closed.
 type Server struct {
 	Path string
@@ -134,6 +140,13 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 	if r, can := o.(Reloader); can {
 		answer(mux, "/reload", func(q *http.Request, _ string, a Reload) (any, error) { return r.Reload(q.Context(), a), nil })
 	}
+	if k, can := o.(ToolKeeper); can {
+		get("/tools/changes", func(r *http.Request) (any, error) {
+			o.AwaitTools(r.Context())
+			return k.ToolChanges(), nil
+		})
+		post(mux, "/tools/accept", func(_ *http.Request, _ string, a Accept) error { return k.AcceptTool(a.Canonical, a.Hash, a.Actor) })
+	}
 	if c, can := o.(ConsoleOpener); can {
 		answer(mux, "/console", func(q *http.Request, _ string, a Open) (any, error) { return open(c, peerOf(q.Context()), a) })
 	}
@@ -168,6 +181,13 @@ type Switch struct {
 	Net    string `json:"net"`
 	Active bool   `json:"active"`
 	Actor  string `json:"actor"`
+}
+
+// Accept is the body of an order to accept what a server says of a tool now.
+type Accept struct {
+	Canonical string `json:"canonical"`
+	Hash      string `json:"hash"` // of the change that was shown
+	Actor     string `json:"actor"`
 }
 
 // Stop is the body of an order to stop calls, or to let them pass again.

@@ -50,7 +50,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
 	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
-		Proxy: s.daemon, Drafts: drafts, Grants: s.daemon.config.Approval.Grants >= 0, Hosts: hosts, Feed: s.daemon.feed, Past: s.daemon.past(),
+		Proxy: s.daemon, Pins: s.daemon.pins, Drafts: drafts, Grants: s.daemon.config.Approval.Grants >= 0, Hosts: hosts, Feed: s.daemon.feed, Past: s.daemon.past(),
 		Way: (&guide{names: s.daemon.Names}).way, Log: s.daemon.log,
 	})
 	server := newServer(s.console, config.Listen{})

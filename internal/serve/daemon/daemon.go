@@ -83,6 +83,7 @@ type Daemon struct {
 	load     *processors       // nil: it makes no difference
 	reloads  reloads
 	console  *consoleServer
+	pins     *proxy.Pins // nil: servers may change their tools
 	hangUps  <-chan struct{}
 	tokens   []*oauth.Source
 }
@@ -113,6 +114,10 @@ func New(o Options) (*Daemon, error) {
 	}
 	options := d.options(o)
 	options.Upstreams, options.Record = upstreams, record(c)
+	if d.pins, err = d.openPins(); err != nil {
+		return nil, err
+	}
+	options.Pins = d.pins
 	if c.Audit.File != "" {
 		if d.audit, err = d.openAudit(); err != nil {
 			return nil, err

@@ -19,6 +19,7 @@ func needRestart(old, c *config.Config) (keys []string) {
 		{"listen", old.Listen, c.Listen}, {"session", old.Session, c.Session}, {"state", old.State, c.State},
 		{"approval", old.Approval, c.Approval}, {"audit", old.Audit, c.Audit}, {"telemetry", old.Telemetry, c.Telemetry},
 		{"log.format", old.Log.Format, c.Log.Format}, {"startup", old.Startup, c.Startup},
+		{"pinning", old.Pinning, c.Pinning},
 		{"advertise", old.Advertise == "enabled", c.Advertise == "enabled"},
 	} {
 		if !alike(section.was, section.is) {

@@ -25,17 +25,29 @@ func StatePath(c *config.Config) (string, error) {
 	if c.State.Path != "" {
 		return c.State.Path, nil
 	}
-	dir, err := stateDir()
+	if c.File == "" {
+		return "", errors.New("without a configuration file, the driver sqlite requires state.path")
+	}
+	path, err := stateFile(c, ".db")
 	if err != nil {
 		return "", fmt.Errorf("%w, or state.path", err)
 	}
+	return path, nil
+}
+
+// stateFile is a place for a configuration's file of that kind, in the directory of state.
+func stateFile(c *config.Config, kind string) (string, error) {
+	dir, err := stateDir()
+	if err != nil {
+		return "", err
+	}
 	file, err := filepath.Abs(c.File)
-	if err != nil || c.File == "" {
-		return "", errors.New("without a configuration file, the driver sqlite requires state.path")
+	if err != nil {
+		return "", err
 	}
 	sum := sha256.Sum256([]byte(file))
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	return filepath.Join(dir, cmp.Or(name, "state")+"-"+hex.EncodeToString(sum[:4])+".db"), nil
+	return filepath.Join(dir, cmp.Or(name, "state")+"-"+hex.EncodeToString(sum[:4])+kind), nil
 }
 
 // A database is where the states of sessions are kept.

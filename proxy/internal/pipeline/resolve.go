@@ -211,11 +211,23 @@ func (p *Pipeline) recordUnknown(c *Call) {
 	}, admission.Refuse("unknown", c.Method+": no upstream has it"))
 }
 
-// refuseFiltered refuses a call of a tool that the configuration filters out.
+// refuseFiltered refuses a call of a tool that clients are kept from.
 func (c *Call) refuseFiltered(tool *pool.Tool) {
 	c.Tool = tool
+	if tool.Unaccepted != "" {
+		c.refuseQuarantined(tool)
+		return
+	}
 	r := PlainRefusal("withheld", fmt.Sprintf("%s cannot be called: the configuration does not offer this tool of the upstream %s (%s). Calling it again will not help.",
 		tool.Exposed, tool.Upstream.Config.Name, tool.Why))
+	c.pipeline.RecordRefusal(c, r)
+	c.answer(r)
+}
+
+// refuseQuarantined refuses a call of a tool whose definition nobody has accepted.
+func (c *Call) refuseQuarantined(tool *pool.Tool) {
+	r := PlainRefusal("quarantined", fmt.Sprintf("%s cannot be called: %s. A person has to look at that first; until then, calling it again will not help.",
+		tool.Exposed, tool.Unaccepted))
 	c.pipeline.RecordRefusal(c, r)
 	c.answer(r)
 }

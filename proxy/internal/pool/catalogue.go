@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/toolpin"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -21,6 +22,8 @@ type Catalogue struct {
 	view      atomic.Pointer[ToolView]
 
 	Impossible func([]gate.Call) []string // returns the tools that are not listed; nil: all are
+	Pins       *toolpin.Guard             // of the definitions of tools; nil: servers may change them
+	Noticed    func(*Tool)                // is told of a tool whose definition is not accepted, when it is first seen so; nil: nobody is
 
 	mu      sync.Mutex
 	lists   map[*Server]upstream.ToolList // none of a server that was never listed
@@ -39,7 +42,8 @@ type ToolView struct {
 	Problems []string
 	Warnings []string // about the tools, and about what the configuration says of them
 
-	Filtered map[string]*Tool // tools that the configuration filters out, by exposed name
+	Filtered map[string]*Tool // tools that the configuration filters out, or that are quarantined, by exposed name
+	Changed  []*Tool          // tools whose definition is not accepted
 }
 
 func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
@@ -54,6 +58,9 @@ func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 // set replaces the tools of one server, and the members around them. It reports whether
 // clients now see other tools.
 func (c *Catalogue) set(u *Server, list upstream.ToolList) bool {
+	if c.Pins != nil && !u.Dedicated() {
+		c.Pins.Meet(u.Config.Name, list.Tools)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lists[u] = list
@@ -69,7 +76,18 @@ func (c *Catalogue) set(u *Server, list upstream.ToolList) bool {
 			c.log.Warn("doubtful tool list", "reason", warning)
 		}
 	}
+	c.tellChanged(before, after)
 	return changed
+}
+
+// tellChanged tells of the tools whose definition is not accepted, and was, or was another one.
+func (c *Catalogue) tellChanged(before, after *ToolView) {
+	for _, t := range after.Changed {
+		same := func(o *Tool) bool { return o.Canonical == t.Canonical && o.Definition == t.Definition }
+		if c.Noticed != nil && !slices.ContainsFunc(before.Changed, same) {
+			c.Noticed(t)
+		}
+	}
 }
 
 // maxLoggedProblems bounds the tools that one change logs as left out.
@@ -170,6 +188,9 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 			v.Filtered[t.Exposed] = t
 			continue
 		}
+		if c.Pins != nil && c.quarantines(t, v) {
+			continue
+		}
 		tools = append(tools, t)
 	}
 	if listed {
@@ -178,6 +199,22 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 		}
 	}
 	return tools
+}
+
+// quarantines reports whether clients are kept from the tool until a person has accepted its
+// definition, and says in v that this is so, or would be.
+func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
+	if t.Unaccepted = c.Pins.Why(t.Says()); t.Unaccepted == "" {
+		return false
+	}
+	v.Changed = append(v.Changed, t)
+	if !c.Pins.Enforce {
+		v.Warnings = append(v.Warnings, t.Canonical+": "+t.Unaccepted)
+		return false
+	}
+	v.Problems = append(v.Problems, t.Canonical+" is quarantined: "+t.Unaccepted)
+	v.Filtered[t.Exposed] = t
+	return true
 }
 
 // hidden returns the tools that are not listed.

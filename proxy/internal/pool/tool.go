@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/toolpin"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
@@ -18,6 +19,13 @@ type Tool struct {
 	others    map[string]bool // names of all tools that an action of a rule could mean
 	foreign   bool            // the exposed name could be one of another server
 	Why       string          // why the configuration filters it out; empty: it does not
+
+	Unaccepted string // why its definition is not accepted; empty: it is
+}
+
+// Says is what the server says of the tool.
+func (t *Tool) Says() toolpin.Definition {
+	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
 // addNames gives the tools their further names, and the names of all tools that an

@@ -1,0 +1,41 @@
+package daemon
+
+import (
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// PinsPath is the file with the accepted definitions of tools: that of the configuration, or a
+// place for this file.
+func PinsPath(c *config.Config) (string, error) {
+	if c.Pinning.File != "" {
+		return c.Pinning.File, nil
+	}
+	return stateFile(c, ".tools.json")
+}
+
+// ToolChanges lists the tools whose definition is not accepted.
+func (d *Daemon) ToolChanges() []proxy.ToolChange { return d.pins.Changes() }
+
+// AcceptTool accepts what the server says of a tool now, which must be what the person has
+// read: hash is that of the [proxy.ToolChange].
+func (d *Daemon) AcceptTool(canonical, hash, actor string) error {
+	return d.pins.Accept(canonical, hash, actor)
+}
+
+// openPins reads the accepted definitions of tools; nil: servers may change them.
+func (d *Daemon) openPins() (*proxy.Pins, error) {
+	mode := d.config.Pinning.Mode
+	if mode == "off" || d.config.Pinning.File == "" && d.file == "" {
+		return nil, nil
+	}
+	path, err := PinsPath(d.config)
+	if err != nil {
+		return nil, &InvalidError{err}
+	}
+	pins, err := proxy.OpenPins(path, mode == "enforce")
+	if err != nil {
+		return nil, &InvalidError{err}
+	}
+	return pins, nil
+}

@@ -1,0 +1,69 @@
+package terminal
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// maxToolText is how much of one value of a definition is shown; what follows says how long it is.
+const maxToolText = 16 << 10
+
+// PrintToolChanges writes what the servers say of these tools now, beside what was accepted.
+func PrintToolChanges(w io.Writer, changes []proxy.ToolChange) error {
+	var b strings.Builder
+	for i, c := range changes {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		state := "warned about"
+		if c.Quarantined {
+			state = "quarantined"
+		}
+		fmt.Fprintf(&b, "%s (%s): %s.\n", text.Escape(c.Canonical), state, text.Escape(c.Why))
+		if !c.Accepted.IsZero() {
+			fmt.Fprintf(&b, "Accepted %s by %s.\n", c.Accepted.UTC().Format(time.DateTime), text.Escape(cmp.Or(c.By, "nobody known")))
+		}
+		for _, d := range c.Differences {
+			fmt.Fprintf(&b, "  %s\n", text.Excerpt(d.Path, 200))
+			writeValue(&b, "-", d.Was)
+			writeValue(&b, "+", d.Is)
+		}
+		if c.MoreDifferences > 0 {
+			fmt.Fprintf(&b, "  and %s\n", text.Count(c.MoreDifferences, "more difference"))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeValue writes each line of a value behind the sign: of a text as people read it.
+func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
+	if value == nil {
+		return
+	}
+	shown, isText := rawjson.String(value)
+	if !isText {
+		var compact bytes.Buffer
+		if json.Compact(&compact, value) != nil {
+			compact.Write(value)
+		}
+		shown = compact.String()
+	}
+	all := len(shown)
+	shown = text.EscapeLines([]byte(shown[:min(all, maxToolText)]))
+	for _, line := range strings.Split(strings.TrimSuffix(shown, "\n"), "\n") {
+		fmt.Fprintf(b, "    %s %s\n", sign, line)
+	}
+	if all > maxToolText {
+		fmt.Fprintf(b, "    %s ... (%d bytes in all)\n", sign, all)
+	}
+}

@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/jsondiff"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/toolpin"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+)
+
+// Pins are the definitions of tools that were accepted: each as it was first seen, until a
+// person accepts another one. They are of one [Proxy], and safe for concurrent use.
+type Pins struct {
+	guard toolpin.Guard
+	proxy *Proxy
+}
+
+// OpenPins reads the file with the pins, which need not be there yet; see [Options]. Where
+// enforce is true, a tool whose definition is not accepted is neither listed nor called, and
+// else there is a warning. A file that is not as this package writes it is an error.
+func OpenPins(file string, enforce bool) (*Pins, error) {
+	book, err := toolpin.Open(file, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &Pins{guard: toolpin.Guard{Book: book, Enforce: enforce}}, nil
+}
+
+// A ToolChange is a tool of which the server says something else than what was accepted.
+type ToolChange struct {
+	Canonical   string    `json:"canonical"`
+	Exposed     string    `json:"exposed"`
+	Upstream    string    `json:"upstream"`
+	Quarantined bool      `json:"quarantined"` // it is neither listed nor called
+	Why         string    `json:"why"`
+	Accepted    time.Time `json:"accepted,omitzero"` // when what was accepted was; zero: nothing was
+	By          string    `json:"by,omitempty"`      // who has accepted that
+	Hash        string    `json:"hash"`              // of what the server says now
+
+	Differences     []Difference `json:"differences"`
+	MoreDifferences int          `json:"moreDifferences,omitempty"` // that are not listed
+}
+
+// maxToolDifferences is how many differences of one tool are listed.
+const maxToolDifferences = 50
+
+// attach has the proxy hold its tools to the pins. Nil holds none.
+func (p *Pins) attach(to *Proxy) {
+	if p != nil {
+		p.proxy = to
+		to.pool.Catalogue.Pins, to.pool.Catalogue.Noticed = &p.guard, p.note
+	}
+}
+
+// Changes lists the tools whose definition is not accepted, in the order of the list of tools.
+func (p *Pins) Changes() []ToolChange {
+	list := []ToolChange{}
+	for _, t := range p.changed() {
+		list = append(list, p.describe(t))
+	}
+	return list
+}
+
+// changed are the tools whose definition is not accepted; nil pins hold none.
+func (p *Pins) changed() []*pool.Tool {
+	if p == nil {
+		return nil
+	}
+	return p.proxy.pool.Catalogue.Load().Changed
+}
+
+func (p *Pins) describe(t *pool.Tool) ToolChange {
+	now := t.Says()
+	c := ToolChange{
+		Canonical: t.Canonical, Exposed: t.Exposed, Upstream: now.Server, Quarantined: p.guard.Enforce,
+		Why: t.Unaccepted, Hash: now.Hash(), Differences: []Difference{},
+	}
+	was := json.RawMessage(`{}`)
+	if pin, known := p.guard.Book.Find(now.Server, now.Tool); known {
+		c.Accepted, c.By, was = pin.Since, pin.By, pin.Text
+	}
+	var changes []jsondiff.Change
+	changes, c.MoreDifferences = jsondiff.Compare(was, now.Text, maxToolDifferences, nil)
+	for _, change := range changes {
+		c.Differences = append(c.Differences, Difference(change))
+	}
+	return c
+}
+
+// Accept accepts what the server says of a tool now, which must be what the person has
+// read: hash is that of the [ToolChange].
+func (p *Pins) Accept(canonical, hash, actor string) error {
+	changed := p.changed()
+	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })
+	if at < 0 {
+		return fmt.Errorf("there is no change of a tool %q to accept", canonical)
+	}
+	now := changed[at].Says()
+	if now.Hash() != hash {
+		return fmt.Errorf("what the server says of %s is not what was shown any more, so it was not accepted; look at it again", canonical)
+	}
+	of := p.proxy
+	if err := of.admission.Note(of.life.Ctx, "accept", "", actor, canonical+" by the definition "+hash); err != nil {
+		return err
+	}
+	if err := p.guard.Book.Accept(now, actor); err != nil {
+		return err
+	}
+	if of.pool.Catalogue.Relist() {
+		of.relay.Announce(spec.ListChanged)
+	}
+	of.advertiser.TouchAll()
+	return nil
+}
+
+// note puts on record that a server has changed what it says of a tool.
+func (p *Pins) note(t *pool.Tool) {
+	c := p.describe(t)
+	reason := c.Why + "; it is " + c.Hash + " now"
+	if pin, known := p.guard.Book.Find(c.Upstream, t.Name); known {
+		reason += ", and " + pin.Hash() + " is accepted"
+	}
+	if c.Quarantined {
+		reason += "; the tool is quarantined"
+	}
+	event := audit.Definition{Time: p.proxy.life.Now(), Event: "definition", Tool: c.Canonical, Reason: audit.Bounded(reason)}
+	if err := p.proxy.admission.Append(p.proxy.life.Ctx, event); err != nil {
+		p.proxy.life.Log.Error("the change of a tool cannot be put on record", "tool", c.Canonical, "error", err)
+	}
+}
