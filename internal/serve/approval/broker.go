@@ -21,6 +21,7 @@ import (
 type Broker struct {
 	options Options
 	grants  Grants
+	storage *storage // nil: there is no store
 
 	mu       sync.Mutex
 	byID     map[string]*Request
@@ -65,6 +66,9 @@ func New(o Options) *Broker {
 	}
 	b := &Broker{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: map[string]*account{}}
 	b.grants.store, b.grants.now, b.grants.byID = o.Store, o.Now, map[string]*Grant{}
+	if o.Store != nil {
+		b.storage = &storage{b, o.Store, o.Log}
+	}
 	return b
 }
 
@@ -93,23 +97,18 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	if !b.keeps(key) {
 		call = b.options.Mask.present(call)
 	}
-	if b.options.Store == nil {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		q, err := b.openHere(key, call, ask)
-		if err == nil && b.byID[q.ID] == nil {
-			d, _ := b.granted(q) // without a store it does not fail
-			b.begin(q)
-			b.take(q, d, q.version+1)
-		}
-		return q, err
+	if b.storage != nil {
+		return b.storage.open(key, call, ask)
 	}
-	for n := 0; ; n++ {
-		q, err := b.openStored(key, call, ask, n > 0)
-		if !errors.Is(err, backend.ErrStale) || n == maxStale {
-			return q, err
-		}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q, err := b.openHere(key, call, ask)
+	if err == nil && b.byID[q.ID] == nil {
+		d, _ := b.granted(q) // without a store it does not fail
+		b.begin(q)
+		b.take(q, d, q.version+1)
 	}
+	return q, err
 }
 
 // keeps reports whether a call with the key would join a request.
@@ -119,145 +118,89 @@ func (b *Broker) keeps(key Key) bool {
 	return b.known(key) != nil
 }
 
-// openStored opens a request once its store has taken it. Its error is
-// [backend.ErrStale] where another broker has just done that.
-func (b *Broker) openStored(key Key, call Call, ask *gate.Ask, again bool) (*Request, error) {
+// join joins the request that counts for key, or makes one, which the store does not have yet.
+func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
-	q := b.known(key)
-	b.mu.Unlock()
-	if q == nil || again {
-		if err := b.look("", key); err != nil {
-			return nil, err
-		}
+	defer b.mu.Unlock()
+	if q, err = b.openHere(key, call, ask); err != nil {
+		return nil, false, err
 	}
-	b.mu.Lock()
-	q, err := b.openHere(key, call, ask)
-	if err != nil {
-		b.mu.Unlock()
-		return nil, err
-	}
-	joins := b.byID[q.ID] != nil
-	b.mu.Unlock()
-	if joins {
-		b.share(q)
-		return q, nil
-	}
-	d, err := b.granted(q)
-	if err != nil {
-		return nil, err
-	}
-	row, err := q.row(d)
-	if err != nil {
-		return nil, err
-	}
-	version, err := b.store(row)
-	if err != nil {
-		return nil, err
-	}
+	return q, b.byID[q.ID] != nil, nil
+}
+
+// enter puts a new request into the book, as the store has it.
+func (b *Broker) enter(q *Request, d draft, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known := b.byID[q.ID]; known != nil { // it was read from the store meanwhile
 		known.waiters++
 		b.weigh(known)
-		return known, nil
+		return known
 	}
 	b.begin(q)
 	b.take(q, d, version)
-	return q, nil
-}
-
-// share notes that calls at several brokers wait for q, so that none withdraws it alone.
-func (b *Broker) share(q *Request) {
-	err := b.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
-		if q == nil || !q.foreign || q.shared || q.answer.State != Pending {
-			return d, false, nil
-		}
-		d = q.now()
-		d.shared = true
-		return d, true, nil
-	})
-	if err != nil {
-		b.options.Log.Error("another process may withdraw an approval that a call waits for here", "approval", q.ID, "error", err)
-	}
-}
-
-func (b *Broker) lookUp(ctx context.Context, id, digest string, since time.Time) error {
-	rows, err := b.options.Store.Approvals(ctx, id, digest, since)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrStore, err)
-	}
-	b.mu.Lock()
-	over := b.learn(rows)
-	b.mu.Unlock()
-	for _, row := range expire(rows, over) {
-		if _, err := b.options.Store.PutApproval(ctx, row); err != nil && !errors.Is(err, backend.ErrStale) {
-			return fmt.Errorf("%w: %w", ErrStore, err)
-		}
-	}
-	return nil
+	return q
 }
 
 // Refresh takes over what other brokers have asked and answered. It has to be called when
 // the store may have changed, and every so often.
 func (b *Broker) Refresh(ctx context.Context) {
-	if b.options.Store == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	keep := b.options.Now().Add(-max(b.options.Expire, b.options.Cooldown))
-	err := b.lookUp(ctx, "", "", keep)
-	if err == nil {
-		err = b.options.Store.DropApprovals(ctx, keep)
-	}
-	if err != nil && ctx.Err() == nil {
-		b.options.Log.Error("approvals of other processes are not known now", "error", err)
+	if b.storage != nil {
+		b.storage.refresh(ctx, b.options.Now().Add(-max(b.options.Expire, b.options.Cooldown)))
 	}
 }
 
-// amend changes the request with the id as f says, which sees the newest. With a store it
-// counts once the store has it. f reports false where nothing is to be done.
-func (b *Broker) amend(id string, f func(*Request) (d draft, ok bool, err error)) error {
-	for n := 0; ; n++ {
-		b.mu.Lock()
-		q := b.byID[id]
-		b.mu.Unlock()
-		if b.options.Store != nil && (q == nil || n > 0) {
-			if err := b.look(id, Key{}); err != nil {
-				return err
-			}
-		}
-		err := b.amendOnce(id, f)
-		if !errors.Is(err, backend.ErrStale) || n == maxStale {
-			return err
-		}
-	}
-}
-
-func (b *Broker) amendOnce(id string, f func(*Request) (draft, bool, error)) error {
+// learn takes over rows of the store, and returns those whose time is over.
+func (b *Broker) learn(rows []backend.Approval) (over []string) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.learnHere(rows)
+}
+
+// A change says what becomes of a request, nil where it is not known. It sees the newest, under
+// the lock of the broker, and reports false where nothing is to be done.
+type change func(*Request) (d draft, ok bool, err error)
+
+// amend changes the request with the id. With a store it counts once the store has it.
+func (b *Broker) amend(id string, f change) error {
+	if b.storage != nil {
+		return b.storage.amend(id, f)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.sweep()
 	q := b.byID[id]
 	d, ok, err := f(q)
-	if err != nil || !ok {
-		b.mu.Unlock()
-		return err
+	if err == nil && ok {
+		b.take(q, d, q.version+1)
 	}
-	version := q.version + 1
-	if b.options.Store != nil {
-		row, err := q.row(d)
-		b.mu.Unlock()
-		if err != nil {
-			return err
-		}
-		if version, err = b.store(row); err != nil {
-			return err
-		}
-		b.mu.Lock()
+	return err
+}
+
+// draft returns what the request with the id is to become, and its row.
+func (b *Broker) draft(id string, f change) (q *Request, d draft, row backend.Approval, ok bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sweep()
+	q = b.byID[id]
+	if d, ok, err = f(q); err == nil && ok {
+		row, err = q.row(d)
 	}
+	return q, d, row, ok, err
+}
+
+// accept has q be as the store has it.
+func (b *Broker) accept(q *Request, d draft, version int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.take(q, d, version)
-	b.mu.Unlock()
-	return nil
+}
+
+// has reports whether the request with the id is kept here.
+func (b *Broker) has(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.byID[id] != nil
 }
 
 // Release ends one wait. A request that nobody waits for or was told to come
@@ -390,13 +333,13 @@ func (b *Broker) Consume(id string) {
 
 // Unclaim gives a claimed request back: its call was not admitted.
 func (b *Broker) Unclaim(id string) {
-	b.unclaim(id, func(q *Request) { q.doubt = b.options.Store != nil })
+	b.unclaim(id, func(q *Request) { q.doubt = b.storage != nil })
 }
 
 // Used notes that the store has used q up, or, where ok is false, that it says that q is
 // used up or has expired: the store is asked before q counts again.
 func (b *Broker) Used(q *Request, ok bool) {
-	if b.options.Store == nil {
+	if b.storage == nil {
 		return
 	}
 	b.mu.Lock()
@@ -452,7 +395,7 @@ func (b *Broker) MarkUnasked(q *Request, channel string) {
 		if d = q.now(); over {
 			d.answer.State = Withdrawn
 		}
-		return d, over || b.options.Store != nil, nil
+		return d, over || b.storage != nil, nil
 	})
 	if err != nil {
 		b.options.Log.Error("other processes may take an answer to an approval from a client that asked nobody", "approval", q.ID, "error", err)
@@ -546,10 +489,10 @@ func (b *Broker) Look(q *Request) Record {
 
 // Find returns the request with that id, if it is kept.
 func (b *Broker) Find(id string) (s Record, ok bool) {
-	if s, ok = b.find(id); ok || b.options.Store == nil || id == "" {
+	if s, ok = b.find(id); ok || b.storage == nil || id == "" {
 		return s, ok
 	}
-	if err := b.look(id, Key{}); err != nil {
+	if err := b.storage.look(id, Key{}); err != nil {
 		b.options.Log.Error("looking for an approval", "approval", id, "error", err)
 	}
 	return b.find(id)

@@ -301,16 +301,10 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	version, err = s.store.PutApproval(ctx, backend.Approval{
+	return write(s.store, backend.Approval{
 		ID: g.ID, Key: grantKey(g.ID), State: string(state), Session: g.Key.Session, Version: g.version,
 		Created: g.Created, Expires: g.Until, Data: data,
 	})
-	if err != nil && !errors.Is(err, backend.ErrStale) {
-		err = fmt.Errorf("%w: %w", ErrStore, err)
-	}
-	return version, err
 }
 
 // grantKey is the key of a grant in the store, which no request has.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -160,8 +159,8 @@ func (b *Broker) take(q *Request, d draft, version int64) {
 	}
 }
 
-// learn takes over what the store says of requests, and returns those whose time is over.
-func (b *Broker) learn(rows []backend.Approval) (over []string) {
+// learnHere takes over what the store says of requests, and returns those whose time is over.
+func (b *Broker) learnHere(rows []backend.Approval) (over []string) {
 	now := b.options.Now()
 	for _, row := range rows {
 		q := b.byID[row.ID]
@@ -196,40 +195,5 @@ func (b *Broker) learn(rows []backend.Approval) (over []string) {
 	return over
 }
 
-// expire returns the rows of requests whose time is over as they are to be ended.
-func expire(rows []backend.Approval, over []string) []backend.Approval {
-	var ended []backend.Approval
-	for _, row := range rows {
-		if slices.Contains(over, row.ID) {
-			row.State = string(Expired)
-			ended = append(ended, row)
-		}
-	}
-	return ended
-}
-
 // isLive reports whether a call can still run by a request in the state s.
 func isLive(s State) bool { return s == Pending || s == Approved }
-
-// store writes one row.
-func (b *Broker) store(row backend.Approval) (version int64, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	version, err = b.options.Store.PutApproval(ctx, row)
-	if err != nil && !errors.Is(err, backend.ErrStale) {
-		err = fmt.Errorf("%w: %w", ErrStore, err)
-	}
-	return version, err
-}
-
-// look reads the request with the id, or those with the key, from the store, and ends those
-// whose time is over, so that they are in nobody's way.
-func (b *Broker) look(id string, key Key) error {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	digest := ""
-	if id == "" {
-		digest = key.digest()
-	}
-	return b.lookUp(ctx, id, digest, time.Time{})
-}
