@@ -59,6 +59,17 @@ func readHolds(v Value) (map[string]time.Duration, bool) {
 	return holds, v.kind == mapKind
 }
 
+// readPeople reads principals by the names of the persons who they are.
+func readPeople(v Value) (map[string]string, bool) {
+	people := map[string]string{}
+	v.Each(func(name string, value Value) {
+		if principal, ok := checked(checkFilled)(value); ok {
+			people[name] = principal
+		}
+	})
+	return people, v.kind == mapKind
+}
+
 // settleApproval checks the durations together.
 func (c *Config) settleApproval(d *decoder, l *layers) {
 	a := &c.Approval

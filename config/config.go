@@ -93,6 +93,8 @@ type Approval struct {
 	HoldSet bool                     // Hold is for all clients that Holds does not name
 	Webhook *Webhook                 `json:",omitempty"` // with the channel "webhook"; otherwise nil
 	Desktop bool                     `json:",omitempty"` // a notification on this desktop says that a call waits
+	Self    bool                     `json:",omitempty"` // who calls may approve their own call
+	People  map[string]string        `json:",omitempty"` // principals of clients, by the names of the persons who they are
 	Grants  time.Duration            `json:",omitempty"` // how long a grant is valid at most; 0: an hour; less: none is given
 }
 

@@ -72,6 +72,8 @@ func sectionKeys(c *Config, l *layers) Keys {
 				"mask":     into(&c.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
 				"holds":    l.noted("approval.holds", into(&c.Approval.Holds, readHolds)),
 				"grants":   into(&c.Approval.Grants, readGrants),
+				"self":     into(&c.Approval.Self, Value.Flag),
+				"people":   into(&c.Approval.People, readPeople),
 				"desktop":  into(&c.Approval.Desktop, Value.Flag),
 				"webhook":  l.noted("approval.webhook", into(&c.Approval.Webhook, readWebhook)),
 			})

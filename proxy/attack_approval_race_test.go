@@ -151,6 +151,21 @@ func (c *contest) judge(id string, r message, said []string, approved map[string
 	c.now.move(20 * time.Minute) // so that denials do not add up
 }
 
+// late fails unless an answer that came too late is on record where it was given, once, and in
+// the history of the approval there.
+func (c *contest) late(s *site, id, channel string, approve bool) {
+	c.Helper()
+	said := map[bool]string{true: "approve", false: "deny"}[approve]
+	of := s.records.matching(func(r record) bool { return r.Event == "answer" && r.Approval == id })
+	if len(of) != 1 || of[0].Said != said || of[0].Kind != "late" || of[0].Channel != channel || of[0].Actor != "ada" {
+		c.Fatalf("%s via %s was too late, on record: %+v", said, channel, of)
+	}
+	a, err := s.proxy.Approval(id)
+	if err != nil || len(a.Rejections) != 1 || a.Rejections[0].Channel != channel || a.Rejections[0].Approve != approve || a.Rejections[0].Kind != "late" {
+		c.Fatalf("%s via %s was too late, in the history: %v, %+v", said, channel, err, a.Rejections)
+	}
+}
+
 // TestRacedAnswers: C022. Where the client and the people at the console and the command line
 // answer at once, and not alike, one answer counts: the call runs once if it says yes, and not
 // at all if it says no, and the record says whose it was.
@@ -237,6 +252,11 @@ func raceOfOperators(c *contest, seed uint64, rounds int) {
 		}
 		for _, s := range c.sites {
 			s.proxy.Approvals()
+		}
+		if errs[0] == nil {
+			c.late(c.sites[last-at], id, "cli", !yes)
+		} else {
+			c.late(c.sites[at], id, "web", yes)
 		}
 		c.judge(id, c.asks.reply(call), []string{said}, map[string]bool{"web": yes, "cli": !yes})
 		c.handicap(errs[0] == nil)

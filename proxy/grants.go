@@ -47,9 +47,10 @@ func answerAndGrant(p *Proxy, id string, a Answer) error {
 		return errors.New("a grant is given with an approval, not with a denial")
 	}
 	g, err := p.approvals.Grant(id, approval.Terms(*a.Grant), a.Channel, a.Actor)
-	if err != nil {
+	if r, ok := p.approvals.Find(id); err != nil && (!ok || r.Answer.State == approval.Pending) {
 		return err
 	}
+	// That it is too late for an answer is put on record.
 	if err := p.pipeline.Resolve(a.Person, id, true, a.Channel, a.Actor, a.Reason); err != nil {
 		return err
 	}

@@ -104,7 +104,12 @@ type Approval struct {
 	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
 	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
 	Grants   time.Duration // how long a grant is valid at most; 0: nobody can give one
+	Self     bool          // who calls may approve their own call
 	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
+
+	// People are principals, by the names of the persons who they are: an actor, or the person
+	// that a channel proves. Who is the principal of a call cannot approve it, see Self.
+	People map[string]string
 
 	// Page returns the URL of the page of an approval, for the channel url; nil, or empty:
 	// there is none. The URL must carry no authority: it goes through the client, so that the

@@ -156,6 +156,8 @@ type ApprovalInfo struct {
 	NotCompared     bool         `json:"notCompared,omitempty"`  // the arguments of one of the two are too long
 	Differences     []Difference `json:"differences,omitempty"`
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // that are not listed
+
+	Rejections []Rejection `json:"rejections,omitempty"` // answers that do not count
 }
 
 // An ApprovalStep is a transition that fires if the call is approved, and the rule that has a
@@ -173,6 +175,23 @@ type Difference struct {
 	Path string          `json:"path"`
 	Was  json.RawMessage `json:"was,omitempty"` // nil: it was not there
 	Is   json.RawMessage `json:"is,omitempty"`  // nil: it is gone
+}
+
+// A Rejection is what a person said to an approval, where it does not count. It is on record,
+// and has changed nothing.
+type Rejection struct {
+	Kind    string    `json:"kind"` // why: late, or own, where who calls has approved
+	Approve bool      `json:"approve"`
+	Channel string    `json:"channel"`
+	Actor   string    `json:"actor"`
+	Reason  string    `json:"reason,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// String is r for people, without the reason.
+func (r Rejection) String() string {
+	why := map[string]string{approval.TooLate: "too late", approval.OwnCall: "of whoever makes the call"}[r.Kind]
+	return fmt.Sprintf("%s: %s by %s via %s", why, map[bool]string{true: "approved", false: "denied"}[r.Approve], text.Escape(r.Actor), r.Channel)
 }
 
 // ApprovalState is where a question stands.
@@ -282,6 +301,9 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 	for _, s := range a.Steps {
 		info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
 		info.Steps = append(info.Steps, ApprovalStep{Net: s.Net, Transition: s.Transition, Rule: p.where(s.Rule), Reason: s.Reason})
+	}
+	for _, r := range a.Rejections {
+		info.Rejections = append(info.Rejections, Rejection(r))
 	}
 	info.compare(a.Since)
 	return info

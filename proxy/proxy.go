@@ -190,6 +190,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 		return err
 	}
 	asking := approval.Options{Mask: mask.Shown, Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels, Grants: o.Approval.Grants, Now: o.Now, Log: o.Logger}
+	asking.Self, asking.People = o.Approval.Self, o.Approval.People
 	if o.Database != nil {
 		asking.Store = o.Database
 	}

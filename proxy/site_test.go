@@ -312,7 +312,7 @@ func (m *memory) setPanic(panic bool) {
 type record struct {
 	Event, Decision, Kind, Tool, Outcome, Reason string
 	Session, Principal, Policy, Arguments        string
-	Approval, Channel, Actor, By                 string
+	Approval, Channel, Actor, By, Said           string
 	Call                                         uint64
 	Nets                                         []struct{ Net, Verdict, Rule string }
 	Shadow                                       bool

@@ -98,6 +98,11 @@ func entrySays(e *trail.Entry) string {
 		add("%s", e.Outcome)
 		add("in %s ms", strconv.FormatFloat(e.Millis, 'f', -1, 64))
 		add("by %s", e.By)
+	case "answer":
+		add("%s, not counted", e.Said)
+		add("(%s)", e.Kind)
+		add("by %s", e.Actor)
+		add("%s", text.Excerpt(e.Reason, 120))
 	default:
 		add("%s", e.Event)
 		add("%s", cmp.Or(e.Net, e.Task))

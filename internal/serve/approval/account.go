@@ -47,16 +47,19 @@ type account struct {
 	ended list.List // requests that ended without a denial, the oldest first; of principals only
 }
 
-// accountsOf returns the accounts that a request for c is charged to, the most
-// specific first. The broker keeps a new account once something is charged to it.
-func (b *Broker) accountsOf(c Call) [3]*account {
+// accounts are those to which something is charged, by name.
+type accounts map[string]*account
+
+// of returns the accounts that a request for c is charged to, the most
+// specific first. A new account is kept once something is charged to it.
+func (m accounts) of(c Call) [3]*account {
 	return [3]*account{
-		b.account("session "+c.Session, limits.session), b.account("principal "+c.Principal, limits.principal), b.account("", limits.all),
+		m.account("session "+c.Session, limits.session), m.account("principal "+c.Principal, limits.principal), m.account("", limits.all),
 	}
 }
 
-func (b *Broker) account(name string, l limit) *account {
-	return cmp.Or(b.accounts[name], &account{name: name, limit: l})
+func (m accounts) account(name string, l limit) *account {
+	return cmp.Or(m[name], &account{name: name, limit: l})
 }
 
 // full returns why nothing more can be charged to a, or nil.
@@ -73,13 +76,13 @@ func (a *account) full() error {
 }
 
 // put changes the accounts of q.
-func (b *Broker) put(q *Request, change func(*account)) {
+func (m accounts) put(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)
 		if a.waiting == 0 && a.recent == 0 && a.denied == 0 && a.ended.Len() == 0 {
-			delete(b.accounts, a.name)
+			delete(m, a.name)
 		} else {
-			b.accounts[a.name] = a
+			m[a.name] = a
 		}
 	}
 }
@@ -104,10 +107,10 @@ func (q *Request) weight(waiters int) int {
 }
 
 // weigh charges the present weight of q to its accounts.
-func (b *Broker) weigh(q *Request) {
+func (m accounts) weigh(q *Request) {
 	n := q.weight(q.waiters)
 	if more := n - q.weighed; more != 0 {
 		q.weighed = n
-		b.put(q, func(a *account) { a.bytes += more })
+		m.put(q, func(a *account) { a.bytes += more })
 	}
 }

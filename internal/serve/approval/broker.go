@@ -26,7 +26,7 @@ type Broker struct {
 	mu       sync.Mutex
 	byID     map[string]*Request
 	byKey    map[Key]*Request // the live one, or the denial that stands
-	accounts map[string]*account
+	accounts accounts
 
 	// In the order of time.
 	live   list.List // pending or approved
@@ -48,6 +48,9 @@ type Options struct {
 	Now      func() time.Time
 	Mask     Mask // hides what people are not to see; nil: they see all
 
+	Self   bool              // who calls may approve their own call
+	People map[string]string // principals, by the names of the persons who they are
+
 	// Answered is told of each request that waits no more, under the lock of the broker;
 	// nil: nobody is.
 	Answered func(state, channel string, waited time.Duration)
@@ -64,7 +67,7 @@ func New(o Options) *Broker {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Broker{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: map[string]*account{}}
+	b := &Broker{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: accounts{}}
 	b.grants.store, b.grants.now, b.grants.byID = o.Store, o.Now, map[string]*Grant{}
 	if o.Store != nil {
 		b.storage = &storage{b, o.Store, o.Log}
@@ -104,7 +107,7 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	defer b.mu.Unlock()
 	q, err := b.openHere(key, call, ask)
 	if err == nil && b.byID[q.ID] == nil {
-		d, _ := b.granted(q) // without a store it does not fail
+		d, _ := b.grants.draft(q) // without a store it does not fail
 		b.begin(q)
 		b.take(q, d, q.version+1)
 	}
@@ -134,7 +137,7 @@ func (b *Broker) enter(q *Request, d draft, version int64) *Request {
 	defer b.mu.Unlock()
 	if known := b.byID[q.ID]; known != nil { // it was read from the store meanwhile
 		known.waiters++
-		b.weigh(known)
+		b.accounts.weigh(known)
 		return known
 	}
 	b.begin(q)
@@ -150,19 +153,20 @@ func (b *Broker) Refresh(ctx context.Context) {
 	}
 }
 
-// learn takes over rows of the store, and returns those whose time is over.
-func (b *Broker) learn(rows []backend.Approval) (over []string) {
+// learn takes over rows of the store, and returns those whose time is over. Requests of other
+// brokers that have ended are taken over as well if ended says so.
+func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.learnHere(rows)
+	return b.learnHere(rows, ended)
 }
 
-// A change says what becomes of a request, nil where it is not known. It sees the newest, under
+// An amendment says what becomes of a request, nil where it is not known. It sees the newest, under
 // the lock of the broker, and reports false where nothing is to be done.
-type change func(*Request) (d draft, ok bool, err error)
+type amendment func(*Request) (d draft, ok bool, err error)
 
 // amend changes the request with the id. With a store it counts once the store has it.
-func (b *Broker) amend(id string, f change) error {
+func (b *Broker) amend(id string, f amendment) error {
 	if b.storage != nil {
 		return b.storage.amend(id, f)
 	}
@@ -178,7 +182,7 @@ func (b *Broker) amend(id string, f change) error {
 }
 
 // draft returns what the request with the id is to become, and its row.
-func (b *Broker) draft(id string, f change) (q *Request, d draft, row backend.Approval, ok bool, err error) {
+func (b *Broker) draft(id string, f amendment) (q *Request, d draft, row backend.Approval, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
@@ -209,7 +213,7 @@ func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
 	q.parked = q.parked || parked
-	b.weigh(q)
+	b.accounts.weigh(q)
 	b.mu.Unlock()
 	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.shared })
 }
@@ -262,20 +266,28 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 //
 // AnswerAs is the one door for answers of all channels: one counts only by a channel that
 // is configured, that the rules of the request allow, and where this very request was put.
+// Its error is a [RejectedError] for an answer that was too late, or by whoever has asked.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approver{person: person}
 	if channel == Elicit {
 		who = approver{client: true}
 	}
-	return b.amend(id, func(q *Request) (draft, bool, error) {
-		if err := b.answerable(q, id, channel); err != nil {
+	said := Rejection{Approve: approve, Channel: channel, Actor: actor, Reason: clip(reason, maxReason), At: b.options.Now()}
+	var rejected *RejectedError
+	err := b.amend(id, func(q *Request) (draft, bool, error) {
+		err := b.answerable(q, id, channel)
+		if rejected = b.options.rejection(q, person, said); rejected != nil {
+			d, ok := q.reject(rejected.Rejection)
+			return d, ok, nil
+		}
+		if err != nil {
 			return draft{}, false, err
 		}
 		d := q.now()
 		if approve && slices.ContainsFunc(d.approvers, who.mayBe) {
 			return d, false, fmt.Errorf("approval %s needs %d different persons, and this one has approved it already", id, q.Needs)
 		}
-		d.answer.Channel, d.answer.Actor, d.answer.Reason, d.answer.At = channel, actor, clip(reason, maxReason), b.options.Now()
+		d.answer.Channel, d.answer.Actor, d.answer.Reason, d.answer.At = channel, actor, said.Reason, said.At
 		if !approve {
 			d.answer.State, d.stands = Denied, b.standsUntil(q)
 			return d, true, nil
@@ -289,6 +301,13 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 		}
 		return d, true, nil
 	})
+	if rejected == nil {
+		return err
+	}
+	if err != nil {
+		b.options.Log.Error("an answer that does not count is not in the history of its approval", "approval", id, "error", err)
+	}
+	return rejected
 }
 
 // Grant returns what a person who approves the request with the id wants to give: it is

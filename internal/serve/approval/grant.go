@@ -181,6 +181,15 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 	return Grant{}, fmt.Errorf("grant %s is used so often that it cannot be revoked now; stop its session", id)
 }
 
+// draft returns a new request as it is, or as a grant makes it.
+func (s *Grants) draft(q *Request) (draft, error) {
+	g, ok, err := s.use(q)
+	if err != nil || !ok {
+		return q.now(), err
+	}
+	return q.approve(g, s.now()), nil
+}
+
 // use finds a grant that approves q, and counts the use.
 func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	candidates := s.candidates(q)

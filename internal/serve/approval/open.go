@@ -22,17 +22,8 @@ func (b *Broker) openHere(key Key, call Call, ask *gate.Ask) (*Request, error) {
 		return nil, errBytes
 	}
 	q.waiters++
-	b.weigh(q)
+	b.accounts.weigh(q)
 	return q, nil
-}
-
-// granted returns a new request as it is, or as a grant makes it.
-func (b *Broker) granted(q *Request) (draft, error) {
-	g, ok, err := b.grants.use(q)
-	if err != nil || !ok {
-		return q.now(), err
-	}
-	return q.approve(g, b.options.Now()), nil
 }
 
 // begin puts q into the book.
@@ -43,12 +34,12 @@ func (b *Broker) begin(q *Request) {
 		for at := q.place.Prev(); at != nil && at.Value.(*Request).Expires.After(q.Expires); at = q.place.Prev() {
 			b.live.MoveBefore(q.place, at)
 		}
-		b.put(q, func(a *account) { a.waiting++ })
+		b.accounts.put(q, func(a *account) { a.waiting++ })
 	} else {
 		q.new = b.recent.PushBack(q)
-		b.put(q, func(a *account) { a.waiting, a.recent = a.waiting+1, a.recent+1 })
+		b.accounts.put(q, func(a *account) { a.waiting, a.recent = a.waiting+1, a.recent+1 })
 	}
-	b.weigh(q)
+	b.accounts.weigh(q)
 }
 
 // known returns the request that counts for key now, or nil.
@@ -77,7 +68,7 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	call = b.options.Mask.present(call)
 	q := &Request{
 		ID: newID(b.byID), Key: key, Via: via, Needs: needs(ask), Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
-		call: call, since: b.last.comparison(key, call, b.options.Mask), steps: ask.Steps, accounts: b.accountsOf(call),
+		call: call, since: b.last.comparison(key, call, b.options.Mask), steps: ask.Steps, accounts: b.accounts.of(call),
 		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
 	}
 	for _, a := range q.accounts {

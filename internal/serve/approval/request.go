@@ -136,6 +136,8 @@ type Request struct {
 	endedAt   time.Time
 	stands    time.Time // until when a denial does
 
+	rejections []Rejection // answers that do not count
+
 	place *list.Element // in one of the lists of the broker
 	new   *list.Element // among the recent ones; nil: it is none of them
 	own   *list.Element // among those of its principal that have ended
@@ -145,7 +147,7 @@ type Request struct {
 func (q *Request) live() bool { return isLive(q.answer.State) }
 
 func (q *Request) record() Record {
-	return Record{q, q.call, q.steps, q.since, slices.Clone(q.open), q.answer}
+	return Record{q, q.call, q.steps, q.since, slices.Clone(q.open), q.answer, q.rejections}
 }
 
 // An Answer is the state of a request and, once it is answered, who said what.
@@ -194,6 +196,8 @@ type Record struct {
 	Since   *Comparison // with the last call of the tool that was approved; nil: there was none
 	Open    []string    // channels where it was put
 	Answer  Answer
+
+	Rejections []Rejection // answers that do not count, the oldest first
 }
 
 // Answered is closed when the request is pending no more.

@@ -57,7 +57,7 @@ func (b *Broker) settleDown(q *Request) {
 	if q.new != nil {
 		b.recent.Remove(q.new)
 		q.new = nil
-		b.put(q, func(a *account) { a.recent-- })
+		b.accounts.put(q, func(a *account) { a.recent-- })
 	}
 }
 
@@ -90,12 +90,12 @@ func (b *Broker) finish(q *Request, s State) {
 	}
 	now := b.options.Now()
 	q.answer.State, q.endedAt = s, now
-	b.weigh(q)
+	b.accounts.weigh(q)
 	q.trim()
 	b.live.Remove(q.place)
 	if s == Denied {
 		q.place = b.denied.PushBack(q)
-		b.put(q, func(a *account) { a.waiting, a.denied = a.waiting-1, a.denied+1 })
+		b.accounts.put(q, func(a *account) { a.waiting, a.denied = a.waiting-1, a.denied+1 })
 		q.stands = b.standsUntil(q)
 		return
 	}
@@ -104,7 +104,7 @@ func (b *Broker) finish(q *Request, s State) {
 	}
 	q.place = b.ended.PushBack(q)
 	principal := q.accounts[1]
-	b.put(q, func(a *account) {
+	b.accounts.put(q, func(a *account) {
 		if a.waiting--; a == principal {
 			q.own = a.ended.PushBack(q)
 		}
@@ -134,11 +134,11 @@ func (b *Broker) forget(q *Request) {
 	}
 	if q.answer.State == Denied {
 		b.denied.Remove(q.place)
-		b.put(q, func(a *account) { a.denied-- })
+		b.accounts.put(q, func(a *account) { a.denied-- })
 		return
 	}
 	b.ended.Remove(q.place)
-	b.put(q, func(a *account) {
+	b.accounts.put(q, func(a *account) {
 		if a == q.accounts[1] {
 			a.ended.Remove(q.own)
 		}

@@ -47,7 +47,7 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 		s.share(q)
 		return q, nil
 	}
-	d, err := s.broker.granted(q)
+	d, err := s.broker.grants.draft(q)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *storage) share(q *Request) {
 }
 
 // amend changes the request with the id once the store has it.
-func (s *storage) amend(id string, f change) error {
+func (s *storage) amend(id string, f amendment) error {
 	for n := 0; ; n++ {
 		if n > 0 || !s.broker.has(id) {
 			if err := s.look(id, Key{}); err != nil {
@@ -92,7 +92,7 @@ func (s *storage) amend(id string, f change) error {
 	}
 }
 
-func (s *storage) amendOnce(id string, f change) error {
+func (s *storage) amendOnce(id string, f amendment) error {
 	q, d, row, ok, err := s.broker.draft(id, f)
 	if err != nil || !ok {
 		return err
@@ -104,7 +104,7 @@ func (s *storage) amendOnce(id string, f change) error {
 	return err
 }
 
-// look reads the request with the id, or those with the key, from the store, and ends those
+// look reads the request with the id, also one that has ended, or those with the key, from the store, and ends those
 // whose time is over, so that they are in nobody's way.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
@@ -121,7 +121,7 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrStore, err)
 	}
-	for _, row := range expire(rows, s.broker.learn(rows)) {
+	for _, row := range expire(rows, s.broker.learn(rows, id != "")) {
 		if _, err := s.store.PutApproval(ctx, row); err != nil && !errors.Is(err, backend.ErrStale) {
 			return fmt.Errorf("%w: %w", ErrStore, err)
 		}

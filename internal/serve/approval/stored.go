@@ -43,6 +43,8 @@ type draft struct {
 	shared    bool      // calls at several brokers wait for it
 	unasked   bool      // the client said that it asked nobody
 	stands    time.Time // until when a denial does
+
+	rejections []Rejection // answers that do not count
 }
 
 // A document is what a store keeps of a request beside the columns.
@@ -59,6 +61,8 @@ type document struct {
 	Shared    bool     `json:",omitempty"`
 	Unasked   bool     `json:",omitempty"`
 	Stands    time.Time
+
+	Rejections []Rejection `json:",omitempty"`
 }
 
 // A person is an approver as it is stored.
@@ -75,7 +79,7 @@ func (k Key) digest() string {
 
 // row returns q as the store is to keep it with d.
 func (q *Request) row(d draft) (backend.Approval, error) {
-	doc := document{Key: q.Key, Call: q.call, Steps: q.steps, Since: q.since, Via: q.Via, Needs: q.Needs, Size: q.Size, Answer: d.answer, Shared: d.shared, Unasked: d.unasked, Stands: d.stands}
+	doc := document{Key: q.Key, Call: q.call, Steps: q.steps, Since: q.since, Via: q.Via, Needs: q.Needs, Size: q.Size, Answer: d.answer, Shared: d.shared, Unasked: d.unasked, Stands: d.stands, Rejections: d.rejections}
 	if !isLive(d.answer.State) {
 		doc.Call, doc.Steps, doc.Since = q.trimmed()
 	}
@@ -91,7 +95,7 @@ func (q *Request) row(d draft) (backend.Approval, error) {
 
 // now returns q as it is, as a draft.
 func (q *Request) now() draft {
-	return draft{q.answer, q.approvers, q.shared, q.WasUnasked(), q.stands}
+	return draft{q.answer, q.approvers, q.shared, q.WasUnasked(), q.stands, q.rejections}
 }
 
 // read returns what the store keeps of a request.
@@ -103,7 +107,7 @@ func read(row backend.Approval) (document, draft, error) {
 	if doc.Key.digest() != row.Key || doc.Needs < 1 {
 		return doc, draft{}, fmt.Errorf("approval %s in the state database is not as it was written", row.ID)
 	}
-	d := draft{answer: doc.Answer, shared: doc.Shared, unasked: doc.Unasked, stands: doc.Stands}
+	d := draft{answer: doc.Answer, shared: doc.Shared, unasked: doc.Unasked, stands: doc.Stands, rejections: doc.Rejections}
 	d.answer.State = State(row.State)
 	for _, p := range doc.Approvers {
 		d.approvers = append(d.approvers, approver{p.Client, p.Person})
@@ -118,7 +122,7 @@ func (b *Broker) adopted(row backend.Approval, doc document) *Request {
 	}
 	q := &Request{
 		ID: row.ID, Key: doc.Key, Via: doc.Via, Needs: doc.Needs, Size: doc.Size, Created: row.Created, Expires: row.Expires,
-		call: doc.Call, steps: doc.Steps, since: doc.Since, accounts: b.accountsOf(doc.Call), answer: Answer{State: Pending},
+		call: doc.Call, steps: doc.Steps, since: doc.Since, accounts: b.accounts.of(doc.Call), answer: Answer{State: Pending},
 		answered: make(chan struct{}), unasked: make(chan struct{}), parked: true, foreign: true, announced: true,
 	}
 	b.allow(q)
@@ -129,6 +133,10 @@ func (b *Broker) adopted(row backend.Approval, doc document) *Request {
 func (b *Broker) take(q *Request, d draft, version int64) {
 	if version <= q.version {
 		return
+	}
+	if len(d.rejections) > len(q.rejections) {
+		q.rejections = d.rejections
+		b.change()
 	}
 	if q.version, q.shared = version, q.shared || d.shared; d.unasked {
 		q.leaveUnasked(Elicit)
@@ -160,7 +168,7 @@ func (b *Broker) take(q *Request, d draft, version int64) {
 }
 
 // learnHere takes over what the store says of requests, and returns those whose time is over.
-func (b *Broker) learnHere(rows []backend.Approval) (over []string) {
+func (b *Broker) learnHere(rows []backend.Approval, ended bool) (over []string) {
 	now := b.options.Now()
 	for _, row := range rows {
 		q := b.byID[row.ID]
@@ -190,6 +198,13 @@ func (b *Broker) learnHere(rows []backend.Approval) (over []string) {
 			q = b.adopted(row, doc)
 			b.begin(q)
 			b.take(q, d, row.Version)
+		case ended:
+			other := b.byKey[doc.Key]
+			q = b.adopted(row, doc)
+			b.begin(q)
+			if b.take(q, d, row.Version); other != nil {
+				b.byKey[doc.Key] = other
+			}
 		}
 	}
 	return over

@@ -391,6 +391,49 @@ func TestTwoPersonsElsewhere(t *testing.T) {
 	})
 }
 
+// TestTooLateElsewhere: C022. Answers at other replicas that come too late are in the history of
+// the request there and where the call waits, also where the replica first hears of the request
+// by them, and change nothing.
+func TestTooLateElsewhere(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		for _, approve := range []bool{true, false} {
+			one, two, three := c.replica(), c.replica(), c.replica()
+			q := one.opens(t, approve, 1)
+			two.Refresh(t.Context())
+			if err := one.Answer(q.ID, approve, approval.CLI, "ada", ""); err != nil {
+				t.Fatal(err)
+			}
+			late := func(r *replica, actor string) {
+				t.Helper()
+				err := r.Answer(q.ID, !approve, approval.CLI, actor, "no")
+				if rejected, ok := errors.AsType[*approval.RejectedError](err); !ok || rejected.Rejection.Kind != approval.TooLate || rejected.Record.Call.Session != "nightly" {
+					t.Fatalf("approve %t: %v", approve, err)
+				}
+			}
+			late(two, "bob")
+			if approve {
+				if err := one.uses(c, q); err != nil {
+					t.Fatal(err)
+				}
+			}
+			late(three, "eve")
+			for i, r := range []*replica{one, two, three} {
+				r.Refresh(t.Context())
+				a, ok := r.Find(q.ID)
+				if !ok || len(a.Rejections) != 2 || a.Rejections[0].Actor != "bob" || a.Rejections[1].Actor != "eve" || a.Rejections[1].Approve == approve {
+					t.Errorf("approve %t, replica %d: %+v", approve, i, a)
+				}
+				if want := map[bool]approval.State{true: approval.Consumed, false: approval.Denied}[approve]; a.Answer.State != want || a.Answer.Actor != "ada" {
+					t.Errorf("approve %t, replica %d: %+v", approve, i, a.Answer)
+				}
+			}
+			if again := one.opens(t, approve, 1); approve == (again.ID == q.ID) {
+				t.Errorf("approve %t: the next call has %s", approve, again.ID)
+			}
+		}
+	})
+}
+
 // TestWithdrawnElsewhere: a request ends with the only call that waits for it, and not while
 // another replica has one.
 func TestWithdrawnElsewhere(t *testing.T) {

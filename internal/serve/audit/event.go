@@ -9,7 +9,7 @@ import (
 
 // An Event is one of the types of this package that go on record, each as one JSON
 // object: [Decision], [Outcome], [Task], [Process], [Policy], [Session], [Switch],
-// [Conflict], [Operator], [Definition].
+// [Conflict], [Operator], [Answer], [Definition].
 type Event interface{ event() }
 
 func (Decision) event()   {}
@@ -21,6 +21,7 @@ func (Session) event()    {}
 func (Switch) event()     {}
 func (Conflict) event()   {}
 func (Operator) event()   {}
+func (Answer) event()     {}
 func (Definition) event() {}
 func (resumed) event()    {}
 
@@ -68,6 +69,23 @@ type Operator struct {
 	Call    uint64    `json:"call,omitempty"`
 	Actor   string    `json:"actor"`
 	Reason  string    `json:"reason,omitempty"`
+}
+
+// An Answer records what a person said to an approval where it does not count: they were too
+// late, or approve their own call. An answer that counts is on record with the decision that
+// it leads to.
+type Answer struct {
+	Time     time.Time `json:"time"`
+	Event    string    `json:"event"` // answer
+	Session  string    `json:"session"`
+	Upstream string    `json:"upstream"`
+	Tool     string    `json:"tool"`
+	Approval string    `json:"approval"`
+	Said     string    `json:"said"` // approve, deny
+	Kind     string    `json:"kind"` // why it does not count: late, own
+	Channel  string    `json:"channel"`
+	Actor    string    `json:"actor"`
+	Reason   string    `json:"reason,omitempty"` // what the person said to it
 }
 
 // A Definition records that a server says something else of a tool than what was accepted.

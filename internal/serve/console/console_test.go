@@ -412,6 +412,23 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// TestRejections: what somebody has said too late is in the history, which is searched for it,
+// and on the page of the approval.
+func TestRejections(t *testing.T) {
+	a := question(1, "deploy")
+	a.State, a.Actor, a.Channel = proxy.Denied, "ann", "web"
+	a.Rejections = []proxy.Rejection{{Kind: "late", Approve: true, Channel: "cli", Actor: "<b>bob", Reason: "fine", At: time.Now()}}
+	b, _ := visit(t, a)
+	for _, path := range []string{"/inbox", "/inbox?q=too+late", "/inbox/ap_1"} {
+		if _, body := b.get(path); !strings.Contains(body, "too late: approved by &lt;b&gt;bob via cli") {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+	if _, body := b.get("/inbox?q=too+early"); strings.Contains(body, "bob via cli") {
+		t.Error("the history has it without its words")
+	}
+}
+
 // TestManyQuestions: the oldest are shown first, and the others are pages away.
 func TestManyQuestions(t *testing.T) {
 	var many []proxy.ApprovalInfo

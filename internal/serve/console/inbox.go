@@ -65,6 +65,9 @@ func (c *Console) sorted(query string) (pending, ended []proxy.ApprovalInfo) {
 // query.
 func matches(a proxy.ApprovalInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
+	for _, r := range a.Rejections {
+		shown += " " + strings.ToLower(r.String())
+	}
 	for _, word := range strings.Fields(strings.ToLower(query)) {
 		if !strings.Contains(shown, word) {
 			return false

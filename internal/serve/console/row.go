@@ -159,6 +159,8 @@ func happened(id string, e *trail.Entry) *row {
 		r.Event, r.About = "tool changed", e.Tool
 	case "conflict":
 		r.About = conflict(e)
+	case "answer":
+		r.Event, r.Approval, r.Channel, r.About = "answer not counted", e.Approval, e.Channel, e.Said+" ("+e.Kind+")"
 	default:
 		return nil
 	}

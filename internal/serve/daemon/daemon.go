@@ -160,6 +160,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page,
+			Self: c.Approval.Self, People: c.Approval.People,
 			Asked:    func(a proxy.ApprovalInfo) { d.story.Asked(a); d.asking.asked(a) },
 			Answered: d.story.Answered,
 		},

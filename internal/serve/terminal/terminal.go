@@ -138,7 +138,14 @@ func Left(until time.Time) string { return text.Duration(max(0, time.Until(until
 
 // Shown is an approval as a person is asked about it, and how it stands.
 func Shown(a proxy.ApprovalInfo) string {
-	return fmt.Sprintf("%s\nState: %s%s", a.Question, a.State, answered(a))
+	shown := fmt.Sprintf("%s\nState: %s%s", a.Question, a.State, answered(a))
+	for _, r := range a.Rejections {
+		shown += fmt.Sprintf("\nNot counted, at %s: %s", r.At.Local().Format("15:04:05"), r)
+		if r.Reason != "" {
+			shown += fmt.Sprintf(": %q", r.Reason)
+		}
+	}
+	return shown
 }
 
 // answered says who gave the answer, and how.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
@@ -224,7 +225,11 @@ func (c *Call) sendProgress(n int, message string) {
 
 // Resolve answers an approval for a person, and logs who answered it where.
 func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reason string) error {
-	if err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason); err != nil {
+	err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason)
+	if rejected, ok := errors.AsType[*approval.RejectedError](err); ok {
+		return p.reject(rejected)
+	}
+	if err != nil {
 		return err
 	}
 	found, _ := p.Approvals.Find(id)
@@ -233,6 +238,21 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 		p.Approval.Answered(found)
 	}
 	return nil
+}
+
+// reject logs and puts on record an answer that does not count, and returns why it does not.
+func (p *Pipeline) reject(e *approval.RejectedError) error {
+	said, c := e.Rejection, e.Record.Call
+	what := map[bool]string{true: "approve", false: "deny"}[said.Approve]
+	p.Life.Log.Warn("an answer does not count: "+e.Error(), "said", what, "actor", text.Escape(said.Actor), "channel", said.Channel)
+	err := p.Admission.Append(p.Life.Ctx, audit.Answer{
+		Time: said.At, Event: "answer", Session: c.Session, Upstream: c.Upstream, Tool: audit.Bounded(c.Tool), Approval: e.Record.Request.ID,
+		Said: what, Kind: said.Kind, Channel: said.Channel, Actor: audit.Bounded(said.Actor), Reason: audit.Bounded(said.Reason),
+	})
+	if err != nil {
+		return fmt.Errorf("%w; and that is not on record: %w", e, err)
+	}
+	return e
 }
 
 // text returns the question for a person.

@@ -123,6 +123,8 @@ func (e *Entry) other(name string) *string {
 		return &e.Driver
 	case "task":
 		return &e.Task
+	case "said":
+		return &e.Said
 	}
 	return nil
 }

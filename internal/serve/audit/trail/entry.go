@@ -17,6 +17,7 @@ type Entry struct {
 	Process string  `json:"process"` // of a start, an end, a policy, a session
 	Driver  string  `json:"driver"`
 	Task    string  `json:"task"`
+	Said    string  `json:"said"` // by a person whose answer does not count
 
 	// What the other events have by the names of a decision is in these.
 	Active  []string `json:"active"`
