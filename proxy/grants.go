@@ -15,6 +15,16 @@ import (
 type Grant struct {
 	For  time.Duration
 	Like []string // the arguments whose values have to be the same, by name or path; empty: all
+
+	Session bool `json:",omitempty"` // until the session ends, after a day at the latest, instead of For
+}
+
+// Span says for how long g is, after the word "for".
+func (g Grant) Span() string {
+	if g.Session {
+		return "the session, a day at most"
+	}
+	return text.Exact(g.For)
 }
 
 // A GrantInfo is a grant that is valid.
@@ -31,6 +41,7 @@ type GrantInfo struct {
 	Actor     string     `json:"actor"`
 	Created   time.Time  `json:"created"`
 	Until     time.Time  `json:"until"`
+	ToEnd     bool       `json:"toEnd,omitempty"` // it ends with its session, and at Until at the latest
 	Uses      int        `json:"uses"`
 }
 
@@ -81,7 +92,7 @@ func (p *Proxy) Grants() []GrantInfo {
 	for _, g := range p.approvals.Grants().List() {
 		info := GrantInfo{
 			ID: g.ID, Approval: g.Approval, Session: g.Key.Session, Principal: g.Principal, Client: g.Client, Upstream: g.Upstream, Tool: g.Tool,
-			Like: []GrantPin{}, Channel: g.Channel, Actor: g.Actor, Created: g.Created, Until: g.Until, Uses: g.Uses,
+			Like: []GrantPin{}, Channel: g.Channel, Actor: g.Actor, Created: g.Created, Until: g.Until, ToEnd: g.ToEnd, Uses: g.Uses,
 		}
 		for _, pin := range g.Pins {
 			info.Like = append(info.Like, GrantPin{pin.Field, pin.Value})
@@ -89,6 +100,13 @@ func (p *Proxy) Grants() []GrantInfo {
 		list = append(list, info)
 	}
 	return list
+}
+
+// endGrants ends the grants of a session that has ended.
+func (p *Proxy) endGrants(session string) {
+	if err := p.approvals.Grants().EndSession(session); err != nil {
+		p.life.Log.Warn("grants of a session that has ended are still listed", "session", session, "error", err)
+	}
 }
 
 // Revoke ends a grant. The next call is asked about.

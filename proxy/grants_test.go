@@ -80,6 +80,31 @@ func TestGrant(t *testing.T) {
 	})
 }
 
+// TestGrantOfSession: a grant for the session ends with it.
+func TestGrantOfSession(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		if l.http && l.modern {
+			return // its session is that of the principal, and has no end
+		}
+		s := start(t, setup{change: func(o *proxy.Options) {
+			o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: atOnce, Grants: time.Hour}
+		}})
+		c := s.connect(l, "")
+		id := c.parked("deploy", `{"n":1}`)
+		err := s.proxy.Answer(id, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{Session: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.must("deploy", `{"n":1}`)
+		c.must("deploy", `{ "n":1}`)
+		if all := s.proxy.Grants(); len(all) != 1 || !all[0].ToEnd || all[0].Uses != 1 {
+			t.Errorf("%+v", all)
+		}
+		c.close()
+		s.eventually("the grant ends with its session", func() bool { return len(s.proxy.Grants()) == 0 })
+	})
+}
+
 // TestGrantForwards: what nobody was shown is not forwarded.
 func TestGrantForwards(t *testing.T) {
 	s, c, _, _ := granted(t, legs()[0])

@@ -206,6 +206,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	p.admission = admission.New(admission.Options{
 		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
+		Ended: p.endGrants,
 	})
 	if p.durable != nil {
 		p.rounds = rounds.New(p.durable, p.admission, p.life)

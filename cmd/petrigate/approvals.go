@@ -44,6 +44,7 @@ func approvalsWatch(s stdio) *cobra.Command {
 		Long: "watch shows each call that waits for approval, whole, as soon as it waits, and takes an answer:\n" +
 			"  y             approve it, once\n" +
 			"  n [REASON]    deny it; the agent is told the reason\n" +
+			"  g             approve it, and calls like it for a while: asks for how long, and what has to stay the same\n" +
 			"  s             skip it: it waits on\n" +
 			"  q             quit; nothing is answered\n" +
 			"Enter alone is no answer, and neither is what was typed before the question was there. It follows all\n" +

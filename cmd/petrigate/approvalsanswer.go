@@ -12,7 +12,8 @@ func approvalsApprove(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "approve ID", Short: "Approve one call, once", Args: cobra.ExactArgs(1),
 		Long: "approve lets one call pass, once, with exactly the arguments that are shown. At a terminal it shows the call\n" +
-			"and asks once more; elsewhere it requires --yes. With --for, calls like it pass without a question for a while:\n" +
+			"and asks once more; elsewhere it requires --yes. With --for, calls like it pass without a question for a while,\n" +
+			"or with --for session until its session ends (after a day at the latest):\n" +
 			"those of the same session and tool whose arguments have the same members, and the same values where --like\n" +
 			"names them. approvals grants lists what was given, approvals revoke ends it.",
 	}
@@ -35,7 +36,7 @@ func approvalsApprove(s stdio) *cobra.Command {
 		if !*yes && a.State == proxy.Pending {
 			question := terminal.Shown(a)
 			if grant != nil {
-				question += "\n" + wants(grant)
+				question += "\n" + terminal.Wants(grant)
 			}
 			if err := terminal.Confirm(c.Context(), s.in, s.out, question); err != nil {
 				return err

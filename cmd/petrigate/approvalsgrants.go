@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,13 +26,21 @@ func approvalsGrants(s stdio) *cobra.Command {
 			for _, g := range all {
 				by := text.Excerpt(cmp.Or(g.Client, "a client"), 30) + " (" + text.Excerpt(g.Principal, 30) + ")"
 				rows = append(rows, []string{
-					g.ID, terminal.Left(g.Until), fmt.Sprint(g.Uses), text.Excerpt(g.Actor, 40), by, g.Session,
+					g.ID, left(g), fmt.Sprint(g.Uses), text.Excerpt(g.Actor, 40), by, g.Session,
 					text.Excerpt(g.Upstream+"."+g.Tool, 80) + " " + alike(g),
 				})
 			}
 			return text.Table(s.out, "no grants", "ID|LEFT|USES|GIVEN BY|TO|SESSION|CALLS", rows)
 		}, err
 	})
+}
+
+// left is how long a grant still is.
+func left(g proxy.GrantInfo) string {
+	if g.ToEnd {
+		return "session, or " + terminal.Left(g.Until)
+	}
+	return terminal.Left(g.Until)
 }
 
 // alike says what the calls of a grant have in common.
@@ -66,12 +73,34 @@ func approvalsRevoke(s stdio) *cobra.Command {
 
 // grantFlags are those of a verb that can give a grant.
 type grantFlags struct {
-	time time.Duration
+	span span
 	like []string
 }
 
+// A span is the value of --for: a time, or the session.
+type span proxy.Grant
+
+func (s *span) String() string {
+	switch {
+	case s.Session:
+		return "session"
+	case s.For == 0:
+		return ""
+	}
+	return s.For.String()
+}
+
+func (s *span) Type() string { return "time" }
+
+// Set reads a time, or "session".
+func (s *span) Set(word string) error {
+	g, err := terminal.ReadSpan(word)
+	*s = span(g)
+	return err
+}
+
 func (f *grantFlags) add(c *cobra.Command) {
-	c.Flags().DurationVar(&f.time, "for", 0, "approve calls like this one too for this `time`, at most 1h, in its session")
+	c.Flags().Var(&f.span, "for", "approve calls like this one too for this `time`, at most 1h, in its session; session: until that ends")
 	c.Flags().StringArrayVar(&f.like, "like", nil, "with --for: an `argument` that has to stay as it is, by name or path ($.a.b); without it all have to")
 }
 
@@ -82,17 +111,8 @@ func (f *grantFlags) grant(c *cobra.Command) (*proxy.Grant, error) {
 		return nil, usage("--like requires --for, which says for how long calls like this one are approved")
 	case !c.Flags().Changed("for"):
 		return nil, nil
-	case f.time <= 0:
-		return nil, usage("--for requires a time, for example 10m")
 	}
-	return &proxy.Grant{For: f.time, Like: f.like}, nil
-}
-
-// wants says to the person what a grant would be.
-func wants(g *proxy.Grant) string {
-	like := "exactly these arguments"
-	if len(g.Like) > 0 {
-		like = "the same " + text.And(text.EscapeAll(g.Like)) + ", and any values of its other arguments"
-	}
-	return fmt.Sprintf("For %s, calls of this tool in this session with %s would pass without a question.", text.Exact(g.For), like)
+	g := proxy.Grant(f.span)
+	g.Like = f.like
+	return &g, nil
 }

@@ -126,7 +126,7 @@ func (o *office) stands(id string, want proxy.ApprovalState) proxy.ApprovalInfo 
 
 const (
 	askDeploy = "require human-approval before deploy\n"
-	prompt    = "Approve? y, n [REASON], s (skip), q (quit): "
+	prompt    = "Approve? y, n [REASON], g (and calls like it), s (skip), q (quit): "
 )
 
 // TestWatch: a person answers one question after the other. Only what was typed after a
@@ -185,6 +185,61 @@ func TestWatch(t *testing.T) {
 	w.expect(id + " waits on")
 	w.expect("No call waits")
 	o.stands(id, proxy.Pending)
+	w.keys("q\n")
+	if code, out := w.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// TestWatchGrants: a person approves a call and calls like it: they say for how long and what
+// has to stay the same, see what that allows, and say yes once more. What they typed ahead is no
+// such yes, and each step can be left.
+func TestWatchGrants(t *testing.T) {
+	dir := runtimeDir(t)
+	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "approvals", "watch")
+	w.expect("No proxy runs yet")
+	o := openOffice(t, dir, askDeploy)
+	w.expect("No call waits")
+	id := o.asks("deploy", `{"to":"staging","n":1}`)
+	const span, like, last = "For how long do calls like it pass? ", "What has to stay the same? Names, with commas, of: n, to", "Approve it, and grant that? [y/N] "
+	step := func(keys, want string) {
+		t.Helper()
+		w.keys(keys + "\n")
+		w.expect(want)
+		if len(o.proxy.Grants()) > 0 {
+			t.Error("it is granted already")
+		}
+		o.stands(id, proxy.Pending)
+	}
+	w.expect(prompt)
+	step("g", span)
+	step("", prompt)
+	step("g", span)
+	step("forever", "a time is required, for example 10m, or session.")
+	w.expect(span)
+	step("session", like)
+	step("to\ny", "For the session, a day at most, calls of this tool in this session with the same to, and any values of its other arguments would pass without a question.")
+	w.expect(last)
+	step("", "Nothing is granted, and nothing is answered.")
+	w.expect(prompt)
+	step("g", span)
+	step("10m", like)
+	step("nope", last)
+	step("y", `the call has no single argument "nope"`)
+	w.expect(prompt)
+	step("g", span)
+	step("session", like)
+	step(" to ,", last)
+	w.keys("y\n")
+	w.expect("Calls like it pass for the session, a day at most; petrigate approvals grants lists them")
+	w.expect("No call waits")
+	all := o.proxy.Grants()
+	if len(all) != 1 || !all[0].ToEnd || all[0].Like[0].Field != "to" || all[0].Actor != "ann" || all[0].Approval != id {
+		t.Errorf("%+v", all)
+	}
+	if got := o.call("deploy", `{"to":"staging","n":2}`); strings.Contains(got, "has been asked") {
+		t.Error(got)
+	}
 	w.keys("q\n")
 	if code, out := w.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, out)

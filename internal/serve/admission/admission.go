@@ -25,6 +25,7 @@ type Options struct {
 	Redactor   *audit.Redactor            // of arguments and results; nil: only hashes go on record
 	Process    string                     // names this process in records; empty: nothing does
 	Meter      Meter                      // nil: nobody counts
+	Ended      func(session string)       // is told of each session that has ended; nil: nobody is
 }
 
 // An Admission decides on calls. It is safe for concurrent use.
@@ -37,6 +38,7 @@ type Admission struct {
 	kill     Switch // nil: none
 	redactor *audit.Redactor
 	process  string
+	onEnd    func(session string)
 
 	generation inForce
 	counts     counts
@@ -49,7 +51,7 @@ type Admission struct {
 func New(o Options) *Admission {
 	a := &Admission{
 		ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, watch: Watch{o.Observer, o.Meter},
-		kill: o.Switch, redactor: o.Redactor, process: o.Process,
+		kill: o.Switch, redactor: o.Redactor, process: o.Process, onEnd: o.Ended,
 	}
 	if a.where == nil {
 		a.where = gate.Position.String
@@ -98,6 +100,9 @@ func (a *Admission) Touch(ctx context.Context, k Key, now time.Time) error {
 func (a *Admission) End(ctx context.Context, k Key) error {
 	a.counts.forget(k.Session)
 	a.session(ctx, "session closed", k, a.now())
+	if a.onEnd != nil {
+		a.onEnd(k.Session)
+	}
 	return a.ledger.End(ctx, k)
 }
 

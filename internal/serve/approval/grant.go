@@ -18,8 +18,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// MaxGrant is the longest time that a grant may be valid.
-const MaxGrant = time.Hour
+const (
+	MaxGrant   = time.Hour      // the longest time that a grant may be valid
+	MaxSession = 24 * time.Hour // of one that ends with its session, which may have no end
+)
 
 const (
 	maxGrants    = 100  // of one session
@@ -44,6 +46,7 @@ type Grant struct {
 	Actor     string
 	Created   time.Time
 	Until     time.Time
+	ToEnd     bool `json:",omitempty"` // it ends with its session, and at Until at the latest
 	Uses      int
 
 	version int64
@@ -53,6 +56,8 @@ type Grant struct {
 type Terms struct {
 	For  time.Duration
 	Like []string // the arguments that have to stay as they are; empty: all
+
+	Session bool // as long as the session is there, instead of For
 }
 
 // covers reports whether g approves q, of which the arguments are a.
@@ -65,8 +70,12 @@ func (g *Grant) covers(q *Request, a arguments) bool {
 
 // String says what g allows, for logs and records.
 func (g *Grant) String() string {
-	return fmt.Sprintf("%s: %s on %s with the same %s, until %s", g.ID, text.Escape(g.Tool), text.Escape(g.Upstream),
-		strings.Join(g.Like(), ", "), g.Until.UTC().Format(time.RFC3339))
+	end := ""
+	if g.ToEnd {
+		end = "the end of its session, or "
+	}
+	return fmt.Sprintf("%s: %s on %s with the same %s, until %s%s", g.ID, text.Escape(g.Tool), text.Escape(g.Upstream),
+		strings.Join(g.Like(), ", "), end, g.Until.UTC().Format(time.RFC3339))
 }
 
 // Like names what has to stay as it is.
@@ -86,13 +95,20 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	switch {
 	case most <= 0:
 		return nil, errors.New("this proxy gives no grants: approval.grants is false")
-	case t.For <= 0 || t.For > most:
+	case t.Session && t.For != 0:
+		return nil, errors.New("a grant is for a time or for the session, not both")
+	case t.Session && most < MaxGrant:
+		return nil, fmt.Errorf("a grant is for %s at most, as approval.grants says, and a session may last longer; say for how long", text.Exact(most))
+	case !t.Session && (t.For <= 0 || t.For > most):
 		return nil, fmt.Errorf("a grant is for %s at most", text.Exact(most))
 	case q.Needs > 1:
 		return nil, fmt.Errorf("approval %s needs %d persons, and there are no grants for such calls", q.ID, q.Needs)
 	}
 	if q.call.Masked > 0 {
 		return nil, errors.New("there are no grants for calls with values that approval.mask hides")
+	}
+	if t.Session {
+		t.For = MaxSession
 	}
 	a := readArguments(q.call)
 	if a.shape == "" {
@@ -104,7 +120,7 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}
 	return &Grant{
 		ID: "gr_" + rand.Text()[:8], Approval: q.ID, Key: q.Key, Principal: q.call.Principal, Client: clip(q.call.Client, maxKept),
-		Upstream: q.call.Upstream, Tool: clip(q.call.Tool, maxKept), Pins: pins, Shape: a.shape, Channel: channel, Actor: actor, Created: now, Until: now.Add(t.For),
+		Upstream: q.call.Upstream, Tool: clip(q.call.Tool, maxKept), Pins: pins, Shape: a.shape, Channel: channel, Actor: actor, Created: now, Until: now.Add(t.For), ToEnd: t.Session,
 	}, nil
 }
 
@@ -188,6 +204,29 @@ func (s *Grants) draft(q *Request) (draft, error) {
 		return q.now(), err
 	}
 	return q.approve(g, s.now()), nil
+}
+
+// EndSession ends the grants of a session that has ended, as far as they are known here. Its
+// error is of those that the store still has: nobody can use them.
+func (s *Grants) EndSession(session string) error {
+	if s.empty() {
+		return nil
+	}
+	var failed error
+	for g := range filter(s.List(), func(g Grant) bool { return g.Key.Session == session }) {
+		if _, err := s.Revoke(g.ID); errors.Is(err, ErrStore) {
+			failed = errors.Join(failed, fmt.Errorf("grant %s: %w", g.ID, err))
+		}
+	}
+	return failed
+}
+
+// most is how long a grant of the store may be valid at most.
+func (g *Grant) most() time.Duration {
+	if g.ToEnd {
+		return MaxSession
+	}
+	return MaxGrant
 }
 
 // use finds a grant that approves q, and counts the use.
@@ -278,7 +317,7 @@ func (s *Grants) learn(row backend.Approval) error {
 	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {
 		return fmt.Errorf("grant %s in the state database is not as it was written", row.ID)
 	}
-	if State(row.State) != Approved || !s.now().Before(g.Until) || g.Until.Sub(g.Created) > MaxGrant {
+	if State(row.State) != Approved || !s.now().Before(g.Until) || g.Until.Sub(g.Created) > g.most() {
 		s.drop(g.ID)
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -55,7 +56,7 @@ func (w wanted) open(t *testing.T, b *Broker) *Request {
 func (w wanted) give(t *testing.T, b *Broker, d time.Duration, like ...string) *Grant {
 	t.Helper()
 	q := w.open(t, b)
-	g, err := b.Grant(q.ID, Terms{d, like}, CLI, "bob")
+	g, err := b.Grant(q.ID, Terms{For: d, Like: like}, CLI, "bob")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,6 +199,56 @@ func TestGrantEnds(t *testing.T) {
 	}
 }
 
+// TestGrantOfSession: a grant for the session ends with it, and after a day at the latest; it
+// can be revoked, and those of other sessions go on.
+func TestGrantOfSession(t *testing.T) {
+	b, clock := newGranting()
+	b.options.Grants = time.Hour
+	call := func(session string, n int) wanted {
+		w := edit(fmt.Sprintf(`{"to":"a","n":%d}`, n))
+		w.session = session
+		return w
+	}
+	give := func(session string, n int) *Grant {
+		t.Helper()
+		q := call(session, n).open(t, b)
+		g, err := b.Grant(q.ID, Terms{Session: true, Like: []string{"to"}}, CLI, "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(b.Answer(q.ID, true, CLI, "bob", ""), b.Grants().Add(g)); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	g := give("s", 0)
+	if said := g.String(); !strings.HasSuffix(said, "until the end of its session, or 2026-01-03T03:04:05Z") {
+		t.Error(said)
+	}
+	give("other", 0)
+	clock.at = clock.at.Add(23 * time.Hour)
+	if !call("s", 1).passes(t, b) {
+		t.Error("it ends before its session")
+	}
+	if err := b.Grants().EndSession("s"); err != nil {
+		t.Error(err)
+	}
+	if all := b.Grants().List(); len(all) != 1 || all[0].Key.Session != "other" {
+		t.Errorf("%+v", all)
+	}
+	if call("s", 2).passes(t, b) || !call("other", 1).passes(t, b) {
+		t.Error("another session has ended")
+	}
+	clock.at = clock.at.Add(time.Hour)
+	if call("other", 2).passes(t, b) || len(b.Grants().List()) != 0 {
+		t.Error("it outlives a day")
+	}
+	revoked := give("other", 3)
+	if _, err := b.Grants().Revoke(revoked.ID); err != nil || call("other", 4).passes(t, b) {
+		t.Error("it is not revoked", err)
+	}
+}
+
 // TestGrantTerms: what cannot be granted.
 func TestGrantTerms(t *testing.T) {
 	const args = `{"path":"a","deep":{"n":[1,2]},"Key":1,"key":2}`
@@ -209,15 +260,17 @@ func TestGrantTerms(t *testing.T) {
 		"this proxy gives no grants: approval.grants is false": {func(b *Broker, _ *wanted) { b.options.Grants = -1 }, Terms{For: time.Minute}, CLI},
 		"a grant is for 30m at most":                           {nil, Terms{For: 31 * time.Minute}, CLI},
 		"a grant is for 1h at most":                            {func(b *Broker, _ *wanted) { b.options.Grants = 3 * time.Hour }, Terms{For: 2 * time.Hour}, CLI},
+		"a grant is for 30m at most, as approval.grants says":  {nil, Terms{Session: true}, CLI},
+		"for a time or for the session, not both":              {nil, Terms{For: time.Minute, Session: true}, CLI},
 		"needs 2 persons, and there are no grants":             {func(_ *Broker, w *wanted) { w.persons = 2 }, Terms{For: time.Minute}, CLI},
 		"was not put to anybody where this answer comes from":  {nil, Terms{For: time.Minute}, Elicit},
 		"is to be answered via web only":                       {func(_ *Broker, w *wanted) { w.via = Web }, Terms{For: time.Minute}, CLI},
-		`the call has no single argument "paht"`:               {nil, Terms{time.Minute, []string{"paht"}}, CLI},
-		`the call has no single argument "$.deep.n[*]"`:        {nil, Terms{time.Minute, []string{"$.deep.n[*]"}}, CLI},
-		`the call has no single argument "key"`:                {nil, Terms{time.Minute, []string{"key"}}, CLI},
-		`"$.": a key is missing after the dot`:                 {nil, Terms{time.Minute, []string{"$."}}, CLI},
-		"an argument that is to stay as it is has no name":     {nil, Terms{time.Minute, []string{"path", ""}}, CLI},
-		"a grant names 20 arguments at most":                   {nil, Terms{time.Minute, make([]string, 21)}, CLI},
+		`the call has no single argument "paht"`:               {nil, Terms{For: time.Minute, Like: []string{"paht"}}, CLI},
+		`the call has no single argument "$.deep.n[*]"`:        {nil, Terms{For: time.Minute, Like: []string{"$.deep.n[*]"}}, CLI},
+		`the call has no single argument "key"`:                {nil, Terms{For: time.Minute, Like: []string{"key"}}, CLI},
+		`"$.": a key is missing after the dot`:                 {nil, Terms{For: time.Minute, Like: []string{"$."}}, CLI},
+		"an argument that is to stay as it is has no name":     {nil, Terms{For: time.Minute, Like: []string{"path", ""}}, CLI},
+		"a grant names 20 arguments at most":                   {nil, Terms{For: time.Minute, Like: make([]string, 21)}, CLI},
 		"there are no grants for calls whose arguments are that long, or are not read by all in one way": {func(_ *Broker, w *wanted) {
 			w.arguments = `{"a":"` + strings.Repeat("x", maxAlike) + `"}`
 		}, Terms{For: time.Minute}, CLI},

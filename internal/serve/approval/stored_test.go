@@ -254,6 +254,42 @@ func TestGrantsElsewhere(t *testing.T) {
 	})
 }
 
+// TestSessionGrantsElsewhere: a grant for the session is known to all replicas, and ends at all of
+// them with the session, wherever that ends.
+func TestSessionGrantsElsewhere(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		a, b := c.replica(), c.replica()
+		q := a.opens(t, "first", 1)
+		g, err := a.Grant(q.ID, approval.Terms{Session: true, Like: []string{"to"}}, approval.CLI, "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(a.Answer(q.ID, true, approval.CLI, "bob", ""), a.Grants().Add(g)); err != nil {
+			t.Fatal(err)
+		}
+		c.at.Add(int64((2 * time.Hour).Seconds()))
+		b.Refresh(t.Context())
+		if all := b.Grants().List(); len(all) != 1 || !all[0].ToEnd {
+			t.Fatalf("%+v", all)
+		}
+		if q := b.opens(t, "second", 1); b.Status(q).Grant != g.ID || b.uses(c, q) != nil {
+			t.Error("it is not used elsewhere")
+		}
+		if err := errors.Join(b.Grants().EndSession("another"), b.Grants().EndSession("nightly")); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []*replica{b, a} { // a has not heard of it
+			if q := r.opens(t, "third", 1); stateOf(r, q) != approval.Pending {
+				t.Error("it outlives its session")
+			}
+			r.Refresh(t.Context())
+			if all := r.Grants().List(); len(all) != 0 {
+				t.Errorf("%+v", all)
+			}
+		}
+	})
+}
+
 // TestGrantRaces: of replicas that use a grant at once each use is counted, and none uses it
 // after another has revoked it.
 func TestGrantRaces(t *testing.T) {

@@ -78,7 +78,7 @@ func (d *desk) Answer(id string, a proxy.Answer) error {
 			one.State, one.Channel, one.Actor, one.Reason = map[bool]proxy.ApprovalState{true: proxy.Approved, false: proxy.Denied}[a.Approve], a.Channel, a.Actor, a.Reason
 			d.answers = append(d.answers, fmt.Sprint(id, " ", a.Approve, " ", a.Channel, " ", a.Person, " ", a.Actor, " ", a.Reason))
 			if a.Grant != nil {
-				d.answers = append(d.answers, fmt.Sprint("granted for ", a.Grant.For, " like ", a.Grant.Like))
+				d.answers = append(d.answers, fmt.Sprint("granted for ", a.Grant.For, " like ", a.Grant.Like, " session ", a.Grant.Session))
 			}
 			return nil
 		}
@@ -392,7 +392,7 @@ func TestGrants(t *testing.T) {
 	masked.Masked = 1
 	b, _ := visit(t, q, masked)
 	_, page := b.get("/inbox")
-	if strings.Count(page, "Let calls like this one") != 1 || !strings.Contains(page, `name="like" value="&lt;b&gt;" checked`) || strings.Contains(page, "<i>") {
+	if strings.Count(page, "Let calls like this one") != 1 || !strings.Contains(page, "nobody allows what they do not see") || !strings.Contains(page, `name="like" value="&lt;b&gt;" checked`) || strings.Contains(page, "<i>") {
 		t.Error(page)
 	}
 	for _, form := range []url.Values{{"id": {"ap_1"}}, {"for": {"10m"}}, {"id": {"ap_1"}, "for": {"always"}}} {
@@ -402,9 +402,11 @@ func TestGrants(t *testing.T) {
 	}
 	b.post("/grant", url.Values{"id": {"ap_1"}, "for": {"10m"}, "like": {"to"}})
 	b.post("/grant", url.Values{"id": {"ap_1"}, "for": {"10m"}})
+	b.desk.approvals = append(b.desk.approvals, question(3, "deploy"))
+	b.post("/grant", url.Values{"id": {"ap_3"}, "for": {"session"}})
 	b.post("/revoke", url.Values{"id": {"gr_1"}})
 	b.post("/revoke", url.Values{"id": {"gr_9"}})
-	if want := "ap_1 true web uid 1000 ann ; granted for 10m0s like [to]; revoked gr_1 ann"; b.desk.told() != want {
+	if want := "ap_1 true web uid 1000 ann ; granted for 10m0s like [to] session false; ap_3 true web uid 1000 ann ; granted for 0s like [] session true; revoked gr_1 ann"; b.desk.told() != want {
 		t.Error(b.desk.told())
 	}
 	if _, page := b.get("/inbox"); !strings.Contains(page, "calls like it pass for 10m") || !strings.Contains(page, "is answered already") || !strings.Contains(page, "gr_9 is not revoked") {

@@ -15,18 +15,22 @@ import (
 // grant approves one call, and lets calls like it pass for a while.
 func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	v, id := visitorOf(r), r.PostForm.Get("id")
-	d, err := time.ParseDuration(r.PostForm.Get("for"))
+	g := proxy.Grant{Like: r.PostForm["like"], Session: r.PostForm.Get("for") == "session"}
+	var err error
+	if !g.Session {
+		g.For, err = time.ParseDuration(r.PostForm.Get("for"))
+	}
 	if err != nil || id == "" {
 		c.fail(w, r, http.StatusBadRequest, "The form says neither which call, nor for how long.")
 		return
 	}
 	err = c.options.Proxy.Answer(id, proxy.Answer{
-		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Grant: &proxy.Grant{For: d, Like: r.PostForm["like"]},
+		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Grant: &g,
 	})
 	if err != nil {
 		c.doors.note(r, fmt.Sprintf("%s: %v.", text.Escape(id), err))
 	} else {
-		c.doors.note(r, fmt.Sprintf("%s is approved, and calls like it pass for %s. The grant is listed below, and can be revoked.", id, text.Exact(d)))
+		c.doors.note(r, fmt.Sprintf("%s is approved, and calls like it pass for %s. The grant is listed below, and can be revoked.", id, g.Span()))
 	}
 	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
 }

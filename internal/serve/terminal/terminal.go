@@ -116,7 +116,7 @@ func Answer(w io.Writer, client *control.Client, a proxy.ApprovalInfo, answer co
 	past := map[bool]string{true: "approved", false: "denied"}[answer.Approve]
 	_, err := fmt.Fprintf(w, "%s %s: %s on %s\n%s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream), next(a, answer.Approve))
 	if err == nil && answer.Grant != nil {
-		_, err = fmt.Fprintf(w, "Calls like it pass for %s; petrigate approvals grants lists them, approvals revoke ends that.\n", text.Exact(answer.Grant.For))
+		_, err = fmt.Fprintf(w, "Calls like it pass for %s; petrigate approvals grants lists them, approvals revoke ends that.\n", answer.Grant.Span())
 	}
 	return err
 }

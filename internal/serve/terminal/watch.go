@@ -38,7 +38,8 @@ type watch struct {
 
 	shown  *proxy.ApprovalInfo // before the person; nil: none
 	client *control.Client     // that has it
-	denies bool                // the person is asked for the reason
+	stage  stage               // what the person is asked for
+	grant  proxy.Grant         // as far as the person has said what they want
 	armed  <-chan time.Time    // when answers begin to count; nil: they do
 	idle   string              // what was said last while there was no question
 }
@@ -126,7 +127,7 @@ func (w *watch) ask() {
 	if w.shown != nil {
 		return
 	}
-	w.denies, w.armed = false, nil
+	w.stage, w.armed = atCall, nil
 	var open []located
 	for id, o := range w.overview.all() {
 		if o.it.State == proxy.Pending && !w.done[id] {
@@ -167,12 +168,20 @@ func (w *watch) rest() {
 }
 
 func (w *watch) prompt() {
-	switch {
-	case w.shown == nil || w.armed != nil:
-	case w.denies:
+	if w.shown == nil || w.armed != nil {
+		return
+	}
+	switch w.stage {
+	case atReason:
 		w.say("Reason, for the agent (Enter: none): ")
-	default:
-		w.say("Approve? y, n [REASON], s (skip), q (quit): ")
+	case atSpan:
+		w.say("For how long do calls like it pass? 10m, or session (Enter: back): ")
+	case atLike:
+		w.say("What has to stay the same? Names, with commas, of: %s (Enter: all of it): ", w.names())
+	case atGrant:
+		w.say("Approve it, and grant that? [y/N] ")
+	case atCall:
+		w.say("Approve? y, n [REASON], g (and calls like it), s (skip), q (quit): ")
 	}
 }
 
@@ -181,18 +190,22 @@ func (w *watch) answer(line string) (quit bool) {
 	word, rest, _ := strings.Cut(line, " ")
 	word, rest = strings.ToLower(word), strings.TrimSpace(rest)
 	switch {
-	case w.denies:
-		w.resolve(false, line)
+	case w.stage == atReason:
+		w.give(control.Answer{Reason: line})
+	case w.stage != atCall:
+		w.takeGrant(line)
 	case rest == "" && (word == "q" || word == "quit"):
 		return true
 	case w.shown == nil:
 	case rest == "" && (word == "y" || word == "yes"):
-		w.resolve(true, "")
+		w.give(control.Answer{Approve: true})
 	case (word == "n" || word == "no") && rest == "":
-		w.denies = true
+		w.stage = atReason
 		w.prompt()
 	case word == "n" || word == "no":
-		w.resolve(false, strings.TrimPrefix(rest, "because "))
+		w.give(control.Answer{Reason: strings.TrimPrefix(rest, "because ")})
+	case rest == "" && (word == "g" || word == "grant"):
+		w.startGrant()
 	case rest == "" && (word == "s" || word == "skip"):
 		w.say("%s waits on; petrigate approvals shows it.\n", w.shown.ID)
 		w.done[w.shown.ID], w.shown = true, nil
@@ -202,11 +215,19 @@ func (w *watch) answer(line string) (quit bool) {
 	return false
 }
 
-// resolve answers the question that is before the person.
-func (w *watch) resolve(approve bool, reason string) {
-	w.done[w.shown.ID] = true
-	if err := Answer(w.out, w.client, *w.shown, control.Answer{Approve: approve, Actor: w.actor, Reason: reason}); err != nil {
+// give answers the question that is before the person. A grant that cannot be had leaves the
+// question open.
+func (w *watch) give(a control.Answer) {
+	a.Actor = w.actor
+	err := Answer(w.out, w.client, *w.shown, a)
+	if err != nil {
 		w.say("%v\n", err)
 	}
+	if now, look := w.client.Approval(w.shown.ID); err != nil && a.Grant != nil && look == nil && now.State == proxy.Pending {
+		w.stage = atCall
+		w.prompt()
+		return
+	}
+	w.done[w.shown.ID] = true
 	w.shown = nil
 }

@@ -1,0 +1,104 @@
+package terminal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// ReadSpan reads for how long a grant is to be: a time such as 10m, or "session".
+func ReadSpan(word string) (proxy.Grant, error) {
+	if word == "session" {
+		return proxy.Grant{Session: true}, nil
+	}
+	d, err := time.ParseDuration(word)
+	if err != nil || d <= 0 {
+		return proxy.Grant{}, errors.New("a time is required, for example 10m, or session")
+	}
+	return proxy.Grant{For: d}, nil
+}
+
+// Wants says to the person what a grant would be.
+func Wants(g *proxy.Grant) string {
+	like := "exactly these arguments"
+	if len(g.Like) > 0 {
+		like = "the same " + text.And(text.EscapeAll(g.Like)) + ", and any values of its other arguments"
+	}
+	return fmt.Sprintf("For %s, calls of this tool in this session with %s would pass without a question.", g.Span(), like)
+}
+
+// A stage is what the person at a watch is asked for.
+type stage int
+
+const (
+	atCall   stage = iota // whether the call is approved
+	atReason              // why it is denied
+	atSpan                // for how long calls like it are
+	atLike                // which arguments of them have to stay as they are
+	atGrant               // whether all that is meant
+)
+
+// startGrant begins to ask for a grant, where calls like the one that is shown can have one.
+func (w *watch) startGrant() {
+	switch {
+	case w.shown.Masked > 0:
+		w.say("There are no grants for calls with masked values: nobody allows what they do not see.\n")
+	case w.shown.Needs > 1:
+		w.say("There are no grants for calls that several persons approve.\n")
+	default:
+		w.stage = atSpan
+	}
+	w.prompt()
+}
+
+// takeGrant takes one line of what a person wants of a grant. An empty span cancels it.
+func (w *watch) takeGrant(line string) {
+	switch w.stage {
+	case atSpan:
+		g, err := ReadSpan(line)
+		switch {
+		case line == "":
+			w.stage = atCall
+		case err != nil:
+			w.say("%v.\n", err)
+		default:
+			w.grant, w.stage = g, atLike
+		}
+		w.prompt()
+	case atLike:
+		w.grant.Like = nil
+		for name := range strings.SplitSeq(line, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				w.grant.Like = append(w.grant.Like, name)
+			}
+		}
+		w.stage = atGrant
+		w.say("%s approves %s on %s now. %s\n", w.shown.ID, text.Escape(w.shown.Tool), text.Escape(w.shown.Upstream), Wants(&w.grant))
+		w.armed = time.After(armDelay) // what was typed ahead does not count
+	default:
+		if word := strings.ToLower(line); word != "y" && word != "yes" {
+			w.say("Nothing is granted, and nothing is answered.\n")
+			w.stage = atCall
+			w.prompt()
+			return
+		}
+		w.give(control.Answer{Approve: true, Grant: &w.grant})
+	}
+}
+
+// names are those of the arguments of the call that is shown.
+func (w *watch) names() string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(w.shown.Arguments, &all) != nil || len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(text.EscapeAll(slices.Sorted(maps.Keys(all))), ", ")
+}
