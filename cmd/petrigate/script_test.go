@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"petrigate": main, "browse": browse,
-		"testserver": func() { os.Exit(testserver.Main(os.Args[1:], os.Stdin, os.Stdout)) },
+		"testserver": serveScript,
 	})
 }
 

@@ -30,6 +30,7 @@ type scriptAgent struct {
 	stdin   io.WriteCloser
 	readers sync.WaitGroup
 	lastID  int // of the calls that the agent numbers itself
+	said    transcript
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -98,6 +99,7 @@ func (a *scriptAgent) read(stdout io.Reader) {
 			a.mu.Unlock()
 			return
 		}
+		a.said.note("<-", []byte(line))
 		a.take(strings.TrimSuffix(line, "\n"))
 		a.changed.Broadcast()
 		a.mu.Unlock()
@@ -150,12 +152,22 @@ func (a *scriptAgent) await(what string, done func() bool) error {
 		a.mu.Unlock()
 	})
 	defer limit.Stop()
+	if err := a.awaitLocked(what, done); !errors.Is(err, errLate) {
+		return err
+	}
+	return fmt.Errorf("waiting for %s: %w\n%s", what, errLate, a.explain())
+}
+
+// errLate is the error of a proxy that says nothing.
+var errLate = errors.New("nothing came")
+
+func (a *scriptAgent) awaitLocked(what string, done func() bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for !done() {
 		switch {
 		case a.late:
-			return fmt.Errorf("waiting for %s: nothing came", what)
+			return errLate
 		case a.ended:
 			return fmt.Errorf("waiting for %s: the proxy has ended", what)
 		}
@@ -201,6 +213,7 @@ func agentOf(ts *testscript.TestScript, name string) *scriptAgent {
 
 func (a *scriptAgent) send(ts *testscript.TestScript, lines ...string) {
 	for _, line := range lines {
+		a.said.note("->", []byte(line))
 		_, err := io.WriteString(a.stdin, line+"\n")
 		ts.Check(err)
 	}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/testserver"
+)
+
+// A transcript holds what went over two streams, for the report of a script that hangs.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *transcript) note(mark string, b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = fmt.Fprintf(&t.text, "%s %s %s\n", time.Now().UTC().Format("15:04:05.000"), mark, bytes.TrimSuffix(b, []byte("\n")))
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+// A noted is a stream whose bytes go into a transcript, too.
+type noted struct {
+	*transcript
+	mark string
+}
+
+func (n noted) Write(b []byte) (int, error) {
+	n.note(n.mark, b)
+	return len(b), nil
+}
+
+// stuckReport names the file in which a server of a script says where it stands.
+func stuckReport(pid int) string { return filepath.Join(os.TempDir(), fmt.Sprintf("pg-stuck-%d", pid)) }
+
+// serveScript is the server of scripts. At SIGQUIT it writes what it has read and written and
+// where its goroutines are into a file, and ends: petrigate bounds what servers say on stderr.
+func serveScript() {
+	said := &transcript{}
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, syscall.SIGQUIT)
+	go func() {
+		<-quit
+		var b bytes.Buffer
+		b.WriteString(said.String())
+		_ = pprof.Lookup("goroutine").WriteTo(&b, 2)
+		path := stuckReport(os.Getpid())
+		_ = os.WriteFile(path+".part", b.Bytes(), 0o600)
+		_ = os.Rename(path+".part", path)
+		os.Exit(2)
+	}()
+	out := io.MultiWriter(os.Stdout, noted{said, "<-"})
+	os.Exit(testserver.Main(os.Args[1:], io.TeeReader(os.Stdin, noted{said, "->"}), out))
+}
+
+// explain ends a proxy that says nothing, and its servers, and returns what was sent to it
+// and what came, and where the goroutines of all of them are. Its own are in its log.
+func (a *scriptAgent) explain() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the client has sent (->) and read (<-):\n%s", &a.said)
+	for _, pid := range childrenOf(a.cmd.Process.Pid) {
+		if p, err := os.FindProcess(pid); err != nil || p.Signal(syscall.SIGQUIT) != nil {
+			continue
+		}
+		fmt.Fprintf(&b, "\nthe server of process %d has read (->) and written (<-):\n%s", pid, reportOf(pid))
+	}
+	_ = a.cmd.Process.Signal(syscall.SIGQUIT) // all goroutines go to its stderr
+	return b.String()
+}
+
+// reportOf waits a moment for the report of a server that hangs, and takes it away.
+func reportOf(pid int) string {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range 1000 {
+		if text, err := os.ReadFile(stuckReport(pid)); err == nil {
+			_ = os.Remove(stuckReport(pid))
+			return string(text)
+		}
+		<-tick.C
+	}
+	return "it has not said\n"
+}
+
+// childrenOf finds the servers of scripts that the process has started. Where there is no
+// /proc it finds none.
+func childrenOf(pid int) (children []int) {
+	found, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is good
+	for _, path := range found {
+		stat, err := os.ReadFile(path)
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // it may have ended
+		_, rest, ok := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(rest) // state and parent first
+		if err != nil || !ok || len(fields) < 2 || fields[1] != strconv.Itoa(pid) || !bytes.HasPrefix([]byte(filepath.Base(string(line))), []byte("testserver")) {
+			continue
+		}
+		if child, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			children = append(children, child)
+		}
+	}
+	return children
+}
