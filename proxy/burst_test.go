@@ -3,6 +3,8 @@ package proxy_test
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -125,5 +127,32 @@ func TestTooLongEndsBurst(t *testing.T) {
 	_ = client.Close()
 	if err := <-served; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHandshakeEndsBurst: while a handshake waits for a server, nothing is held back for the
+// sake of what its client has written together with it.
+func TestHandshakeEndsBurst(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n", idle: true, change: func(o *proxy.Options) {
+		up, _ := child(t, "--hang")
+		o.Upstreams = []proxy.Upstream{up}
+	}})
+	s.proxy.Start()
+	ctx, leave := context.WithCancel(t.Context())
+	in, client := io.Pipe()
+	answers, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- s.proxy.ServeStdio(ctx, in, out) }()
+	if _, err := client.Write([]byte(`{"jsonrpc":"2.0","id":"beside","method":"ping"}` + "\n" + opening + "\n")); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(answers)
+	if !lines.Scan() || !strings.Contains(lines.Text(), `"id":"beside","result"`) {
+		t.Error(lines.Text())
+	}
+	leave()
+	_ = answers.Close()
+	if err := <-served; !errors.Is(err, context.Canceled) {
+		t.Errorf("the handshake did not wait: %v", err)
 	}
 }

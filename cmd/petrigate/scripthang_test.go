@@ -50,7 +50,8 @@ func (n noted) Write(b []byte) (int, error) {
 func stuckReport(pid int) string { return filepath.Join(os.TempDir(), fmt.Sprintf("pg-stuck-%d", pid)) }
 
 // serveScript is the server of scripts. At SIGQUIT it writes what it has read and written and
-// where its goroutines are into a file, and ends: petrigate bounds what servers say on stderr.
+// where its goroutines are into a file, since petrigate bounds what servers say on stderr. It
+// goes on, so that the goroutines of petrigate stay where they are.
 func serveScript() {
 	said := &transcript{}
 	quit := make(chan os.Signal, 1)
@@ -63,7 +64,6 @@ func serveScript() {
 		path := stuckReport(os.Getpid())
 		_ = os.WriteFile(path+".part", b.Bytes(), 0o600)
 		_ = os.Rename(path+".part", path)
-		os.Exit(2)
 	}()
 	out := io.MultiWriter(os.Stdout, noted{said, "<-"})
 	os.Exit(testserver.Main(os.Args[1:], io.TeeReader(os.Stdin, noted{said, "->"}), out))

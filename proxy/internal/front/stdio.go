@@ -106,6 +106,8 @@ type reader struct {
 	out    *lines.Writer
 	calls  *sync.WaitGroup
 	burst  burst.Burst // of calls that are at hand
+
+	uncork func() // lets go what is held back for the sake of a burst; nil: nothing is
 }
 
 // readLines passes each line to take, until the end or an error of take. If several lines
@@ -113,13 +115,12 @@ type reader struct {
 // are written together.
 func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken func()) error {
 	input := lines.NewReader(in, r.MaxRequest)
-	var release func()
 	reading := burst.Reading{Begin: func() {
-		release = r.cork(r.out)
+		r.uncork = r.cork(r.out)
 		r.burst.Begin()
 	}, End: func() {
 		taken()
-		release()
+		r.letGo()
 	}}
 	defer reading.Stop()
 	for {
@@ -141,6 +142,14 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 			return err
 		}
 		reading.After(more)
+	}
+}
+
+// letGo writes what is held back, before the end of a burst or before the reader waits.
+func (r *reader) letGo() {
+	if r.uncork != nil {
+		r.uncork()
+		r.uncork = nil
 	}
 }
 
@@ -206,6 +215,7 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 	switch {
 	case serve == nil:
 	case m.Method == "initialize": // what follows may depend on it
+		r.letGo() // it may wait for what servers answer, to others too
 		serve()
 	default:
 		r.calls.Go(serve)
