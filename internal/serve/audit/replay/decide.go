@@ -69,6 +69,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 			s.move(e.Time)
 		}
 	}
+	s.miss(gone)
+	r.follow(e, s, &v)
 	r.compare(record, e, s, &v, gone)
 }
 

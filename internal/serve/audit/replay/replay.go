@@ -2,6 +2,8 @@ package replay
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -13,7 +15,7 @@ import (
 // Options of a replay. Policy is required.
 type Options struct {
 	Policy  *gate.Policy
-	Active  []string                   // the nets that are active at the start; nil: all
+	Active  []string                   // the nets that are active at the first record; nil: all
 	Where   func(gate.Position) string // a position as the report has it; nil: as it is
 	Durable bool                       // the states outlive a process, where the log does not say otherwise
 	Partial bool                       // records before the first one are left out
@@ -122,7 +124,9 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 			s.move(e.Time)
 		}
 	case "activate", "deactivate":
-		r.toggle(e.Net, e.Event == "activate")
+		r.toggle(e.Net, e.Event == "activate", e.Time)
+	case "resumed":
+		r.loseAll("records could not be written for a while")
 	}
 }
 
@@ -146,10 +150,17 @@ func (r *Replay) load(e *trail.Entry) {
 // open begins a session, or goes on with one that outlived its process.
 func (r *Replay) open(e *trail.Entry) {
 	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
+		if old.closed {
+			old.lose(reopened)
+		}
 		old.closed = false
 		return
 	}
-	r.sessions[e.Session] = r.begin(e.Principal, e.Process, e.Time)
+	s := r.begin(e.Principal, e.Process, e.Time)
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // perhaps it is the same process
+		s.lose(reopened)
+	}
+	r.sessions[e.Session] = s
 }
 
 // session is the one that a record is about; one that was opened before the log begins
@@ -171,12 +182,19 @@ func (r *Replay) forget(id string, s *session) {
 	}
 }
 
-// toggle switches a net on or off in all sessions.
-func (r *Replay) toggle(net string, on bool) {
+// toggle switches a net on or off in all sessions. The clock of one that is off stands still.
+func (r *Replay) toggle(net string, on bool, at time.Time) {
 	if active, err := r.policy.Switch(r.active, net, on); err == nil {
 		r.active = active
 	}
-	for _, s := range r.sessions {
+	all := slices.Collect(maps.Values(r.sessions))
+	for _, p := range r.parts { // also what no open session shares
+		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
+	}
+	for _, s := range all {
+		s.with(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
+	}
+	for _, s := range all { // a clock that begins again does so with the next call
 		s.with(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }

@@ -17,6 +17,9 @@ type session struct {
 	partial   bool            // it may have been opened before the log begins
 	policies  map[string]bool // under which it was decided
 	moved     time.Time       // when its nets moved last
+	missed    map[int]string  // nets of its own that were not asked about some call, with the reason
+	first     bool            // its first call that was admitted is on record
+	lost      string          // why it is not known where its nets stand; empty: it is
 }
 
 // call is an admitted one.
@@ -31,6 +34,9 @@ type part struct {
 	data  []*gate.NetData
 	owner uint64
 	moved time.Time
+
+	missed map[int]string // as of a session
+	lost   string
 }
 
 // partKey names a part: with a driver in the memory, each process has its own.

@@ -70,7 +70,9 @@ func result(t *testing.T, text string) *policy.Result {
 	return build(t, policy.Source{Rules: []config.RuleText{{File: "a.rules", Text: text}}})
 }
 
-func agree(t *testing.T, s trail.Source, p *policy.Result, least int) {
+// agree replays a log, whose decisions come out as they are on record, and in the end the nets
+// of the sessions stand where they stand in the truth.
+func agree(t *testing.T, s trail.Source, p *policy.Result, least int, keys []admission.Key, truth *admission.Admission) {
 	t.Helper()
 	r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active})
 	if err != nil {
@@ -89,6 +91,22 @@ func agree(t *testing.T, s trail.Source, p *policy.Result, least int) {
 	report := r.Report()
 	if report.Agreed != report.Decisions || report.Decisions < least {
 		t.Errorf("%+v, first %+v", report, report.First)
+	}
+	for _, k := range keys {
+		want, err := truth.Snapshot(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, why := r.State(k.Session, time.Now())
+		if why != "" {
+			t.Fatal(k.Session, why)
+		}
+		nets := want.Policy().NetsOf(want)
+		for i, n := range state().Nets {
+			if got, want := standing(&n), standing(&nets[i]); got != want {
+				t.Errorf("session %s:\n%s, want\n%s", k.Session, got, want)
+			}
+		}
 	}
 }
 
@@ -117,7 +135,7 @@ func TestTogether(t *testing.T) {
 	if r, err := trail.Verify(t.Context(), trail.File(path)); err != nil || !r.OK() {
 		t.Error(r, err)
 	}
-	agree(t, trail.File(path), p, 900)
+	agree(t, trail.File(path), p, 900, keys, a)
 }
 
 // TestDatabase: two processes share a database. Their chains verify, what is changed in a row
@@ -173,7 +191,7 @@ func shared(t *testing.T, driver string, open func() (backend.Backend, error)) (
 	if err != nil || !r.OK() || r.Chains != 2 || len(r.Warnings) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	agree(t, log, p, 150)
+	agree(t, log, p, 150, keys, as[0])
 	return log
 }
 
