@@ -159,7 +159,12 @@ func (n *net) loses(s *State) bool {
 	}
 	whole := s.Nets[n.index]
 	d := whole.Deciding()
-	return len(d.Flights)+len(d.Watches) > 0 || d.Spent != nil || d.Debt() != nil || whole.Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
+	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
+}
+
+// moved reports whether the net is not as at its start, or has calls in flight.
+func (n *net) moved(d *NetData) bool {
+	return len(d.Flights) > 0 || d.Spent != nil || d.Debt() != nil || d.Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 
 // inShadow returns the state d of a net as that of n, which may be in shadow where the net

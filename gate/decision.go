@@ -107,12 +107,13 @@ type Block struct {
 // A Holder is a call whose outcome is not known yet and which holds tokens, or makes
 // other calls no evidence.
 type Holder struct {
-	Number uint64
-	ID     string // empty for a call of another session
-	Tool   string // of a call of another session, the name that the net knows it by
-	Since  time.Time
-	Other  bool // it is a call of another session
-	Brings bool // it holds nothing: its success brings what is missing
+	Number  uint64
+	ID      string // empty for a call of another session
+	Tool    string // of a call of another session, the name that the net knows it by
+	Since   time.Time
+	Other   bool // it is a call of another session
+	Unknown bool // its outcome was reported as unknown: an operator may say how it ended
+	Brings  bool // it holds nothing: its success brings what is missing
 
 	// Voids names the calls that are no evidence while this one is under way, such as
 	// "test or lint"; empty: it does not spoil them.

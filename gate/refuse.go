@@ -246,7 +246,7 @@ func (f *finding) holds(flight Flight, lists []int) bool {
 }
 
 func (c *OpenCall) holder() Holder {
-	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time}
+	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown}
 }
 
 // Refusal returns the refusal of a call that nobody approved: there was nobody to

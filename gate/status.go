@@ -17,6 +17,7 @@ type NetState struct {
 	Scope    Scope
 	Active   bool
 	Shadow   bool
+	Moved    bool      // it is not as at its start, or waits for a call
 	Static   bool      // it cannot be switched at run time
 	Marking  Marking   // tokens in flight are counted where they came from
 	Enforced Marking   // in shadow: the marking if the nets in shadow had blocked; nil otherwise
@@ -78,7 +79,7 @@ func (p *Policy) NetsOf(s *State) []NetState {
 
 func (n *net) state(state *State, data *NetData) NetState {
 	s := NetState{
-		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow, Static: n.Static,
+		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow, Static: n.Static, Moved: n.moved(data) || n.moved(data.Deciding()),
 		Marking: n.show(data), Spent: n.spending(data.Deciding()), Meta: maps.Clone(data.Meta),
 	}
 	_, s.Next = n.next(data.Deciding())

@@ -387,6 +387,7 @@ type SessionInfo struct {
 type NetInfo struct {
 	Name     string         `json:"name"`
 	Active   bool           `json:"active"`
+	Moved    bool           `json:"moved"` // it is not as at its start, or waits for a call
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`
@@ -395,9 +396,10 @@ type NetInfo struct {
 
 // A CallInfo is a call that was let through and is not settled.
 type CallInfo struct {
-	Number uint64    `json:"number"`
-	Tool   string    `json:"tool"`
-	Since  time.Time `json:"since"`
+	Number  uint64    `json:"number"`
+	Tool    string    `json:"tool"`
+	Since   time.Time `json:"since"`
+	Unknown bool      `json:"unknown,omitempty"` // how it ended is not known, and an operator may say so
 }
 
 func (p *Proxy) describe(s *session.Session) SessionInfo {
@@ -414,7 +416,7 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 	}
 	shadow := state.Policy().ShadowOf(state)
 	for _, n := range state.Policy().NetsOf(state) {
-		net := NetInfo{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight), Shadow: netShadow(shadow, n.Name)}
+		net := NetInfo{Name: n.Name, Active: n.Active, Moved: n.Moved, Marking: map[string]int{}, InFlight: len(n.InFlight), Shadow: netShadow(shadow, n.Name)}
 		for _, t := range n.Marking {
 			if t.Count > 0 {
 				net.Marking[t.Place] = t.Count
@@ -430,7 +432,7 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 		}
 	}
 	for _, h := range state.Open() {
-		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since})
+		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown})
 	}
 	return info
 }

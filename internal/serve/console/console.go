@@ -86,8 +86,13 @@ func New(o Options) *Console {
 	}
 	c := &Console{options: o, doors: newDoors(o.Hosts, o.Now), journal: newJournal(o.Now), history: newHistory()}
 	c.ctx, c.close = context.WithCancel(context.Background())
-	go c.journal.run(c.ctx, o.Feed, o.Past)
-	go c.history.run(c.ctx, o.Feed, o.Proxy.State)
+	var read chan []trail.Record // by the journal, for the history
+	if o.Past != nil {
+		read = make(chan []trail.Record, 1)
+	}
+	_, durable := o.Past.(trail.Database)
+	go c.journal.run(c.ctx, o.Feed, o.Past, read)
+	go c.history.run(c.ctx, o.Feed, read, durable, o.Proxy.State)
 	c.handler = c.doors.guard(c.routes())
 	return c
 }

@@ -1,22 +1,26 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/audit/replay"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 )
 
 const (
-	maxTracks    = 100  // sessions of which steps are kept
-	maxSteps     = 50   // of a session
-	maxUnread    = 1000 // records
-	maxSaidInOne = 5    // records of one step that are written out
+	maxTracks    = 200    // sessions of which steps are kept
+	maxSteps     = 1000   // of a session
+	maxAllSteps  = 10_000 // of all of them
+	maxUnread    = 1000   // records
+	maxSaidInOne = 5      // records of one step that are written out
 )
 
 // A step is what a session did, and the state of its nets after it.
@@ -24,7 +28,12 @@ type step struct {
 	Number int // of the session, from 1
 	Time   time.Time
 	Said   []string // the records, in words
-	State  *gate.State
+	Call   uint64   // of the session; 0: none, or several
+	Before string   // why what was between this step and the one before is not known; empty: nothing was
+
+	state  *gate.State   // nil: it is rebuilt from records
+	policy *gate.Policy  // of a rebuilt one
+	past   *replay.State // likewise
 }
 
 // A track is the last steps of a session, the oldest first.
@@ -32,31 +41,43 @@ type track struct {
 	steps []step
 	last  int // number of the newest
 	used  time.Time
+	gap   string // why what was since the last step is not known
+	whole bool   // nothing was before its first step
 }
 
-// A history keeps the states of the nets after what happens, as long as the console is open:
-// records do not have them. Records that come faster than they are read share a step, and its
-// state may be that after the next ones too.
+// A history keeps the states of the nets after what happens. Those of before the console was
+// opened are rebuilt from records, as far as that is certain. Records that come faster than
+// they are read share a step, and its state may be that after the next ones too.
 type history struct {
-	done chan struct{}
+	done    chan struct{}
+	ready   chan struct{}   // closed when the records of before are done with
+	known   map[string]bool // records of before that have a step; for run alone
+	durable bool            // states outlive a process; likewise
 
-	mu     sync.Mutex
-	tracks map[string]*track // by session
-	lost   int               // records
+	mu      sync.Mutex
+	tracks  map[string]*track // by session
+	count   int               // of steps
+	lost    int               // records
+	before  string            // why a session that has no step has none
+	reading bool              // the records of before are being read
 }
 
 func newHistory() *history {
-	return &history{done: make(chan struct{}), tracks: map[string]*track{}}
+	return &history{done: make(chan struct{}), ready: make(chan struct{}), known: map[string]bool{}, tracks: map[string]*track{}}
 }
 
-// run follows the feed until ctx ends. State returns the present state of a session.
-func (h *history) run(ctx context.Context, feed *audit.Feed, state func(session string) (*gate.State, error)) {
+// run rebuilds what was before, then follows the feed until ctx ends. Before has the records of
+// before, when they are read; nil: there are none. State returns the present state of a session.
+func (h *history) run(ctx context.Context, feed *audit.Feed, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if feed == nil {
 		return
 	}
 	from := feed.Follow(maxUnread)
 	defer from.Close()
+	h.durable = durable
+	h.begin(ctx, before, state)
+	close(h.ready)
 	for {
 		select {
 		case <-from.Ready():
@@ -68,15 +89,78 @@ func (h *history) run(ctx context.Context, feed *audit.Feed, state func(session 
 	}
 }
 
+// begin rebuilds what was before.
+func (h *history) begin(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
+	if before == nil {
+		h.forget("records of before are kept nowhere")
+		return
+	}
+	h.setReading(true)
+	defer h.setReading(false)
+	var records []trail.Record
+	select {
+	case records = <-before:
+	case <-ctx.Done():
+		return
+	}
+	fresh, err := state("")
+	if err == nil {
+		h.forget("the records of before do not tell of it")
+		err = h.rebuild(ctx, records, fresh)
+	}
+	if err != nil {
+		h.forget("the records of before cannot be made use of: " + err.Error())
+	}
+}
+
+func (h *history) setReading(on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reading = on
+}
+
+// forget drops all steps.
+func (h *history) forget(why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.tracks)
+	clear(h.known)
+	h.count, h.before = 0, why
+}
+
+// open notes that a session begins.
+func (h *history) open(session string, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.tracks[session] == nil {
+		t := h.track(session)
+		t.whole, t.used = true, at
+	}
+}
+
+// skip notes that the session did something after which nothing is known.
+func (h *history) skip(session, why string, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.track(session)
+	t.gap, t.used = why, at
+}
+
 // add takes records, and the state of each session that they are about.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string
 	for _, r := range records {
+		if h.known[idOf(r)] { // it was among those of before
+			continue
+		}
 		record := trail.Record{Event: r}
 		e, err := record.Entry()
 		if err != nil || e.Session == "" {
 			continue
+		}
+		if e.Event == "session opened" && !h.durable { // else it may go on with one that was there
+			h.open(e.Session, e.Time)
 		}
 		said := saidOf(&e)
 		if said == "" {
@@ -84,11 +168,13 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 		}
 		one := fresh[e.Session]
 		if one == nil {
-			one = &step{}
+			one = &step{Call: e.Call}
 			fresh[e.Session] = one
 			order = append(order, e.Session)
 		}
-		one.Time, one.Said = e.Time, append(one.Said, said)
+		if one.Time, one.Said = e.Time, append(one.Said, said); one.Call != e.Call {
+			one.Call = 0
+		}
 	}
 	for _, session := range order {
 		s, err := state(session)
@@ -99,7 +185,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 		if more := len(one.Said) - maxSaidInOne; more > 0 {
 			one.Said = append(one.Said[:maxSaidInOne], fmt.Sprintf("and %d more", more))
 		}
-		one.State = s
+		one.state = s
 		h.keep(session, one)
 	}
 	h.mu.Lock()
@@ -111,6 +197,25 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 func (h *history) keep(session string, one *step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	s := h.track(session)
+	if len(s.steps) == 0 && !s.whole && s.gap == "" && one.state != nil {
+		s.gap = h.before
+	}
+	s.last++
+	one.Number, one.Before, s.used, s.gap = s.last, s.gap, one.Time, ""
+	s.steps = append(s.steps, *one)
+	h.count++
+	if len(s.steps) > maxSteps {
+		s.trim(maxSteps / 2)
+		h.count -= maxSteps / 2
+	}
+	for h.count > maxAllSteps && len(h.tracks) > 1 {
+		h.dropOldest()
+	}
+}
+
+// track returns the track of the session. It requires the lock.
+func (h *history) track(session string) *track {
 	s := h.tracks[session]
 	if s == nil {
 		if len(h.tracks) >= maxTracks {
@@ -119,34 +224,60 @@ func (h *history) keep(session string, one *step) {
 		s = &track{}
 		h.tracks[session] = s
 	}
-	s.last++
-	one.Number, s.used = s.last, one.Time
-	s.steps = append(s.steps, *one)
-	if len(s.steps) > maxSteps {
-		s.steps = append([]step(nil), s.steps[len(s.steps)-maxSteps:]...)
-	}
+	return s
 }
 
-// dropOldest requires the lock.
+// trim drops the first n steps.
+func (t *track) trim(n int) {
+	t.steps = append([]step(nil), t.steps[n:]...)
+	t.steps[0].Before = "older steps are not kept"
+}
+
+// dropOldest drops the track that was used longest ago, of those without steps if there are any.
+// It requires the lock.
 func (h *history) dropOldest() {
 	var oldest string
-	var at time.Time
-	for id, s := range h.tracks {
-		if at.IsZero() || s.used.Before(at) {
-			oldest, at = id, s.used
+	var drop *track
+	for id, t := range h.tracks {
+		empty := len(t.steps) == 0
+		if drop == nil || empty && len(drop.steps) > 0 || empty == (len(drop.steps) == 0) && t.used.Before(drop.used) {
+			oldest, drop = id, t
 		}
 	}
-	delete(h.tracks, oldest)
+	if drop != nil {
+		h.count -= len(drop.steps)
+		delete(h.tracks, oldest)
+	}
 }
 
-// of returns the steps of a session that are kept, the oldest first.
-func (h *history) of(session string) []step {
+// of returns the steps of a session that are kept, the oldest first, and why what was after
+// the last of them is not known; empty: nothing was.
+func (h *history) of(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if s := h.tracks[session]; s != nil {
-		return append([]step(nil), s.steps...)
+	s := h.tracks[session]
+	switch {
+	case s != nil:
+		return append([]step(nil), s.steps...), s.gap
+	case h.reading:
+		return nil, "the records of before are being read"
 	}
-	return nil
+	return nil, h.before
+}
+
+// sessions are those that have steps, the one used last first.
+func (h *history) sessions() (ids []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, t := range h.tracks {
+		if len(t.steps) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int {
+		return cmp.Or(h.tracks[b].used.Compare(h.tracks[a].used), strings.Compare(a, b))
+	})
+	return ids
 }
 
 // saidOf is a record in words; empty: it is not about a net.

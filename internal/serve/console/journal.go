@@ -59,8 +59,9 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, open: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run reads what was, then takes what comes, until ctx ends it.
-func (j *journal) run(ctx context.Context, feed *audit.Feed, past trail.Source) {
+// run reads what was, then takes what comes, until ctx ends it. Where there is a past, read is
+// given its records, and has room for them.
+func (j *journal) run(ctx context.Context, feed *audit.Feed, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if feed == nil {
 		return
@@ -72,7 +73,7 @@ func (j *journal) run(ctx context.Context, feed *audit.Feed, past trail.Source) 
 		others = database.Others(ctx)
 	}
 	if past != nil {
-		j.readPast(ctx, past)
+		read <- j.readPast(ctx, past)
 	}
 	tick := time.NewTicker(othersEvery)
 	defer tick.Stop()
@@ -91,13 +92,17 @@ func (j *journal) run(ctx context.Context, feed *audit.Feed, past trail.Source) 
 }
 
 // readPast reads the records of before.
-func (j *journal) readPast(ctx context.Context, past trail.Source) {
+func (j *journal) readPast(ctx context.Context, past trail.Source) []trail.Record {
 	j.setReading(true, nil)
 	ctx, cancel := context.WithTimeout(ctx, pastTime)
 	defer cancel()
 	records, err := trail.Recent(ctx, past, pastRecords, pastBytes)
 	j.add(eventsOf(records), 0)
 	j.setReading(false, err)
+	if err != nil {
+		return nil // the newest of them may be missing
+	}
+	return records
 }
 
 // readOthers reads what other processes have written to the database meanwhile.

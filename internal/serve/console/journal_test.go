@@ -286,7 +286,7 @@ func TestPastAndLive(t *testing.T) {
 	put(allowed(t, "s", 1, "push", day))
 	j := newJournal(time.Now)
 	ctx, cancel := context.WithCancel(t.Context())
-	go j.run(ctx, feed, trail.File(path))
+	go j.run(ctx, feed, trail.File(path), make(chan []trail.Record, 1))
 	await := func(want ...string) {
 		t.Helper()
 		for more := j.more(); ; more = j.more() {
@@ -312,7 +312,7 @@ func TestPastAndLive(t *testing.T) {
 	// Another one has all of it from the file.
 	again := newJournal(time.Now)
 	ctx, cancel = context.WithCancel(t.Context())
-	go again.run(ctx, audit.NewFeed(log), trail.File(path))
+	go again.run(ctx, audit.NewFeed(log), trail.File(path), make(chan []trail.Record, 1))
 	j = again
 	await("call up.push #1 allow success", "call up.drop #0 refuse")
 	cancel()
@@ -325,7 +325,7 @@ func TestPastThatIsAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer func() { cancel(); <-j.done }()
 	feed := audit.NewFeed(nil)
-	go j.run(ctx, feed, trail.File(filepath.Join(t.TempDir(), "none")))
+	go j.run(ctx, feed, trail.File(filepath.Join(t.TempDir(), "none")), make(chan []trail.Record, 1))
 	for more := j.more(); j.stands().Past == nil; more = j.more() {
 		<-more
 	}
@@ -468,7 +468,7 @@ func TestOthers(t *testing.T) {
 		j := newJournal(time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		feed := audit.NewFeed(nil)
-		go j.run(ctx, feed, trail.Database{Backend: db})
+		go j.run(ctx, feed, trail.Database{Backend: db}, make(chan []trail.Record, 1))
 		synctest.Wait()
 		j.look()
 		own, theirs := refusal(t, "s", "own", at), refusal(t, "s", "theirs", at)

@@ -2,8 +2,6 @@ package console
 
 import (
 	"bytes"
-	"encoding/hex"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -38,6 +36,7 @@ type netsBody struct {
 	Refuses int // nets that would refuse some call now
 	Maps    []mapRow
 	Net     *drawn // nil: the page is that of all
+	Then    *snapshot
 	Why     *why
 	Tools   []string
 }
@@ -75,6 +74,7 @@ type netRow struct {
 	Marking string
 	Key     string   // the fields for whose values it has a marking each; empty: it has one
 	Refuses []string // calls that it would refuse now, of a net with a key of every other value
+	Unknown string   // why it is not known where it stands; empty: it is
 }
 
 // A mapRow is one map of the policy.
@@ -83,76 +83,39 @@ type mapRow struct{ Tool, Field, Source, As, Rule string }
 // nets is the page of all nets of the policy, or of the one that is asked for.
 func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
 	at := place{Net: r.FormValue("net"), Session: r.FormValue("session"), At: r.FormValue("at"), Value: r.FormValue("value"), Why: r.FormValue("why")}
-	state, steps, here, ok := c.stateAt(w, r, at)
+	m, ok := c.snapshotAt(w, r, at)
 	if !ok {
 		return
 	}
-	b := netsBody{at: at, Session: at.Session}
+	b := netsBody{at: at, Session: at.Session, Then: m}
 	b.Others = c.choices(at)
-	for _, t := range state.Tools {
+	for _, t := range m.tools {
 		b.Tools = append(b.Tools, t.Tool)
 	}
 	title := "Nets"
 	if at.Net == "" {
-		b.Nets = c.rows(state, at)
+		b.Nets = c.rows(m, at)
 		for i := range b.Nets {
 			if len(b.Nets[i].Refuses) > 0 {
 				b.Refuses++
 			}
 		}
-		b.Maps = mapsOf(state.Policy(), -1)
+		b.Maps = mapsOf(m.policy, -1)
 	} else {
-		n := slices.IndexFunc(state.Policy().Nets(), func(n gate.NetInfo) bool { return n.Name == at.Net })
+		n := slices.IndexFunc(m.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == at.Net })
 		if n < 0 {
 			c.fail(w, r, http.StatusNotFound, "The policy has no such net: it was reloaded, or the address is wrong.")
 			return
 		}
-		b.Maps = mapsOf(state.Policy(), n)
-		b.Net = c.drawn(state, n, at)
-		b.Net.Steps, b.Net.Here = steps, here
+		b.Maps = mapsOf(m.policy, n)
+		b.Net = c.drawn(m, n, at)
+		b.Net.Past = m.past(at.Net)
 		title = at.Net
 	}
-	if at.Why != "" {
-		b.Why = c.why(state, at.Why)
+	if at.Why != "" && m.state != nil {
+		b.Why = c.why(m.state, at.Why)
 	}
 	c.show(w, r, "nets", title, b)
-}
-
-// stateAt returns the state that is asked for, and the steps of the session, the newest first.
-func (c *Console) stateAt(w http.ResponseWriter, r *http.Request, at place) (state *gate.State, steps []stepRow, here *stepRow, ok bool) {
-	state, err := c.options.Proxy.State(at.Session)
-	if err != nil {
-		c.fail(w, r, http.StatusNotFound, "The nets of this session cannot be shown: "+err.Error()+".")
-		return nil, nil, nil, false
-	}
-	if at.Session == "" {
-		return state, nil, nil, true
-	}
-	now := at
-	now.At, now.Why = "", ""
-	steps = append(steps, stepRow{Link: now.link(), Here: at.At == ""})
-	for _, s := range slices.Backward(c.history.of(at.Session)) {
-		to := now
-		to.At = strconv.Itoa(s.Number)
-		row := stepRow{step: s, Link: to.link(), Here: at.At == to.At}
-		steps = append(steps, row)
-		if row.Here {
-			state, here = s.State, &row
-		}
-	}
-	if at.At != "" && here == nil {
-		c.fail(w, r, http.StatusNotFound, "This step is not kept any more.")
-		return nil, nil, nil, false
-	}
-	return state, steps, here, true
-}
-
-// stepRow is one step to go back to.
-type stepRow struct {
-	step
-
-	Link string
-	Here bool
 }
 
 // choices are the sessions to choose from, those used last first.
@@ -161,15 +124,25 @@ func (c *Console) choices(at place) (list []choice) {
 	if err != nil {
 		return nil
 	}
+	open := map[string]bool{}
 	slices.Reverse(all)
 	slices.SortStableFunc(all, func(a, b proxy.SessionInfo) int { return b.Used.Compare(a.Used) })
 	found := at.Session == ""
 	for i := range all {
 		s := &all[i]
+		open[s.ID] = true
 		here := s.ID == at.Session
 		if i < sessionsOffered || here {
 			list = append(list, choice{Value: s.ID, Label: sessionLabel(s), Here: here})
 			found = found || here
+		}
+	}
+	offered := 0
+	for _, id := range c.history.sessions() {
+		if offered < sessionsOffered && !open[id] {
+			offered++
+			list = append(list, choice{Value: id, Label: id + ", which has ended", Here: id == at.Session})
+			found = found || id == at.Session
 		}
 	}
 	if !found {
@@ -190,20 +163,21 @@ func sessionLabel(s *proxy.SessionInfo) string {
 	return label + ", of " + s.Principal
 }
 
-// rows are the nets in the state, in the order of the policy.
-func (c *Console) rows(state *gate.State, at place) (rows []netRow) {
+// rows are the nets of the snapshot, in the order of the policy.
+func (c *Console) rows(m *snapshot, at place) (rows []netRow) {
 	known := map[string]proxy.PolicyNet{}
 	for _, n := range c.options.Proxy.Nets() {
 		known[n.Name] = n
 	}
-	infos, states := state.Policy().Nets(), state.Policy().NetsOf(state)
-	for i, info := range infos {
-		n := states[i]
+	for i, info := range m.policy.Nets() {
+		n := m.nets[i]
 		to := at
 		to.Net, to.Why = n.Name, ""
 		row := netRow{PolicyNet: known[n.Name], Link: to.link(), Marking: n.String(), Key: n.Key}
 		row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
-		if n.Active {
+		if row.Unknown = m.unknown[n.Name]; row.Unknown != "" {
+			row.Marking = ""
+		} else if n.Active {
 			row.Refuses = refusedBy(live(info, n.Marking))
 		}
 		rows = append(rows, row)
@@ -281,8 +255,9 @@ type drawn struct {
 	Spoilers    []gate.InFlight
 	Values      []choice // of a net with a key
 	MoreValues  int
-	Steps       []stepRow
-	Here        *stepRow // nil: the net is as it is now
+	Hashed      bool // values are known by their hashes
+	Rest        bool // the value that is asked for is not among them
+	Past        pastRows
 }
 
 // transitionRow is a transition in words.
@@ -293,19 +268,25 @@ type transitionRow struct {
 	Calls       []choice // with what leads to each
 }
 
-func (c *Console) drawn(state *gate.State, net int, at place) *drawn {
-	info, n := state.Policy().Nets()[net], state.Policy().NetsOf(state)[net]
-	d := &drawn{InFlight: n.InFlight, Spoilers: n.Spoilers, MoreValues: n.More}
+func (c *Console) drawn(m *snapshot, net int, at place) *drawn {
+	info, n := m.policy.Nets()[net], m.nets[net]
+	d := &drawn{InFlight: n.InFlight, Spoilers: n.Spoilers, MoreValues: n.More, Hashed: m.state == nil && len(n.Values) > 0, Rest: at.Value != ""}
 	d.netRow = c.rowOf(n)
+	d.Unknown = m.unknown[n.Name]
+	labels := c.labels(m, net, at.Session)
 	marking := n.Marking
 	for i := range n.Values {
 		v := &n.Values[i]
 		to := at
-		to.Value, to.Why = valueID(v), ""
-		one := choice{Label: valueLabel(v), Link: to.link(), Here: to.Value == at.Value}
+		to.Value, to.Why = m.valueID(v), ""
+		label, known := labels[to.Value]
+		if !known {
+			label = m.label(v)
+		}
+		one := choice{Label: label, Link: to.link(), Here: to.Value == at.Value}
 		d.Values = append(d.Values, one)
 		if one.Here {
-			marking, d.InFlight, d.Spoilers = v.Marking, v.InFlight, v.Spoilers
+			marking, d.InFlight, d.Spoilers, d.Rest = v.Marking, v.InFlight, v.Spoilers, false
 		}
 	}
 	if len(d.Values) > 0 {
@@ -339,12 +320,6 @@ func (c *Console) rowOf(n gate.NetState) netRow {
 	}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
 	return row
-}
-
-// valueID tells the value of a key from the others, whatever their order is.
-func valueID(v *gate.ValueState) string {
-	h := hashOf(fmt.Sprintf("%q", v.Key))
-	return hex.EncodeToString(h[:8])
 }
 
 // valueLabel is the value of a key, as short as a list wants it.

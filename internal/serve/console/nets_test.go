@@ -126,8 +126,8 @@ func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console) {
 	b.desk.gates = map[string]*gate.Session{"s1": gate.NewSession(policy, gate.SessionOptions{})}
 	b.desk.all = []proxy.SessionInfo{{
 		ID: "s1", Principal: evilName, By: "connection", Clients: []string{"http " + evilName}, Since: time.Now(),
-		Calls: []proxy.CallInfo{{Number: 7, Tool: evilName, Since: time.Now()}},
-		Nets:  []proxy.NetInfo{{Name: "backup-first", Active: true, Marking: map[string]int{"gate": 1}, Status: "gate:1"}},
+		Calls: []proxy.CallInfo{{Number: 7, Tool: evilName, Since: time.Now(), Unknown: true}, {Number: 8, Tool: evilName, Since: time.Now()}},
+		Nets:  []proxy.NetInfo{{Name: "backup-first", Active: true, Moved: true, Marking: map[string]int{"gate": 1}, Status: "gate:1"}},
 	}}
 	b.server = httptest.NewUnstartedServer(nil)
 	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String()}, Way: way, Pins: &b.desk.site})
@@ -212,7 +212,7 @@ func TestHistory(t *testing.T) {
 	waits := backupNet("backup-first")
 	waits.Transitions[1].Observe = false // it holds its token while the call is under way
 	b, c := visitNets(t, nil, waits)
-	b.wants("/nets?net=backup-first&session=s1", "Nothing has happened in this session since")
+	b.wants("/nets?net=backup-first&session=s1", "There is no step to go back to")
 	session := b.desk.gates["s1"]
 	do := func(n uint64, tool string) {
 		t.Helper()
@@ -235,11 +235,16 @@ func TestHistory(t *testing.T) {
 	b.wants("/nets?net=backup-first&session=s1&at=1", "ready has 1 token", "1 in flight</span>", "after step 1", "In flight: <span class=\"tool\">backup</span> (call 1)")
 	b.wants("/nets?net=backup-first&session=s1&at=2", "gate has 1 token", "delete: enabled", "after step 2")
 	for n := range 3 * maxSteps {
-		c.history.keep("s1", &step{Time: time.Now(), Said: []string{"x"}, State: session.Snapshot()})
+		c.history.keep("s1", &step{Time: time.Now(), Said: []string{"x"}, state: session.Snapshot()})
 		c.history.keep(fmt.Sprint("other ", n), &step{Time: time.Now()})
 	}
-	if got := len(c.history.of("s1")); got != maxSteps || len(c.history.tracks) > maxTracks {
-		t.Errorf("%d steps, %d tracks are kept", got, len(c.history.tracks))
+	steps, _ := c.history.of("s1")
+	if len(steps) > maxSteps || len(steps) < maxSteps/2 || len(c.history.tracks) > maxTracks || c.history.count > maxAllSteps || steps[0].Before != "older steps are not kept" {
+		t.Errorf("%d steps, %d tracks, %d steps in all are kept", len(steps), len(c.history.tracks), c.history.count)
+	}
+	page = b.wants(fmt.Sprintf("/nets?net=backup-first&session=s1&at=%d", steps[len(steps)/2].Number), "Newer steps", "Older steps", "older steps are not kept")
+	if n := strings.Count(page, "<li"); n > stepsShown+10 {
+		t.Errorf("%d steps are on the page", n)
 	}
 }
 
@@ -253,7 +258,7 @@ func TestHistoryFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		feed, h := audit.NewFeed(nil), newHistory()
 		ctx, cancel := context.WithCancel(t.Context())
-		go h.run(ctx, feed, func(string) (*gate.State, error) { return &gate.State{}, nil })
+		go h.run(ctx, feed, nil, false, func(string) (*gate.State, error) { return &gate.State{}, nil })
 		synctest.Wait()
 		for _, tool := range []string{"a", "b"} {
 			if err := feed.Append(fmt.Appendf(nil, `{"time":"2026-01-02T03:04:05Z","event":"decision","session":"s","tool":%q,"decision":"refuse"}`, tool)); err != nil {
@@ -261,7 +266,7 @@ func TestHistoryFollows(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if steps := h.of("s"); len(steps) != 2 || steps[1].Number != 2 || steps[1].Said[0] != "b refused" {
+		if steps, _ := h.of("s"); len(steps) != 2 || steps[1].Number != 2 || steps[1].Said[0] != "b refused" {
 			t.Errorf("%+v", steps)
 		}
 		cancel()
@@ -325,7 +330,7 @@ func TestHistoryTogether(t *testing.T) {
 	}
 	asked := 0
 	h.add(append(records, []byte("{")), 3, func(string) (*gate.State, error) { asked++; return &gate.State{}, nil })
-	steps := h.of("s")
+	steps, _ := h.of("s")
 	if len(steps) != 1 || asked != 1 || h.lost != 3 || len(steps[0].Said) != maxSaidInOne+1 || steps[0].Said[maxSaidInOne] != "and 3 more" {
 		t.Errorf("%+v, %d asked, %d lost", steps, asked, h.lost)
 	}

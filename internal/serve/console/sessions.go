@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,12 +55,11 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 	if end < len(all) {
 		b.Next = "/sessions?" + url.Values{"from": {strconv.Itoa(end)}, "q": {b.Query}}.Encode()
 	}
-	start := c.atStart()
 	for _, s := range all[b.First:end] {
 		if whole, err := c.options.Proxy.Session(s.ID); err == nil { // else it has just ended
 			s.Nets, s.Calls = whole.Nets, whole.Calls
 		}
-		b.Sessions = append(b.Sessions, sessionRow{s, sessionLink(s.ID), moved(&s, start)})
+		b.Sessions = append(b.Sessions, sessionRow{s, sessionLink(s.ID), moved(&s)})
 	}
 	c.show(w, r, "sessions", "Sessions", b)
 }
@@ -82,34 +80,11 @@ func hasWords(s *proxy.SessionInfo, query string) bool {
 	return true
 }
 
-// atStart has the tokens of each net before the first call.
-func (c *Console) atStart() map[string]map[string]int {
-	state, err := c.options.Proxy.State("")
-	if err != nil {
-		return nil
-	}
-	start := map[string]map[string]int{}
-	for _, n := range state.Policy().NetsOf(state.Policy().NewState(nil)) {
-		tokens := map[string]int{}
-		for _, t := range n.Marking {
-			if t.Count > 0 {
-				tokens[t.Place] = t.Count
-			}
-		}
-		start[n.Name] = tokens
-	}
-	return start
-}
-
 // moved are the nets of a session that are not as before the first call.
-func moved(s *proxy.SessionInfo, start map[string]map[string]int) (names []string) {
+func moved(s *proxy.SessionInfo) (names []string) {
 	for i := range s.Nets {
-		n := &s.Nets[i]
-		tokens, known := start[n.Name]
-		_, values, _ := strings.Cut(n.Status, " for each ")
-		_, spent, _ := strings.Cut(n.Status, "; spent: ")
-		if known && !maps.Equal(n.Marking, tokens) || n.InFlight > 0 || strings.Contains(values, "; ") || spent != "" && !strings.HasPrefix(spent, "0 of ") {
-			names = append(names, n.Name)
+		if s.Nets[i].Moved {
+			names = append(names, s.Nets[i].Name)
 		}
 	}
 	return names
@@ -130,8 +105,7 @@ type sessionPage struct {
 type sessionNet struct {
 	proxy.NetInfo
 
-	Link  string
-	Moved bool
+	Link string
 }
 
 func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
@@ -141,9 +115,8 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	}
 	p := &sessionPage{SessionInfo: info, Link: sessionLink(id), Reset: r.FormValue("reset") != ""}
-	not := moved(&info, c.atStart())
 	for _, n := range info.Nets {
-		p.Nets = append(p.Nets, sessionNet{n, place{Net: n.Name, Session: id}.link(), slices.Contains(not, n.Name)})
+		p.Nets = append(p.Nets, sessionNet{n, place{Net: n.Name, Session: id}.link()})
 	}
 	if shadow, err := c.options.Proxy.Shadow(id); err == nil && (shadow.Refused > 0 || shadow.Asked > 0 || len(shadow.Nets) > 0 || shadow.Policy) {
 		p.Shadow = &shadow

@@ -17,6 +17,10 @@ func TestSessions(t *testing.T) {
 	b.wants("/sessions", "1 session,", `href="/sessions?id=s1"`, "&lt;b&gt;x&lt;/b&gt;", "backup-first")
 	b.wants("/sessions?q=nobody", "No session has these words")
 	b.wants("/sessions?q=CONNECTION+s1", `href="/sessions?id=s1"`)
+	page := b.wants("/sessions?id=s1", "in flight</span>")
+	if strings.Contains(page, `name="call" value="8"`) {
+		t.Error("a call in flight can be settled by hand")
+	}
 	b.wants("/sessions?id=s1", "web, cli", `name="call" value="7"`, "gate:1", "has moved", "2 calls refused", "a.rules:9", `href="/nets?net=backup-first&amp;session=s1"`, "Reset the session")
 	if code, _ := b.get("/sessions?id=nobody"); code != http.StatusNotFound {
 		t.Errorf("an unknown session: %d", code)
@@ -24,7 +28,7 @@ func TestSessions(t *testing.T) {
 	for n := range 2 * sessionsShown {
 		b.desk.all = append(b.desk.all, proxy.SessionInfo{ID: fmt.Sprint("n", n), Since: time.Now()})
 	}
-	page := b.wants("/sessions", "201 sessions", `href="/sessions?from=100&amp;q="`, ">n199<")
+	page = b.wants("/sessions", "201 sessions", `href="/sessions?from=100&amp;q="`, ">n199<")
 	if strings.Contains(page, ">n99<") {
 		t.Error("the first page has too many")
 	}

@@ -142,7 +142,8 @@ func (r *Replay) load(e *trail.Entry) {
 		return m
 	}
 	r.known[e.Policy] = loaded{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
-	if e.Policy == r.report.Policy && len(e.Active) > 0 {
+	none := r.active != nil && len(r.active) == 0 // which the record does not tell from all
+	if e.Policy == r.report.Policy && (len(e.Active) > 0 || !none) {
 		r.active = e.Active
 	}
 }

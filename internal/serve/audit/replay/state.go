@@ -12,9 +12,18 @@ import (
 
 // A State is where the nets of a session stand as records tell it.
 type State struct {
-	Nets    []gate.NetState   // in the order of the policy; values of keys are SHA-256 hashes
 	Unknown map[string]string // nets of which the records do not tell where they stand, with the reason
+
+	policy *gate.Policy
+	state  *gate.State
 }
+
+// Nets returns the states of the nets, in the order of the policy. Values of keys are SHA-256
+// hashes of them.
+func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
+
+// Unbegun is the reason of a session whose begin is not among the records.
+const Unbegun = "the session may have begun before the oldest record that was read"
 
 const reopened = "the session was closed and opened again, perhaps with calls under way"
 
@@ -24,15 +33,15 @@ const reopened = "the session was closed and opened again, perhaps with calls un
 // What it returns is so: every verdict of the session came out as it is on record, and a
 // session or a shared net whose begin is not on record is not guessed at. The policy must
 // be the one on record.
-func (r *Replay) State(id string, at time.Time) (state func() State, reason string) {
+func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {
 	case s == nil:
-		return nil, "the session is not on record"
+		return nil, Unbegun
 	case s.lost != "":
 		return nil, s.lost
 	case s.partial, r.cut && (r.durable(s.process) || !s.first):
-		return nil, "the session may have begun before the oldest record that was read"
+		return nil, Unbegun
 	}
 	unknown := map[string]string{}
 	for i := range r.nets {
@@ -43,7 +52,7 @@ func (r *Replay) State(id string, at time.Time) (state func() State, reason stri
 	var own *gate.State
 	s.with(func(state *gate.State) { own = state.Clone() })
 	own.Apply(r.policy.Tick(own, at))
-	return func() State { return State{r.policy.NetsOf(own), unknown} }, ""
+	return &State{unknown, r.policy, own}, ""
 }
 
 // untold says why the records do not tell where the net stands; empty: they do.
@@ -111,7 +120,7 @@ func (r *Replay) loseAll(why string) {
 // follow notes whether the nets stand where they stood when the decision was made: whether
 // each verdict came out as it is on record.
 func (r *Replay) follow(e *trail.Entry, s *session, v *verdict) {
-	if s.lost != "" {
+	if s.lost != "" || s.partial {
 		return
 	}
 	if e.Policy != r.report.Policy {

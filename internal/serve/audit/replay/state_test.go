@@ -119,15 +119,13 @@ func rebuild(t *testing.T, path string, p *policy.Result, of truth, from uint64)
 				not += len(nets)
 				continue
 			}
-			now := state()
-			for i := range now.Nets {
-				n := &now.Nets[i]
-				if now.Unknown[n.Name] != "" {
+			for i, n := range state.Nets() {
+				if state.Unknown[n.Name] != "" {
 					not++
 					continue
 				}
 				told++
-				if got := standing(n); got != nets[i] {
+				if got := standing(&n); got != nets[i] {
 					t.Fatalf("from %d record %d, session %s:\n%s, want\n%s", from, record.Seq, session, got, nets[i])
 				}
 			}
@@ -208,9 +206,8 @@ func TestStatesNotGuessed(t *testing.T) {
 		}
 		state, got := r.State("s0", time.Now())
 		if state != nil {
-			now := state()
-			for _, net := range now.Nets {
-				got += fmt.Sprintf("%s: %s ", net.Name, now.Unknown[net.Name])
+			for _, net := range state.Nets() {
+				got += fmt.Sprintf("%s: %s ", net.Name, state.Unknown[net.Name])
 			}
 		}
 		if !strings.Contains(got, c.want) {

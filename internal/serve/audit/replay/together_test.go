@@ -102,7 +102,7 @@ func agree(t *testing.T, s trail.Source, p *policy.Result, least int, keys []adm
 			t.Fatal(k.Session, why)
 		}
 		nets := want.Policy().NetsOf(want)
-		for i, n := range state().Nets {
+		for i, n := range state.Nets() {
 			if got, want := standing(&n), standing(&nets[i]); got != want {
 				t.Errorf("session %s:\n%s, want\n%s", k.Session, got, want)
 			}

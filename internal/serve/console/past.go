@@ -1,0 +1,144 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/audit/replay"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+)
+
+// rebuildTime is how long the records of before may take.
+const rebuildTime = 20 * time.Second
+
+// A past rebuilds where nets stood from the records of before. It begins anew with each record
+// before which that is not certain: of another policy, after a gap, of a switched net.
+type past struct {
+	policy  *gate.Policy
+	active  []string // the nets that are active now; nil: all
+	durable bool     // states outlive a process, and other processes move them
+
+	run     *replay.Replay
+	because string            // why what was before is not told
+	last    map[string]uint64 // records of each writer
+	loaded  bool              // the policy in force is among the records
+}
+
+func newPast(fresh *gate.State, durable bool) (*past, error) {
+	p := &past{policy: fresh.Policy(), durable: durable, last: map[string]uint64{}, because: "records older than those are not read"}
+	all := true
+	for _, n := range p.policy.NetsOf(fresh) {
+		if all = all && n.Active; n.Active {
+			p.active = append(p.active, n.Name)
+		}
+	}
+	if all {
+		p.active = nil
+	}
+	var err error
+	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: durable})
+	return p, err
+}
+
+// anew forgets the records so far.
+func (p *past) anew(because string) (err error) {
+	p.because, p.loaded = because, false
+	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
+	return err
+}
+
+// cut says why nothing from before the record can be told; empty: that goes on.
+func (p *past) cut(r *trail.Record, e *trail.Entry) string {
+	before := p.last[r.Writer]
+	p.last[r.Writer] = r.Seq
+	at := e.Time.Local().Format("2006-01-02 15:04:05 MST")
+	switch other := e.Policy != p.policy.Fingerprint(); {
+	case before > 0 && r.Seq != before+1:
+		return fmt.Sprintf("records are missing before %s", at)
+	case e.Event == "policy" && other:
+		return fmt.Sprintf("another policy came into force at %s, and was changed since", at)
+	case e.Event == "decision" && other && e.Policy != "":
+		return fmt.Sprintf("a call was decided under another policy at %s", at)
+	case e.Event == "policy" && p.durable && !slices.Equal(e.Active, p.active):
+		return fmt.Sprintf("a process had other nets switched on at %s", at)
+	case (e.Event == "activate" || e.Event == "deactivate") && (p.durable || !p.loaded):
+		return fmt.Sprintf("a net was switched at %s", at)
+	}
+	return ""
+}
+
+// add takes a record. It reports whether what was rebuilt so far is to be forgotten.
+func (p *past) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
+	if why := p.cut(r, e); why != "" {
+		forget = true
+		if err := p.anew(why); err != nil {
+			return true, err
+		}
+		if e.Policy != "" && e.Policy != p.policy.Fingerprint() {
+			return true, nil
+		}
+	}
+	p.loaded = p.loaded || e.Event == "policy"
+	p.run.Add(r, e)
+	return forget, nil
+}
+
+// state is where the nets of the session stand after the records so far.
+func (p *past) state(e *trail.Entry) (state *replay.State, reason string) {
+	if state, reason = p.run.State(e.Session, e.Time); reason == replay.Unbegun {
+		reason += ": " + p.because
+	}
+	return state, reason
+}
+
+// rebuild makes steps of the records of before.
+func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *gate.State) error {
+	ctx, cancel := context.WithTimeout(ctx, rebuildTime)
+	defer cancel()
+	p, err := newPast(fresh, h.durable)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := h.again(p, &records[i], len(records)-i <= 2*maxUnread); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again makes a step of a record of before. One that may come once more is remembered.
+func (h *history) again(p *past, r *trail.Record, remember bool) error {
+	e, err := r.Entry()
+	if err != nil {
+		h.forget("a record cannot be read")
+		return p.anew("a record cannot be read")
+	}
+	forget, err := p.add(r, &e)
+	if forget {
+		h.forget(p.because)
+	}
+	if err != nil {
+		return err
+	}
+	said := saidOf(&e)
+	if said == "" || e.Session == "" {
+		return nil
+	}
+	state, reason := p.state(&e)
+	if reason != "" {
+		h.skip(e.Session, reason, e.Time)
+		return nil
+	}
+	if remember {
+		h.known[idOf(r.Event)] = true
+	}
+	h.keep(e.Session, &step{Time: e.Time, Said: []string{said}, Call: e.Call, policy: p.policy, past: state})
+	return nil
+}

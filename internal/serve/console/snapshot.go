@@ -1,0 +1,207 @@
+package console
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// A snapshot is where the nets of a session stand, now or after a step of before.
+type snapshot struct {
+	Here  *stepRow // nil: now
+	Ended bool     // the session is over: nothing is known of now
+
+	state   *gate.State // nil: it is rebuilt from records, and no call can be decided
+	policy  *gate.Policy
+	nets    []gate.NetState
+	unknown map[string]string // nets, with why it is not known where they stand
+	tools   []gate.Call
+	steps   []stepRow // the newest first
+}
+
+// stepRow is one step to go back to.
+type stepRow struct {
+	step
+
+	Link string
+	Here bool
+	Gap  string // why what was before is not known
+}
+
+// Rebuilt reports whether the state is from records.
+func (m *snapshot) Rebuilt() bool { return m.Here != nil && m.Here.state == nil }
+
+// snapshotAt returns the snapshot that is asked for. It has written a page if that is not ok.
+func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at place) (m *snapshot, ok bool) {
+	state, err := c.options.Proxy.State(at.Session)
+	var steps []step
+	gap := ""
+	if at.Session != "" {
+		steps, gap = c.history.of(at.Session)
+	}
+	m = &snapshot{}
+	if err != nil && len(steps) > 0 {
+		m.Ended = true
+		state, err = c.options.Proxy.State("")
+	}
+	if err != nil {
+		c.fail(w, r, http.StatusNotFound, "The nets of this session cannot be shown: "+err.Error()+".")
+		return nil, false
+	}
+	m.now(state)
+	if at.Session == "" {
+		return m, true
+	}
+	if m.Ended && at.At == "" {
+		at.At = strconv.Itoa(steps[len(steps)-1].Number)
+	}
+	m.list(steps, gap, at)
+	if at.At != "" && m.Here == nil {
+		c.fail(w, r, http.StatusNotFound, "This step is not kept any more.")
+		return nil, false
+	}
+	if m.Here != nil {
+		m.goTo(&m.Here.step)
+	}
+	return m, true
+}
+
+func (m *snapshot) now(s *gate.State) {
+	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
+}
+
+// goTo is the snapshot after the step.
+func (m *snapshot) goTo(s *step) {
+	if s.state != nil {
+		tools := m.tools
+		m.now(s.state)
+		m.tools = tools
+		return
+	}
+	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
+}
+
+// list lists the steps, with where they lead to.
+func (m *snapshot) list(steps []step, gap string, at place) {
+	now := at
+	now.At, now.Why = "", ""
+	if !m.Ended {
+		m.steps = append(m.steps, stepRow{Link: now.link(), Here: at.At == "", Gap: gap})
+	}
+	for _, s := range slices.Backward(steps) {
+		to := now
+		to.At = strconv.Itoa(s.Number)
+		row := stepRow{step: s, Link: to.link(), Here: at.At == to.At, Gap: s.Before}
+		m.steps = append(m.steps, row)
+		if row.Here {
+			m.Here = &row
+		}
+	}
+}
+
+// stepsShown is how many steps one page lists.
+const stepsShown = 100
+
+// pastRows are the steps of a page, the newest first.
+type pastRows struct {
+	Steps        []stepRow
+	Newer, Older string    // addresses of others; empty: there are none
+	Since        time.Time // of the first of all steps; zero: there is none
+	Gap          string    // why what was before it is not known
+}
+
+// past are the steps to go back to around the present one, for the net: those after which it is
+// known where it stands.
+func (m *snapshot) past(net string) (p pastRows) {
+	var rows []stepRow
+	for _, s := range m.steps {
+		why := ""
+		if s.past != nil {
+			why = s.past.Unknown[net]
+		}
+		if why == "" || s.Here {
+			rows = append(rows, s)
+		} else if n := len(rows); n > 0 && rows[n-1].Gap == "" {
+			rows[n-1].Gap = why
+		}
+	}
+	if len(rows) == 0 {
+		return p
+	}
+	if last := rows[len(rows)-1]; last.Number > 0 {
+		p.Since, p.Gap = last.Time, last.Gap
+	} else {
+		p.Gap = last.Gap
+	}
+	here := max(slices.IndexFunc(rows, func(s stepRow) bool { return s.Here }), 0)
+	first := max(min(here-stepsShown/2, len(rows)-stepsShown), 0)
+	end := min(first+stepsShown, len(rows))
+	if first > 0 {
+		p.Newer = rows[max(here-stepsShown, 0)].Link
+	}
+	if end < len(rows) {
+		p.Older = rows[min(here+stepsShown, len(rows)-1)].Link
+	}
+	p.Steps = rows[first:end]
+	return p
+}
+
+// valueID tells the value of a key from the others, whatever their order is, now as in the past.
+func (m *snapshot) valueID(v *gate.ValueState) string {
+	var hashes []string
+	for _, k := range v.Key {
+		hashes = append(hashes, m.hash(k.Value))
+	}
+	h := hashOf(strings.Join(hashes, " "))
+	return hex.EncodeToString(h[:8])
+}
+
+// hash is the hash of a value, which is all that records have of it.
+func (m *snapshot) hash(value string) string {
+	if m.state != nil {
+		return audit.HashOf(value)
+	}
+	var hash string
+	if json.Unmarshal([]byte(value), &hash) != nil {
+		return value
+	}
+	return hash
+}
+
+// label is the value, or the begin of its hash.
+func (m *snapshot) label(v *gate.ValueState) string {
+	if m.state != nil {
+		return valueLabel(v)
+	}
+	short := *v
+	short.Key = slices.Clone(v.Key)
+	for i := range short.Key {
+		h := m.hash(short.Key[i].Value)
+		short.Key[i].Value = "#" + h[:min(len(h), 12)]
+	}
+	return valueLabel(&short)
+}
+
+// labels are what values of before are called that the session has now.
+func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
+	labels := map[string]string{}
+	if m.state != nil || m.Ended {
+		return labels
+	}
+	state, err := c.options.Proxy.State(session)
+	if err != nil || state.Policy().Fingerprint() != m.policy.Fingerprint() {
+		return labels
+	}
+	now := &snapshot{state: state}
+	for _, v := range state.Policy().NetsOf(state)[net].Values {
+		labels[now.valueID(&v)] = valueLabel(&v)
+	}
+	return labels
+}
