@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/pin"
 )
 
 // usualHolds say how long calls wait, where no configuration does, of clients that are known to
@@ -68,6 +70,38 @@ func readPeople(v Value) (map[string]string, bool) {
 		}
 	})
 	return people, v.kind == mapKind
+}
+
+// checkPIN accepts the hash of a PIN. It shows nothing of it: it may be the PIN.
+func checkPIN(what, _, text string) (msg, hint string) {
+	if _, err := pin.Parse(text, time.Now); err != nil {
+		return what + " is no hash of a PIN", "petrigate approvals pin asks for a PIN, and prints the line that belongs here"
+	}
+	return "", ""
+}
+
+// settleChannels says which channels are open where nothing else does, and finds those that
+// cannot be or that a PIN does not cover.
+func (c *Config) settleChannels(d *decoder, l *layers) {
+	a, at := &c.Approval, l.set["approval.channels"]
+	if a.Channels == nil {
+		a.Channels = slices.Clone(usualChannels)
+		if c.Console.HTTP == "off" {
+			a.Channels = slices.DeleteFunc(a.Channels, func(channel string) bool { return channel == "web" })
+		}
+	}
+	for _, channel := range a.Channels {
+		switch channel {
+		case "web", "url":
+			if c.Console.HTTP == "off" {
+				d.at(at, fmt.Sprintf("the channel %q is a page of the console, and there is none: console.http is off", channel), "take it out, or leave out console.http")
+			}
+		case "elicit", "webhook":
+			if a.PIN != "" {
+				d.warn(l.set["approval.pin"], fmt.Sprintf("the channel %q asks for no PIN: whoever answers there approves without it", channel), "channels: [web, cli]")
+			}
+		}
+	}
 }
 
 // settleApproval checks the durations together.

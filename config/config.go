@@ -92,6 +92,7 @@ type Approval struct {
 	Holds   map[string]time.Duration // by the names of clients; a "*" at the end stands for anything
 	HoldSet bool                     // Hold is for all clients that Holds does not name
 	Webhook *Webhook                 `json:",omitempty"` // with the channel "webhook"; otherwise nil
+	PIN     string                   `json:"-"`          // hash of what a person types to approve; "": nothing is typed
 	Desktop bool                     `json:",omitempty"` // a notification on this desktop says that a call waits
 	Self    bool                     `json:",omitempty"` // who calls may approve their own call
 	People  map[string]string        `json:",omitempty"` // principals of clients, by the names of the persons who they are

@@ -165,8 +165,8 @@ func readConfiguration(name string, src []byte, o Options) (root Value, ok bool)
 // settle sets what depends on several settings, and checks them together.
 func (c *Config) settle(d *decoder, l *layers) {
 	c.Listen.Stdio = c.Listen.HTTP == ""
-	if c.Approval.Channels == nil {
-		c.Approval.Channels = slices.Clone(usualChannels)
+	if !l.broken["approval"] {
+		c.settleChannels(d, l)
 	}
 	checkVia(d, c)
 	c.settleListen(d, l)

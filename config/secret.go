@@ -112,6 +112,7 @@ func (s *source) markSecrets(root *node) {
 		}
 	}
 	if approval := root.get("approval"); approval != nil {
+		s.secret(approval.get("pin"))
 		if hook := approval.get("webhook"); hook != nil {
 			s.secret(hook.get("secret"))
 		}

@@ -75,6 +75,7 @@ func sectionKeys(c *Config, l *layers) Keys {
 				"self":     into(&c.Approval.Self, Value.Flag),
 				"people":   into(&c.Approval.People, readPeople),
 				"desktop":  into(&c.Approval.Desktop, Value.Flag),
+				"pin":      l.noted("approval.pin", into(&c.Approval.PIN, checked(checkFilled, checkPIN))),
 				"webhook":  l.noted("approval.webhook", into(&c.Approval.Webhook, readWebhook)),
 			})
 		}),

@@ -1,9 +1,12 @@
 package proxy_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/petrigate/petrigate/internal/pin"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -61,4 +64,60 @@ func TestOwnCall(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPIN: with a PIN, an approval by a person at a terminal or a page counts only with it. A
+// few wrong ones end all tries for a while. A denial needs none.
+func TestPIN(t *testing.T) {
+	hash, err := pin.Hash("correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, channel := range []string{"cli", "web", "url"} {
+		s := start(t, setup{change: func(o *proxy.Options) {
+			o.Approval = proxy.Approval{Channels: []string{"cli", channel}, Hold: atOnce, PIN: hash}
+		}})
+		c := s.connect(legs()[0], "")
+		id := c.parked("deploy", `{}`)
+		if a := s.pending(1)[0]; !a.PIN {
+			t.Errorf("%s: nobody is told that the PIN is needed", channel)
+		}
+		_ = s.proxy.PutApproval(id, channel)
+		say := func(typed string, grant *proxy.Grant) error {
+			return s.proxy.Answer(id, proxy.Answer{Approve: true, Channel: channel, Person: "uid 1000", Actor: "ann", PIN: typed, Grant: grant})
+		}
+		if err := say("", nil); !errors.Is(err, pin.ErrMissing) {
+			t.Errorf("%s: without a PIN: %v", channel, err)
+		}
+		if err := say("wrong horse", &proxy.Grant{For: time.Minute}); !errors.Is(err, pin.ErrWrong) {
+			t.Errorf("%s: a wrong PIN with a grant: %v", channel, err)
+		}
+		if !s.recordsHave(`"said":"approve","kind":"pin","channel":"` + channel + `","actor":"ann"`) {
+			t.Errorf("%s: the wrong PIN is not on record", channel)
+		}
+		if s.recordsHave("horse") {
+			t.Errorf("%s: what was typed is on record", channel)
+		}
+		s.executed("deploy", 0)
+		if err := say("correct horse", nil); err != nil {
+			t.Errorf("%s: %v", channel, err)
+		}
+		c.must("deploy", `{}`)
+		id = c.parked("deploy", `{"n":2}`)
+		_ = s.proxy.PutApproval(id, channel)
+		for range 5 {
+			if err := say("wrong horse", nil); !errors.Is(err, pin.ErrWrong) {
+				t.Errorf("%s: %v", channel, err)
+			}
+		}
+		if err := say("correct horse", nil); err == nil || !strings.Contains(err.Error(), "none counts for the next") {
+			t.Errorf("%s: after five wrong ones: %v", channel, err)
+		}
+		if err := s.proxy.Answer(id, proxy.Answer{Channel: channel, Person: "uid 1000", Actor: "ann"}); err != nil {
+			t.Errorf("%s: a denial: %v", channel, err)
+		}
+	}
+	if _, err := proxy.New(proxy.Options{Approval: proxy.Approval{PIN: "1234"}}); err == nil {
+		t.Error("a PIN in the clear is taken for its hash")
+	}
 }

@@ -103,7 +103,7 @@ func (p *Proxy) Grants() []GrantInfo {
 }
 
 // endGrants ends the grants of a session that has ended.
-func (p *Proxy) endGrants(session string) {
+func endGrants(p *Proxy, session string) {
 	if err := p.approvals.Grants().EndSession(session); err != nil {
 		p.life.Log.Warn("grants of a session that has ended are still listed", "session", session, "error", err)
 	}

@@ -105,6 +105,7 @@ type Approval struct {
 	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
 	Grants   time.Duration // how long a grant is valid at most; 0: nobody can give one
 	Self     bool          // who calls may approve their own call
+	PIN      string        // hash of what a person types with an approval by cli, web or url, see petrigate approvals pin; empty: nothing
 	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
 
 	// People are principals, by the names of the persons who they are: an actor, or the person

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/pin"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
@@ -134,6 +136,7 @@ type ApprovalInfo struct {
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 	Answered  time.Time       `json:"answered,omitzero"`   // when
+	PIN       bool            `json:"pin,omitempty"`       // to approve it by cli, web or url, a person has to type the PIN
 	Needs     int             `json:"needs,omitempty"`     // different persons, where it is more than one
 	Approvals int             `json:"approvals,omitempty"` // of them, who have approved
 	Question  string          `json:"question,omitempty"`  // as a person is shown it; not in a list
@@ -295,6 +298,7 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 	if said.State == approval.Pending {
 		info.Channels = a.Open
 	}
+	info.PIN = p.pin != nil
 	if r.Needs > 1 {
 		info.Needs, info.Approvals = r.Needs, said.Approvals
 	}
@@ -330,6 +334,7 @@ type Answer struct {
 	Reason  string
 	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty: it is not known
 	Grant   *Grant // that the person gives with the approval; nil: none
+	PIN     string // that the person has typed, where the approval needs one
 }
 
 // ChannelCLI is the channel of an operator at a terminal.
@@ -346,10 +351,31 @@ func (p *Proxy) Answer(id string, a Answer) error {
 			return fmt.Errorf("approval %s is not what was shown any more, so it was not answered; look at it again", id)
 		}
 	}
+	if err := checkPIN(p, id, a); err != nil {
+		return err
+	}
 	if a.Grant != nil {
 		return answerAndGrant(p, id, a)
 	}
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
+}
+
+// checkPIN returns why an approval does not count for want of the PIN. A wrong one goes on
+// record. A webhook is another system, whose signature is what it has.
+func checkPIN(p *Proxy, id string, a Answer) error {
+	if !a.Approve || a.Channel == approval.Webhook {
+		return nil
+	}
+	r, ok := p.approvals.Find(id)
+	if !ok || r.Answer.State != approval.Pending { // it does not count anyway, and tells nothing of the PIN
+		return nil
+	}
+	err := p.pin.Check(a.PIN)
+	if err == nil || errors.Is(err, pin.ErrMissing) {
+		return err
+	}
+	said := approval.Rejection{Kind: approval.WrongPIN, Approve: true, Channel: a.Channel, Actor: a.Actor, At: p.life.Now()}
+	return errors.Join(err, p.pipeline.Record(said, r))
 }
 
 // Resolve is [Proxy.ResolveAs] for a person who is known by the name of the actor.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/pin"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -87,6 +88,7 @@ type Proxy struct {
 	endStreams context.CancelFunc
 
 	approvals *approval.Broker
+	pin       *pin.PIN // that approvals need; nil: none
 	admission *admission.Admission
 	durable   *store.Durable // the ledger, where it is in a database; else nil
 	watcher   *store.Watcher // with durable
@@ -191,6 +193,11 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	}
 	asking := approval.Options{Mask: mask.Shown, Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels, Grants: o.Approval.Grants, Now: o.Now, Log: o.Logger}
 	asking.Self, asking.People = o.Approval.Self, o.Approval.People
+	if o.Approval.PIN != "" {
+		if p.pin, err = pin.Parse(o.Approval.PIN, o.Now); err != nil {
+			return fmt.Errorf("the PIN of approvals: %w", err)
+		}
+	}
 	if o.Database != nil {
 		asking.Store = o.Database
 	}
@@ -206,7 +213,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	p.admission = admission.New(admission.Options{
 		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
-		Ended: p.endGrants,
+		Ended: func(session string) { endGrants(p, session) },
 	})
 	if p.durable != nil {
 		p.rounds = rounds.New(p.durable, p.admission, p.life)

@@ -14,7 +14,7 @@ import (
 
 func newApprovals(s stdio) *cobra.Command {
 	return group("approvals", "Answer calls that wait for approval",
-		approvalsList(s), approvalsShow(s), approvalsApprove(s), approvalsDeny(s), approvalsWatch(s), approvalsGrants(s), approvalsRevoke(s))
+		approvalsList(s), approvalsShow(s), approvalsApprove(s), approvalsDeny(s), approvalsWatch(s), approvalsGrants(s), approvalsRevoke(s), approvalsPIN(s))
 }
 
 func approvalID(a proxy.ApprovalInfo) string { return a.ID }

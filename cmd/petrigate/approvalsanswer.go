@@ -21,6 +21,7 @@ func approvalsApprove(s stdio) *cobra.Command {
 	wanted.add(c)
 	reason := reasonFlag(c)
 	yes := c.Flags().Bool("yes", false, "approve without being asked once more")
+	pinIn := c.Flags().Bool("pin-stdin", false, "read the PIN, where the approval needs one, from standard input")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if args[0] != "" && !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
 			return usage("approve asks once more at a terminal, and this is none; use petrigate approvals show %s to see the call, and --yes to approve it", args[0])
@@ -42,7 +43,13 @@ func approvalsApprove(s stdio) *cobra.Command {
 				return err
 			}
 		}
-		return terminal.Answer(s.out, found.client, a, control.Answer{Approve: true, Actor: actor(), Reason: *reason, Grant: grant})
+		typed := ""
+		if a.PIN && a.State == proxy.Pending {
+			if typed, err = readPIN(c.Context(), s, "PIN: ", *pinIn); err != nil {
+				return err
+			}
+		}
+		return terminal.Answer(s.out, found.client, a, control.Answer{Approve: true, Actor: actor(), Reason: *reason, Grant: grant, PIN: typed})
 	}
 	return c
 }

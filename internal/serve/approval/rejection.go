@@ -11,6 +11,8 @@ import (
 const (
 	TooLate = "late" // another one was faster, or the request has ended
 	OwnCall = "own"  // whoever has asked approves
+
+	WrongPIN = "pin" // the person has not typed the PIN of the proxy
 )
 
 const maxRejections = 20 // that are kept of one request

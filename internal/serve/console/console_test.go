@@ -77,6 +77,9 @@ func (d *desk) Answer(id string, a proxy.Answer) error {
 		if one := &d.approvals[i]; one.ID == id && one.State == proxy.Pending {
 			one.State, one.Channel, one.Actor, one.Reason = map[bool]proxy.ApprovalState{true: proxy.Approved, false: proxy.Denied}[a.Approve], a.Channel, a.Actor, a.Reason
 			d.answers = append(d.answers, fmt.Sprint(id, " ", a.Approve, " ", a.Channel, " ", a.Person, " ", a.Actor, " ", a.Reason))
+			if a.PIN != "" {
+				d.answers = append(d.answers, fmt.Sprint("with a PIN of ", len(a.PIN)))
+			}
 			if a.Grant != nil {
 				d.answers = append(d.answers, fmt.Sprint("granted for ", a.Grant.For, " like ", a.Grant.Like, " session ", a.Grant.Session))
 			}
@@ -522,5 +525,35 @@ func TestTemplates(t *testing.T) {
 	}
 	if len(in) < 10 {
 		t.Errorf("only %d templates", len(in))
+	}
+}
+
+// TestPINField: where an approval needs the PIN, each form that approves asks for it, and Enter in
+// it presses no button by chance.
+func TestPINField(t *testing.T) {
+	all := []proxy.ApprovalInfo{question(1, "deploy"), question(2, "push")}
+	b, _ := visit(t, all...)
+	if _, page := b.get("/inbox"); strings.Contains(page, `name="pin"`) {
+		t.Error("a PIN is asked for where there is none")
+	}
+	for i := range all {
+		b.desk.approvals[i].PIN = true
+	}
+	_, page := b.get("/inbox")
+	if n := strings.Count(page, `<input type="password" name="pin" autocomplete="off"`); n != 4 || strings.Count(page, "<button disabled hidden></button>") != 2 {
+		t.Errorf("%d fields: %s", n, page)
+	}
+	_, page = b.post("/answer", url.Values{"id": {"ap_1", "ap_2"}, "decision": {"approve"}})
+	if !strings.Contains(page, `name="pin"`) {
+		t.Error("several at once are approved without it")
+	}
+	_, page = b.post("/answer", url.Values{"id": {"ap_1", "ap_2"}, "decision": {"deny"}})
+	if strings.Contains(page, `name="pin"`) {
+		t.Error("it is asked for to deny")
+	}
+	b.post("/answer", url.Values{"id": {"ap_1"}, "decision": {"approve"}, "pin": {"correct horse"}})
+	b.post("/grant", url.Values{"id": {"ap_2"}, "for": {"10m"}, "pin": {"correct horse"}})
+	if got := b.desk.told(); strings.Count(got, "with a PIN of 13") != 2 {
+		t.Error(got)
 	}
 }

@@ -25,7 +25,7 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err = c.options.Proxy.Answer(id, proxy.Answer{
-		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Grant: &g,
+		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, PIN: r.PostForm.Get("pin"), Grant: &g,
 	})
 	if err != nil {
 		c.doors.note(r, fmt.Sprintf("%s: %v.", text.Escape(id), err))

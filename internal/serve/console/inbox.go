@@ -128,7 +128,7 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) string {
 	if len(reason) > maxReason {
 		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason)
 	}
-	err := c.options.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason})
+	err := c.options.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason, PIN: r.PostForm.Get("pin")})
 	if err != nil {
 		return fmt.Sprintf("%s is not answered: %v.", text.Escape(id), err)
 	}
@@ -159,6 +159,7 @@ type confirmBody struct {
 	Gone      []string
 	Reason    string
 	Next      string
+	PIN       bool // it has to be typed
 }
 
 // confirm shows once more what several answers are about.
@@ -171,6 +172,7 @@ func (c *Console) confirm(w http.ResponseWriter, r *http.Request, ids []string, 
 			continue
 		}
 		b.Questions = append(b.Questions, a)
+		b.PIN = b.PIN || approve && a.PIN
 	}
 	c.show(w, r, "confirm", "Confirm", b)
 }

@@ -128,7 +128,7 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
 	post(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {
 		return o.Answer(id, proxy.Answer{
-			Approve: a.Approve, Channel: proxy.ChannelCLI, Person: peerOf(r.Context()), Actor: a.Actor, Reason: a.Reason, Shown: a.Shown, Grant: a.Grant,
+			Approve: a.Approve, Channel: proxy.ChannelCLI, Person: peerOf(r.Context()), Actor: a.Actor, Reason: a.Reason, Shown: a.Shown, Grant: a.Grant, PIN: a.PIN,
 		})
 	})
 	get("/grants", func(*http.Request) (any, error) { return o.Grants(), nil })
@@ -205,6 +205,7 @@ type Answer struct {
 	Shown   string `json:"shown,omitempty"` // that of the approval, as the person has read it
 
 	Grant *proxy.Grant `json:"grant,omitempty"` // that is given with it
+	PIN   string       `json:"pin,omitempty"`   // that the person has typed
 }
 
 // Revoke is the body of an order to end a grant.

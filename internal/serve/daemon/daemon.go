@@ -159,7 +159,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
-			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page,
+			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page, PIN: c.Approval.PIN,
 			Self: c.Approval.Self, People: c.Approval.People,
 			Asked:    func(a proxy.ApprovalInfo) { d.story.Asked(a); d.asking.asked(a) },
 			Answered: d.story.Answered,

@@ -44,6 +44,7 @@ const (
 	atSpan                // for how long calls like it are
 	atLike                // which arguments of them have to stay as they are
 	atGrant               // whether all that is meant
+	atPIN                 // the PIN, for what the person has said
 )
 
 // startGrant begins to ask for a grant, where calls like the one that is shown can have one.

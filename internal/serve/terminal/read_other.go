@@ -16,4 +16,5 @@ func openTerminal(io.Reader) (*terminal, error) { return nil, errNoTerminal }
 
 func (t *terminal) close()            {}
 func (t *terminal) forget() error     { return errNoTerminal }
+func (t *terminal) hide(bool) error   { return errNoTerminal }
 func (t *terminal) counts(typed) bool { return false }

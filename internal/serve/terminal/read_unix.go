@@ -55,6 +55,19 @@ func (t *terminal) close() {
 	_ = t.wake.Close()
 }
 
+// hide keeps what is typed from being shown, or shows it again.
+func (t *terminal) hide(hidden bool) error {
+	mode, err := unix.IoctlGetTermios(t.fd, getMode)
+	if err != nil {
+		return err
+	}
+	mode.Lflag |= unix.ECHO
+	if hidden {
+		mode.Lflag &^= unix.ECHO
+	}
+	return unix.IoctlSetTermios(t.fd, setMode, mode)
+}
+
 // forget drops all that was typed so far, and the line that is being typed. Where it fails,
 // nothing that is typed may count.
 func (t *terminal) forget() error {

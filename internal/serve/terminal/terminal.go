@@ -85,6 +85,29 @@ func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) 
 	}
 }
 
+// Secret asks the person at the terminal for a line that is not shown as it is typed.
+func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (string, error) {
+	t, err := openTerminal(in)
+	if err != nil {
+		return "", err
+	}
+	defer t.close()
+	if err := t.hide(true); err != nil {
+		return "", fmt.Errorf("hiding what is typed: %w", err)
+	}
+	defer func() {
+		_ = t.hide(false) // it could be hidden
+		_, _ = fmt.Fprintln(out)
+	}()
+	_, _ = fmt.Fprint(out, prompt)
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case line := <-t.lines:
+		return line.text, line.err
+	}
+}
+
 // arm waits until a question was before the person for a moment, and drops what was typed
 // before that.
 func (t *terminal) arm(ctx context.Context) error {

@@ -25,6 +25,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := &watch{out: out, terminal: t, actor: actor, overview: overview{map[string]news{}}, done: map[string]bool{}}
+	defer w.endPIN()
 	return w.run(ctx, dir)
 }
 
@@ -40,6 +41,7 @@ type watch struct {
 	client *control.Client     // that has it
 	stage  stage               // what the person is asked for
 	grant  proxy.Grant         // as far as the person has said what they want
+	meant  control.Answer      // that waits for the PIN
 	armed  <-chan time.Time    // when answers begin to count; nil: they do
 	idle   string              // what was said last while there was no question
 }
@@ -127,6 +129,7 @@ func (w *watch) ask() {
 	if w.shown != nil {
 		return
 	}
+	w.endPIN()
 	w.stage, w.armed = atCall, nil
 	var open []located
 	for id, o := range w.overview.all() {
@@ -172,6 +175,8 @@ func (w *watch) prompt() {
 		return
 	}
 	switch w.stage {
+	case atPIN:
+		w.say("PIN (Enter: back): ")
 	case atReason:
 		w.say("Reason, for the agent (Enter: none): ")
 	case atSpan:
@@ -190,6 +195,8 @@ func (w *watch) answer(line string) (quit bool) {
 	word, rest, _ := strings.Cut(line, " ")
 	word, rest = strings.ToLower(word), strings.TrimSpace(rest)
 	switch {
+	case w.stage == atPIN:
+		w.takePIN(line)
 	case w.stage == atReason:
 		w.give(control.Answer{Reason: line})
 	case w.stage != atCall:
@@ -218,16 +225,50 @@ func (w *watch) answer(line string) (quit bool) {
 // give answers the question that is before the person. A grant that cannot be had leaves the
 // question open.
 func (w *watch) give(a control.Answer) {
+	if a.Approve && w.shown.PIN && a.PIN == "" {
+		w.askPIN(a)
+		return
+	}
 	a.Actor = w.actor
 	err := Answer(w.out, w.client, *w.shown, a)
 	if err != nil {
 		w.say("%v\n", err)
 	}
-	if now, look := w.client.Approval(w.shown.ID); err != nil && a.Grant != nil && look == nil && now.State == proxy.Pending {
+	if now, look := w.client.Approval(w.shown.ID); err != nil && (a.Grant != nil || a.PIN != "") && look == nil && now.State == proxy.Pending {
 		w.stage = atCall
 		w.prompt()
 		return
 	}
 	w.done[w.shown.ID] = true
 	w.shown = nil
+}
+
+// askPIN asks for the PIN that the answer needs. It is not shown as it is typed.
+func (w *watch) askPIN(a control.Answer) {
+	w.meant, w.stage = a, atPIN
+	if err := w.terminal.hide(true); err != nil {
+		w.say("The PIN cannot be asked for here: %v\n", err)
+		w.stage = atCall
+	}
+	w.prompt()
+}
+
+// takePIN gives the answer that waits for the PIN. Without one nothing is answered.
+func (w *watch) takePIN(line string) {
+	w.endPIN()
+	a := w.meant
+	if a.PIN = line; a.PIN == "" {
+		w.prompt()
+		return
+	}
+	w.give(a)
+}
+
+// endPIN shows what is typed again, where it is hidden.
+func (w *watch) endPIN() {
+	if w.stage == atPIN {
+		_ = w.terminal.hide(false) // it could be hidden
+		w.say("\n")
+		w.stage = atCall
+	}
 }

@@ -227,7 +227,7 @@ func (c *Call) sendProgress(n int, message string) {
 func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reason string) error {
 	err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason)
 	if rejected, ok := errors.AsType[*approval.RejectedError](err); ok {
-		return p.reject(rejected)
+		return errors.Join(rejected, p.Record(rejected.Rejection, rejected.Record))
 	}
 	if err != nil {
 		return err
@@ -240,19 +240,20 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 	return nil
 }
 
-// reject logs and puts on record an answer that does not count, and returns why it does not.
-func (p *Pipeline) reject(e *approval.RejectedError) error {
-	said, c := e.Rejection, e.Record.Call
+// Record logs and puts on record what a person has said to an approval, and that it does not
+// count.
+func (p *Pipeline) Record(said approval.Rejection, to approval.Record) error {
+	c := to.Call
 	what := map[bool]string{true: "approve", false: "deny"}[said.Approve]
-	p.Life.Log.Warn("an answer does not count: "+e.Error(), "said", what, "actor", text.Escape(said.Actor), "channel", said.Channel)
+	p.Life.Log.Warn("an answer does not count", "approval", to.Request.ID, "said", what, "why", said.Kind, "actor", text.Escape(said.Actor), "channel", said.Channel)
 	err := p.Admission.Append(p.Life.Ctx, audit.Answer{
-		Time: said.At, Event: "answer", Session: c.Session, Upstream: c.Upstream, Tool: audit.Bounded(c.Tool), Approval: e.Record.Request.ID,
+		Time: said.At, Event: "answer", Session: c.Session, Upstream: c.Upstream, Tool: audit.Bounded(c.Tool), Approval: to.Request.ID,
 		Said: what, Kind: said.Kind, Channel: said.Channel, Actor: audit.Bounded(said.Actor), Reason: audit.Bounded(said.Reason),
 	})
 	if err != nil {
-		return fmt.Errorf("%w; and that is not on record: %w", e, err)
+		return fmt.Errorf("that is not on record: %w", err)
 	}
-	return e
+	return nil
 }
 
 // text returns the question for a person.

@@ -6,7 +6,7 @@
 
   // arm keeps the buttons of questions that have just come from being pressed by chance.
   const arm = (card) => {
-    const buttons = card.querySelectorAll("form button");
+    const buttons = card.querySelectorAll("form button:not([hidden])");
     buttons.forEach((b) => { b.disabled = true; });
     setTimeout(() => buttons.forEach((b) => { b.disabled = false; }), armAfter);
   };
@@ -121,7 +121,7 @@
       case "j": move(1); break;
       case "k": move(-1); break;
       case "x": { const box = card?.querySelector("input[type=checkbox]"); if (box) box.checked = !box.checked; break; }
-      case "a": card?.querySelector("button.approve")?.focus(); break; // and Enter
+      case "a": (card?.querySelector("input[name=pin]") ?? card?.querySelector("button.approve"))?.focus(); break; // and Enter
       case "d": card?.querySelector("input[name=reason]")?.focus(); break; // Enter there denies
       default: return;
     }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/pin"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
+)
+
+func approvalsPIN(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "pin", Short: "Make the hash of a PIN that approvals need from then on", Args: cobra.NoArgs,
+		Long: "pin asks for a PIN, twice, and prints the line of the configuration by which a proxy knows it: its hash, below\n" +
+			"approval. An approval in the console or at the command line needs the PIN then. Elsewhere than at a terminal, pin\n" +
+			"reads it from standard input.",
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		asked := isTerminal(s.in) && isTerminal(s.err)
+		typed, err := readPIN(c.Context(), stdio{in: s.in, out: s.err}, "PIN: ", !asked)
+		if err != nil {
+			return err
+		}
+		if asked {
+			again, err := readPIN(c.Context(), stdio{in: s.in, out: s.err}, "The same again: ", false)
+			if err != nil {
+				return err
+			}
+			if again != typed {
+				return errors.New("the two are not the same; nothing was made")
+			}
+		}
+		hash, err := pin.Hash(typed)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.out, "pin: %q\n", hash)
+		if asked && err == nil {
+			_, err = fmt.Fprintln(s.err, "Put this line below approval: in the configuration, and start the proxy again.")
+		}
+		return err
+	}
+	return c
+}
+
+// readPIN asks for a PIN at the terminal, or reads the first line of standard input.
+func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (string, error) {
+	if !fromInput {
+		if !isTerminal(s.in) {
+			return "", usage("this approval needs the PIN of the proxy, and standard input is no terminal; --pin-stdin reads it from there")
+		}
+		return terminal.Secret(ctx, s.in, s.out, prompt)
+	}
+	line, err := bufio.NewReader(io.LimitReader(s.in, 1<<10)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the PIN: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}
