@@ -251,6 +251,42 @@ func TestCookie(t *testing.T) {
 	}
 }
 
+// TestSecureCookie: behind a server that speaks TLS the cookie is for TLS alone, and what another site
+// says of itself lets nobody in.
+func TestSecureCookie(t *testing.T) {
+	b, c := visit(t)
+	if r, _ := b.do((&browser{t: t, server: b.server}).request(http.MethodGet, "/inbox", nil)); r.Header.Get("Referrer-Policy") != "same-origin" {
+		t.Errorf("the login does not say where it is: %v", r.Header)
+	}
+	for _, tt := range []struct {
+		host, origin, site string
+		in, secure         bool
+	}{
+		{"", b.server.URL, "same-origin", true, false},
+		{"", "null", "same-origin", true, false}, // of a browser that keeps to no-referrer
+		{"console.example", "https://console.example", "same-origin", true, true},
+		{"console.example", "https://console.example", "", true, true},
+		{"console.example", "http://console.example", "same-origin", true, false},
+		{"", "https://console.example", "same-origin", true, true}, // the server in front puts in our host
+		{"", "https://console.example", "", false, false},
+		{"", "https://console.example", "same-site", false, false},
+		{"", "https://evil.example", "same-origin", false, false},
+		{"", "https://console.example.evil.example", "same-origin", false, false},
+		{"console.example", "https://evil.example", "", false, false},
+	} {
+		code := c.Code(ann)
+		r := b.request(http.MethodPost, "/login", url.Values{"code": {code}})
+		r.Host = tt.host
+		r.Header.Set("Origin", tt.origin)
+		r.Header.Set("Sec-Fetch-Site", tt.site)
+		response, _ := b.do(r)
+		got := response.Header.Get("Set-Cookie")
+		if (got != "") != tt.in || strings.Contains(got, "; Secure") != tt.secure {
+			t.Errorf("%+v: %s, %q", tt, response.Status, got)
+		}
+	}
+}
+
 // TestTimes: codes and cookies are good for a while.
 func TestTimes(t *testing.T) {
 	now := time.Now()

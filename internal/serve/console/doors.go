@@ -213,7 +213,7 @@ func (d *doors) guard(h http.Handler) http.Handler {
 			http.Error(w, "This is the console of petrigate, and not of this host; console.allowedHosts can name it.", http.StatusForbidden)
 			return
 		}
-		if err := d.cross.Check(r); err != nil || !fromHere(r) {
+		if err := d.cross.Check(r); err != nil || !d.fromHere(r) {
 			http.Error(w, "This request comes from a page of another site.", http.StatusForbidden)
 			return
 		}
@@ -229,8 +229,9 @@ func (d *doors) guard(h http.Handler) http.Handler {
 }
 
 // fromHere reports whether a request that changes something comes from a page of ours, as browsers
-// say with each. Our pages send no referrer, so that their origin is "null".
-func fromHere(r *http.Request) bool {
+// say with each. Our pages send no referrer, so that their origin is "null"; the login alone names it.
+// A server in front may have put another host in place of that one.
+func (d *doors) fromHere(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
@@ -239,7 +240,10 @@ func fromHere(r *http.Request) bool {
 		return site == "same-origin"
 	}
 	_, host, ok := strings.Cut(origin, "://")
-	return ok && strings.EqualFold(host, r.Host) && (site == "" || site == "same-origin")
+	if !ok || !strings.EqualFold(host, r.Host) && !d.allowed(host) {
+		return false
+	}
+	return site == "same-origin" || site == "" && strings.EqualFold(host, r.Host)
 }
 
 // inside lets a browser with a cookie through, and a form with its token.
@@ -274,7 +278,10 @@ func (d *doors) login(w http.ResponseWriter, r *http.Request) {
 		d.askIn(w, r, "This code was used already, is too old, or is none.", http.StatusForbidden)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // a server in front speaks TLS; guard has checked the host
+	})
 	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }
 

@@ -131,6 +131,7 @@ func (d *doors) askIn(w http.ResponseWriter, r *http.Request, wrong string, code
 		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
 		return
 	}
+	w.Header().Set("Referrer-Policy", "same-origin") // with which the form says whether it came by https
 	send(w, code, b.Bytes())
 }
 
