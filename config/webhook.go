@@ -17,6 +17,8 @@ type Webhook struct {
 	AnswerURL string   // by which the system and people reach it; "": http:// and the address
 	Arguments string   // "masked", "full" or "none": what of the arguments is posted and shown
 	Mask      []string // with "masked": names of fields, and paths that begin with "$."
+
+	TLS *ServerTLS `json:",omitempty"` // nil: the authorities of the system vouch for the URL
 }
 
 // String shows nothing of the secret.
@@ -38,6 +40,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 		"secret":    into(&w.Secret, readHookSecret),
 		"listen":    into(&w.Listen, checked(checkAddress)),
 		"answerUrl": into(&w.AnswerURL, checked(checkAnswerURL)),
+		"tls":       into(&w.TLS, readServerTLS),
 		"arguments": into(&w.Arguments, checked(checkWord([]string{"masked", "full", "none"}))),
 		"mask":      into(&w.Mask, filled(each(checked(checkFilled, checkMask)))),
 	})
@@ -48,6 +51,8 @@ func readWebhook(v Value) (*Webhook, bool) {
 	w.AnswerURL = strings.TrimSuffix(w.AnswerURL, "/")
 	at := v.get("mask")
 	switch answer := v.get("answerUrl"); {
+	case w.TLS != nil && strings.HasPrefix(w.URL, "http:"):
+		v.at(v.get("tls"), `"tls" requires a "url" that begins with https://`, "")
 	case at != nil && w.Arguments != "masked":
 		v.at(at, `"mask" has no meaning with "arguments": "`+w.Arguments+`"`, "arguments: masked")
 	case answer == nil && allNetworks(w.Listen):

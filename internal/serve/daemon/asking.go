@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"syscall"
@@ -25,8 +26,12 @@ type asking struct {
 func (d *Daemon) newAsking() (a asking, err error) {
 	c := d.config.Approval
 	if w := c.Webhook; w != nil {
+		secure, err := clientTLS(w.TLS)
+		if err != nil {
+			return a, &InvalidError{fmt.Errorf("reading the tls of the webhook: %w", err)}
+		}
 		a.hook, err = webhook.New(webhook.Options{
-			URL: w.URL, Secret: w.Secret, Arguments: w.Arguments, Mask: w.Mask, Approvals: d, Log: d.log,
+			URL: w.URL, TLS: secure, Secret: w.Secret, Arguments: w.Arguments, Mask: w.Mask, Approvals: d, Log: d.log,
 		})
 		if err != nil {
 			return a, &InvalidError{err}

@@ -42,33 +42,38 @@ func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 	return list, nil
 }
 
-// upstreamTLS reads the files by which a server is authenticated; nil: the system's
-// authorities are used.
+// upstreamTLS is [clientTLS] for a server.
 func upstreamTLS(s config.Server) (*tls.Config, error) {
-	if s.TLS == nil {
-		return nil, nil
-	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.TLS.ServerName}
-	if s.TLS.CA != "" {
-		pem, err := os.ReadFile(s.TLS.CA)
-		if err != nil {
-			return nil, tlsError(s, fmt.Errorf("%s: %w", s.TLS.CA, text.Innermost(err)))
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, tlsError(s, fmt.Errorf("%s: there is no certificate in PEM", s.TLS.CA))
-		}
-	}
-	if s.TLS.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(s.TLS.Cert, s.TLS.Key)
-		if err != nil {
-			return nil, tlsError(s, err)
-		}
-		c.Certificates = []tls.Certificate{pair}
+	c, err := clientTLS(s.TLS)
+	if err != nil {
+		return nil, &InvalidError{fmt.Errorf("%s: reading the tls of the server %s: %w", s.Position, s.Name, err)}
 	}
 	return c, nil
 }
 
-func tlsError(s config.Server, err error) error {
-	return &InvalidError{fmt.Errorf("%s: reading the tls of the server %s: %w", s.Position, s.Name, err)}
+// clientTLS reads the files by which who is called over https is authenticated; nil: the
+// system's authorities are used.
+func clientTLS(t *config.ServerTLS) (*tls.Config, error) {
+	if t == nil {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.CA, text.Innermost(err))
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s: there is no certificate in PEM", t.CA)
+		}
+	}
+	if t.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, err
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
 }

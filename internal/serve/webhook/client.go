@@ -27,12 +27,15 @@ const (
 
 // newClient returns the client for one URL. It follows no redirects, and what is not
 // encrypted does not leave the machine, whatever the name of the host stands for.
-func newClient(at *url.URL) *http.Client {
+func newClient(at *url.URL, secure *tls.Config) *http.Client {
+	if secure == nil {
+		secure = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
 	plain := at.Scheme != "https"
 	dialer := net.Dialer{Timeout: postTimeout, Control: func(_, address string, _ syscall.RawConn) error { return permitted(address, plain) }}
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        secure,
 		MaxResponseHeaderBytes: maxResponse,
 		IdleConnTimeout:        time.Minute,
 		MaxIdleConnsPerHost:    atATime,

@@ -3,6 +3,7 @@ package webhook
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -28,8 +29,9 @@ type Approvals interface {
 type Options struct {
 	URL       string // that questions are posted to: https, or http at this machine
 	Secret    string
-	Arguments string   // "masked", also where it is empty; "full" or "none": what of the arguments is posted and shown
-	Mask      []string // with "masked", see [audit.NewRedactor]
+	TLS       *tls.Config // of an https URL; nil: the authorities of the system vouch for it
+	Arguments string      // "masked", also where it is empty; "full" or "none": what of the arguments is posted and shown
+	Mask      []string    // with "masked", see [audit.NewRedactor]
 
 	Approvals Approvals
 	Log       *slog.Logger     // nil: discard
@@ -84,7 +86,7 @@ func New(o Options) (*Hook, error) {
 		return nil, err
 	}
 	h := &Hook{
-		Options: o, signer: signer{[]byte(o.Secret)}, redactor: redactor, client: newClient(at), host: at.Scheme + "://" + at.Host,
+		Options: o, signer: signer{[]byte(o.Secret)}, redactor: redactor, client: newClient(at, o.TLS), host: at.Scheme + "://" + at.Host,
 		questions: newQuestions(), slots: make(chan struct{}, atATime), woken: make(chan struct{}, 1),
 	}
 	h.base.Store("")

@@ -1,11 +1,15 @@
 package webhook_test
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -361,6 +365,63 @@ func TestSystemIsAway(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCertificate: questions go to a system over TLS whose certificate an authority of the configuration
+// vouches for. To another one they do not go, the log says why, and the other channels go on.
+func TestCertificate(t *testing.T) {
+	got := make(chan string, 10)
+	system := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.URL.Path }))
+	system.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail
+	system.StartTLS()
+	t.Cleanup(system.Close)
+	roots := system.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	for name, tt := range map[string]struct {
+		tls   *tls.Config
+		fails string
+	}{
+		"known":         {tls: &tls.Config{RootCAs: roots}},
+		"of the system": {fails: "x509: certificate signed by unknown authority"},
+		"other name":    {tls: &tls.Config{RootCAs: roots, ServerName: "gate.internal"}, fails: "not gate.internal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noted := make(chan struct{}, 100)
+			s := start(t, setup{change: func(h *webhook.Options, _ *proxy.Options) {
+				h.URL, h.TLS, h.Log = system.URL+"/hooks/T0001", tt.tls, slog.New(told{h.Log.Handler(), noted})
+			}})
+			call := s.call("deploy", `{}`)
+			if tt.fails == "" {
+				if path := <-got; path != "/hooks/T0001" {
+					t.Error(path)
+				}
+				return
+			}
+			<-noted
+			if line := s.logged.String(); !strings.Contains(line, "the webhook does not take questions") || !strings.Contains(line, tt.fails) || strings.Contains(line, "T0001") {
+				t.Errorf("%s", line)
+			}
+			if err := s.proxy.Resolve(s.proxy.Approvals()[0].ID, true, "ann", ""); err != nil {
+				t.Fatal(err)
+			}
+			s.reply(call)
+			s.ran("deploy", 1)
+			if len(got) > 0 {
+				t.Error("a question was posted to it")
+			}
+		})
+	}
+}
+
+// told is a log that says when it has written a line.
+type told struct {
+	slog.Handler
+	lines chan<- struct{}
+}
+
+func (l told) Handle(ctx context.Context, r slog.Record) error {
+	err := l.Handler.Handle(ctx, r)
+	l.lines <- struct{}{}
+	return err
 }
 
 // TestResponseAnswersNothing: what stands in the response to a POST is not even read.
