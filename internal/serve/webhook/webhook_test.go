@@ -18,6 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 	"github.com/petrigate/petrigate/internal/serve/webhook"
 	"github.com/petrigate/petrigate/proxy"
@@ -646,9 +649,19 @@ func TestAnswerFasterThanResponse(t *testing.T) {
 // TestReplica: an answer counts at any process with the same database and the same secret,
 // once for all of them, also when the one that has asked is gone.
 func TestReplica(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state", "state.db")
+	t.Run("sqlite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "state", "state.db")
+		answeredElsewhere(t, func() (backend.Backend, error) { return sqlite.Open(t.Context(), sqlite.Options{Path: path}) })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		dsn := postgrestest.Schema(t)
+		answeredElsewhere(t, func() (backend.Backend, error) { return postgres.Open(t.Context(), postgres.Options{DSN: dsn}) })
+	})
+}
+
+func answeredElsewhere(t *testing.T, open func() (backend.Backend, error)) {
 	replica := func(secret string) *site {
-		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+		b, err := open()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -670,6 +683,9 @@ func TestReplica(t *testing.T) {
 		t.Errorf("another nonce: %d %s", status, said)
 	}
 	one.ran("deploy", 0)
+	if list := two.proxy.Approvals(); len(list) != 1 || list[0].ID != d.ID || string(list[0].Arguments) != `{"n":1}` {
+		t.Errorf("the other process lists %+v", list)
+	}
 	if status, said := two.answer(body); status != 200 {
 		t.Errorf("%d %s", status, said)
 	}
