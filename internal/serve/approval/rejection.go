@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Why an answer does not count that was given where its request was put.
@@ -38,7 +40,7 @@ type RejectedError struct {
 func (e *RejectedError) Error() string {
 	r := e.Record.Request
 	if e.Rejection.Kind == OwnCall {
-		return fmt.Sprintf("approval %s is of a call by %q, which is who approves here: somebody else has to (a denial would count); approval.self permits it", r.ID, e.Record.Call.Principal)
+		return fmt.Sprintf("approval %s is of a call by %s, who cannot approve it as well: somebody else has to, or deny it (approval.self: true permits it)", r.ID, text.Escape(e.Record.Call.Principal))
 	}
 	return fmt.Sprintf("approval %s is %s already", r.ID, e.Record.Answer.State)
 }

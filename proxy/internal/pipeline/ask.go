@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
@@ -245,7 +246,11 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 func (p *Pipeline) Record(said approval.Rejection, to approval.Record) error {
 	c := to.Call
 	what := map[bool]string{true: "approve", false: "deny"}[said.Approve]
-	p.Life.Log.Warn("an answer does not count", "approval", to.Request.ID, "said", what, "why", said.Kind, "actor", text.Escape(said.Actor), "channel", said.Channel)
+	level := slog.LevelInfo
+	if said.Kind == approval.WrongPIN {
+		level = slog.LevelWarn
+	}
+	p.Life.Log.Log(p.Life.Ctx, level, "an answer does not count", "approval", to.Request.ID, "said", what, "why", said.Kind, "actor", text.Escape(said.Actor), "channel", said.Channel)
 	err := p.Admission.Append(p.Life.Ctx, audit.Answer{
 		Time: said.At, Event: "answer", Session: c.Session, Upstream: c.Upstream, Tool: audit.Bounded(c.Tool), Approval: to.Request.ID,
 		Said: what, Kind: said.Kind, Channel: said.Channel, Actor: audit.Bounded(said.Actor), Reason: audit.Bounded(said.Reason),

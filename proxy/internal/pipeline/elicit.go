@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -210,7 +211,8 @@ func (p *Pipeline) takeElicitation(r *approval.Request, channel string, result [
 
 // resolveByClient resolves an approval by the answer of the client's person.
 func (p *Pipeline) resolveByClient(id string, approve bool, channel, reason string) {
-	if err := p.Resolve("", id, approve, channel, "the client", reason); err != nil {
+	err := p.Resolve("", id, approve, channel, "the client", reason)
+	if _, told := errors.AsType[*approval.RejectedError](err); err != nil && !told {
 		p.Life.Log.Info("answer to an approval ignored", "approval", id, "reason", err)
 	}
 }
