@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +34,10 @@ type pendingBench struct {
 	now   *clock
 	args  string // of each call; %d is its number
 	conns []net.Conn
+
+	clients []io.Closer // over stdio
+	served  sync.WaitGroup
+
 	calls int
 	close func()
 }
@@ -39,6 +45,7 @@ type pendingBench struct {
 const (
 	benchPrincipals = 10
 	benchCalls      = 1000
+	benchStdio      = 400
 )
 
 func newPendingBench(b *testing.B, hold time.Duration) *pendingBench {
@@ -68,6 +75,10 @@ func newPendingBench(b *testing.B, hold time.Duration) *pendingBench {
 		for _, c := range p.conns {
 			_ = c.Close()
 		}
+		for _, c := range p.clients {
+			_ = c.Close()
+		}
+		p.served.Wait()
 		if err := p.proxy.Close(); err != nil {
 			b.Error(err)
 		}
@@ -132,10 +143,14 @@ func (p *pendingBench) call(l leg, principal int, session, tool, args string) []
 	return p.request(l, principal, session, body)
 }
 
-// fill has a thousand different calls wait, a hundred of each principal, and returns when
-// people could answer all of them.
-func (p *pendingBench) fill(l leg, held bool) {
+// fill has different calls wait, a hundred of each session, and returns how many when people
+// could answer all of them: a thousand of ten principals, or over stdio as many as its one
+// principal may have.
+func (p *pendingBench) fill(l leg, held bool) int {
 	p.Helper()
+	if !l.http {
+		return p.fillStdio()
+	}
 	for principal := range benchPrincipals {
 		session := ""
 		if !l.modern {
@@ -155,6 +170,26 @@ func (p *pendingBench) fill(l leg, held bool) {
 		}
 	}
 	p.await(benchCalls)
+	return benchCalls
+}
+
+// fillStdio has calls wait over stdio.
+func (p *pendingBench) fillStdio() int {
+	for connection := range benchStdio / 100 {
+		in, client := io.Pipe()
+		p.clients = append(p.clients, client)
+		p.served.Go(func() { _ = p.proxy.ServeStdio(context.Background(), in, io.Discard) })
+		_, _ = io.WriteString(client, opening+"\n")
+		for n := range 100 {
+			if n%50 == 0 {
+				p.await(connection*100 + n)
+				p.now.move(time.Minute)
+			}
+			_, _ = fmt.Fprintf(client, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"deploy","arguments":`+p.args+`}}`+"\n", n+100, n)
+		}
+	}
+	p.await(benchStdio)
+	return benchStdio
 }
 
 // await waits until so many approvals wait.
@@ -168,70 +203,93 @@ func (p *pendingBench) await(n int) {
 	}
 }
 
-// inUse is what is kept in memory: what is allocated, and the stacks.
-func inUse() int {
-	n := int(heap())
+// A usage is what is kept in memory.
+type usage struct{ heap, stack, goroutines int }
+
+// inUse returns what is in use now. Stacks that goroutines do not need any more are given
+// back first, which takes a few collections: each halves them.
+func inUse() usage {
 	var m runtime.MemStats
+	for range 4 {
+		runtime.GC()
+	}
 	runtime.ReadMemStats(&m)
-	return n + int(m.StackInuse)
+	return usage{int(m.HeapAlloc), int(m.StackInuse), runtime.NumGoroutine()}
 }
 
-// BenchmarkPending reports how many bytes each of a thousand approvals takes, beside what is
-// shown of it: of calls that were told to come back, and of calls that are held, each on a
-// connection of its own. What net/http takes for such a connection is under "connection".
+// since returns what each of n has added.
+func (u usage) since(before usage, n int) usage {
+	return usage{(u.heap - before.heap) / n, (u.stack - before.stack) / n, (u.goroutines - before.goroutines) / n}
+}
+
+// BenchmarkPending reports how many bytes each of many approvals takes, beside what is shown
+// of it: of calls that were told to come back, and of calls that are held, each on a
+// connection of its own over HTTP. Of these is reported beside that what they take more than
+// net/http takes for a handler that waits: "idle" for one that does nothing else, "read" for one
+// that has parsed the message, which has grown the stack of the connection.
 func BenchmarkPending(b *testing.B) {
+	idle := func([]byte) {}
+	read := func(body []byte) { _ = json.Unmarshal(body, &map[string]any{}) }
 	for _, c := range []struct {
 		name string
 		leg  leg
-		held bool
-	}{{"parked", legs()[1], false}, {"held/http", legs()[1], true}, {"held/http-modern", legs()[2], true}} {
+		hold time.Duration
+	}{
+		{"parked", legs()[1], atOnce},
+		{"held/stdio", legs()[0], 12 * time.Hour}, {"held/http", legs()[1], 12 * time.Hour}, {"held/http-modern", legs()[2], 12 * time.Hour},
+	} {
 		b.Run(c.name, func(b *testing.B) {
-			var bytes, goroutines, shown int
+			var each, alone, reading usage
+			var shown int
 			for b.Loop() {
-				hold := atOnce
-				if c.held {
-					hold = 12 * time.Hour
-				}
-				p := newPendingBench(b, hold)
-				before, running := inUse(), runtime.NumGoroutine()
-				p.fill(c.leg, c.held)
-				bytes, goroutines = inUse()-before, runtime.NumGoroutine()-running
+				p := newPendingBench(b, c.hold)
+				before := inUse()
+				n := p.fill(c.leg, c.hold != atOnce)
+				each = inUse().since(before, n)
 				shown = p.proxy.Approvals()[0].Size
+				if c.leg.http && c.hold != atOnce {
+					alone, reading = p.connections(idle), p.connections(read)
+				}
 				p.close()
 			}
-			b.ReportMetric(float64(bytes)/benchCalls-float64(shown), "B/approval")
-			b.ReportMetric(float64(goroutines)/benchCalls, "goroutines/approval")
+			b.ReportMetric(float64(each.heap-shown), "heap-B/approval")
+			b.ReportMetric(float64(each.stack), "stack-B/approval")
+			b.ReportMetric(float64(each.goroutines), "goroutines/approval")
+			if alone.heap > 0 {
+				all := each.heap + each.stack - shown
+				b.ReportMetric(float64(all-alone.heap-alone.stack), "B-beside-idle/approval")
+				b.ReportMetric(float64(all-reading.heap-reading.stack), "B-beside-read/approval")
+			}
 		})
 	}
-	b.Run("connection", func(b *testing.B) { benchmarkConnection(b) })
 }
 
-// benchmarkConnection reports what the same requests take at a server that does nothing but
-// wait.
-func benchmarkConnection(b *testing.B) {
-	var bytes int
-	for b.Loop() {
-		p := newPendingBench(b, atOnce)
-		arrived, end := make(chan struct{}), make(chan struct{})
-		waits := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			arrived <- struct{}{}
-			<-end
-		}))
-		proxied := p.http
-		p.http = waits
-		before := inUse()
-		for n := range benchCalls {
-			p.send(p.call(legs()[2], 0, "", "deploy", fmt.Sprintf(p.args, n)))
-			<-arrived
-		}
-		bytes = inUse() - before
-		close(end)
-		waits.Close()
-		p.http = proxied
-		p.close()
+// connections returns what each request takes at a server that does something with its body
+// and then waits.
+func (p *pendingBench) connections(do func(body []byte)) usage {
+	arrived, end := make(chan struct{}), make(chan struct{})
+	waits := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		readAll(r, do)
+		arrived <- struct{}{}
+		<-end
+	}))
+	proxied := p.http
+	p.http = waits
+	defer func() { p.http = proxied }()
+	before := inUse()
+	for n := range benchCalls {
+		p.send(p.call(legs()[2], 0, "", "deploy", fmt.Sprintf(p.args, n)))
+		<-arrived
 	}
-	b.ReportMetric(float64(bytes)/benchCalls, "B/connection")
+	each := inUse().since(before, benchCalls)
+	close(end)
+	waits.Close()
+	return each
+}
+
+func readAll(r *http.Request, do func(body []byte)) {
+	body, _ := io.ReadAll(r.Body) // it is whole
+	do(body)
 }
 
 // BenchmarkBesidePending measures another call with no approval pending, and with a thousand,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -56,14 +57,64 @@ func (f *Front) Handler(a Access) (http.Handler, error) {
 	return h, nil
 }
 
+// An exchange is one request over HTTP until its response has ended. It has what is to be
+// ended then, so that the functions that begin it can return while its call waits.
+type exchange struct {
+	w http.ResponseWriter
+	r *http.Request
+
+	caller  httpguard.Caller
+	release func()          // ends the count of the body; nil: none was read
+	turn    *turns.Turn     // of the message
+	post    *events.Post    // nil: the response is no message
+	client  *session.Client // of this request alone; nil: that of a session
+	bound   func() bool     // unbinds the call from the connection; nil: it is not bound
+	call    *pipeline.Call  // nil: the request is no call, or has its answer
+}
+
 // ServeHTTP serves only requests that the guard admits.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.guard.Begin(w, r)
-	h.serve(w, r)
+	h.exchange(&exchange{w: w, r: r})
 	h.guard.End(w, r)
 }
 
-func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+// exchange serves a request to the end of its response. A call waits here: people take long,
+// and what waits deep in the stack keeps a large one.
+func (h *handler) exchange(x *exchange) {
+	defer h.end(x)
+	h.serve(x)
+	if x.call != nil {
+		h.wait(x.call)
+	}
+}
+
+// wait returns when the call has its answer.
+func (h *handler) wait(c *pipeline.Call) {
+	defer h.front.Life.Recovered(c.Method, c.ID, c.Stream)
+	c.Wait()
+}
+
+// end ends an exchange. What its functions have not begun is not there to be ended.
+func (h *handler) end(x *exchange) {
+	if x.bound != nil {
+		x.bound()
+	}
+	if x.client != nil {
+		h.front.Router.DropClient(x.client)
+	}
+	if x.post != nil {
+		x.post.Finish(x.r)
+	}
+	x.turn.Leave()
+	if x.release != nil {
+		x.release()
+	}
+	x.caller.Release()
+}
+
+func (h *handler) serve(x *exchange) {
+	w, r := x.w, x.r
 	if r.URL.Path != h.path {
 		if !h.serveBeside(w, r) && !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
 			httpguard.Reject(w)
@@ -75,10 +126,10 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	defer v.Release()
+	x.caller = v
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r, v)
+		h.post(x)
 	case http.MethodGet:
 		h.get(w, r, v)
 	case http.MethodDelete:
@@ -95,20 +146,20 @@ func (h *handler) serveBeside(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // post serves a POST, which carries one message.
-func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
+func (h *handler) post(x *exchange) {
+	w, r := x.w, x.r
 	if !acceptable(w, r) {
 		return
 	}
-	body, release, ok := v.Body(w, r)
+	body, release, ok := x.caller.Body(w, r)
 	if !ok {
 		return
 	}
-	defer release()
-	turn := h.turn(v)
-	if !turn.Take(r.Context().Done()) {
+	x.release = release
+	x.turn = h.turn(x.caller)
+	if !x.turn.Take(r.Context().Done()) {
 		return // the client is gone
 	}
-	defer turn.Leave()
 	m, fault := wire.Parse(body, h.front.MaxRequest)
 	if fault != nil && fault.Silent {
 		http.Error(w, fault.Message, http.StatusBadRequest)
@@ -124,10 +175,10 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Calle
 		return
 	}
 	if rev.Of(meta).PerRequest || mcp.IsModernProtocol(first(r, protocolHeader)) {
-		h.stateless(w, r, v, turn, m, meta)
+		h.stateless(x, m, meta)
 		return
 	}
-	h.inSession(w, r, v.Principal, turn, m, meta)
+	h.inSession(x, m, meta)
 }
 
 // turn returns the turn of a message of a caller.
@@ -177,21 +228,22 @@ func first(r *http.Request, name string) string {
 
 // stateless serves one message of revision 2026-07-28: the message names its client and
 // the client's capabilities, and the headers must agree with it.
-func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.Caller, turn *turns.Turn, m wire.Message, meta wire.Meta) {
+func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
+	w, r, v := x.w, x.r, x.caller
 	if fault := checkHeaders(r, m, meta); fault != nil {
 		reject(w, http.StatusBadRequest, m.ID, fault)
 		return
 	}
 	f := h.front
 	s := newPost(w, r, m, nil)
-	defer s.Finish(r)
+	x.post = s
 	state, err := f.Sessions.Of(session.Origin{Principal: v.Principal, Header: r.Header, Params: m.Params})
 	if err != nil {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Invalid params: "+err.Error()+".", nil))
 		return
 	}
 	c := f.Sessions.NewClient(v.Principal, state)
-	defer f.Router.DropClient(c)
+	x.client = c
 	if m.Kind != wire.Request {
 		f.Router.ClientNotification(c, m) // finish says that it was accepted
 		return
@@ -199,13 +251,14 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 	defer f.Life.Recovered(m.Method, m.ID, s)
 	if spec.IsCall(m.Method) {
 		if t, ok := f.Pipeline.Prepare(c, m, meta, s); ok {
-			t.Headers, t.Turn = r.Header, turn
-			defer context.AfterFunc(r.Context(), func() { t.Cancel(spec.ErrGone) })()
-			f.Pipeline.ServeAndWait(r.Context(), t)
+			t.Headers, t.Turn = r.Header, x.turn
+			x.bound = context.AfterFunc(r.Context(), func() { t.Cancel(spec.ErrGone) })
+			f.Pipeline.Begin(r.Context(), t)
+			x.call = t
 		}
 		return
 	}
-	turn.Leave()
+	x.turn.Leave()
 	ctx := r.Context()
 	if m.Method == "subscriptions/listen" {
 		stream, cancel := v.Stream(ctx)
@@ -245,13 +298,14 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 }
 
 // inSession serves one message of a revision with sessions.
-func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, turn *turns.Turn, m wire.Message, meta wire.Meta) {
+func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
+	w, r, principal := x.w, x.r, x.caller.Principal
 	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
 		return
 	}
 	if !spec.IsCall(m.Method) {
-		turn.Leave()
+		x.turn.Leave()
 	}
 	if m.Kind == wire.Request && m.Method == "initialize" {
 		h.initialize(w, r, principal, m, meta)
@@ -269,7 +323,7 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 		h.front.Router.ClientNotification(c, m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		h.request(w, r, c, turn, m, meta)
+		h.request(x, c, m, meta)
 	}
 }
 
@@ -301,14 +355,14 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 
 // request serves a request within a session. Only notifications/cancelled cancels it, not
 // a lost connection.
-func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Client, turn *turns.Turn, m wire.Message, meta wire.Meta) {
+func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta wire.Meta) {
 	f := h.front
-	s := newPost(w, r, m, resumable(c))
-	defer s.Finish(r)
+	s := newPost(x.w, x.r, m, resumable(c))
+	x.post = s
 	defer f.Life.Recovered(m.Method, m.ID, s)
 	if !spec.IsCall(m.Method) {
 		q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
-		if serve := f.begin(context.WithoutCancel(r.Context()), q); serve != nil {
+		if serve := f.begin(context.WithoutCancel(x.r.Context()), q); serve != nil {
 			serve()
 		}
 		return
@@ -317,7 +371,7 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Cli
 	if !ok {
 		return
 	}
-	t.Turn = turn
+	t.Turn = x.turn
 	if !c.Requests.Begin(wire.IDKey(m.ID), t) {
 		f.duplicateCall(t)
 		return
@@ -325,7 +379,8 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Cli
 	if f.Life.Ctx.Err() != nil { // expireClients may not have seen it
 		t.Cancel(spec.ErrClosing)
 	}
-	f.Pipeline.ServeAndWait(f.Life.Ctx, t)
+	f.Pipeline.Begin(f.Life.Ctx, t)
+	x.call = t
 }
 
 // newPost returns the stream for the answer to m, which the client can resume from logs.

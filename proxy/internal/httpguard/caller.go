@@ -16,8 +16,13 @@ type Caller struct {
 	guard *Guard
 }
 
-// Release must be called once, when the request is answered.
-func (c Caller) Release() { c.guard.requests.drop(c.Principal, 1) }
+// Release must be called once, when the request is answered. Nothing was counted of the zero
+// Caller.
+func (c Caller) Release() {
+	if c.guard != nil {
+		c.guard.requests.drop(c.Principal, 1)
+	}
+}
 
 // Stream returns the context of a stream that the caller holds open: it ends when
 // the token expires.

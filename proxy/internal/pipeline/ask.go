@@ -36,46 +36,81 @@ func (p *Pipeline) approve(c *Call, q *admission.Asked) {
 }
 
 // askPerson asks until a person has answered, and forwards the call where the answer
-// allows it. Otherwise it returns the answer for the client.
+// allows it. Otherwise it returns the answer for the client. It waits with little on its
+// stack: what needs more of it has returned by then.
 func (p *Pipeline) askPerson(c *Call, q *admission.Asked) answer {
 	defer p.Admission.Withdraw(context.Background(), c.State.Key(), q) // before the client knows, who may use the id again
 	for {
-		key := c.approvalKey(q)
-		r, err := p.Approvals.Open(key, c.shown(), q.Ask)
-		if errors.Is(err, approval.ErrStore) {
-			p.Life.Log.Error("nobody is asked", "tool", c.Tool.Canonical, "error", err)
-			err = approval.ErrStore
-		}
-		if err != nil {
-			return p.denied(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Tool.Exposed, err), nil)
-		}
-		state, wait := p.awaitPerson(c.ctx, c, r)
-		p.Approvals.Release(r, wait != nil)
-		switch {
-		case wait != nil:
-			p.RecordRefusal(c, waiting("waiting for a person", r))
-			return wait
-		case state == approval.Consumed: // before this call looked
-			continue
-		case state != approval.Approved:
-			said := p.Approvals.Status(r)
-			said.State = state
-			return p.denied(c, q, asking.NoConsent(c.Tool.Exposed, r, said, !c.wanted(), p.Life.Now()), p.consent(r))
-		case c.toolChanged():
-			return p.denied(c, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", c.Tool.Exposed), nil)
-		}
-		if a := p.unrecordable(c); a != nil { // the consent stays
+		r, a := p.openRequest(c, q)
+		if a != nil {
 			return a
 		}
-		if a := p.reserve(c); a != nil { // so it does
+		w := p.beginWait(c, r)
+		if w.held {
+			p.holdCall(c, w)
+			p.endWait(c, w)
+		}
+		if a, over := p.decideAgain(c, q, w); over {
 			return a
 		}
-		if a, used := p.redeem(c, q, r); used {
-			return a
-		}
-		c.release()
 		// Another call used this consent up. This one asks anew.
 	}
+}
+
+// openRequest opens the request for the approval of a call. It returns the answer where
+// nobody can be asked.
+func (p *Pipeline) openRequest(c *Call, q *admission.Asked) (*approval.Request, answer) {
+	r, err := p.Approvals.Open(c.approvalKey(q), c.shown(), q.Ask)
+	if errors.Is(err, approval.ErrStore) {
+		p.Life.Log.Error("nobody is asked", "tool", c.Tool.Canonical, "error", err)
+		err = approval.ErrStore
+	}
+	if err != nil {
+		return nil, p.denied(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Tool.Exposed, err), nil)
+	}
+	return r, nil
+}
+
+// A personWait is the wait of a call for the answer to a request.
+type personWait struct {
+	request *approval.Request
+	held    bool          // the call is held; else the result is there at once
+	hold    time.Duration // for so long
+	rounds  int           // of the call, so far
+	shown   prompt
+	state   approval.State // that the call goes on with
+	parked  answer         // what the client is answered meanwhile; nil: the wait is over
+}
+
+// decideAgain goes on with a call after its wait for a person, and returns the answer for the
+// client; nil: it was forwarded, or has its answer. It is over unless the call has to ask anew.
+func (p *Pipeline) decideAgain(c *Call, q *admission.Asked, w *personWait) (a answer, over bool) {
+	r := w.request
+	p.Approvals.Release(r, w.parked != nil)
+	switch {
+	case w.parked != nil:
+		p.RecordRefusal(c, waiting("waiting for a person", r))
+		return w.parked, true
+	case w.state == approval.Consumed: // before this call looked
+		return nil, false
+	case w.state != approval.Approved:
+		said := p.Approvals.Status(r)
+		said.State = w.state
+		return p.denied(c, q, asking.NoConsent(c.Tool.Exposed, r, said, !c.wanted(), p.Life.Now()), p.consent(r)), true
+	case c.toolChanged():
+		return p.denied(c, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", c.Tool.Exposed), nil), true
+	}
+	if a := p.unrecordable(c); a != nil { // the consent stays
+		return a, true
+	}
+	if a := p.reserve(c); a != nil { // so it does
+		return a, true
+	}
+	if a, used := p.redeem(c, q, r); used {
+		return a, true
+	}
+	c.release()
+	return nil, false
 }
 
 // toolChanged reports whether the server has redefined or removed the tool since a person
@@ -125,47 +160,53 @@ func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// awaitPerson waits for the answer to r as long as the call may be held. Where that is too
-// short, it returns what the client is answered meanwhile.
-func (p *Pipeline) awaitPerson(ctx context.Context, c *Call, r *approval.Request) (approval.State, answer) {
-	n := p.readResponse(c, r)
-	state := p.Approvals.Status(r).State
+// beginWait puts r to a person where it is pending, and says how long the call is held for
+// the answer. Without a hold the result of the wait is there.
+func (p *Pipeline) beginWait(c *Call, r *approval.Request) *personWait {
+	w := &personWait{request: r, rounds: p.readResponse(c, r)}
+	w.state = p.Approvals.Status(r).State
 	switch {
-	case ctx.Err() != nil: // it asks for nothing any more, and uses up nothing
-		return approval.Withdrawn, nil
-	case state != approval.Pending:
-		return state, nil
+	case c.ctx.Err() != nil: // it asks for nothing any more, and uses up nothing
+		w.state = approval.Withdrawn
+		return w
+	case w.state != approval.Pending:
+		return w
 	}
 	way := p.wayToClient(c, r)
 	if way == "" && !r.WasOpened() && !r.AllowsBeside(approval.Elicit, approval.URL) {
-		return approval.Withdrawn, nil
+		w.state = approval.Withdrawn
+		return w
 	}
 	p.tellOperators(c, r)
-	var shown prompt
-	switch {
-	case way != "" && c.Peer.Rev.InputRequired:
-		return approval.Pending, p.elicitByResult(r, way)
-	case !c.Peer.Rev.InputRequired:
-		shown = p.elicit(c, r, way)
+	if way != "" && c.Peer.Rev.InputRequired {
+		w.parked = p.elicitByResult(r, way)
+		return w
 	}
-	hold := min(p.Approval.Hold(c.Peer.Name), r.Expires.Sub(p.Life.Now()))
+	w.held, w.hold = true, min(p.Approval.Hold(c.Peer.Name), r.Expires.Sub(p.Life.Now()))
 	if c.Peer.Rev.InputRequired {
-		hold = min(hold, roundHold)
+		w.hold = min(w.hold, roundHold)
+	} else {
+		w.shown = p.elicit(c, r, way)
 	}
-	shown = p.holdCall(ctx, c, r, shown, hold)
-	state = p.Approvals.Status(r).State
-	if shown.told != nil && (state != approval.Pending || ctx.Err() != nil) {
-		<-shown.told // before the end of the call, with which the stream ends
+	return w
+}
+
+// endWait sets the result of a wait in which the call was held.
+func (p *Pipeline) endWait(c *Call, w *personWait) {
+	r := w.request
+	w.state = p.Approvals.Status(r).State
+	if w.shown.told != nil && (w.state != approval.Pending || c.ctx.Err() != nil) {
+		<-w.shown.told // before the end of the call, with which the stream ends
 	}
 	switch {
-	case ctx.Err() != nil:
-		return approval.Withdrawn, nil
-	case state != approval.Pending: // answered, or past its time
-		return state, nil
-	case c.Peer.Rev.InputRequired && n < maxRounds:
-		return approval.Pending, inputRequired{state: p.Sealer.Seal(seal.Round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
+	case c.ctx.Err() != nil:
+		w.state = approval.Withdrawn
+	case w.state != approval.Pending: // answered, or past its time
+	case c.Peer.Rev.InputRequired && w.rounds < maxRounds:
+		w.parked = inputRequired{state: p.Sealer.Seal(seal.Round{Approval: r.ID, Number: w.rounds + 1, Expires: r.Expires}, r.Key.Bytes())}
+	default:
+		w.parked = waiting(asking.Parked(r.ID), r)
 	}
-	return approval.Pending, waiting(asking.Parked(r.ID), r)
 }
 
 // tellOperators logs, once, that a call has begun to wait for a person.
@@ -187,29 +228,35 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 	}
 }
 
-// holdCall waits for the answer to r, and notifies the client of progress. If another call
-// showed the question to the client and has ended, this one shows it again.
-func (p *Pipeline) holdCall(ctx context.Context, c *Call, r *approval.Request, shown prompt, d time.Duration) prompt {
-	timer := time.NewTimer(d)
+// holdCall waits for the answer to a request, and notifies a client that asked for it of
+// progress. If another call showed the question to the client and has ended, this one shows
+// it again.
+func (p *Pipeline) holdCall(c *Call, w *personWait) {
+	timer := time.NewTimer(w.hold)
 	defer timer.Stop()
-	tick := time.NewTicker(progressEvery)
-	defer tick.Stop()
-	unasked := r.Unasked()
+	r := w.request
+	var unasked <-chan struct{}
+	var ticks <-chan time.Time
+	if c.Meta.ProgressToken != nil { // else nobody is told
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		ticks, unasked = tick.C, r.Unasked()
+	}
 	for n := 1; ; {
 		select {
 		case <-r.Answered():
-			return shown
+			return
 		case <-timer.C:
-			return shown
-		case <-ctx.Done():
-			return shown
-		case <-shown.gone:
-			shown = p.elicit(c, r, p.wayToClient(c, r))
+			return
+		case <-c.ctx.Done():
+			return
+		case <-w.shown.gone:
+			w.shown = p.elicit(c, r, p.wayToClient(c, r))
 		case <-unasked:
 			unasked = nil
 			c.sendProgress(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
 			n++
-		case <-tick.C:
+		case <-ticks:
 			c.sendProgress(n, "Waiting for a person: approval "+r.ID+".")
 			n++
 		}

@@ -48,6 +48,7 @@ type Call struct {
 	// ctx ends when nobody waits for the call any more. It is set by Bind.
 	ctx    context.Context //nolint:containedctx // the call is what it would be passed with
 	Spawn  func(func())    // runs what may wait, off the goroutine that reads the client's messages
+	rest   func()          // what Spawn was given, for the goroutine of the client; nil: nothing
 	outbox *session.Outbox // for the goroutine of the client; nil: notifications are written at once
 
 	callState

@@ -12,8 +12,8 @@ import (
 // flight, cancelled or over. The zero value is a call that was not sent yet.
 type callState struct {
 	mu        sync.Mutex
-	completed chan completion // for the goroutine of the client, where one waits
-	stopped   error           // why it is not wanted any more
+	completed chan *completion // for the goroutine of the client, where one waits
+	stopped   error            // why it is not wanted any more
 	stop      context.CancelCauseFunc
 	inflight  *inflightCall
 	ended     bool // it has its answer, or will get none
@@ -23,7 +23,7 @@ type callState struct {
 func (s *callState) waitHere() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.completed = make(chan completion, 2)
+	s.completed = make(chan *completion, 2)
 }
 
 // waitsHere reports whether a goroutine of the client waits for the call.
@@ -40,12 +40,12 @@ func (s *callState) hand(done completion) bool {
 	if s.completed == nil {
 		return false
 	}
-	s.completed <- done // has room: one round of a call is under way at a time
+	s.completed <- &done // has room: one round of a call is under way at a time
 	return true
 }
 
 // completions returns the channel of the next completion; nil: there will be none.
-func (s *callState) completions() <-chan completion {
+func (s *callState) completions() <-chan *completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.inflight == nil && len(s.completed) == 0 {

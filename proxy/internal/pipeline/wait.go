@@ -46,9 +46,9 @@ func (c *Call) receive(done completion, together *burst.Burst) {
 	}
 }
 
-// ServeAndWait serves a call on the goroutine of its client, and returns when the call is
-// answered. What may wait does so in ctx: whoever ends that has to cancel the call, too.
-func (p *Pipeline) ServeAndWait(ctx context.Context, c *Call) {
+// Begin serves a call on the goroutine of its client, which then has to call [Call.Wait].
+// What may wait does so in ctx: whoever ends that has to cancel the call, too.
+func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.waitHere()
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {
 		c.outbox = session.NewOutbox()
@@ -56,11 +56,24 @@ func (p *Pipeline) ServeAndWait(ctx context.Context, c *Call) {
 	c.Spawn = func(f func()) { // nobody else waits for this goroutine
 		c.Turn.Leave()
 		c.Bind(ctx)
-		f()
+		c.rest = f
 	}
 	p.Serve(c)
 	c.Turn.Leave()
-	for c.await() {
+}
+
+// Wait goes on with a call that has begun, and returns when it is answered. A call may wait
+// for long, and its goroutine keeps the stack that it has grown where much of that is in use:
+// the caller should have little on it.
+func (c *Call) Wait() {
+	for {
+		f := c.rest
+		switch c.rest = nil; {
+		case f != nil:
+			f()
+		case !c.await():
+			return
+		}
 	}
 }
 
@@ -86,8 +99,8 @@ func (c *Call) await() bool {
 			if !open {
 				return false
 			}
-			c.receive(done, nil)
-			return c.goesOnAfter(done)
+			c.receive(*done, nil)
+			return c.goesOnAfter(*done)
 		}
 	}
 }
