@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +36,7 @@ type pendingBench struct {
 	args  string // of each call; %d is its number
 	conns []net.Conn
 
-	clients []io.Closer // over stdio
+	clients []io.WriteCloser // over stdio
 	served  sync.WaitGroup
 
 	calls int
@@ -156,6 +157,7 @@ func (p *pendingBench) fill(l leg, held bool) int {
 		if !l.modern {
 			conn := p.send(p.request(l, principal, "", opening))
 			session, _ = p.answered(conn)
+			_ = conn.Close()
 		}
 		for n := range benchCalls / benchPrincipals {
 			if n%50 == 0 {
@@ -173,16 +175,31 @@ func (p *pendingBench) fill(l leg, held bool) int {
 	return benchCalls
 }
 
-// fillStdio has calls wait over stdio.
-func (p *pendingBench) fillStdio() int {
-	for connection := range benchStdio / 100 {
+// connectStdio connects the clients over stdio, whose buffers are not those of calls.
+func (p *pendingBench) connectStdio() {
+	for range benchStdio / 100 {
 		in, client := io.Pipe()
 		p.clients = append(p.clients, client)
-		p.served.Go(func() { _ = p.proxy.ServeStdio(context.Background(), in, io.Discard) })
+		answers, out := io.Pipe()
+		p.served.Go(func() {
+			_ = p.proxy.ServeStdio(context.Background(), in, out)
+			_ = out.Close()
+		})
 		_, _ = io.WriteString(client, opening+"\n")
+		r := bufio.NewReader(answers)
+		if _, err := r.ReadString('\n'); err != nil {
+			p.Fatal(err)
+		}
+		p.served.Go(func() { _, _ = io.Copy(io.Discard, answers) })
+	}
+}
+
+// fillStdio has calls wait over stdio.
+func (p *pendingBench) fillStdio() int {
+	for i, client := range p.clients {
 		for n := range 100 {
 			if n%50 == 0 {
-				p.await(connection*100 + n)
+				p.await(i*100 + n)
 				p.now.move(time.Minute)
 			}
 			_, _ = fmt.Fprintf(client, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"deploy","arguments":`+p.args+`}}`+"\n", n+100, n)
@@ -219,7 +236,7 @@ func inUse() usage {
 
 // since returns what each of n has added.
 func (u usage) since(before usage, n int) usage {
-	return usage{(u.heap - before.heap) / n, (u.stack - before.stack) / n, (u.goroutines - before.goroutines) / n}
+	return usage{(u.heap - before.heap) / n, (u.stack - before.stack) / n, (u.goroutines - before.goroutines + n/2) / n}
 }
 
 // BenchmarkPending reports how many bytes each of many approvals takes, beside what is shown
@@ -243,6 +260,9 @@ func BenchmarkPending(b *testing.B) {
 			var shown int
 			for b.Loop() {
 				p := newPendingBench(b, c.hold)
+				if !c.leg.http {
+					p.connectStdio()
+				}
 				before := inUse()
 				n := p.fill(c.leg, c.hold != atOnce)
 				each = inUse().since(before, n)
@@ -292,35 +312,62 @@ func readAll(r *http.Request, do func(body []byte)) {
 	do(body)
 }
 
-// BenchmarkBesidePending measures another call with no approval pending, and with a thousand,
-// whose calls are held.
+// BenchmarkBesidePending reports how long another call takes, at the median, with no approval
+// pending and with a thousand, and their ratio. In each round the same connection to a new
+// proxy calls without them and then with them, so that both see the same machine.
 func BenchmarkBesidePending(b *testing.B) {
-	for _, pending := range []int{0, benchCalls} {
-		b.Run(fmt.Sprint(pending), func(b *testing.B) {
-			p := newPendingBench(b, 12*time.Hour)
-			defer p.close()
-			if pending > 0 {
-				p.fill(legs()[1], true)
-			}
-			raw := p.call(legs()[2], 0, "", "safe", "{}")
-			conn := p.send(raw)
-			r := bufio.NewReader(conn)
-			read := func() {
-				response, err := http.ReadResponse(r, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
-					b.Fatal(response.Status, err)
-				}
-			}
-			read()
+	for _, c := range []struct {
+		name string
+		hold time.Duration
+	}{{"parked", atOnce}, {"held", 12 * time.Hour}} {
+		b.Run(c.name, func(b *testing.B) {
+			var without, with []time.Duration
 			for b.Loop() {
-				if _, err := conn.Write(raw); err != nil {
-					b.Fatal(err)
-				}
-				read()
+				p := newPendingBench(b, c.hold)
+				call := p.caller()
+				call(benchCalls) // until all of it is warm
+				without = append(without, call(benchCalls)...)
+				p.fill(legs()[1], c.hold != atOnce)
+				with = append(with, call(benchCalls)...)
+				p.close()
 			}
+			b.ReportMetric(float64(median(without)), "ns-without/call")
+			b.ReportMetric(float64(median(with)), "ns-with/call")
+			b.ReportMetric(float64(median(with))/float64(median(without)), "ratio")
 		})
 	}
+}
+
+// caller returns a function that makes n calls that nobody has to approve, on one connection,
+// and returns how long each took.
+func (p *pendingBench) caller() func(n int) []time.Duration {
+	raw := p.call(legs()[2], 0, "", "safe", "{}")
+	conn, err := net.Dial("tcp", p.http.Listener.Addr().String())
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.conns = append(p.conns, conn)
+	r := bufio.NewReader(conn)
+	return func(n int) (took []time.Duration) {
+		for range n {
+			began := time.Now()
+			if _, err := conn.Write(raw); err != nil {
+				p.Fatal(err)
+			}
+			response, err := http.ReadResponse(r, nil)
+			if err != nil {
+				p.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
+				p.Fatal(response.Status, err)
+			}
+			took = append(took, time.Since(began))
+		}
+		return took
+	}
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
 }
