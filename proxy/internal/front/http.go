@@ -95,22 +95,23 @@ func (h *handler) wait(c *pipeline.Call) {
 	c.Wait()
 }
 
-// end ends an exchange. What its functions have not begun is not there to be ended.
+// end ends an exchange. What its functions have not begun is not there to be ended. What is
+// counted is given back also where the end of something else panics.
 func (h *handler) end(x *exchange) {
+	defer x.caller.Release()
+	if x.release != nil {
+		defer x.release()
+	}
+	defer x.turn.Leave()
+	if x.post != nil {
+		defer x.post.Finish(x.r)
+	}
+	if x.client != nil {
+		defer h.front.Router.DropClient(x.client)
+	}
 	if x.bound != nil {
 		x.bound()
 	}
-	if x.client != nil {
-		h.front.Router.DropClient(x.client)
-	}
-	if x.post != nil {
-		x.post.Finish(x.r)
-	}
-	x.turn.Leave()
-	if x.release != nil {
-		x.release()
-	}
-	x.caller.Release()
 }
 
 func (h *handler) serve(x *exchange) {
