@@ -36,8 +36,7 @@ func (p *Pipeline) approve(c *Call, q *admission.Asked) {
 }
 
 // askPerson asks until a person has answered, and forwards the call where the answer
-// allows it. Otherwise it returns the answer for the client. It waits with little on its
-// stack: what needs more of it has returned by then.
+// allows it. Otherwise it returns the answer for the client. It waits with a small stack.
 func (p *Pipeline) askPerson(c *Call, q *admission.Asked) answer {
 	defer p.Admission.Withdraw(context.Background(), c.State.Key(), q) // before the client knows, who may use the id again
 	for {
@@ -165,11 +164,10 @@ func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 func (p *Pipeline) beginWait(c *Call, r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: p.readResponse(c, r)}
 	w.state = p.Approvals.Status(r).State
-	switch {
-	case c.ctx.Err() != nil: // it asks for nothing any more, and uses up nothing
+	if c.ctx.Err() != nil { // it asks for nothing any more, and uses up nothing
 		w.state = approval.Withdrawn
-		return w
-	case w.state != approval.Pending:
+	}
+	if w.state != approval.Pending {
 		return w
 	}
 	way := p.wayToClient(c, r)
@@ -228,15 +226,13 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 	}
 }
 
-// holdCall waits for the answer to a request, and notifies a client that asked for it of
-// progress. If another call showed the question to the client and has ended, this one shows
-// it again.
+// holdCall waits for the answer to a request, and notifies the client of progress. If another
+// call showed the question to the client and has ended, this one shows it again.
 func (p *Pipeline) holdCall(c *Call, w *personWait) {
 	timer := time.NewTimer(w.hold)
 	defer timer.Stop()
 	r := w.request
-	var unasked <-chan struct{}
-	var ticks <-chan time.Time
+	unasked, ticks := (<-chan struct{})(nil), (<-chan time.Time)(nil)
 	if c.Meta.ProgressToken != nil { // else nobody is told
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
@@ -26,7 +25,7 @@ const MaxKeptWhole = 4 << 10
 // Prepare parses a call and looks its tool up. It answers a malformed call itself and
 // reports false. The tool may still be missing while servers start.
 func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
-	params, fault := parseCall(m)
+	params, fault := spec.ParseCall(m)
 	if fault != nil {
 		p.Life.Log.Warn("malformed call refused", "session", client.Session.ID, "reason", fault.Message)
 		s.Reply(fault.Append(nil))
@@ -45,23 +44,6 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	c.setTool(c.target())
 	p.observe(c, params.Meta)
 	return c, true
-}
-
-// parseCall parses the params of a call.
-func parseCall(m wire.Message) (wire.Call, *wire.Fault) {
-	if m.Method != spec.ReadResource {
-		return wire.ParseCall(m)
-	}
-	call, fault := wire.ParseRequest(m)
-	if fault != nil {
-		return call, fault
-	}
-	uri, _ := rawjson.Member(m.Params, "uri")
-	if s, ok := rawjson.String(uri); !ok || s == "" {
-		return call, &wire.Fault{Code: spec.CodeInvalidParams, Message: `invalid params: "uri" is missing or empty`, ID: m.ID}
-	}
-	call.Arguments = append(append([]byte(`{"uri":`), uri...), '}') // for the gate and for people
-	return call, nil
 }
 
 // resolve finds the tool of the call, and checks the headers that mirror its arguments.

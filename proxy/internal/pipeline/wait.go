@@ -62,9 +62,8 @@ func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.Turn.Leave()
 }
 
-// Wait goes on with a call that has begun, and returns when it is answered. A call may wait
-// for long, and its goroutine keeps the stack that it has grown where much of that is in use:
-// the caller should have little on it.
+// Wait goes on with a call that has begun, and returns when it is answered. The caller should
+// have little on its stack: a call may wait for long.
 func (c *Call) Wait() {
 	for {
 		f := c.rest
