@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -78,7 +79,7 @@ func answerAndGrant(p *Proxy, id string, a Answer) error {
 func tellGranted(p *Proxy) func(approval.Record) {
 	return func(r approval.Record) {
 		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
-			text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel))
+			text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
 		if f := p.options.Approval.Answered; f != nil {
 			f(p.approvalInfo(r))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 )
 
@@ -162,7 +163,7 @@ func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor s
 	if on {
 		event = "activate"
 	}
-	a.log.Warn("operator", "event", event, "net", name, "actor", actor)
+	a.log.Warn("operator", logkind.Operator, "event", event, "net", name, "actor", actor)
 	_, err = a.swap(ctx, &g, SwapOptions{Events: []audit.Event{audit.Switch{Time: a.now(), Event: event, Net: name, Actor: actor}}})
 	return err
 }

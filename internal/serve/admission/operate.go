@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 )
 
@@ -66,12 +67,12 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 
 // Note logs and puts on record what an operator does to a session that moves no net.
 func (a *Admission) Note(ctx context.Context, event, session, actor, reason string) error {
-	a.log.Warn("operator", "event", event, "session", session, "actor", actor, "reason", reason)
+	a.log.Warn("operator", logkind.Operator, "event", event, "session", session, "actor", actor, "reason", reason)
 	return a.Append(ctx, audit.Operator{Time: a.now(), Event: event, Session: session, Actor: actor, Reason: audit.Bounded(reason)})
 }
 
 // operator logs what an operator does, and is the event of it.
 func (a *Admission) operator(event string, k Key, call uint64, actor string) []audit.Event {
-	a.log.Warn("operator", "event", event, "session", k.Session, "call", call, "actor", actor)
+	a.log.Warn("operator", logkind.Operator, "event", event, "session", k.Session, "call", call, "actor", actor)
 	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -85,7 +86,7 @@ func (a *Admission) ended(entry *outcomeEntry, t *Ticket, e *gate.End, by string
 
 // logRefusal logs and counts a refusal.
 func (a *Admission) logRefusal(c *Call, r *Refused) {
-	a.log.Info("call refused", "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", r.Text)
+	a.log.Info("call refused", logkind.Refused, "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", r.Text)
 	if a.watch.meter != nil {
 		a.watch.meter.Refused(r)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/logkind"
 )
 
 // maxWould bounds how many different answers of nets in shadow are counted
@@ -132,6 +133,6 @@ func (a *Admission) noteWould(c *Call, r *gate.Refusal) {
 			w.Rules = append(w.Rules, rule)
 		}
 	}
-	a.log.Info("in shadow: the call passes", "would", w.Decision, "tool", w.Tool, "session", c.Session, "kind", w.Kind, "nets", w.Nets, "reason", w.Reason)
+	a.log.Info("in shadow: the call passes", logkind.Shadowed, "would", w.Decision, "tool", w.Tool, "session", c.Session, "kind", w.Kind, "nets", w.Nets, "reason", w.Reason)
 	a.counts.add(c.Session, w)
 }

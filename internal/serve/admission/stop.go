@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 )
 
@@ -64,7 +65,7 @@ func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (already bo
 		name = "stop"
 	}
 	s.Time = a.now()
-	a.log.Warn("operator", "event", name, "session", s.Session, "actor", s.Actor, "reason", s.Reason)
+	a.log.Warn("operator", logkind.Operator, "event", name, "session", s.Session, "actor", s.Actor, "reason", s.Reason)
 	return false, a.kill.Set(ctx, s, on, audit.Operator{Time: s.Time, Event: name, Session: s.Session, Actor: s.Actor, Reason: audit.Bounded(s.Reason)})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
@@ -58,16 +59,16 @@ func (d *Daemon) tell(o control.Reload, r *control.Reloaded) {
 	attrs := []any{"actor", o.Actor, "result", r.Result}
 	switch {
 	case r.Problem != "":
-		d.log.Error("the configuration is not put in force; the one before stays", append(attrs, "problem", r.Problem)...)
+		d.log.Error("the configuration is not put in force; the one before stays", append(attrs, logkind.NotLoaded, "problem", r.Problem)...)
 	case o.DryRun:
 		return
 	case r.Result == control.Unchanged:
-		d.log.Info("the configuration was read again: the policy is the same", append(attrs, "policy", r.Policy)...)
+		d.log.Info("the configuration was read again: the policy is the same", append(attrs, logkind.Reloaded, "policy", r.Policy)...)
 	default:
-		d.log.Warn("another policy is in force", append(attrs, "policy", r.Policy, "before", r.Before, "difference", r.Diff, "nets", r.Fates())...)
+		d.log.Warn("another policy is in force", append(attrs, logkind.Reloaded, "policy", r.Policy, "before", r.Before, "difference", r.Diff, "nets", r.Fates())...)
 	}
 	for _, key := range r.Restart {
-		d.log.Warn("a change of the configuration needs a restart", "key", key)
+		d.log.Warn("a change of the configuration needs a restart", logkind.Restart, "key", key)
 	}
 	if !o.DryRun {
 		d.monitor.metrics.Reloaded(r.Problem)

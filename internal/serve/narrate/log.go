@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/logkind"
 )
 
 // A handler leaves out of a log what the narrator tells.
@@ -21,37 +23,36 @@ func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	return handler{h, n}
 }
 
-// Handle writes a record, or has it told.
+// Handle writes a record, or has it told. Where all lines are wanted, those are written as well
+// that say more than is told.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
-	told := false
-	switch {
-	case r.Message == "upstream is up":
+	told := true
+	fewer := !h.Enabled(ctx, slog.LevelDebug)
+	switch mark := logkind.Of(&r); {
+	case mark.Equal(logkind.Up):
 		h.up(r)
-		told = true
-	case r.Message == "operator":
+	case mark.Equal(logkind.Operator):
 		h.operator(r)
-		told = true
-	case r.Message == "another policy is in force", strings.HasPrefix(r.Message, "the configuration was read again"):
+	case mark.Equal(logkind.Reloaded):
 		h.reloaded(r)
-		told = !h.Enabled(ctx, slog.LevelDebug) // where all of the difference is in the log
-	case r.Message == "upstream connected": // which is told when its tools are known
-		told = !h.Enabled(ctx, slog.LevelDebug)
-	case r.Message == "call of something unknown refused": // which is on record as a refusal
+		told = fewer
+	case mark.Equal(logkind.NotLoaded):
+		h.notLoaded(r)
+		told = fewer
+	case mark.Equal(logkind.Restart):
+		h.restart(r)
+	case mark.Equal(logkind.Connected): // which is told when its tools are known
+		told = fewer
+	case mark.Equal(logkind.Unresolved): // which is on record as a refusal
 		told = !h.narrator.lines.isQuiet()
-	case r.Level == slog.LevelInfo: // an error of the same words is not told elsewhere
-		told = r.Message == "call refused" || r.Message == "in shadow: the call passes" || ofApproval(r.Message)
+	case mark.Equal(logkind.Refused), mark.Equal(logkind.Shadowed), mark.Equal(logkind.Approval):
+	default:
+		told = false
 	}
 	if told {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)
-}
-
-// ofApproval reports whether the message says that an approval is wanted or was answered.
-func ofApproval(message string) bool {
-	rest, ok := strings.CutPrefix(message, "approval ")
-	_, what, _ := strings.Cut(rest, " ")
-	return ok && (strings.HasPrefix(what, "wanted:") || strings.HasPrefix(what, "approved") || strings.HasPrefix(what, "denied:"))
 }
 
 // up tells that a server answers, with how many tools.
@@ -73,6 +74,21 @@ func (h handler) reloaded(r slog.Record) {
 		says = join(says, "policy "+f["policy"][:min(len(f["policy"]), 12)])
 	}
 	h.narrator.lines.tell(line{at: r.Time, verb: "load", about: "configuration", says: join(says, by(f["actor"])), vital: f["before"] != ""})
+}
+
+// notLoaded tells that the configuration was read again and is not put in force.
+func (h handler) notLoaded(r slog.Record) {
+	f := facts(r)
+	problem, more, _ := strings.Cut(strings.TrimSpace(f["problem"]), "\n")
+	if more != "" {
+		more = "petrigate check says more"
+	}
+	h.narrator.lines.tell(line{at: r.Time, verb: "load", about: "configuration", says: join("not put in force, the one before stays: "+problem, more, by(f["actor"])), vital: true})
+}
+
+// restart tells that a change of the configuration is not in force before a restart.
+func (h handler) restart(r slog.Record) {
+	h.narrator.lines.tell(line{at: r.Time, verb: "load", about: "configuration", says: facts(r)["key"] + " changes with a restart of petrigate", vital: true})
 }
 
 // operator tells what an operator does.

@@ -6,7 +6,7 @@
 //	12:04:02 wait deploy                    ap_7F3K  on ops, by cursor 1.2
 //
 // Most lines are told from the records of decisions, see [audit.Feed], and the others from
-// the log and from what the proxy says of approvals.
+// lines of the log that have a mark, see package logkind, and from what the proxy says of approvals.
 package narrate
 
 import (

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/proxy"
@@ -245,32 +246,37 @@ func TestLog(t *testing.T) {
 		say          func(*slog.Logger)
 		told, logged string
 	}{
-		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }},
+		{say: func(l *slog.Logger) { l.Info("a refusal", logkind.Refused, "tool", "x") }},
 		{say: func(l *slog.Logger) { l.Error("call refused", "error", errors.New("disk full")) }, logged: "disk full"},
-		{say: func(l *slog.Logger) { l.Info("in shadow: the call passes") }},
-		{say: func(l *slog.Logger) { l.Info("approval ap_1 wanted: deploy on ops, by x; answer: y") }},
-		{say: func(l *slog.Logger) { l.Info("approval ap_1 approved (1 of 2 persons): deploy") }},
-		{say: func(l *slog.Logger) { l.Info("approval ap_1 denied: deploy", "reason", "r") }},
+		{say: func(l *slog.Logger) { l.Info("x", logkind.Shadowed) }},
+		{say: func(l *slog.Logger) { l.Info("approval ap_1 wanted: deploy on ops, by x; answer: y", logkind.Approval) }},
+		{say: func(l *slog.Logger) { l.Info("approval ap_1 approved (1 of 2 persons): deploy", logkind.Approval) }},
+		{say: func(l *slog.Logger) { l.Info("approval ap_1 denied: deploy", logkind.Approval, "reason", "r") }},
 		{say: func(l *slog.Logger) { l.Warn("an approval is left out") }, logged: "left out"},
 		{say: func(l *slog.Logger) { l.Info("listening", "url", "u") }, logged: "listening"},
-		{say: func(l *slog.Logger) { l.Warn("call of something unknown refused") }},
-		{say: func(l *slog.Logger) { l.Info("upstream is up", "upstream", "files", "tools", 14, "protocol", "p") }, told: "up   files                     14 tools  p"},
-		{say: func(l *slog.Logger) { l.Info("upstream is up", "upstream", "files", "tools", 1) }, told: "up   files                     1 tool"},
-		{say: func(l *slog.Logger) { l.Info("upstream connected", "upstream", "files") }},
+		{say: func(l *slog.Logger) { l.Warn("x", logkind.Unresolved) }},
+		{say: func(l *slog.Logger) { l.Info("x", logkind.Up, "upstream", "files", "tools", 14, "protocol", "p") }, told: "up   files                     14 tools  p"},
+		{say: func(l *slog.Logger) { l.Info("x", logkind.Up, "upstream", "files", "tools", 1) }, told: "up   files                     1 tool"},
+		{say: func(l *slog.Logger) { l.Info("x", logkind.Connected, "upstream", "files") }},
 		{say: func(l *slog.Logger) {
-			l.Warn("another policy is in force", "actor", "ann", "policy", "0123456789abcdef", "before", "b", "difference", "it is stricter\n\nmuch")
+			l.Warn("x", logkind.Reloaded, "actor", "ann", "policy", "0123456789abcdef", "before", "b", "difference", "it is stricter\n\nmuch")
 		}, told: "load configuration             it is stricter  policy 0123456789ab  by ann"},
 		{say: func(l *slog.Logger) {
-			l.Info("the configuration was read again: the policy is the same", "actor", "ann", "policy", "p")
+			l.Info("x", logkind.Reloaded, "actor", "ann", "policy", "p")
 		}, told: "load configuration             the policy is the same  by ann"},
 		{say: func(l *slog.Logger) {
-			l.Warn("operator", "event", "stop", "session", "", "actor", "ann", "reason", "lunch")
+			l.Warn("x", logkind.Operator, "event", "stop", "session", "", "actor", "ann", "reason", "lunch")
 		}, told: "halt all calls                 by ann  lunch"},
-		{say: func(l *slog.Logger) { l.Warn("operator", "event", "start", "session", "s", "actor", "ann") }, told: "go   session s                 by ann"},
-		{say: func(l *slog.Logger) { l.Warn("operator", "event", "deactivate", "net", "n", "actor", "ann") }, told: "note deactivate                the net n  by ann"},
+		{say: func(l *slog.Logger) { l.Warn("x", logkind.Operator, "event", "start", "session", "s", "actor", "ann") }, told: "go   session s                 by ann"},
+		{say: func(l *slog.Logger) { l.Warn("x", logkind.Operator, "event", "deactivate", "net", "n", "actor", "ann") }, told: "note deactivate                the net n  by ann"},
 		{say: func(l *slog.Logger) {
-			l.With("a", 1).Warn("operator", "event", "settle success", "session", "s", "call", 7, "actor", "ann")
+			l.With("a", 1).Warn("x", logkind.Operator, "event", "settle success", "session", "s", "call", 7, "actor", "ann")
 		}, told: "note settle success            session s call #7  by ann"},
+		{say: func(l *slog.Logger) {
+			l.Error("x", logkind.NotLoaded, "actor", "ann", "problem", "a.rules:1:1: no rule\n  x\n  ^")
+		}, told: "load configuration             not put in force, the one before stays: a.rules:1:1: no rule  petrigate check says more  by ann"},
+		{say: func(l *slog.Logger) { l.Warn("x", logkind.Restart, "key", "listen.http") }, told: "load configuration             listen.http changes with a restart of petrigate"},
+		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }, logged: "call refused"}, // words tell nothing
 		{say: func(l *slog.Logger) { l.WithGroup("g").Info("else", "k", "v") }, logged: "g.k=v"},
 	} {
 		var out, log bytes.Buffer
@@ -284,7 +290,7 @@ func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	n := New(Options{Out: &bytes.Buffer{}, Quiet: func() bool { return true }})
 	h := n.Log(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	slog.New(h).Warn("call of something unknown refused")
+	slog.New(h).Warn("x", logkind.Unresolved)
 	if h.Enabled(context.Background(), slog.LevelInfo) || log.Len() == 0 {
 		t.Error("in quiet, a problem is in the log, and nothing less")
 	}

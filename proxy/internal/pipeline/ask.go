@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -220,7 +221,7 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 		how = p.Approval.Verb
 	}
 	asked := p.Approvals.Look(r)
-	p.Life.Log.Info(asking.Wanted(asked.Call, r.ID, c.Peer.Name, how))
+	p.Life.Log.Info(asking.Wanted(asked.Call, r.ID, c.Peer.Name, how), logkind.Approval)
 	if p.Approval.Asked != nil {
 		p.Approval.Asked(asked)
 	}
@@ -277,7 +278,7 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 		return err
 	}
 	found, _ := p.Approvals.Find(id)
-	p.Life.Log.Info(asking.Answered(found, approve, channel, actor), "reason", text.Escape(found.Answer.Reason))
+	p.Life.Log.Info(asking.Answered(found, approve, channel, actor), logkind.Approval, "reason", text.Escape(found.Answer.Reason))
 	if p.Approval.Answered != nil {
 		p.Approval.Answered(found)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
@@ -157,7 +158,7 @@ func (c *Call) answerUnknown() {
 		c.refuseFiltered(w)
 		return
 	}
-	p.Life.Log.Warn("call of something unknown refused", "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
+	p.Life.Log.Warn("call of something unknown refused", logkind.Unresolved, "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
 	p.recordUnknown(c)
 	down := p.Pool.Down()
 	switch {

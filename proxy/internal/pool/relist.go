@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
@@ -101,7 +102,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	changed := p.Catalogue.set(u, list)
 	if r.Logged.CompareAndSwap(false, true) || changed {
-		p.Life.Log.Info("upstream is up", "upstream", u.Config.Name, "tools", len(list.Tools), "protocol", u.State().ProtocolVersion)
+		p.Life.Log.Info("upstream is up", logkind.Up, "upstream", u.Config.Name, "tools", len(list.Tools), "protocol", u.State().ProtocolVersion)
 	}
 	if changed || announced {
 		p.Changed(spec.ListChanged)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
@@ -87,7 +88,7 @@ func (s *supervisor) once(ctx context.Context) {
 
 func (s *supervisor) up(c conn.Conn, a agreement) {
 	var waiting chan struct{}
-	s.host.Log.Info("upstream connected", "protocol", a.ProtocolVersion)
+	s.host.Log.Info("upstream connected", logkind.Connected, "protocol", a.ProtocolVersion)
 	s.change(func(st *conn.State) { // with the connection, or it could be taken for one of the state before
 		s.current.Store(&c)
 		s.inForce = a.declared
