@@ -3,11 +3,8 @@ package console
 import (
 	"cmp"
 	"context"
-	"embed"
-	"io/fs"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -75,9 +72,6 @@ type Console struct {
 	streams atomic.Int32 // of events
 }
 
-//go:embed static
-var static embed.FS
-
 // New returns a console that nobody has come into yet. Close it.
 func New(o Options) *Console {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
@@ -137,20 +131,4 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("POST /policy/{what}", c.draft)
 	mux.HandleFunc("POST /logout", c.doors.logout)
 	return mux
-}
-
-// isFile reports whether the path is that of what pages are made of.
-func isFile(path string) bool {
-	name, rooted := strings.CutPrefix(path, "/")
-	info, err := fs.Stat(static, "static/"+name)
-	return rooted && err == nil && info.Mode().IsRegular()
-}
-
-// files serves what pages are made of, which tells nobody anything.
-func files() http.Handler {
-	sub, err := fs.Sub(static, "static")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return http.FileServerFS(sub)
 }

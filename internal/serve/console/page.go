@@ -33,6 +33,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") },
 	"tab":    tabOf,
 	"card":   cardOf,
+	"file":   fileOf,
 	"stepto": stepTo,
 	"less":   func(n int) int { return n - 1 },
 }).ParseFS(pageFiles, "pages/*.html"))

@@ -69,7 +69,7 @@ func TestPolicyPage(t *testing.T) {
 	status, page := b.get("/policy")
 	for _, want := range []string{
 		`2 claims`, `<td class="mono">prove at-most 2 deploy per hour</td>`, `<span class="state proved">proved</span>`, `<span class="state refuted">refuted</span> <a href="/policy?text=`,
-		`<td class="mono">a.rules</td>`, `&lt;script&gt;alert(1)&lt;/script&gt;`, "<textarea", ">\n\nlimit deploy", "never put in force", `name="since"`, `<script src="/policy.js" defer></script>`,
+		`<td class="mono">a.rules</td>`, `&lt;script&gt;alert(1)&lt;/script&gt;`, "<textarea", ">\n\nlimit deploy", "never put in force", `name="since"`, `<script src="/policy.js?v=`,
 		`<td>yes</td><td>limit-deploy-2-per-hour</td>`,
 	} {
 		if !strings.Contains(page, want) {

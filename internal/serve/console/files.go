@@ -1,0 +1,56 @@
+package console
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"strings"
+)
+
+//go:embed static
+var static embed.FS
+
+// versions has the begin of the hash of each file that pages are made of, by its name. A page
+// names a file with it, so that a browser keeps the file until it is another one.
+var versions = func() map[string]string {
+	all := map[string]string{}
+	entries, err := static.ReadDir("static")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	for _, e := range entries {
+		content, err := static.ReadFile("static/" + e.Name())
+		if err != nil {
+			panic(err) // likewise
+		}
+		sum := sha256.Sum256(content)
+		all[e.Name()] = hex.EncodeToString(sum[:8])
+	}
+	return all
+}()
+
+// fileOf is the address of a file with its version.
+func fileOf(name string) string { return "/" + name + "?v=" + versions[name] }
+
+// isFile reports whether the path is that of what pages are made of.
+func isFile(path string) bool {
+	name, rooted := strings.CutPrefix(path, "/")
+	return rooted && versions[name] != ""
+}
+
+// files serves what pages are made of, which tells nobody anything.
+func files() http.Handler {
+	sub, err := fs.Sub(static, "static")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	server := http.FileServerFS(sub)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery == "v="+versions[strings.TrimPrefix(r.URL.Path, "/")] {
+			w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+		}
+		server.ServeHTTP(w, r)
+	})
+}
