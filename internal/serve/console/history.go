@@ -138,6 +138,15 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
+// missed notes that a session has ended before the state after its last records was read.
+func (h *history) missed(session string, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.tracks[session]; t != nil {
+		t.gap, t.used = "the session ended before its nets were read", at
+	}
+}
+
 // skip notes that the session did something after which nothing is known.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
@@ -179,7 +188,8 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 	for _, session := range order {
 		s, err := state(session)
 		if err != nil {
-			continue // it has ended
+			h.missed(session, fresh[session].Time)
+			continue
 		}
 		one := fresh[session]
 		if more := len(one.Said) - maxSaidInOne; more > 0 {

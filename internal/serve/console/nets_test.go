@@ -234,6 +234,10 @@ func TestHistory(t *testing.T) {
 	}
 	b.wants("/nets?net=backup-first&session=s1&at=1", "ready has 1 token", "1 in flight</span>", "after step 1", "In flight: <span class=\"tool\">backup</span> (call 1)")
 	b.wants("/nets?net=backup-first&session=s1&at=2", "gate has 1 token", "delete: enabled", "after step 2")
+	delete(b.desk.gates, "s1")
+	passedOn(c, b.desk.State, `{"event":"outcome","session":"s1","tool":"x","outcome":"success","call":3}`)
+	b.wants("/nets?net=backup-first&session=s1", "This session has ended", "What it did after its last step here is not known: the session ended before", "after step 4")
+	b.desk.gates["s1"] = session
 	for n := range 3 * maxSteps {
 		c.history.keep("s1", &step{Time: time.Now(), Said: []string{"x"}, state: session.Snapshot()})
 		c.history.keep(fmt.Sprint("other ", n), &step{Time: time.Now()})

@@ -94,8 +94,13 @@ func (p *past) state(e *trail.Entry) (state *replay.State, reason string) {
 	return state, reason
 }
 
-// rebuild makes steps of the records of before.
-func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *gate.State) error {
+// rebuild makes steps of the records of before. Whatever they are, the proxy goes on.
+func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *gate.State) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("a defect: %v", fault)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, rebuildTime)
 	defer cancel()
 	p, err := newPast(fresh, h.durable)

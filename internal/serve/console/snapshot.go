@@ -17,6 +17,7 @@ import (
 type snapshot struct {
 	Here  *stepRow // nil: now
 	Ended bool     // the session is over: nothing is known of now
+	Gap   string   // of an ended one: why what was after its last step is not known
 
 	state   *gate.State // nil: it is rebuilt from records, and no call can be decided
 	policy  *gate.Policy
@@ -48,7 +49,7 @@ func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at place) (
 	}
 	m = &snapshot{}
 	if err != nil && len(steps) > 0 {
-		m.Ended = true
+		m.Ended, m.Gap = true, gap
 		state, err = c.options.Proxy.State("")
 	}
 	if err != nil {
