@@ -84,8 +84,9 @@ const toast = `$ErrorActionPreference='Stop';` +
 	`[void]$t.Item(1).AppendChild($x.CreateTextNode($env:PETRIGATE_NOTIFICATION));` +
 	`[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier('petrigate').Show([Windows.UI.Notifications.ToastNotification]::new($x))`
 
-// markup is what some desktops read in the text of a notification.
-var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// markup is what some desktops read in the text of a notification. notify-send itself reads
+// \n, \074 and the like, so that a backslash could bring back all that was escaped.
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
 // commandOf returns the program of a system that shows a line, its arguments, and further
 // variables. A line does not begin with a dash: see [Line].
