@@ -58,6 +58,11 @@ func printApprovals(w io.Writer, pending, ended []proxy.ApprovalInfo) error {
 	} else if err := printCalls(w, "ID|STATE|LEFT|ASKED BY|RULE", pending, waiting); err != nil {
 		return err
 	}
+	if len(pending) > 0 && terminal.Is(w) {
+		if _, err := fmt.Fprintln(w, "\nAnswer one: petrigate approvals approve ID, or deny ID. All as they come: petrigate approvals watch"); err != nil {
+			return err
+		}
+	}
 	if len(ended) == 0 {
 		return nil
 	}

@@ -147,6 +147,7 @@ func TestBounds(t *testing.T) {
 // TestFollow: what is told of a proxy from its start to its end, all and in quiet.
 func TestFollow(t *testing.T) {
 	asked := proxy.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Client: "cursor", Rules: []string{"a.rules:1"}}
+	asked.Channels = []string{"web", "cli"}
 	yes, no, one := asked, asked, asked
 	yes.Created, no.ID = noon.Add(-5*time.Second), "ap_2"
 	yes.State, yes.Actor, yes.Channel = proxy.Approved, "ann", "web"
@@ -154,6 +155,7 @@ func TestFollow(t *testing.T) {
 	one.State, one.Actor, one.Channel, one.Needs, one.Approvals = proxy.Pending, "ann", "web", 2, 1
 	approvals := []string{
 		"wait ops.deploy                ap_1  by cursor  (a.rules:1)",
+		"hint to answer it              petrigate approvals watch, in another terminal; or petrigate open, in a browser",
 		"yes  ops.deploy                ap_1  by ann via web  1 of 2 persons",
 		"yes  ops.deploy                ap_1  by ann via web  after 5s",
 		`no   ops.deploy                ap_2  by bob via cli  not\u{a}today`,
@@ -303,5 +305,17 @@ func TestInk(t *testing.T) {
 	l.tell(line{at: noon, verb: "no", about: "x", says: "y"})
 	if want := "12:00:00 \x1b[31mno  \x1b[0m x                         y\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+// TestHowTo: how to answer is told once, and only what counts.
+func TestHowTo(t *testing.T) {
+	var out bytes.Buffer
+	s := newStory(&lines{out: &out})
+	for _, channels := range [][]string{{"elicit", "webhook"}, {"web"}, {"web", "cli"}} {
+		s.approval(&approval{ApprovalInfo: proxy.ApprovalInfo{ID: fmt.Sprint(channels), Tool: "deploy", Channels: channels}, at: noon})
+	}
+	if told := bare(out.String()); len(told) != 4 || told[2] != "hint to answer it              petrigate open, in a browser" {
+		t.Errorf("%q", told)
 	}
 }

@@ -24,6 +24,7 @@ type story struct {
 	lines *lines
 	calls map[callKey]call // that are under way
 	asked []question       // approvals that were told, the oldest first
+	shown bool             // how to answer was told, which is once
 
 	passed, failed, stopped, waited, lost int
 }
@@ -58,6 +59,7 @@ func (s *story) approval(a *approval) {
 	tool := toolOf(a.Upstream, a.Tool)
 	if !a.answered {
 		s.wait(a.at, a.ID, tool, a.Client, a.Rules)
+		s.howTo(a)
 		return
 	}
 	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == proxy.Denied}
@@ -102,6 +104,22 @@ func (s *story) wait(at time.Time, id, tool, client string, rules []string) {
 	}
 	s.waited++
 	s.lines.tell(line{at: at, verb: "wait", about: tool, says: join(id, by(s.clientOf(client)), s.rules(rules)), vital: true})
+}
+
+// howTo tells, with the first approval that can be answered there, how people answer at this machine.
+func (s *story) howTo(a *approval) {
+	var ways []string
+	if slices.Contains(a.Channels, proxy.ChannelCLI) {
+		ways = append(ways, "petrigate approvals watch, in another terminal")
+	}
+	if slices.Contains(a.Channels, "web") {
+		ways = append(ways, "petrigate open, in a browser")
+	}
+	if s.shown || len(ways) == 0 {
+		return
+	}
+	s.shown = true
+	s.lines.tell(line{at: a.at, verb: "hint", about: "to answer it", says: strings.Join(ways, "; or "), vital: true})
 }
 
 // question returns the approval if it was told; nil: it was not, or long ago.
