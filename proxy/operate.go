@@ -375,7 +375,7 @@ func checkPIN(p *Proxy, id string, a Answer) error {
 		return err
 	}
 	said := approval.Rejection{Kind: approval.WrongPIN, Approve: true, Channel: a.Channel, Actor: a.Actor, At: p.life.Now()}
-	return errors.Join(err, p.pipeline.Record(said, r))
+	return errors.Join(err, p.admission.NoteAnswer(p.life.Ctx, said, r))
 }
 
 // Resolve is [Proxy.ResolveAs] for a person who is known by the name of the actor.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
-	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
@@ -272,7 +270,7 @@ func (c *Call) sendProgress(n int, message string) {
 func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reason string) error {
 	err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason)
 	if rejected, ok := errors.AsType[*approval.RejectedError](err); ok {
-		return errors.Join(rejected, p.Record(rejected.Rejection, rejected.Record))
+		return errors.Join(rejected, p.Admission.NoteAnswer(p.Life.Ctx, rejected.Rejection, rejected.Record))
 	}
 	if err != nil {
 		return err
@@ -281,26 +279,6 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 	p.Life.Log.Info(asking.Answered(found, approve, channel, actor), logkind.Approval, "reason", text.Escape(found.Answer.Reason))
 	if p.Approval.Answered != nil {
 		p.Approval.Answered(found)
-	}
-	return nil
-}
-
-// Record logs and puts on record what a person has said to an approval, and that it does not
-// count.
-func (p *Pipeline) Record(said approval.Rejection, to approval.Record) error {
-	c := to.Call
-	what := map[bool]string{true: "approve", false: "deny"}[said.Approve]
-	level := slog.LevelInfo
-	if said.Kind == approval.WrongPIN {
-		level = slog.LevelWarn
-	}
-	p.Life.Log.Log(p.Life.Ctx, level, "an answer does not count", "approval", to.Request.ID, "said", what, "why", said.Kind, "actor", text.Escape(said.Actor), "channel", said.Channel)
-	err := p.Admission.Append(p.Life.Ctx, audit.Answer{
-		Time: said.At, Event: "answer", Session: c.Session, Upstream: c.Upstream, Tool: audit.Bounded(c.Tool), Approval: to.Request.ID,
-		Said: what, Kind: said.Kind, Channel: said.Channel, Actor: audit.Bounded(said.Actor), Reason: audit.Bounded(said.Reason),
-	})
-	if err != nil {
-		return fmt.Errorf("that is not on record: %w", err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -155,12 +154,11 @@ func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 func (c *Call) answerUnknown() {
 	p := c.pipeline
 	if w := p.Pool.Catalogue.Load().Filtered[c.params.Name]; w != nil && c.Method == spec.CallTool {
-		c.refuseFiltered(w)
+		c.refuseWithheld(w)
 		return
 	}
 	p.Life.Log.Warn("call of something unknown refused", logkind.Unresolved, "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
 	p.recordUnknown(c)
-	down := p.Pool.Down()
 	switch {
 	case c.Method == spec.ReadResource && (p.Relay.OffersStatus() || len(p.Pool.Offering("resources")) > 0):
 		uri := spec.Member(c.params.Source(), "uri")
@@ -173,14 +171,8 @@ func (c *Call) answerUnknown() {
 		c.answerError(spec.CodeNoMethod, "Method not found: no upstream has prompts")
 		return
 	}
-	unknown := "Unknown tool: " + text.Escape(c.params.Name)
-	if c.Method == spec.GetPrompt {
-		unknown = "Unknown prompt: " + text.Escape(c.params.Name)
-	}
-	if down != "" {
-		unknown += ". It may be one of an upstream that is not running, or not listed yet: " + down
-	}
-	c.answerError(spec.CodeInvalidParams, unknown)
+	kind := map[bool]string{true: "prompt", false: "tool"}[c.Method == spec.GetPrompt]
+	c.answerError(spec.CodeInvalidParams, p.Pool.Unknown(kind, c.params.Name))
 }
 
 // recordUnknown records a call of a tool, prompt or resource that no server has.
@@ -194,23 +186,10 @@ func (p *Pipeline) recordUnknown(c *Call) {
 	}, admission.Refuse("unknown", c.Method+": no upstream has it"))
 }
 
-// refuseFiltered refuses a call of a tool that clients are kept from.
-func (c *Call) refuseFiltered(tool *pool.Tool) {
+// refuseWithheld refuses a call of a tool that clients are kept from.
+func (c *Call) refuseWithheld(tool *pool.Tool) {
 	c.Tool = tool
-	if tool.Unaccepted != "" {
-		c.refuseQuarantined(tool)
-		return
-	}
-	r := PlainRefusal("withheld", fmt.Sprintf("%s cannot be called: the configuration does not offer this tool of the upstream %s (%s). Calling it again will not help.",
-		tool.Exposed, tool.Upstream.Config.Name, tool.Why))
-	c.pipeline.RecordRefusal(c, r)
-	c.answer(r)
-}
-
-// refuseQuarantined refuses a call of a tool whose definition nobody has accepted.
-func (c *Call) refuseQuarantined(tool *pool.Tool) {
-	r := PlainRefusal("quarantined", fmt.Sprintf("%s cannot be called: %s. A person has to look at that first; until then, calling it again will not help.",
-		tool.Exposed, tool.Unaccepted))
+	r := PlainRefusal(tool.Withheld())
 	c.pipeline.RecordRefusal(c, r)
 	c.answer(r)
 }

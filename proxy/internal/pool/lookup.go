@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -63,6 +64,15 @@ func (p *Pool) Known(exposed string) *Tool {
 		}
 	}
 	return t
+}
+
+// Unknown says that no server has a tool or a prompt of that name, as far as is known.
+func (p *Pool) Unknown(kind, name string) string {
+	unknown := "Unknown " + kind + ": " + text.Escape(name)
+	if down := p.Down(); down != "" {
+		unknown += ". It may be one of an upstream that is not running, or not listed yet: " + down
+	}
+	return unknown
 }
 
 // Down names the servers that are not up, or whose tools were not listed yet.

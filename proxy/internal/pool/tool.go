@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -21,6 +22,15 @@ type Tool struct {
 	Why       string          // why the configuration filters it out; empty: it does not
 
 	Unaccepted string // why its definition is not accepted; empty: it is
+}
+
+// Withheld says why clients are kept from the tool: a word, and a sentence for a model.
+func (t *Tool) Withheld() (kind, why string) {
+	if t.Unaccepted != "" {
+		return "quarantined", fmt.Sprintf("%s cannot be called: %s. A person has to look at that first; until then, calling it again will not help.", t.Exposed, t.Unaccepted)
+	}
+	return "withheld", fmt.Sprintf("%s cannot be called: the configuration does not offer this tool of the upstream %s (%s). Calling it again will not help.",
+		t.Exposed, t.Upstream.Config.Name, t.Why)
 }
 
 // Says is what the server says of the tool.
