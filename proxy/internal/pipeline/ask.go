@@ -231,7 +231,8 @@ func (p *Pipeline) holdCall(c *Call, w *personWait) {
 	timer := time.NewTimer(w.hold)
 	defer timer.Stop()
 	r := w.request
-	unasked, ticks := (<-chan struct{})(nil), (<-chan time.Time)(nil)
+	var unasked <-chan struct{}
+	var ticks <-chan time.Time
 	if c.Meta.ProgressToken != nil { // else nobody is told
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
