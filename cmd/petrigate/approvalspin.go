@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,9 +55,7 @@ func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (strin
 		}
 		return terminal.Secret(ctx, s.in, s.out, prompt)
 	}
-	line, err := bufio.NewReader(io.LimitReader(s.in, 1<<10)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("reading the PIN: %w", err)
-	}
-	return strings.TrimSpace(line), nil
+	lines := bufio.NewScanner(s.in)
+	lines.Scan() // what cannot be read is no PIN
+	return lines.Text(), nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/pin"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
@@ -43,7 +44,7 @@ func runtimeDir(t *testing.T) string {
 	return filepath.Join(dir, "run")
 }
 
-func openOffice(t *testing.T, dir, text string) *office {
+func openOffice(t *testing.T, dir, text string, changes ...func(*proxy.Options)) *office {
 	t.Helper()
 	file, problems := rules.Parse("ops.rules", []byte(text))
 	compiled, err := rules.Compile(file)
@@ -57,12 +58,15 @@ func openOffice(t *testing.T, dir, text string) *office {
 	up := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
 	t.Cleanup(up.Close)
 	o := &office{t: t}
-	o.proxy, err = proxy.New(proxy.Options{
+	options := proxy.Options{
 		Policy: policy, Upstreams: []proxy.Upstream{{Name: "prod", URL: up.URL + "/mcp"}}, Startup: agentLimit,
 		Approval: proxy.Approval{Channels: []string{"cli"}, Hold: time.Millisecond, Grants: time.Hour},
 		Now:      func() time.Time { return time.Now().Add(time.Duration(o.ahead.Load())) },
-	})
-	if err != nil {
+	}
+	for _, change := range changes {
+		change(&options)
+	}
+	if o.proxy, err = proxy.New(options); err != nil {
 		t.Fatal(err)
 	}
 	o.proxy.Start()
@@ -335,6 +339,72 @@ func TestWatchTwoPersons(t *testing.T) {
 	w.expect("It has 1 of the 2 approvals that it needs, and waits for another one.")
 	w.expect("No call waits")
 	o.stands(id, proxy.Pending)
+}
+
+// TestPINAtTerminal: where approvals need a PIN, watch and approve ask for it, and nobody sees
+// what is typed.
+func TestPINAtTerminal(t *testing.T) {
+	const secret = "correct horse"
+	hash, err := pin.Hash(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := runtimeDir(t)
+	o := openOffice(t, dir, askDeploy, func(p *proxy.Options) { p.Approval.PIN = hash })
+	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
+	id := o.asks("deploy", `{}`)
+	w := startPTY(t, env, 100, "approvals", "watch")
+	const asked = "PIN (Enter: back): "
+	for _, typed := range []string{"", "battery"} {
+		w.expect(prompt)
+		w.keys("y\n")
+		w.expect(asked)
+		w.keys(typed + "\n")
+	}
+	w.expect("the PIN is wrong")
+	o.stands(id, proxy.Pending)
+	w.expect(prompt)
+	w.keys("y\n")
+	w.expect(asked)
+	w.keys(secret + "\n")
+	w.expect(id + " approved")
+	w.keys("q\n")
+	if _, out := w.end(); strings.Contains(out, "horse") || strings.Contains(out, "battery") {
+		t.Errorf("a PIN is shown: %s", out)
+	}
+	o.stands(id, proxy.Approved)
+
+	id = o.asks("deploy", `{"n":1}`)
+	a := startPTY(t, env, 100, "approvals", "approve", id)
+	a.expect("Approve? [y/N] ")
+	a.keys("y\n")
+	a.expect("PIN: ")
+	a.keys(secret + "\n")
+	a.expect(id + " approved")
+	if code, out := a.end(); code != 0 || strings.Contains(out, "horse") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// TestMakePIN: a PIN is asked for twice.
+func TestMakePIN(t *testing.T) {
+	for _, c := range []struct {
+		again, want string
+		code        int
+	}{
+		{"correct horse", `pin: "pbkdf2-sha256:`, 0},
+		{"correct house", "the two are not the same; nothing was made", 1},
+	} {
+		p := startPTY(t, nil, 200, "approvals", "pin")
+		p.expect("PIN: ")
+		p.keys("correct horse\n")
+		p.expect("The same again: ")
+		p.keys(c.again + "\n")
+		p.expect(c.want)
+		if code, out := p.end(); code != c.code || strings.Contains(out, "correct") {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+	}
 }
 
 // TestApproveAsks: at a terminal approve shows the call, and takes nothing but a yes that was

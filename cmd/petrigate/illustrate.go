@@ -59,6 +59,7 @@ petrigate approvals approve ap_FK5IAX4Y
 petrigate approvals approve ap_FK5IAX4Y --yes --reason "as agreed"
 petrigate approvals approve ap_FK5IAX4Y --for 10m --like path
 petrigate approvals grants
+petrigate approvals pin
 petrigate approvals revoke gr_4S7QJ2ZB
 petrigate approvals deny ap_FK5IAX4Y --reason "not on a Friday"
 petrigate open
@@ -84,6 +85,8 @@ petrigate status
 petrigate stop --reason "the database is being restored"
 petrigate stop --session 3f2a
 petrigate tools
+petrigate tools diff 'files.*'
+petrigate tools accept files.read_file
 petrigate tools --session 3f2a --json
 petrigate version
 petrigate help check

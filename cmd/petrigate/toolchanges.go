@@ -16,7 +16,7 @@ import (
 
 func toolsDiff(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "diff [TOOL]...", Example: "  petrigate tools diff 'files.*'", Short: "Show the tools of which a server says something else than what was accepted",
+		Use: "diff [TOOL]...", Short: "Show the tools of which a server says something else than what was accepted",
 		Long: "diff shows what servers say of their tools now, beside what was accepted: at first sight, or by a person since.\n" +
 			"Without names it shows all such tools; a name may have a * for anything. It needs pinning in the configuration.",
 	}
@@ -35,7 +35,7 @@ func toolsDiff(s stdio) *cobra.Command {
 
 func toolsAccept(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "accept TOOL...", Example: "  petrigate tools accept files.read_file", Short: "Accept what a server says of a tool now", Args: cobra.MinimumNArgs(1),
+		Use: "accept TOOL...", Short: "Accept what a server says of a tool now", Args: cobra.MinimumNArgs(1),
 		Long: "accept shows what has changed of the tools, asks once more at a terminal (elsewhere it requires --yes), and\n" +
 			"accepts what the servers say now, at all running proxies. A name may have a * for anything.",
 	}
