@@ -3,18 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 // testFlags are what test is asked to do.
@@ -79,11 +75,16 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	if err != nil {
 		return usage("--run: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	r := &testRun{flags: f, name: name, loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config}}
-	if err := r.load(paths); err != nil {
+	suite := &policytest.Suite{Loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config}, Name: name, Problems: check.ConfigProblems}
+	for _, path := range paths {
+		if filepath.Ext(path) == ".rules" {
+			return usage("%q is a file of rules; tests stand beside it, in files *%s", path, policytest.Suffix)
+		}
+	}
+	if err := suite.Load(paths); err != nil {
 		return err
 	}
-	report := r.run(ctx)
+	report := suite.Run(ctx)
 	switch {
 	case f.json:
 		err = printJSON(s.out, report)
@@ -105,112 +106,4 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 		return &exit{exitDiffers, fmt.Errorf("the coverage is %d%%, and %d%% is wanted", report.Coverage.Percent, f.minCover)}
 	}
 	return nil
-}
-
-// A testRun is the files of one run.
-type testRun struct {
-	flags    testFlags
-	name     *regexp.Regexp
-	loader   policytest.Loader
-	files    []testFile
-	problems diag.List
-}
-
-// A testFile is a file of tests, or of cases.
-type testFile struct {
-	name   string
-	file   *policytest.File
-	policy *policytest.Policy
-	cases  []policytest.TestResult
-}
-
-// load reads everything, so that all that is wrong with it is said at once.
-func (r *testRun) load(paths []string) error {
-	var names []string
-	for _, path := range paths {
-		if filepath.Ext(path) == ".rules" {
-			return usage("%q is a file of rules; tests stand beside it, in files *%s", path, policytest.Suffix)
-		}
-		found, err := policytest.Find(path)
-		if err != nil {
-			return err
-		}
-		for _, name := range found {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	for _, name := range names {
-		f, err := r.open(name)
-		if err := r.note(err); err != nil {
-			return err
-		}
-		r.files = append(r.files, f)
-	}
-	return nil
-}
-
-func (r *testRun) open(name string) (f testFile, err error) {
-	f.name = name
-	if filepath.Ext(name) == ".jsonl" {
-		in, err := os.Open(name)
-		if err != nil {
-			return f, fmt.Errorf("opening the cases %s: %w", name, text.Innermost(err))
-		}
-		defer func() { _ = in.Close() }()
-		f.cases, err = policytest.RunCases(in)
-		return f, err
-	}
-	src, err := os.ReadFile(name)
-	if err != nil {
-		return f, fmt.Errorf("reading the tests %s: %w", name, text.Innermost(err))
-	}
-	if f.file, err = policytest.Parse(name, src); err != nil {
-		return f, err
-	}
-	f.policy, err = r.loader.Load(f.file)
-	return f, err
-}
-
-// note keeps the problems of a file; another error comes back.
-func (r *testRun) note(err error) error {
-	found, err := check.ConfigProblems(err)
-	if err != nil {
-		return err
-	}
-	for _, p := range found {
-		if !slices.Contains(r.problems, p) { // several files may be about one policy
-			r.problems = append(r.problems, p)
-		}
-	}
-	return nil
-}
-
-// run plays the tests that are wanted. Where something does not load, nothing is played.
-func (r *testRun) run(ctx context.Context) *policytest.Report {
-	report := policytest.NewReport(r.problems)
-	if len(r.problems) > 0 {
-		return report
-	}
-	for _, f := range r.files {
-		out := policytest.FileResult{File: f.name, Tests: []policytest.TestResult{}}
-		for _, c := range f.cases {
-			if r.name.MatchString(c.Name) {
-				out.Tests = append(out.Tests, c)
-			}
-		}
-		if f.file != nil {
-			for i := range f.file.Tests {
-				if t := &f.file.Tests[i]; r.name.MatchString(t.Name) && ctx.Err() == nil {
-					out.Tests = append(out.Tests, f.policy.Run(t))
-				}
-			}
-		}
-		report.Add(out)
-	}
-	if r.flags.cover {
-		report.Coverage = r.loader.Coverage()
-	}
-	return report
 }

@@ -1,0 +1,124 @@
+package policytest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/diag"
+)
+
+// A Suite is the files of one run: tests (*_test.yaml) and cases (*.jsonl).
+type Suite struct {
+	Loader Loader
+	Name   *regexp.Regexp // of the tests to run
+
+	// Problems are what an error says of the policy of a file; another error comes back.
+	Problems func(err error) (diag.List, error)
+
+	files    []suiteFile
+	problems diag.List
+}
+
+// A suiteFile is a file of tests, or of cases.
+type suiteFile struct {
+	name   string
+	file   *File
+	policy *Policy
+	cases  []TestResult
+}
+
+// Load reads all files that the paths mean, so that all that is wrong with them is said at once.
+func (s *Suite) Load(paths []string) error {
+	var names []string
+	for _, path := range paths {
+		found, err := Find(path)
+		if err != nil {
+			return err
+		}
+		for _, name := range found {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		f, err := s.open(name)
+		if err := s.note(err); err != nil {
+			return err
+		}
+		s.files = append(s.files, f)
+	}
+	return nil
+}
+
+func (s *Suite) open(name string) (f suiteFile, err error) {
+	f.name = name
+	if filepath.Ext(name) == ".jsonl" {
+		in, err := os.Open(name)
+		if err != nil {
+			return f, unread(name, err)
+		}
+		defer func() { _ = in.Close() }()
+		f.cases, err = RunCases(in)
+		return f, err
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return f, unread(name, err)
+	}
+	if f.file, err = Parse(name, src); err != nil {
+		return f, err
+	}
+	f.policy, err = s.Loader.Load(f.file)
+	return f, err
+}
+
+// note keeps the problems of a file; another error comes back.
+func (s *Suite) note(err error) error {
+	found, err := s.Problems(err)
+	if err != nil {
+		return err
+	}
+	for _, p := range found {
+		if !slices.Contains(s.problems, p) { // several files may be about one policy
+			s.problems = append(s.problems, p)
+		}
+	}
+	return nil
+}
+
+// Run plays the tests that are wanted. Where something does not load, nothing is played.
+func (s *Suite) Run(ctx context.Context) *Report {
+	report := NewReport(s.problems)
+	if len(s.problems) > 0 {
+		return report
+	}
+	for _, f := range s.files {
+		out := FileResult{File: f.name, Tests: []TestResult{}}
+		for _, c := range f.cases {
+			if s.Name.MatchString(c.Name) {
+				out.Tests = append(out.Tests, c)
+			}
+		}
+		if f.file != nil {
+			for i := range f.file.Tests {
+				if t := &f.file.Tests[i]; s.Name.MatchString(t.Name) && ctx.Err() == nil {
+					out.Tests = append(out.Tests, f.policy.Run(t))
+				}
+			}
+		}
+		report.Add(out)
+	}
+	if s.Loader.Cover {
+		report.Coverage = s.Loader.Coverage()
+	}
+	return report
+}
+
+func unread(name string, err error) error {
+	return fmt.Errorf("reading the tests %s: %w", name, plain(err))
+}
