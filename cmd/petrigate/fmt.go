@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/textfile"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -87,10 +85,10 @@ func (f formatFlags) one(s stdio, file string) (bool, error) {
 	differs := !bytes.Equal(src, out)
 	switch {
 	case f.write && differs:
-		err = replaceFile(file, out)
+		err = textfile.Replace(file, out)
 	case f.write:
 	case f.diff:
-		_, err = s.out.Write(diff.Diff(file, src, file+" (formatted)", out))
+		_, err = s.out.Write(textfile.Diff(file, src, file+" (formatted)", out))
 	case f.check && differs:
 		_, err = fmt.Fprintln(s.out, file)
 	case !f.check:
@@ -122,39 +120,4 @@ func ruleProblems(file string, src []byte) diag.List {
 		problems = append(problems, policy.RuleProblem(e))
 	}
 	return problems
-}
-
-// replaceFile writes a file anew, with its old mode. A proxy that reads it
-// meanwhile sees all of the old or all of the new text.
-func replaceFile(file string, src []byte) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing %s: %w", file, text.Innermost(err))
-		}
-	}()
-	path, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	if err = fill(next, src, info.Mode()); err == nil {
-		err = os.Rename(next.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(next.Name())
-	}
-	return err
-}
-
-// fill writes all of a new file and closes it.
-func fill(f *os.File, text []byte, mode fs.FileMode) error {
-	_, err := f.Write(text)
-	return errors.Join(err, f.Chmod(mode.Perm()), f.Sync(), f.Close())
 }

@@ -22,6 +22,8 @@ petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
 petrigate serve --config petrigate.yaml --session nightly
 petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder
 petrigate wrap --rules safety.rules --deny --audit audit.jsonl --url https://mcp.example.com/mcp
+petrigate init
+petrigate init --yes --config petrigate.yaml
 petrigate check --config petrigate.yaml
 petrigate check --live --strict --config petrigate.yaml
 petrigate check --verbose safety.rules

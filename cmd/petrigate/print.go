@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -59,6 +62,24 @@ func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// asker asks the person at a terminal a question with yes or no; nil: there is nobody.
+func (s stdio) asker() func(question string) (bool, error) {
+	if !isTerminal(s.in) || !isTerminal(s.err) {
+		return nil
+	}
+	return func(question string) (bool, error) {
+		if _, err := fmt.Fprint(s.err, question); err != nil {
+			return false, err
+		}
+		answer, err := bufio.NewReader(s.in).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil // that is no
+		}
+		answer = strings.ToLower(strings.TrimSpace(answer))
+		return answer == "y" || answer == "yes", err
+	}
 }
 
 func newInk(w io.Writer) text.Ink {

@@ -15,17 +15,21 @@ import (
 // knownTools are the tools that can be called, where that is asked for.
 func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config) (check.ToolSet, error) {
 	switch {
-	case f.tools != "":
-		list, err := recordedTools(f.tools)
-		return check.KnownSet(list, cfg), err
-	case f.live && cfg == nil:
-		return check.ToolSet{}, usage("--live requires a configuration: --rules and --net name no servers to ask")
-	case f.live:
-		list, err := liveTools(ctx, s, cfg)
-		return check.KnownSet(list, cfg), err
-	default:
+	case f.tools == "" && !f.live:
 		return check.ToolSet{}, nil
+	case f.tools == "" && cfg == nil:
+		return check.ToolSet{}, usage("--live requires a configuration: --rules and --net name no servers to ask")
 	}
+	list, err := f.listedTools(ctx, s, cfg)
+	return check.KnownSet(list, cfg), err
+}
+
+// listedTools are the tools of the recorded list, or else those that the upstreams list now.
+func (f checkFlags) listedTools(ctx context.Context, s stdio, cfg *config.Config) ([]check.ListedTool, error) {
+	if f.tools != "" {
+		return recordedTools(f.tools)
+	}
+	return liveTools(ctx, s, cfg)
 }
 
 // recordedTools reads a tool list from a file.

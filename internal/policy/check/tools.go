@@ -18,6 +18,7 @@ import (
 type ListedTool struct {
 	Name, Exposed, Bare, Canonical string
 	InputSchema                    json.RawMessage
+	Annotations                    json.RawMessage // hints of the server; nil: none
 }
 
 // ParseTools reads a result of tools/list, its tools, or a list of names. Errors

@@ -69,7 +69,7 @@ func (d *Daemon) await(ctx context.Context, every time.Duration, waiting func(se
 func ListedTools(tools []proxy.ToolInfo) []check.ListedTool {
 	list := []check.ListedTool{}
 	for _, t := range tools {
-		list = append(list, check.ListedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical, InputSchema: t.InputSchema})
+		list = append(list, check.ListedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical, InputSchema: t.InputSchema, Annotations: t.Annotations})
 	}
 	return list
 }

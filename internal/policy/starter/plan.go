@@ -1,0 +1,194 @@
+package starter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/textfile"
+)
+
+// FileName is the file that the rules are written to, beside the configuration.
+const FileName = "petrigate.rules"
+
+// A Plan is a first policy that was verified, and where it goes.
+type Plan struct {
+	Rules  string // the text of the file of rules
+	File   string // that is made
+	Report check.Report
+	Tools  int
+	Left   []string // lines that were left out: check would complain about them
+
+	Enforced bool // the configuration says so itself: the rules are not in shadow
+
+	Config        string // the configuration, of which it changes only the keys that are missing
+	Before, After []byte // its text
+
+	// There is what a policy has already: nothing is written. It is the name of the file with
+	// the rules, or of the configuration.
+	There string
+
+	texts []string // of the rules that are there
+}
+
+var (
+	// ErrNoTools says that there is nothing to propose rules for.
+	ErrNoTools = errors.New("the servers list no tools, so there is nothing to propose rules for")
+	// ErrMeanwhile says that the configuration is not the one that the plan was made for.
+	ErrMeanwhile = errors.New("it was changed meanwhile; run petrigate init again")
+)
+
+// rounds bounds how often rules are left out that would not pass.
+const rounds = 20
+
+// New makes a plan for a configuration and the tools that its servers list. Effort bounds the
+// proofs.
+func New(ctx context.Context, c *config.Config, tools []check.ListedTool, effort check.Effort) (*Plan, error) {
+	if len(tools) == 0 {
+		return nil, ErrNoTools
+	}
+	src, err := os.ReadFile(c.File)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
+	}
+	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools)}
+	plan.There, plan.Enforced = there(c, plan.File), c.Has("mode") && c.Mode != "shadow"
+	if err := plan.prepare(c); err != nil {
+		return nil, err
+	}
+	known := check.KnownSet(tools, c) // it completes their names
+	p := &proposal{servers: guess(tools, c.Servers), deny: c.Default == "deny" || !c.Has("default")}
+	p.propose()
+	for range rounds {
+		plan.Rules = p.text()
+		wrong, err := plan.verify(ctx, known, p.deny, effort)
+		if err != nil {
+			return nil, err
+		}
+		left := p.leave(wrong)
+		if len(left) == 0 {
+			break
+		}
+		plan.Left = append(plan.Left, left...)
+	}
+	return plan, plan.passes()
+}
+
+// prepare reads what is there, or else makes the configuration as it will be.
+func (plan *Plan) prepare(c *config.Config) (err error) {
+	for _, r := range c.Rules {
+		plan.texts = append(plan.texts, r.Text)
+	}
+	switch {
+	case plan.There == "":
+		plan.After, err = splice(plan.Before, missing(c))
+	case len(c.Rules) == 0:
+		src, _ := os.ReadFile(plan.File) // that it is there was seen; what cannot be read is all new
+		plan.texts = append(plan.texts, string(src))
+	}
+	return err
+}
+
+// there is what a policy has already: the file of rules, or the configuration with rules or
+// nets; empty: nothing.
+func there(c *config.Config, file string) string {
+	for _, r := range c.Rules {
+		return r.File
+	}
+	for _, n := range c.Nets {
+		return n.Position.File
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return file
+	}
+	return ""
+}
+
+// verify looks at the plan as check --live does, and returns the lines of rules that keep it from
+// passing.
+func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, effort check.Effort) (wrong map[int]bool, err error) {
+	source := policy.Source{Rules: []config.RuleText{{File: plan.File, Text: plan.Rules}}, Mode: "shadow"}
+	if deny {
+		source.Default = "deny"
+	}
+	if plan.There == "" {
+		c, err := plan.loaded()
+		if err != nil {
+			return nil, err
+		}
+		source = policy.FromConfig(c)
+	}
+	if effort.Time == 0 {
+		effort.Time = 10 * time.Second
+	}
+	report, _, err := check.Look(ctx, source, nil, known, effort)
+	if err != nil {
+		return nil, err
+	}
+	report.Judge(true, false)
+	plan.Report, wrong = report, map[int]bool{}
+	for _, p := range report.Problems {
+		if p.Severity != diag.Note && p.Line > 0 && filepath.Base(p.File) == FileName {
+			wrong[p.Line] = true
+		}
+	}
+	for _, c := range report.Claims() {
+		if c.Result != "proved" {
+			wrong[c.Rule.Line] = true
+		}
+	}
+	return wrong, nil
+}
+
+// loaded is the configuration as it will be.
+func (plan *Plan) loaded() (*config.Config, error) {
+	rules, err := filepath.Abs(plan.File)
+	if err != nil {
+		return nil, err
+	}
+	return config.Parse(plan.Config, plan.After, config.Options{Unsaved: func(path string) ([]byte, bool) {
+		if abs, err := filepath.Abs(path); err == nil && abs == rules {
+			return []byte(plan.Rules), true
+		}
+		return nil, false
+	}})
+}
+
+// passes is an error where the plan is not one to begin with.
+func (plan *Plan) passes() error {
+	if plan.Report.OK {
+		return nil
+	}
+	return plan.Report.Problems
+}
+
+// Write makes the file of rules, and adds the missing keys to the configuration.
+func (plan *Plan) Write() error {
+	now, err := os.ReadFile(plan.Config)
+	if err == nil && !bytes.Equal(now, plan.Before) {
+		err = ErrMeanwhile
+	}
+	if err != nil {
+		return fmt.Errorf("changing %s: %w", plan.Config, text.Innermost(err))
+	}
+	if err := textfile.Create(plan.File, []byte(plan.Rules)); err != nil {
+		return err
+	}
+	if bytes.Equal(plan.After, plan.Before) {
+		return nil
+	}
+	if err := textfile.Replace(plan.Config, plan.After); err != nil {
+		return errors.Join(err, os.Remove(plan.File))
+	}
+	return nil
+}

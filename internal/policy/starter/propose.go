@@ -1,0 +1,265 @@
+package starter
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/toolkind"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// What the limits of a proposal begin with: enough for most work, and an end to what runs away.
+const (
+	inARow  = 5
+	changes = 50 // of a server, in a session
+	sends   = 20 // in a session
+	payment = 100
+	pays    = 5 // in a session, where no amount is known
+)
+
+// tool is one of a server, with what is guessed of it.
+type tool struct {
+	toolkind.Guess
+	name   string // as rules write it
+	bare   string
+	server string
+}
+
+// server is one of the configuration, with its tools in the order of their names.
+type server struct {
+	name  string
+	known string // as which well-known server; empty: as none
+	tools []tool
+}
+
+// statements is a group of a proposal: lines of rules below a comment.
+type statements struct {
+	comment string
+	lines   []string
+}
+
+func (s *statements) add(format string, args ...any) {
+	s.lines = append(s.lines, fmt.Sprintf(format, args...))
+}
+
+// proposal is being made.
+type proposal struct {
+	servers []server
+	deny    bool // what no rule names is refused
+	rules   []statements
+	claims  statements
+}
+
+// guess sorts the tools by their servers and guesses what each does.
+func guess(list []check.ListedTool, servers []config.Server) (all []server) {
+	of := map[string][]check.ListedTool{}
+	for _, t := range list {
+		name := strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), ".")
+		of[name] = append(of[name], t)
+	}
+	names := []string{}
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s := server{name: name}
+		var start, bare []string
+		for _, c := range servers {
+			if c.Name == name {
+				start = append(append(start, c.Command, c.URL), c.Args...)
+			}
+		}
+		for _, t := range of[name] {
+			bare = append(bare, t.Bare)
+		}
+		known := toolkind.Known(start, bare)
+		if known != nil {
+			s.known = known.Name
+		}
+		for _, t := range of[name] {
+			g := toolkind.Of(toolkind.Listed{Name: t.Bare, Schema: t.InputSchema, Annotations: t.Annotations}, known)
+			s.tools = append(s.tools, tool{g, written(t.Exposed), t.Bare, name})
+		}
+		slices.SortFunc(s.tools, func(a, b tool) int { return cmp.Compare(a.name, b.name) })
+		all = append(all, s)
+	}
+	return all
+}
+
+var bareName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// reserved are bare words that a rule reads as something else than the name of a call.
+var reserved = []string{"or", "before", "once", "since", "for", "with", "unless", "human-approval", "human-approvals", "via", "after", "until", "to", "per", "at", "in", "of", "as", "session", "user", "successful", "not", "without", "while", "runs", "when"}
+
+// written is a name as a rule has it: in quotes where the bare word would be read as something else.
+func written(name string) string {
+	quoted := !bareName.MatchString(name) || slices.Contains(reserved, strings.ToLower(name))
+	return rules.Name{Text: name, Quoted: quoted}.String()
+}
+
+// of are the names of the tools of these kinds, of all servers.
+func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
+	for i := range p.servers {
+		names = append(names, p.servers[i].of(kinds...)...)
+	}
+	return names
+}
+
+func (s *server) of(kinds ...toolkind.Kind) (names []string) {
+	for _, t := range s.tools {
+		if slices.Contains(kinds, t.Kind) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// propose makes all groups, each for its own reason.
+func (p *proposal) propose() {
+	for i := range p.servers {
+		p.reads(&p.servers[i])
+		p.changes(&p.servers[i])
+	}
+	p.asks()
+	p.sends()
+	p.pays()
+	p.secrets()
+	if p.deny {
+		p.group("Prompts, and what servers show as resources, pass. What no rule names is refused (default: deny).", "allow prompt:*, resource:*")
+	}
+}
+
+func (p *proposal) group(comment string, lines ...string) {
+	p.rules = append(p.rules, statements{comment, lines})
+}
+
+func (p *proposal) claim(format string, args ...any) { p.claims.add(format, args...) }
+
+// reads lets what only reads pass, and stops an agent that repeats itself.
+func (p *proposal) reads(s *server) {
+	names := s.of(toolkind.Read, toolkind.Outside)
+	if len(names) == 0 {
+		return
+	}
+	p.group(fmt.Sprintf("%s: what only reads passes. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
+		fmt.Sprintf("limit %s to %d in a row", list(names), inARow))
+}
+
+// changes gives what can be undone a budget, and asks for a look at what is changed.
+func (p *proposal) changes(s *server) {
+	if names := s.of(toolkind.Write, toolkind.Edit); len(names) > 0 {
+		p.group(fmt.Sprintf("%s: changes, with a budget for each session.", text.Escape(s.name)), fmt.Sprintf("limit %s to %d per session", list(names), changes))
+		p.claim("prove at-most %d %s per session", changes, list(names))
+	}
+	looks := statements{comment: text.Escape(s.name) + ": nothing is changed or removed that was not looked at in this session, under the same name."}
+	for _, t := range s.tools {
+		if t.Kind != toolkind.Edit && t.Kind != toolkind.Destroy {
+			continue
+		}
+		readers, key := s.readersOf(t)
+		if len(readers) == 0 {
+			continue
+		}
+		looks.add("require %s before %s once with same %s", strings.Join(readers, " or "), t.name, key)
+		if len(readers) == 1 {
+			p.claim("prove never %s before %s once with same %s", t.name, readers[0], key)
+		}
+	}
+	if len(looks.lines) > 0 {
+		p.rules = append(p.rules, looks)
+	}
+}
+
+// asks has a person asked about what cannot be taken back, and about what nobody can tell.
+func (p *proposal) asks() {
+	reasons := []struct {
+		kind    toolkind.Kind
+		comment string
+	}{
+		{toolkind.Destroy, "What these remove or overwrite is gone: a person is asked, each time."},
+		{toolkind.Run, "These run commands or code, which can do anything: a person is asked."},
+		{toolkind.Pay, "These move money: a person is asked."},
+		{toolkind.Unclear, "Nothing says for sure what these do: a person is asked, until you know better."},
+	}
+	var all []string
+	for _, r := range reasons {
+		names := p.of(r.kind)
+		if len(names) > 0 {
+			p.group(r.comment, "require human-approval before "+list(names))
+		}
+		all = append(all, names...)
+	}
+	if len(all) > 0 {
+		p.claim("prove never %s without human-approval", list(all))
+	}
+}
+
+// sends limits what others get, and asks once the session may have read what strangers wrote.
+func (p *proposal) sends() {
+	names, outside := p.of(toolkind.Send), p.of(toolkind.Outside)
+	if len(names) == 0 {
+		return
+	}
+	p.group("Others get what these send: a budget for each session.", fmt.Sprintf("limit %s to %d per session", list(names), sends))
+	p.claim("prove at-most %d %s per session", sends, list(names))
+	if len(outside) == 0 {
+		return
+	}
+	p.group("Once the session has read what strangers may have written, a person sees what goes out.",
+		fmt.Sprintf("require human-approval before %s after %s", list(names), list(outside)))
+	p.claim("prove never %s after %s without human-approval", list(names), list(outside))
+}
+
+// pays limits sums.
+func (p *proposal) pays() {
+	for i := range p.servers {
+		for _, t := range p.servers[i].tools {
+			switch {
+			case t.Kind != toolkind.Pay:
+			case len(t.Fields.Amounts) > 0:
+				p.group("The sum for each user and day. Set it to what you can lose.",
+					fmt.Sprintf("limit %s to %d of %s per user per day", t.name, payment, t.Fields.Amounts[0]))
+			default:
+				p.group("Few payments in a session: no argument says how much it is.", fmt.Sprintf("limit %s to %d per session", t.name, pays))
+			}
+		}
+	}
+}
+
+// secretPath is a file with keys or passwords, or in a folder of them.
+const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
+
+// secrets has a person asked about files with keys and passwords, whatever tool it is.
+func (p *proposal) secrets() {
+	var fields []string
+	for i := range p.servers {
+		for _, t := range p.servers[i].tools {
+			for _, f := range t.Fields.Paths {
+				if !slices.Contains(fields, f) {
+					fields = append(fields, f)
+				}
+			}
+		}
+	}
+	if len(fields) == 0 {
+		return
+	}
+	slices.Sort(fields)
+	group := statements{comment: "Files that hold keys and passwords, whatever tool it is: a person is asked."}
+	for _, f := range fields {
+		group.add("map *.%s %s as secret-path", f, secretPath)
+	}
+	group.add("require human-approval before secret-path")
+	p.rules = append(p.rules, group)
+	p.claim("prove never secret-path without human-approval")
+}
+
+// list is a list of names as a rule has it.
+func list(names []string) string { return strings.Join(names, ", ") }

@@ -1,0 +1,81 @@
+package starter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// a key of a configuration, with what it is set to.
+type key struct{ name, yaml, json string }
+
+// missing are the keys that put the rules in force in shadow, without those that the
+// configuration has.
+func missing(c *config.Config) (keys []key) {
+	all := []key{
+		{"mode", "mode: shadow", `"mode": "shadow"`},
+		{"default", "default: deny", `"default": "deny"`},
+		{"rules", "rules:\n  - file: " + FileName, `"rules": [{ "file": "` + FileName + `" }]`},
+	}
+	for _, k := range all {
+		if !c.Has(k.name) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+var errSplice = errors.New("the keys of the policy cannot be added to the configuration: it ends in the middle of something; add them by hand")
+
+// splice adds keys to the text of a configuration, and leaves every other byte as it is: at the
+// end of YAML in blocks, or behind the brace of an object.
+func splice(src []byte, keys []key) ([]byte, error) {
+	if len(keys) == 0 {
+		return src, nil
+	}
+	newline := "\n"
+	if bytes.Contains(src, []byte("\r\n")) {
+		newline = "\r\n"
+	}
+	if at := bytes.IndexByte(src, '{'); at >= 0 && blank(src[:at]) {
+		return intoObject(src, at+1, keys, newline), nil
+	}
+	var b bytes.Buffer
+	b.Write(src)
+	if len(src) > 0 && src[len(src)-1] != '\n' {
+		b.WriteString(newline)
+	}
+	trimmed := bytes.TrimRight(src, "\r\n\t ")
+	if bytes.HasSuffix(trimmed, []byte("\n...")) {
+		return nil, errSplice
+	}
+	for _, k := range keys {
+		b.WriteString(strings.ReplaceAll(k.yaml, "\n", newline) + newline)
+	}
+	return b.Bytes(), nil
+}
+
+// blank reports whether a text has only spaces, comments and a byte order mark.
+func blank(src []byte) bool {
+	text := strings.TrimPrefix(string(src), "\ufeff")
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "//") {
+			return false
+		}
+	}
+	return true
+}
+
+func intoObject(src []byte, at int, keys []key, newline string) []byte {
+	var b bytes.Buffer
+	b.Write(src[:at])
+	for _, k := range keys {
+		fmt.Fprintf(&b, "%s  %s,", newline, k.json)
+	}
+	b.Write(src[at:])
+	return b.Bytes()
+}

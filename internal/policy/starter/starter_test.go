@@ -1,0 +1,183 @@
+package starter
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/soak"
+	"github.com/petrigate/petrigate/rules"
+)
+
+var update = flag.Bool("update", false, "rewrite what the archives expect")
+
+// load writes a configuration into a directory and loads it.
+func load(t *testing.T, src []byte) *config.Config {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "petrigate.yaml")
+	if err := os.WriteFile(file, src, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.Options{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func find(a *txtar.Archive, name string) []byte {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	return nil
+}
+
+// TestProposals: from a configuration and the tools of its servers come the rules, and what is
+// said about them. What is written passes check --strict, and fmt leaves it alone.
+func TestProposals(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := load(t, find(a, "petrigate.yaml"))
+			tools, err := check.ParseTools("tools.json", find(a, "tools.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := New(t.Context(), c, tools, check.Effort{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out, said bytes.Buffer
+			if err := plan.Run(Options{Out: &out, Err: &said, Yes: true}); err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Dir(c.File) + string(filepath.Separator)
+			got := txtar.Archive{Files: []txtar.File{a.Files[0], a.Files[1], {Name: "out", Data: out.Bytes()}, {Name: "said", Data: []byte(strings.ReplaceAll(said.String(), dir, ""))}}}
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(&got), 0o644); err != nil { //nolint:gosec // a golden
+					t.Fatal(err)
+				}
+			} else if want := txtar.Format(a); !bytes.Equal(want, txtar.Format(&got)) {
+				t.Errorf("run with -update\n%s", txtar.Format(&got))
+			}
+			recheck(t, plan, c, tools)
+		})
+	}
+}
+
+// recheck looks at what was written as check --strict does.
+func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedTool) {
+	t.Helper()
+	if plan.There != "" {
+		if _, err := os.Stat(plan.File); !errors.Is(err, os.ErrNotExist) {
+			t.Error("a file was written beside a policy:", err)
+		}
+		return
+	}
+	if formatted, err := rules.Format([]byte(plan.Rules)); err != nil || string(formatted) != plan.Rules {
+		t.Errorf("fmt would change it, %v", err)
+	}
+	after, err := config.Load(config.Options{Path: c.File})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after.Rules) != 1 || after.Rules[0].Text != plan.Rules || len(after.Servers) != len(c.Servers) {
+		t.Errorf("%+v", after.Rules)
+	}
+	again, err := New(t.Context(), after, tools, check.Effort{})
+	if err != nil || again.There == "" || again.Rules != plan.Rules {
+		t.Errorf("a second time: %v, %q\n%s", err, again.There, again.Rules)
+	}
+	if err := plan.Write(); !errors.Is(err, ErrMeanwhile) && !bytes.Equal(plan.Before, plan.After) {
+		t.Error("it was written over:", err)
+	}
+}
+
+// TestQuestion: nothing is written without a yes.
+func TestQuestion(t *testing.T) {
+	src := []byte("version: 1\nmcpServers: { s: { command: ./s } }\n")
+	c := load(t, src)
+	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete"}}, check.Effort{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range []func(string) (bool, error){nil, func(string) (bool, error) { return false, nil }} {
+		if err := plan.Run(Options{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Ask: ask}); err != nil {
+			t.Error(err)
+		}
+	}
+	if now, err := os.ReadFile(c.File); err != nil || !bytes.Equal(now, src) || plan.There != "" {
+		t.Errorf("%q %v", now, err)
+	}
+	if _, err := os.Stat(plan.File); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := New(t.Context(), c, nil, check.Effort{}); !errors.Is(err, ErrNoTools) {
+		t.Error(err)
+	}
+	if err := os.WriteFile(plan.File, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Write(); err == nil {
+		t.Error("a file was overwritten")
+	}
+}
+
+// TestRandomTools: whatever servers call their tools, a proposal can be read, passes, and
+// speaks of no name that the servers do not have.
+func TestRandomTools(t *testing.T) {
+	words := []string{"get", "list", "delete", "send", "note", "*", "?", "\n", "#", "\"", "block", " ", ".", "é", "\u202e", "run", "or", "_", "-", "1", "as", "pay", "/", "\\", "edit", "read"}
+	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, b: { command: ./b } }\n"))
+	from, count := soak.Range(t, 60)
+	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
+		random := rand.New(rand.NewPCG(seed, 1))
+		var tools []check.ListedTool
+		have := map[string]bool{"prompt:*": true, "resource:*": true, "secret-path": true}
+		for range 1 + random.IntN(12) {
+			name := ""
+			for range 1 + random.IntN(4) {
+				name += words[random.IntN(len(words))]
+			}
+			server := []string{"a", "b"}[random.IntN(2)]
+			if have[server+"_"+name] {
+				continue
+			}
+			have[server+"_"+name] = true
+			schema := fmt.Sprintf(`{"type":"object","properties":{"path":{"type":"string"},"amount":{"type":"number"}},"required":[%s]}`, []string{`"path"`, ``}[random.IntN(2)])
+			tools = append(tools, check.ListedTool{Exposed: server + "_" + name, Bare: name, Canonical: server + "." + name, InputSchema: json.RawMessage(schema)})
+		}
+		plan, err := New(t.Context(), c, tools, check.Effort{})
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%+v", seed, err, tools)
+		}
+		f, errs := rules.Parse("", []byte(plan.Rules))
+		if len(errs) > 0 {
+			t.Fatal(errs, plan.Rules)
+		}
+		for _, n := range f.Names() {
+			if !have[n.Text] {
+				t.Errorf("seed %d: %q is no tool\n%s", seed, n.Text, plan.Rules)
+			}
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package toolkind
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A Kind is what a call of a tool does.
+type Kind uint8
+
+// The kinds, the more careful ones last but for [Unclear], which is the zero value.
+const (
+	Unclear Kind = iota // nothing says what it does
+	Read                // it changes nothing
+	Outside             // it changes nothing, and strangers may have written what it returns
+	Write               // it makes something new, or something that can be undone
+	Edit                // it changes what is there
+	Send                // others get what it sends
+	Destroy             // what it removes or overwrites is gone
+	Run                 // it runs a command or code
+	Pay                 // it moves money
+)
+
+var kindNames = [...]string{"unclear", "read", "outside", "write", "edit", "send", "destroy", "run", "pay"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// strong are words that say what a tool does wherever they stand in its name.
+var strong = map[string]Kind{
+	"delete": Destroy, "remove": Destroy, "drop": Destroy, "destroy": Destroy, "purge": Destroy, "wipe": Destroy, "truncate": Destroy,
+	"erase": Destroy, "kill": Destroy, "terminate": Destroy, "reset": Destroy, "revoke": Destroy, "uninstall": Destroy, "overwrite": Destroy,
+	"rollback": Destroy, "restore": Destroy, "rm": Destroy, "unlink": Destroy,
+	"execute": Run, "exec": Run, "eval": Run, "evaluate": Run, "shell": Run, "bash": Run, "terminal": Run,
+}
+
+// leading are verbs: the first word of a name that is one says what the tool does.
+var leading = map[string]Kind{
+	"get": Read, "list": Read, "read": Read, "search": Read, "find": Read, "describe": Read, "show": Read, "view": Read, "count": Read,
+	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,
+	"diff": Read, "log": Read, "explain": Read, "validate": Read, "preview": Read, "inspect": Read, "analyze": Read, "echo": Read,
+	"history": Read, "snapshot": Read, "wait": Read, "query": Read, "grep": Read, "head": Read, "tail": Read, "directory": Read,
+	"fetch": Outside, "browse": Outside, "crawl": Outside, "scrape": Outside, "navigate": Outside, "download": Outside,
+	"create": Write, "add": Write, "make": Write, "mkdir": Write, "new": Write, "append": Write, "insert": Write, "copy": Write, "save": Write,
+	"commit": Write, "stage": Write, "init": Write, "start": Write, "tag": Write, "label": Write, "react": Write, "draft": Write,
+	"write": Edit, "edit": Edit, "update": Edit, "set": Edit, "patch": Edit, "modify": Edit, "change": Edit, "put": Edit, "upsert": Edit,
+	"replace": Edit, "assign": Edit, "close": Edit, "checkout": Edit, "toggle": Edit, "enable": Edit, "apply": Edit, "click": Edit, "fill": Edit,
+	"type": Edit, "select": Edit, "hover": Read, "press": Edit, "scale": Edit, "restart": Edit,
+	"send": Send, "post": Send, "publish": Send, "reply": Send, "forward": Send, "share": Send, "upload": Send, "push": Send, "notify": Send,
+	"tweet": Send, "email": Send, "message": Send, "invite": Send, "comment": Send, "merge": Send, "deploy": Send, "submit": Send, "release": Send,
+	"promote": Send,
+	"move":    Destroy, "rename": Destroy, "disable": Destroy, "stop": Destroy, "cancel": Destroy, "archive": Destroy, "clear": Destroy,
+	"run": Run, "invoke": Run, "call": Run, "script": Run, "spawn": Run, "python": Run, "sql": Run, "command": Run,
+	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
+}
+
+// sent and money are nouns: whoever makes one of them sends, or pays.
+var (
+	sent  = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
+	money = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
+)
+
+// foreign are nouns of what strangers write.
+var foreign = []string{
+	"web", "page", "url", "website", "html", "email", "emails", "mail", "mails", "inbox", "issue", "issues", "comment", "comments", "message", "messages",
+	"tweet", "tweets", "thread", "threads", "feed", "news", "rss", "internet", "review", "reviews", "article", "articles", "ticket", "tickets",
+}
+
+// ByName guesses from a name alone.
+func ByName(name string) Kind {
+	words := Words(name)
+	for i, w := range words {
+		if k := strong[w]; k == Destroy || k == Run && (i == 0 || !reads(leading[words[0]])) {
+			return k
+		}
+	}
+	verb, at := Unclear, 0
+	for i, w := range words {
+		if k, ok := leading[w]; ok {
+			verb, at = k, i
+			break
+		}
+	}
+	has := func(nouns []string) bool {
+		return slices.ContainsFunc(words[min(at, len(words)):], func(w string) bool { return slices.Contains(nouns, w) })
+	}
+	switch {
+	case verb == Read && has(foreign):
+		return Outside
+	case reads(verb):
+		return verb
+	case verb != Unclear && verb < Pay && has(money):
+		return Pay
+	case verb == Write && has(sent):
+		return Send
+	}
+	return verb
+}
+
+// Reads reports whether a call changes nothing.
+func (k Kind) Reads() bool { return reads(k) }
+
+func reads(k Kind) bool { return k == Read || k == Outside }
+
+// Acts reports whether a call does what cannot be taken back, or may do so.
+func (k Kind) Acts() bool { return k >= Send }
+
+// Words cuts a name into words in small letters: at what is no letter, and before capitals.
+func Words(name string) (words []string) {
+	var b strings.Builder
+	end := func() {
+		if b.Len() > 0 {
+			words = append(words, b.String())
+			b.Reset()
+		}
+	}
+	lower := false
+	for _, r := range name {
+		if !unicode.IsLetter(r) {
+			end()
+			lower = false
+			continue
+		}
+		if unicode.IsUpper(r) && lower {
+			end()
+		}
+		lower = unicode.IsLower(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	end()
+	return words
+}

@@ -1,0 +1,167 @@
+package toolkind
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
+
+func ExampleByName() {
+	fmt.Println(ByName("list_files"), ByName("send_mail"), ByName("deleteUser"), ByName("frobnicate"))
+	// Output: read send destroy unclear
+}
+
+func ExampleWords() {
+	fmt.Println(Words("getUser_by-ID2"))
+	// Output: [get user by id]
+}
+
+func ExampleOf() {
+	g := Of(Listed{Name: "read_notes", Annotations: json.RawMessage(`{"openWorldHint":true}`)}, nil)
+	fmt.Println(g.Kind, g.Why)
+	// Output: outside openWorldHint
+}
+
+func ExampleKnown() {
+	fmt.Println(Known([]string{"npx", "-y", "@modelcontextprotocol/server-memory@2026.1.0"}, nil).Name)
+	// Output: memory
+}
+
+func ExampleServers() {
+	fmt.Println(Servers()[0].Name, Servers()[0].Kinds["move_file"])
+	// Output: filesystem destroy
+}
+
+func TestByName(t *testing.T) {
+	for name, want := range map[string]Kind{
+		"":                       Unclear,
+		"read_text_file":         Read,
+		"get-sum":                Read,
+		"list_deleted_items":     Read,
+		"get_shell_history":      Read,
+		"getIssue":               Outside,
+		"fetch":                  Outside,
+		"search_mail":            Outside,
+		"create_directory":       Write,
+		"edit_file":              Edit,
+		"write_file":             Edit,
+		"slack_post_message":     Send,
+		"add_issue_comment":      Send,
+		"get_and_delete_message": Destroy,
+		"move_file":              Destroy,
+		"kubectl_delete":         Destroy,
+		"bash":                   Run,
+		"run_tests":              Run,
+		"browser_evaluate":       Run,
+		"create_payment":         Pay,
+		"transfer":               Pay,
+		"list_transfers":         Read,
+		"wire":                   Unclear,
+	} {
+		if got := ByName(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestHints: a hint makes a guess more careful, and none less.
+func TestHints(t *testing.T) {
+	for _, c := range []struct {
+		name, annotations string
+		want              Kind
+	}{
+		{"list_files", `{"readOnlyHint":true}`, Read},
+		{"list_files", `{"readOnlyHint":false}`, Unclear},
+		{"list_files", `{"destructiveHint":true}`, Destroy},
+		{"list_files", `{"openWorldHint":true}`, Outside},
+		{"create_note", `{"openWorldHint":true}`, Send},
+		{"edit_note", `{"destructiveHint":true}`, Destroy},
+		{"edit_note", `{"destructiveHint":"x"}`, Edit},
+		{"delete_note", `{"readOnlyHint":true,"destructiveHint":false}`, Destroy},
+		{"frobnicate", `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}`, Unclear},
+		{"send_mail", `{"readOnlyHint":true}`, Send},
+		{"bash", `{"readOnlyHint":true}`, Run},
+	} {
+		if got := Of(Listed{Name: c.name, Annotations: json.RawMessage(c.annotations)}, nil).Kind; got != c.want {
+			t.Errorf("%s %s: %v, want %v", c.name, c.annotations, got, c.want)
+		}
+	}
+}
+
+// TestKnownTools: the list knows better than a name, and a hint that denies it counts.
+func TestKnownTools(t *testing.T) {
+	files := Known([]string{"node", "/x/node_modules/.bin/mcp-server-filesystem"}, nil)
+	for _, c := range []struct {
+		name, annotations string
+		want              Kind
+	}{
+		{"edit_file", `{"destructiveHint":true}`, Edit},
+		{"list_directory", `{"readOnlyHint":false}`, Unclear},
+		{"list_directory", `{"destructiveHint":true}`, Destroy},
+		{"delete_file", ``, Destroy},
+	} {
+		if got := Of(Listed{Name: c.name, Annotations: json.RawMessage(c.annotations)}, files).Kind; got != c.want {
+			t.Errorf("%s %s: %v, want %v", c.name, c.annotations, got, c.want)
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	g := Of(Listed{Name: "pay", Schema: json.RawMessage(`{"properties":{
+		"path":{"type":"string"},"file_path":{"type":"string"},"old path":{"type":"string"},"user_id":{"type":"integer"},"url":{"type":"string"},
+		"amount":{"type":"number"},"to":{"type":"string"},"note":{"type":"string"},"opt_id":{"type":"string"},"id":{"type":["string","null"]}},
+		"required":["path","file_path","old path","user_id","url","to","note","id"]}`)}, nil)
+	want := Fields{Paths: []string{"file_path", "path"}, Same: []string{"file_path", "path", "url", "user_id"}, URLs: []string{"url"}, Amounts: []string{"amount"}}
+	if fmt.Sprint(g.Fields) != fmt.Sprint(want) {
+		t.Errorf("%+v", g.Fields)
+	}
+	if g := Of(Listed{Name: "frobnicate", Schema: json.RawMessage(`{"properties":{"Command":{}}}`)}, nil); g.Kind != Run {
+		t.Errorf("%+v", g)
+	}
+	if g := Of(Listed{Name: "read", Schema: json.RawMessage(`{"properties":{"url":{"type":"string"}},"required":["url"]}`)}, nil); g.Kind != Outside {
+		t.Errorf("%+v", g)
+	}
+}
+
+func TestKnown(t *testing.T) {
+	for _, c := range []struct {
+		start, tools []string
+		want         string
+	}{
+		{[]string{"uvx", "mcp-server-git"}, nil, "git"},
+		{[]string{"uvx", "mcp-server-github-not"}, nil, ""},
+		{[]string{"docker", "run", "-i", "ghcr.io/github/github-mcp-server:1.2"}, nil, "github"},
+		{[]string{"https://api.githubcopilot.com/mcp/"}, nil, "github"},
+		{[]string{"./x"}, []string{"slack_post_message", "slack_list_channels"}, "slack"},
+		{[]string{"./x"}, []string{"slack_post_message"}, ""},
+		{nil, nil, ""},
+	} {
+		got := ""
+		if s := Known(c.start, c.tools); s != nil {
+			got = s.Name
+		}
+		if got != c.want {
+			t.Errorf("%v %v: %q, want %q", c.start, c.tools, got, c.want)
+		}
+	}
+}
+
+// TestServers: every server of the list can be recognized, and no line of it is empty of sense.
+func TestServers(t *testing.T) {
+	for _, s := range Servers() {
+		if len(s.By) == 0 || len(s.Kinds) == 0 {
+			t.Errorf("%s: %+v", s.Name, s)
+		}
+		for _, tool := range s.Like {
+			if s.Kinds[tool] == Unclear {
+				t.Errorf("%s has no tool %s", s.Name, tool)
+			}
+		}
+	}
+	const want = "line %d of the list of servers: write server NAME, by, like or a kind, and what belongs to it"
+	for text, line := range map[string]int{"read x": 1, "server a\nodd x": 2, "server a\n\nread # x": 3, "server a b": 1, "server a\nunclear x": 2} {
+		if _, err := parseServers(text); err == nil || err.Error() != fmt.Sprintf(want, line) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package toolkind
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// A Listed is a tool as its server lists it.
+type Listed struct {
+	Name        string // that the server itself gives it
+	Schema      json.RawMessage
+	Annotations json.RawMessage
+}
+
+// A Guess is what is guessed of a tool.
+type Guess struct {
+	Kind   Kind
+	Why    string // in a few words, for a comment
+	Fields Fields
+}
+
+// Fields are arguments of a tool by what their names say. All but Amounts are required texts.
+type Fields struct {
+	Paths   []string // of files
+	Same    []string // names of a thing, such as an id: paths are among them
+	URLs    []string
+	Amounts []string // numbers
+}
+
+var (
+	pathWords   = []string{"path", "file", "filename", "filepath", "source", "src", "directory", "dir", "folder"}
+	sameWords   = []string{"id", "key", "name", "number", "owner", "repo", "repository", "table", "branch", "channel", "bucket", "namespace", "slug", "sha", "ref"}
+	urlWords    = []string{"url", "uri", "link", "href", "endpoint"}
+	amountWords = []string{"amount", "price", "total", "sum", "cents"}
+	codeWords   = []string{"command", "cmd", "script", "code", "sql", "expression"}
+)
+
+// Of guesses what a tool does. server is what is known of its server; nil: nothing.
+func Of(t Listed, server *Server) Guess {
+	g := Guess{Kind: ByName(t.Name), Why: "by its name", Fields: fieldsOf(t.Schema)}
+	known := false
+	if server != nil {
+		var k Kind
+		if k, known = server.Kinds[t.Name]; known {
+			g.Kind, g.Why = k, "as "+server.Name+" is known"
+		}
+	}
+	hasCode := hasField(t.Schema, codeWords)
+	switch {
+	case known:
+	case g.Kind < Run && g.Kind != Destroy && hasCode:
+		g.Kind, g.Why = Run, "its argument is code"
+	case g.Kind == Read && len(g.Fields.URLs) > 0:
+		g.Kind, g.Why = Outside, "it reads an address"
+	}
+	g.tighten(t.Annotations, known)
+	return g
+}
+
+// tighten heeds hints that make the guess more careful. What a known server does is known: its
+// destructiveHint says nothing new.
+func (g *Guess) tighten(annotations json.RawMessage, known bool) {
+	var hints struct {
+		ReadOnly    *bool `json:"readOnlyHint"`
+		Destructive *bool `json:"destructiveHint"`
+		OpenWorld   *bool `json:"openWorldHint"`
+	}
+	if json.Unmarshal(annotations, &hints) != nil {
+		return // nothing, or nothing that can be read
+	}
+	yes := func(b *bool) bool { return b != nil && *b }
+	if yes(hints.Destructive) && g.Kind < Send && (!known || reads(g.Kind)) {
+		g.Kind, g.Why = Destroy, "destructiveHint"
+	}
+	if hints.ReadOnly != nil && !*hints.ReadOnly && reads(g.Kind) {
+		g.Kind, g.Why = Unclear, "readOnlyHint is false"
+	}
+	switch {
+	case !yes(hints.OpenWorld) || known:
+	case g.Kind == Read:
+		g.Kind, g.Why = Outside, "openWorldHint"
+	case g.Kind == Write || g.Kind == Edit:
+		g.Kind, g.Why = Send, "openWorldHint"
+	}
+}
+
+// schema is what is read of the schema of arguments.
+type schema struct {
+	Properties map[string]struct {
+		Type json.RawMessage `json:"type"`
+	} `json:"properties"`
+	Required []string `json:"required"`
+}
+
+func readSchema(raw json.RawMessage) (s schema) {
+	if json.Unmarshal(raw, &s) != nil {
+		return schema{}
+	}
+	return s
+}
+
+// hasField reports whether an argument has one of the names.
+func hasField(raw json.RawMessage, names []string) bool {
+	for field := range readSchema(raw).Properties {
+		if slices.Contains(names, strings.ToLower(field)) {
+			return true
+		}
+	}
+	return false
+}
+
+func fieldsOf(raw json.RawMessage) (f Fields) {
+	s := readSchema(raw)
+	for name, p := range s.Properties {
+		words := Words(name)
+		if !plain(name) || len(words) == 0 {
+			continue
+		}
+		last := words[len(words)-1]
+		kind := strings.Trim(string(p.Type), `"`)
+		required := slices.Contains(s.Required, name)
+		switch {
+		case (kind == "number" || kind == "integer") && slices.Contains(amountWords, last):
+			f.Amounts = append(f.Amounts, name)
+		case !required || kind != "string" && kind != "number" && kind != "integer":
+		case kind == "string" && (slices.Contains(pathWords, last) || slices.Contains(pathWords, words[0])):
+			f.Paths, f.Same = append(f.Paths, name), append(f.Same, name)
+		case kind == "string" && slices.Contains(urlWords, last):
+			f.URLs, f.Same = append(f.URLs, name), append(f.Same, name)
+		case slices.Contains(sameWords, last):
+			f.Same = append(f.Same, name)
+		}
+	}
+	for _, list := range [][]string{f.Paths, f.Same, f.URLs, f.Amounts} {
+		slices.Sort(list)
+	}
+	return f
+}
+
+// plain reports whether a rule can have the field as a word.
+func plain(name string) bool {
+	for i, r := range name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64 && !slices.Contains(keywords, name)
+}
+
+// keywords may follow a field in a rule.
+var keywords = []string{"as", "of", "per", "unless", "once", "since", "after", "until", "before", "for", "each", "with", "same", "result", "at", "in", "to"}

@@ -1,0 +1,72 @@
+// Package textfile changes files of text that people write: it shows the difference, and
+// writes all of a text or nothing.
+package textfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Diff is the difference of two texts, in the unified form; empty: there is none.
+func Diff(oldName string, before []byte, newName string, after []byte) []byte {
+	return diff.Diff(oldName, before, newName, after)
+}
+
+// Replace writes a file anew, with its old mode. A program that reads it
+// meanwhile sees all of the old or all of the new text.
+func Replace(file string, src []byte) (err error) {
+	defer func() { err = writing(file, err) }()
+	path, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	if err = fill(next, src, info.Mode()); err == nil {
+		err = os.Rename(next.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(next.Name())
+	}
+	return err
+}
+
+// Create writes a file that is not there yet.
+func Create(file string, src []byte) (err error) {
+	defer func() { err = writing(file, err) }()
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // others may read rules
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(src)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(file)
+	}
+	return err
+}
+
+func writing(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("writing %s: %w", file, text.Innermost(err))
+}
+
+// fill writes all of a new file and closes it.
+func fill(f *os.File, text []byte, mode fs.FileMode) error {
+	_, err := f.Write(text)
+	return errors.Join(err, f.Chmod(mode.Perm()), f.Sync(), f.Close())
+}
