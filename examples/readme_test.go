@@ -33,7 +33,7 @@ func read(t *testing.T, path string) string {
 }
 
 // guides are the README and the pages that show blocks of several kinds. Read-only.
-var guides = []string{readme, "../docs/clients.md", "../docs/rules.md", "../docs/verification.md"}
+var guides = []string{readme, "../docs/clients.md", "../docs/first-policy.md", "../docs/rules.md", "../docs/verification.md"}
 
 // TestBlocks loads every block of the guides that a reader could copy.
 func TestBlocks(t *testing.T) {

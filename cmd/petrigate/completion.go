@@ -62,6 +62,7 @@ func completers() map[string]completer {
 		"petrigate simulate":          filesOf("rules"),
 		"petrigate analyze":           filesOf("yaml", "yml", "json", "pnml"),
 		"petrigate replay":            filesOf("jsonl", "db"),
+		"petrigate suggest":           filesOf("jsonl", "db"),
 		"petrigate audit verify":      filesOf("jsonl", "db"),
 		"petrigate audit tail":        filesOf("jsonl", "db"),
 		"petrigate audit query":       filesOf("jsonl", "db"),

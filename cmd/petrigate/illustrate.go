@@ -24,6 +24,9 @@ petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-files
 petrigate wrap --rules safety.rules --deny --audit audit.jsonl --url https://mcp.example.com/mcp
 petrigate init
 petrigate init --yes --config petrigate.yaml
+petrigate suggest
+petrigate suggest audit.jsonl older.jsonl --min-sessions 50
+petrigate suggest --apply
 petrigate check --config petrigate.yaml
 petrigate check --live --strict --config petrigate.yaml
 petrigate check --verbose safety.rules

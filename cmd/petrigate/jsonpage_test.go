@@ -12,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/policy/simulate"
+	"github.com/petrigate/petrigate/internal/serve/audit/mining"
 	"github.com/petrigate/petrigate/internal/serve/audit/replay"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/control"
@@ -57,7 +58,7 @@ func TestJSONPage(t *testing.T) {
 	for verb, answers := range map[string][]any{
 		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Explanation{}}, "test": {policytest.Report{}, diag.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}, proxy.GrantInfo{}},
-		"reload": {control.Reloaded{}}, "sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "audit": {trail.Report{}, auditCounts{}},
+		"reload": {control.Reloaded{}}, "sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "suggest": {mining.Report{}}, "audit": {trail.Report{}, auditCounts{}},
 	} {
 		names := make(map[string]bool)
 		for _, answer := range answers {

@@ -3,7 +3,6 @@ package starter
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -85,23 +84,12 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 		}
 		for _, t := range of[name] {
 			g := toolkind.Of(toolkind.Listed{Name: t.Bare, Schema: t.InputSchema, Annotations: t.Annotations}, known)
-			s.tools = append(s.tools, tool{g, written(t.Exposed), t.Bare, name})
+			s.tools = append(s.tools, tool{g, rules.Written(t.Exposed), t.Bare, name})
 		}
 		slices.SortFunc(s.tools, func(a, b tool) int { return cmp.Compare(a.name, b.name) })
 		all = append(all, s)
 	}
 	return all
-}
-
-var bareName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-
-// reserved are bare words that a rule reads as something else than the name of a call.
-var reserved = []string{"or", "before", "once", "since", "for", "with", "unless", "human-approval", "human-approvals", "via", "after", "until", "to", "per", "at", "in", "of", "as", "session", "user", "successful", "not", "without", "while", "runs", "when"}
-
-// written is a name as a rule has it: in quotes where the bare word would be read as something else.
-func written(name string) string {
-	quoted := !bareName.MatchString(name) || slices.Contains(reserved, strings.ToLower(name))
-	return rules.Name{Text: name, Quoted: quoted}.String()
 }
 
 // of are the names of the tools of these kinds, of all servers.

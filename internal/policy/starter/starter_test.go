@@ -113,6 +113,25 @@ func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedToo
 	}
 }
 
+// TestPage: the page shows what is proposed.
+func TestPage(t *testing.T) {
+	a, err := txtar.ParseFile("testdata/filesystem.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../../docs/first-policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), "```rules\n")
+	block, _, _ = strings.Cut(block, "```")
+	for line := range strings.Lines(block) {
+		if !bytes.Contains(find(a, "out"), []byte(line)) {
+			t.Errorf("init does not propose %s", line)
+		}
+	}
+}
+
 // TestQuestion: nothing is written without a yes.
 func TestQuestion(t *testing.T) {
 	src := []byte("version: 1\nmcpServers: { s: { command: ./s } }\n")

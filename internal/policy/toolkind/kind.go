@@ -130,3 +130,9 @@ func Words(name string) (words []string) {
 	end()
 	return words
 }
+
+// Sends reports whether others get something by a call: words, money, or whatever code does.
+func (k Kind) Sends() bool { return k == Send || k == Run || k == Pay }
+
+// Strange reports whether strangers may have written what a call returns.
+func (k Kind) Strange() bool { return k == Outside }

@@ -165,3 +165,8 @@ func TestServers(t *testing.T) {
 		}
 	}
 }
+
+func ExamplePlain() {
+	fmt.Println(Plain("path"), Plain("to"), Plain("as"), Plain("a b"))
+	// Output: true true false false
+}

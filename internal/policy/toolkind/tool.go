@@ -114,7 +114,7 @@ func fieldsOf(raw json.RawMessage) (f Fields) {
 	s := readSchema(raw)
 	for name, p := range s.Properties {
 		words := Words(name)
-		if !plain(name) || len(words) == 0 {
+		if !Plain(name) || len(words) == 0 {
 			continue
 		}
 		last := words[len(words)-1]
@@ -138,8 +138,8 @@ func fieldsOf(raw json.RawMessage) (f Fields) {
 	return f
 }
 
-// plain reports whether a rule can have the field as a word.
-func plain(name string) bool {
+// Plain reports whether a rule can have the field as a word.
+func Plain(name string) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
 		if !letter && (i == 0 || r < '0' || r > '9') {
@@ -149,5 +149,5 @@ func plain(name string) bool {
 	return name != "" && len(name) <= 64 && !slices.Contains(keywords, name)
 }
 
-// keywords may follow a field in a rule.
-var keywords = []string{"as", "of", "per", "unless", "once", "since", "after", "until", "before", "for", "each", "with", "same", "result", "at", "in", "to"}
+// keywords are read as what follows a field.
+var keywords = []string{"as", "per", "unless"}

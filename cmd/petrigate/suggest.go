@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/audit/mining"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// suggestFlags are what suggest is asked.
+type suggestFlags struct {
+	sessions         int
+	apply, yes, json bool
+}
+
+func newSuggest(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "suggest [LOG...]", Short: "Suggest rules that an audit log supports",
+		Long: "suggest reads recorded calls and prints the rules that always held: calls that came after others, with the same\n" +
+			"values, numbers that were reached and never passed, calls that never followed what strangers may have\n" +
+			"written. Each has its evidence in a comment, was held against chance, and is proved by a replay: together\n" +
+			"they refuse no call that passed. What the policy of the configuration has already is left out. It also says\n" +
+			"what nets in shadow would have refused, and which questions people never denied." + aboutLogs,
+	}
+	var f suggestFlags
+	c.Flags().IntVar(&f.sessions, "min-sessions", mining.LeastSessions, "so `many` sessions have to support a rule")
+	c.Flags().BoolVar(&f.apply, "apply", false, "show the difference to the last file of rules of the configuration, and ask whether to write it")
+	c.Flags().BoolVar(&f.yes, "yes", false, "with --apply: write without a question")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.RunE = func(c *cobra.Command, logs []string) error {
+		switch {
+		case f.yes && !f.apply:
+			return usage("--yes requires --apply")
+		case f.apply && f.json:
+			return usage("--apply cannot be combined with --json")
+		case f.sessions < 1:
+			return usage("--min-sessions is at least 1, not %d", f.sessions)
+		}
+		file, _ := c.Flags().GetString("config")
+		return f.suggest(c.Context(), s, logs, file)
+	}
+	return c
+}
+
+func (f *suggestFlags) suggest(ctx context.Context, s stdio, names []string, file string) error {
+	cfg, err := config.Load(config.Options{Path: file, WorkDir: true})
+	if errors.Is(err, config.ErrNotFound) && len(names) > 0 && !f.apply {
+		cfg, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	log, done, err := openLogs(ctx, names, file)
+	if err != nil {
+		return err
+	}
+	defer done()
+	watch := newProgress(s.err)
+	report, err := mining.Suggest(ctx, log, cfg, mining.Options{Sessions: f.sessions, Progress: func(stage string, records int) {
+		watch.say(func() string { return stage + ": " + text.Grouped(records) + " records" })
+	}})
+	watch.clear()
+	switch {
+	case err != nil:
+		return err
+	case f.json:
+		return printAnswer(s.out, "suggest", report)
+	case f.apply:
+		return report.Apply(cfg, mining.ApplyOptions{Out: s.out, Ask: s.asker(), Yes: f.yes})
+	}
+	_, err = fmt.Fprint(s.out, report.Text())
+	return err
+}
+
+// openLogs opens the logs that are named, or that of the configuration.
+func openLogs(ctx context.Context, names []string, file string) (log mining.Log, done func(), err error) {
+	var logs mining.Logs
+	var open []*auditLog
+	done = func() {
+		for _, l := range open {
+			_ = l.close()
+		}
+	}
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	var called []string
+	for _, name := range names {
+		l, err := openAuditLog(ctx, name, file)
+		if err != nil {
+			done()
+			return log, nil, err
+		}
+		_, database := l.Source.(trail.Database)
+		open, logs, called = append(open, l), append(logs, l.Source), append(called, l.name)
+		log.Durable = log.Durable || database
+	}
+	log.Source, log.Name = logs, strings.Join(called, ", ")
+	return log, done, nil
+}

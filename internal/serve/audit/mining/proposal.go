@@ -1,0 +1,260 @@
+package mining
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A Proposal is a rule that a record supports. It refuses no call that passed.
+type Proposal struct {
+	Rule     string    `json:"rule"`     // a line of rules
+	Kind     string    `json:"kind"`     // order, value, budget, row, taint
+	Evidence string    `json:"evidence"` // in a sentence
+	Sessions int       `json:"sessions"` // that the rule speaks of
+	Calls    int       `json:"calls"`
+	Chance   float64   `json:"chance"` // how probable this would be without a rule; at least 1e-300. Of a limit with head room 1: it is none but what was seen
+	Since    time.Time `json:"since"`
+
+	claims []string // what proves that a policy has it already
+	looser []string // the same rule with more room, for where it refuses something
+	rank   int
+}
+
+// Kinds of proposals, the first ones first.
+var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
+
+func (c chance) probability() float64 { return math.Exp(max(float64(c), -690)) }
+
+func (p *Proposal) complete(c chance) {
+	p.Chance, p.rank = c.probability(), ranks[p.Kind]
+	if p.Chance >= 1 {
+		p.rank++
+	}
+}
+
+func rank(all []Proposal) {
+	slices.SortFunc(all, func(a, b Proposal) int {
+		return cmp.Or(a.rank-b.rank, b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
+	})
+}
+
+func compareAll(all ...int) int { return cmp.Or(all...) }
+
+func compareText(a, b string) int { return strings.Compare(a, b) }
+
+// order are the proposals of sequences, without those that follow from others.
+func (m *Miner) order(candidates []*candidate) (all []Proposal) {
+	v := m.survey
+	tried := 2*len(v.tools)*len(v.tools) + len(candidates)
+	best := map[pair]*candidate{}
+	for _, c := range candidates {
+		s := v.pairs[c.pair]
+		switch {
+		case c.out || c.sessions < m.least || c.tries < m.least/2 || !c.across().beats(tried):
+		case !s.once.beats(tried) && !c.once.beats(tried):
+		case best[c.pair] == nil || c.across() < best[c.pair].across() || c.first == c.then && c.across() == best[c.pair].across():
+			best[c.pair] = c
+		}
+	}
+	held := map[pair]bool{}
+	for p, s := range v.pairs {
+		if !s.notOnce && s.sessions >= m.least && s.sessions == v.tools[p.b].sessions && (s.once.beats(tried) || best[p] != nil) {
+			held[p] = true
+		}
+	}
+	for p := range held {
+		if c := best[p]; !chained(held, best, p) || c != nil && !chained(keyed(best), best, p) {
+			all = append(all, m.sequence(p, c, tried))
+		}
+	}
+	return all
+}
+
+func keyed(best map[pair]*candidate) map[pair]bool {
+	all := map[pair]bool{}
+	for p := range best {
+		all[p] = true
+	}
+	return all
+}
+
+// chained reports whether C follows from a chain: A before B, and B before C. Where A before C is
+// about the same thing, so must be both links, by the same field of B.
+func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
+	for q := range held {
+		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
+			continue
+		}
+		whole, one, two := best[p], best[q], best[pair{q.b, p.b}]
+		if whole == nil || one != nil && two != nil && one.then == two.first {
+			return true
+		}
+	}
+	return false
+}
+
+// sequence is the proposal of a pair that always held.
+func (m *Miner) sequence(p pair, c *candidate, tried int) Proposal {
+	v := m.survey
+	s, b := v.pairs[p], v.tools[p.b]
+	first, then := m.names[p.a], m.names[p.b]
+	out := Proposal{Kind: "order", Sessions: b.sessions, Calls: b.calls, Since: b.first}
+	how, each := s.once, !s.notEach && (s.each-s.once).beats(tried)
+	same, whole := "", ""
+	if c != nil {
+		out.Kind, how, each = "value", min(s.once, c.across()), !c.notEach && c.each.beats(tried)
+		if same = " with same " + c.first; c.then != c.first {
+			same += " as " + c.then
+		}
+		whole = fmt.Sprintf(", each time with the %s of a %s", c.then, text.Escape(first))
+	}
+	once := " once"
+	if each {
+		once, whole = "", ", behind an own one each time"+whole
+	}
+	out.Rule = fmt.Sprintf("require %s before %s%s%s", rules.Written(first), rules.Written(then), once, same)
+	out.Evidence = fmt.Sprintf("%s came after a success of %s in %d of %d sessions (%s)%s", text.Escape(then), text.Escape(first), b.sessions, b.sessions, text.Count(b.calls, "call"), whole)
+	out.claims = []string{fmt.Sprintf("prove never %s before %s%s%s", rules.Written(then), rules.Written(first), once, same)}
+	out.complete(how)
+	return out
+}
+
+// limits are the proposals of numbers that were reached and never passed, and of others with head room for
+// what cannot be taken back.
+func (m *Miner) limits() (all []Proposal) {
+	for n, t := range m.survey.tools {
+		if t.sessions < m.least {
+			continue
+		}
+		name := m.names[n]
+		out := Proposal{Kind: "budget", Sessions: t.sessions, Calls: t.calls, Since: t.first}
+		daily, perDay := m.daily(n, t)
+		if perDay > 0 {
+			all = append(all, daily)
+		}
+		most, reached, how := ceiling(t.perSession)
+		switch {
+		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // else the number of a day explains it
+			out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), most)
+			out.Evidence = fmt.Sprintf("%d calls of %s in %d of %d sessions, more in none", most, text.Escape(name), reached, t.sessions)
+			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", most, rules.Written(name))}
+			out.complete(how)
+			all = append(all, out)
+		case m.kinds[n].Acts() && perDay == 0:
+			out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), 2*most)
+			out.Evidence = fmt.Sprintf("%s was called at most %s in %s; this is twice as many", text.Escape(name), times(most), text.Count(t.sessions, "session"))
+			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", 2*most, rules.Written(name))}
+			out.complete(0)
+			all = append(all, out)
+		}
+	}
+	return all
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return text.Grouped(n) + " times"
+}
+
+// daily is the proposal of a number of calls of a user in a day; 0: there is none.
+func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
+	days := 0
+	for _, c := range t.perDay {
+		days += c
+	}
+	most, reached, how := ceiling(t.perDay)
+	if days < m.least || m.cut || !how.beats(len(m.survey.tools)) {
+		return out, 0
+	}
+	name := m.names[n]
+	rule := func(count int) string {
+		return fmt.Sprintf("limit %s to %d per user per day", rules.Written(name), count)
+	}
+	out = Proposal{Kind: "budget", Sessions: t.sessions, Calls: t.calls, Since: t.first, Rule: rule(most), looser: []string{rule(most + (most+1)/2), rule(2 * most)}}
+	out.Evidence = fmt.Sprintf("%d calls of %s by a user on %d of %d days, more on none", most, text.Escape(name), reached, days)
+	out.complete(how)
+	return out, most
+}
+
+// ceiling is the highest number of a histogram, how many reached it, and the chance that
+// of those none went on, were each further call as probable as those before.
+func ceiling(counts map[int]int) (most, reached int, how chance) {
+	for n := range counts {
+		most = max(most, n)
+	}
+	least := func(n int) (sum int) {
+		for k, c := range counts {
+			if k >= n {
+				sum += c
+			}
+		}
+		return sum
+	}
+	reached = counts[most]
+	if most < 2 {
+		return most, reached, 0
+	}
+	went, could := 0, 0
+	for k := 1; k < most; k++ {
+		could, went = could+least(k), went+least(k+1)
+	}
+	on := min(float64(went)/float64(could), float64(least(most))/float64(least(most-1)))
+	return most, reached, chance(float64(reached) * math.Log1p(-min(on, 1-1e-9)))
+}
+
+// row is the proposal of equal calls in a row.
+func (m *Miner) row() (all []Proposal) {
+	v := m.survey
+	if v.rowOff || v.run == 0 || v.sessions < m.least || m.deny {
+		return nil
+	}
+	p := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Since: v.from}
+	p.Rule = fmt.Sprintf("limit * to %d in a row", max(3, v.run+2))
+	p.Evidence = fmt.Sprintf("the same call came at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
+	p.complete(0)
+	return []Proposal{p}
+}
+
+// taint are the proposals of calls that never followed what strangers may have written.
+func (m *Miner) taint() (all []Proposal) {
+	v := m.survey
+	for b, t := range v.tools {
+		if !m.kinds[b].Sends() || t.sessions < m.least {
+			continue
+		}
+		var before []string
+		var how chance
+		for a, of := range v.tools {
+			s := v.pairs[pair{a, b}]
+			if a == b || !m.kinds[a].Strange() || of.sessions < m.least || s != nil && s.after {
+				continue
+			}
+			c := meetings(v.sessions, of.sessions, t.sessions, 0)
+			if s != nil {
+				c = meetings(v.sessions, of.sessions, t.sessions, s.both) + s.beforeFirst
+			}
+			if c.beats(len(v.tools) * len(v.tools)) {
+				before, how = append(before, rules.Written(m.names[a])), min(how, c)
+			}
+		}
+		if len(before) == 0 {
+			continue
+		}
+		p := Proposal{Kind: "taint", Sessions: t.sessions, Calls: t.calls, Since: t.first}
+		p.Rule = fmt.Sprintf("require human-approval before %s after %s", rules.Written(m.names[b]), strings.Join(before, ", "))
+		p.Evidence = fmt.Sprintf("%s never came after them in %d sessions, and what they return may be written by strangers", text.Escape(m.names[b]), t.sessions)
+		p.claims = []string{fmt.Sprintf("prove never %s after %s without human-approval", rules.Written(m.names[b]), strings.Join(before, ", "))}
+		p.complete(how)
+		all = append(all, p)
+	}
+	return all
+}

@@ -1,0 +1,210 @@
+package mining
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// toolState is what a session did with a tool.
+type toolState struct {
+	made, ok           int
+	firstMade, firstOK int // by the clock of the session; 0: never
+	lastMade, lastOK   int
+}
+
+// pair is A and B, of which A may have to come first.
+type pair struct{ a, b int }
+
+// pairStats is what is known of a pair.
+type pairStats struct {
+	notOnce, notEach bool // a B came without
+	sessions         int  // with both
+	once, each       chance
+
+	after       bool // a B came after a call of A
+	both        int
+	beforeFirst chance // that no B did, in the sessions with both
+}
+
+// toolStats is what is known of a tool.
+type toolStats struct {
+	calls, sessions int
+	first           time.Time
+	perSession      map[int]int // sessions by the number of calls
+	perDay          map[int]int // days of a principal by the number of calls
+	fields          map[string]int
+}
+
+// survey is the first walk: what every pair of tools, and every tool, did.
+type survey struct {
+	pairs    map[pair]*pairStats
+	tools    []toolStats
+	sessions int
+	calls    int
+	partial  int // sessions that are left out
+	from, to time.Time
+
+	days   map[dayKey]*dayCount
+	run    int // equal calls in a row, at most
+	rowed  bool
+	rowOff bool // of some call it is not known whether it equals another
+}
+
+type dayKey struct {
+	principal string
+	tool      int
+}
+
+type dayCount struct {
+	day   int64
+	calls int
+}
+
+func newSurvey() *survey {
+	return &survey{pairs: map[pair]*pairStats{}, days: map[dayKey]*dayCount{}, rowed: true}
+}
+
+func (v *survey) of(p pair) *pairStats {
+	s := v.pairs[p]
+	if s == nil {
+		s = &pairStats{}
+		v.pairs[p] = s
+	}
+	return s
+}
+
+func (v *survey) tool(n int) *toolStats {
+	for len(v.tools) <= n {
+		v.tools = append(v.tools, toolStats{perSession: map[int]int{}, perDay: map[int]int{}, fields: map[string]int{}})
+	}
+	return &v.tools[n]
+}
+
+func (s *session) tool(n int) *toolState {
+	t := s.tools[n]
+	if t == nil {
+		t = &toolState{}
+		s.tools[n] = t
+	}
+	return t
+}
+
+func (v *survey) admit(s *session, a *action) {
+	v.calls++
+	if v.from.IsZero() || a.time.Before(v.from) {
+		v.from = a.time
+	}
+	if a.time.After(v.to) {
+		v.to = a.time
+	}
+	all := v.tool(a.tool)
+	if all.calls++; all.first.IsZero() {
+		all.first = a.time
+	}
+	for _, f := range a.values {
+		all.fields[f.field]++
+	}
+	v.day(a, all)
+	v.row(s, a)
+	mine := s.tool(a.tool)
+	for n, other := range s.tools {
+		if n == a.tool {
+			continue
+		}
+		p := v.of(pair{n, a.tool})
+		p.notEach = p.notEach || other.lastOK <= mine.lastMade
+		p.after = p.after || other.made > 0
+	}
+	if mine.made++; mine.made == 1 {
+		mine.firstMade = s.clock
+	}
+	mine.lastMade = s.clock
+}
+
+// day counts the calls of a principal on a day.
+func (v *survey) day(a *action, all *toolStats) {
+	key, day := dayKey{a.principal, a.tool}, a.time.Unix()/(24*60*60)
+	d := v.days[key]
+	if d == nil {
+		d = &dayCount{day: day}
+		v.days[key] = d
+	}
+	if d.day != day {
+		all.perDay[d.calls]++
+		*d = dayCount{day: day}
+	}
+	d.calls++
+}
+
+// row counts equal calls in a row.
+func (v *survey) row(s *session, a *action) {
+	if v.rowOff = v.rowOff || a.row == ""; v.rowOff {
+		return
+	}
+	if a.row != s.lastly {
+		s.lastly, s.run = a.row, 0
+	}
+	s.run++
+	v.run = max(v.run, s.run)
+}
+
+func (v *survey) succeed(s *session, a *action) {
+	t := s.tool(a.tool)
+	if t.ok++; t.ok == 1 {
+		t.firstOK = s.clock
+	}
+	t.lastOK = s.clock
+}
+
+// end closes the accounts of a session.
+func (v *survey) end(s *session) {
+	switch {
+	case s.partial:
+		v.partial++
+		return
+	case len(s.tools) == 0:
+		return
+	}
+	v.sessions++
+	order := slices.Sorted(maps.Keys(s.tools)) // sums of chances must not depend on the order of a map
+	for _, b := range order {
+		t := s.tools[b]
+		if t.made == 0 {
+			continue
+		}
+		all := v.tool(b)
+		all.sessions++
+		all.perSession[t.made]++
+		for _, a := range order {
+			if a != b {
+				v.together(pair{a, b}, s.tools[a], t)
+			}
+		}
+	}
+}
+
+// together takes what a session did with both. That it had B without A shows in the number of sessions.
+func (v *survey) together(p pair, a, b *toolState) {
+	s := v.of(p)
+	s.notOnce = s.notOnce || a.firstOK == 0 || a.firstOK > b.firstMade
+	if !s.notOnce {
+		s.sessions++
+		s.once += onceByChance(a.ok, b.made)
+		if !s.notEach {
+			s.each += eachByChance(a.ok, b.made)
+		}
+	}
+	if a.made > 0 && !s.after {
+		s.both++
+		s.beforeFirst += noneAfter(a.made, b.made)
+	}
+}
+
+// finish counts the last days.
+func (v *survey) finish() {
+	for key, d := range v.days {
+		v.tool(key.tool).perDay[d.calls]++
+	}
+	clear(v.days)
+}
