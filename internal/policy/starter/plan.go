@@ -38,12 +38,18 @@ type Plan struct {
 	// the rules, or of the configuration.
 	There string
 
+	// Client says that the configuration seems to be the file of a client: an object of JSON
+	// without a version. It stays as it is.
+	Client bool
+
 	texts []string // of the rules that are there
 }
 
 var (
 	// ErrNoTools says that there is nothing to propose rules for.
 	ErrNoTools = errors.New("the servers list no tools, so there is nothing to propose rules for")
+	// ErrClient says that the configuration is not one of petrigate's own.
+	ErrClient = errors.New("it has no \"version\" and may be the file of a client, which stays as it is; petrigate import makes a configuration of it")
 	// ErrMeanwhile says that the configuration is not the one that the plan was made for.
 	ErrMeanwhile = errors.New("it was changed meanwhile; run petrigate init again")
 )
@@ -89,6 +95,7 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)
 	}
+	plan.Client = !c.Has("version") && object(plan.Before) >= 0
 	switch {
 	case plan.There == "":
 		plan.After, err = splice(plan.Before, missing(c))
@@ -174,6 +181,9 @@ func (plan *Plan) passes() error {
 
 // Write makes the file of rules, and adds the missing keys to the configuration.
 func (plan *Plan) Write() error {
+	if plan.Client {
+		return fmt.Errorf("changing %s: %w", plan.Config, ErrClient)
+	}
 	now, err := os.ReadFile(plan.Config)
 	if err == nil && !bytes.Equal(now, plan.Before) {
 		err = ErrMeanwhile

@@ -43,6 +43,10 @@ func (plan *Plan) Run(o Options) error {
 		say("\n%s", strings.TrimSpace(string(diff)))
 	}
 	write := o.Yes
+	if plan.Client && !write {
+		say("\nNothing is written: %s.", fmt.Errorf("%s: %w", plan.Config, ErrClient))
+		return nil
+	}
 	if !write && o.Ask != nil {
 		var err error
 		if write, err = o.Ask(fmt.Sprintf("\nWrite %s and change %s? [y/N] ", plan.File, plan.Config)); err != nil {

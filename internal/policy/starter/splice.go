@@ -40,7 +40,7 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	if bytes.Contains(src, []byte("\r\n")) {
 		newline = "\r\n"
 	}
-	if at := bytes.IndexByte(src, '{'); at >= 0 && blank(src[:at]) {
+	if at := object(src); at >= 0 {
 		return intoObject(src, at+1, keys, newline), nil
 	}
 	var b bytes.Buffer
@@ -58,16 +58,21 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// blank reports whether a text has only spaces, comments and a byte order mark.
-func blank(src []byte) bool {
-	text := strings.TrimPrefix(string(src), "\ufeff")
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "//") {
-			return false
+// object is where the brace of a text is that is an object in braces; -1: it is none. Before it
+// there are only spaces, comments and a byte order mark.
+func object(src []byte) int {
+	at := 0
+	for line := range bytes.Lines(src) {
+		rest := bytes.TrimLeft(bytes.TrimPrefix(line, []byte("\ufeff")), " \t\r\n")
+		switch {
+		case bytes.HasPrefix(rest, []byte("{")):
+			return at + len(line) - len(rest)
+		case len(rest) > 0 && rest[0] != '#' && !bytes.HasPrefix(rest, []byte("//")):
+			return -1
 		}
+		at += len(line)
 	}
-	return true
+	return -1
 }
 
 func intoObject(src []byte, at int, keys []key, newline string) []byte {

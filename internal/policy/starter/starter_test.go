@@ -162,6 +162,46 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// TestClient: the file of a client stays as it is.
+func TestClient(t *testing.T) {
+	src := []byte(`{ "mcpServers": { "s": { "command": "./s" } } }`)
+	c := load(t, src)
+	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete"}}, check.Effort{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	if err := plan.Run(Options{Out: &bytes.Buffer{}, Err: &said}); err != nil || !strings.Contains(said.String(), "petrigate import makes a configuration") {
+		t.Error(said.String(), err)
+	}
+	if err := plan.Run(Options{Out: &bytes.Buffer{}, Err: &said, Yes: true}); !errors.Is(err, ErrClient) {
+		t.Error(err)
+	}
+	if now, err := os.ReadFile(c.File); err != nil || !bytes.Equal(now, src) {
+		t.Errorf("%q %v", now, err)
+	}
+}
+
+// TestSplice: keys are added, and every other byte stays.
+func TestSplice(t *testing.T) {
+	keys := []key{{"mode", "mode: shadow", `"mode": "shadow"`}, {"rules", "rules:\n  - file: a", `"rules": []`}}
+	for src, want := range map[string]string{
+		"a: 1\n":                  "a: 1\nmode: shadow\nrules:\n  - file: a\n",
+		"a: 1":                    "a: 1\nmode: shadow\nrules:\n  - file: a\n",
+		"# x {\na: 1\n":           "# x {\na: 1\nmode: shadow\nrules:\n  - file: a\n",
+		"a: { b: 1 }\r\n":         "a: { b: 1 }\r\nmode: shadow\r\nrules:\r\n  - file: a\r\n",
+		"# x {\n{\"a\": 1}":       "# x {\n{\n  \"mode\": \"shadow\",\n  \"rules\": [],\"a\": 1}",
+		"\ufeff# x\n { \"a\": 1}": "\ufeff# x\n {\n  \"mode\": \"shadow\",\n  \"rules\": [], \"a\": 1}",
+	} {
+		if got, err := splice([]byte(src), keys); err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v", src, got, err)
+		}
+	}
+	if _, err := splice([]byte("a: 1\n...\n"), keys); !errors.Is(err, errSplice) {
+		t.Error(err)
+	}
+}
+
 // TestRandomTools: whatever servers call their tools, a proposal can be read, passes, and
 // speaks of no name that the servers do not have.
 func TestRandomTools(t *testing.T) {

@@ -170,3 +170,8 @@ func ExamplePlain() {
 	fmt.Println(Plain("path"), Plain("to"), Plain("as"), Plain("a b"))
 	// Output: true true false false
 }
+
+func ExampleAmount() {
+	fmt.Println(Amount("total_amount"), Amount("amount_of_text"))
+	// Output: true false
+}

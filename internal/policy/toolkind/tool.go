@@ -100,6 +100,12 @@ func readSchema(raw json.RawMessage) (s schema) {
 	return s
 }
 
+// Amount reports whether the name of a field says that it is an amount of money.
+func Amount(field string) bool {
+	words := Words(field)
+	return len(words) > 0 && slices.Contains(amountWords, words[len(words)-1])
+}
+
 // hasField reports whether an argument has one of the names.
 func hasField(raw json.RawMessage, names []string) bool {
 	for field := range readSchema(raw).Properties {
@@ -121,7 +127,7 @@ func fieldsOf(raw json.RawMessage) (f Fields) {
 		kind := strings.Trim(string(p.Type), `"`)
 		required := slices.Contains(s.Required, name)
 		switch {
-		case (kind == "number" || kind == "integer") && slices.Contains(amountWords, last):
+		case (kind == "number" || kind == "integer") && Amount(name):
 			f.Amounts = append(f.Amounts, name)
 		case !required || kind != "string" && kind != "number" && kind != "integer":
 		case kind == "string" && (slices.Contains(pathWords, last) || slices.Contains(pathWords, words[0])):

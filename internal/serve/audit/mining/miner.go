@@ -76,6 +76,7 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	}
 	report.Proposals = append(report.Proposals, m.order(candidates)...)
 	report.Proposals = append(report.Proposals, m.limits()...)
+	report.Proposals = append(report.Proposals, m.amounts()...)
 	report.Proposals = append(report.Proposals, m.taint()...)
 	report.Proposals = append(report.Proposals, m.row()...)
 	rank(report.Proposals)

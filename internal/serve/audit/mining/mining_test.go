@@ -14,7 +14,6 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/soak"
@@ -33,10 +32,7 @@ func TestRandomLogs(t *testing.T) {
 		used := tools[:2+random.IntN(len(tools)-2)]
 		habit := random.IntN(4) // how often an agent does the same in the same order
 		for n := range 4 + random.IntN(20) {
-			key := admission.Key{Session: fmt.Sprint("s", n), Principal: []string{"ann", "bob"}[random.IntN(2)]}
-			if err := w.a.Open(t.Context(), admission.SessionInfo{Key: key, Since: w.now}); err != nil {
-				t.Fatal(err)
-			}
+			key := w.open(n, []string{"ann", "bob"}[random.IntN(2)])
 			for i := range random.IntN(12) {
 				tool := used[random.IntN(len(used))]
 				if random.IntN(4) < habit {
@@ -126,10 +122,7 @@ func TestChance(t *testing.T) {
 func always(t *testing.T, rules string, sessions int, order ...string) Log {
 	w := newWorld(t, rules)
 	for n := range sessions {
-		key := admission.Key{Session: fmt.Sprint("s", n), Principal: "ann"}
-		if err := w.a.Open(t.Context(), admission.SessionInfo{Key: key, Since: w.now}); err != nil {
-			t.Fatal(err)
-		}
+		key := w.open(n, "ann")
 		for _, tool := range order {
 			w.call(key, tool, fmt.Sprintf(`{"path":"%d"}`, n), gate.Success)
 		}
@@ -179,10 +172,7 @@ func TestFew(t *testing.T) {
 	w := newWorld(t, "")
 	random := rand.New(rand.NewPCG(1, 1))
 	for n := range 60 { // b always comes last, after ten a: it hardly could come first
-		key := admission.Key{Session: fmt.Sprint("s", n), Principal: "ann"}
-		if err := w.a.Open(t.Context(), admission.SessionInfo{Key: key, Since: w.now}); err != nil {
-			t.Fatal(err)
-		}
+		key := w.open(n, "ann")
 		at := 1 + random.IntN(10)
 		for i := range 11 {
 			tool := "a"
@@ -262,6 +252,85 @@ func TestApply(t *testing.T) {
 		if err := r.Apply(load(rules), ApplyOptions{Out: &out, Yes: true}); err != want { //nolint:errorlint // these are returned as they are
 			t.Errorf("%q: %v", rules, err)
 		}
+	}
+}
+
+// TestAmounts: what pays gets a sum for each user and day, of twice what was seen.
+func TestAmounts(t *testing.T) {
+	w := newWorld(t, "")
+	for n := range 40 {
+		key := w.open(n, "ann")
+		for i := range 1 + n%3 {
+			w.call(key, "transfer", fmt.Sprintf(`{"amount":%d.25,"to":"x","n":%d}`, i*10, n), gate.Success)
+		}
+		w.now = w.now.Add(13 * time.Hour)
+	}
+	log := w.close()
+	r := suggested(t, log)
+	if got := proposals(r); !strings.Contains(got, "limit transfer to 84 of amount per user per day;") {
+		t.Error(got, r.Dropped)
+	}
+	passes(t, log, r)
+}
+
+// TestHashes: where the record has the hashes of values that rules read, rules about the same
+// thing are found too, and proved.
+func TestHashes(t *testing.T) {
+	w := newWorldOf(t, "shadow require get_note before edit_note with same id\nshadow limit get_note to 3 in a row", audit.Hash)
+	for n := range 60 {
+		key := w.open(n, "ann")
+		for i := range 4 {
+			w.call(key, "get_note", fmt.Sprintf(`{"id":"%d.%d"}`, n, i), gate.Success)
+		}
+		w.call(key, "edit_note", fmt.Sprintf(`{"id":"%d.%d","path":"%d"}`, n, n%4, n), gate.Success)
+	}
+	log := w.close()
+	r := suggested(t, log)
+	if got := proposals(r); got != "require get_note before edit_note once with same id; limit get_note to 4 per session; limit * to 3 in a row;" {
+		t.Error(got, r.Dropped)
+	}
+	passes(t, log, r)
+}
+
+// TestUnknown: what the record does not have is not guessed: a rule that needs it is dropped.
+func TestUnknown(t *testing.T) {
+	w := newWorldOf(t, "", audit.Hash)
+	for n := range 60 {
+		key := w.open(n, "ann")
+		w.call(key, "get_note", fmt.Sprintf(`{"id":"%d"}`, n), gate.Success)
+		w.call(key, "edit_note", fmt.Sprintf(`{"id":"%d"}`, n), gate.Success)
+	}
+	m, r, err := Mine(t.Context(), w.close(), Options{})
+	if err != nil || proposals(r) != "require get_note before edit_note once;" {
+		t.Fatal(err, r.lines())
+	}
+	r.Proposals = append(r.Proposals, Proposal{Rule: "require get_note before edit_note with same id"}, Proposal{Rule: "limit * to 5 in a row"}, Proposal{Rule: "block edit_note"})
+	if err := m.Prove(t.Context(), r); err != nil || proposals(r) != "require get_note before edit_note once;" {
+		t.Error(err, r.lines())
+	}
+	var why []string
+	for _, d := range r.Dropped {
+		why = append(why, d.Rule+": "+d.Why)
+	}
+	want := []string{"require get_note before edit_note with same id: " + whyUnknown, "limit * to 5 in a row: " + whyUnknown, "block edit_note: " + whyRefuses}
+	if strings.Join(why, "\n") != strings.Join(want, "\n") {
+		t.Error(strings.Join(why, "\n"))
+	}
+}
+
+// TestApprovals: questions that were never denied are named, and those that were are not.
+func TestApprovals(t *testing.T) {
+	s := newSeen()
+	for i := range 30 {
+		e := &trail.Entry{Decision: audit.Decision{Session: fmt.Sprint(i % 3), Decision: "allow", Approval: "ap_1", Nets: []audit.NetSays{
+			{Net: "approve-before-deploy", Rule: "a.rules:1:1"}, {Net: "approve-before-ship", Rule: "a.rules:2:1"}, {Net: "limit-deploy-3", Rule: "a.rules:3:1"},
+		}}}
+		s.take(e)
+	}
+	s.take(&trail.Entry{Decision: audit.Decision{Decision: "refuse", Kind: "approval", Nets: []audit.NetSays{{Net: "approve-before-ship", Rule: "a.rules:2:1"}}}})
+	want := "people were asked 30 times by a.rules:1:1 and never said no: a grant (petrigate approvals approve --for) or unless would spare them the question"
+	if notes := s.notes(20); len(notes) != 1 || notes[0].Text != want {
+		t.Errorf("%+v", notes)
 	}
 }
 

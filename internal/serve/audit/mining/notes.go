@@ -37,8 +37,8 @@ func newSeen() *seen { return &seen{nets: map[[2]string]*netSeen{}} }
 
 // mostNets and mostSessions bound what is counted apart.
 const (
-	mostNets     = 1000
-	mostSessions = 10_000
+	mostNets     = 200
+	mostSessions = 5000
 )
 
 func (s *seen) of(net, rule, session string) *netSeen {

@@ -40,6 +40,12 @@ type world struct {
 
 func newWorld(t testing.TB, rules string) *world {
 	t.Helper()
+	return newWorldOf(t, rules, audit.Full)
+}
+
+// newWorldOf has so much of the arguments on record.
+func newWorldOf(t testing.TB, rules, arguments string) *world {
+	t.Helper()
 	p := build(t, rules)
 	w := &world{t: t, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), path: filepath.Join(t.TempDir(), "audit.jsonl")}
 	log, err := audit.Open(w.path, audit.Rotation{})
@@ -47,7 +53,7 @@ func newWorld(t testing.TB, rules string) *world {
 		t.Fatal(err)
 	}
 	w.log = log
-	redactor, err := audit.NewRedactor(audit.Full, nil)
+	redactor, err := audit.NewRedactor(arguments, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +64,16 @@ func newWorld(t testing.TB, rules string) *world {
 	})
 	w.a.Begin(t.Context(), audit.Process{Driver: "memory"})
 	return w
+}
+
+// open begins a session.
+func (w *world) open(n int, principal string) admission.Key {
+	w.t.Helper()
+	key := admission.Key{Session: fmt.Sprint("s", n), Principal: principal}
+	if err := w.a.Open(w.t.Context(), admission.SessionInfo{Key: key, Since: w.now}); err != nil {
+		w.t.Fatal(err)
+	}
+	return key
 }
 
 // call makes a call, and ends it.
@@ -191,10 +207,7 @@ func planted(t testing.TB, seed uint64, calls int) Log {
 	random := rand.New(rand.NewPCG(seed, 7))
 	sms := map[string]int{}
 	for n := 0; calls > 0; n++ {
-		key := admission.Key{Session: fmt.Sprint("s", n), Principal: []string{"ann", "bob", "eve"}[random.IntN(3)]}
-		if err := w.a.Open(t.Context(), admission.SessionInfo{Key: key, Since: w.now}); err != nil {
-			t.Fatal(err)
-		}
+		key := w.open(n, []string{"ann", "bob", "eve"}[random.IntN(3)])
 		d := &discipline{random: random, backed: map[int]bool{}, read: map[int]bool{}, sms: sms}
 		for range 10 + random.IntN(60) {
 			tool, file := plantedTools[random.IntN(len(plantedTools))], random.IntN(3)

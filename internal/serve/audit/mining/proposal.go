@@ -3,11 +3,13 @@ package mining
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/policy/toolkind"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -153,6 +155,27 @@ func (m *Miner) limits() (all []Proposal) {
 			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", 2*most, rules.Written(name))}
 			out.complete(0)
 			all = append(all, out)
+		}
+	}
+	return all
+}
+
+// amounts are the proposals of sums for tools that pay: twice of what a user paid on a day at most.
+func (m *Miner) amounts() (all []Proposal) {
+	for n, t := range m.survey.tools {
+		if m.kinds[n] != toolkind.Pay || t.sessions < m.least || m.cut {
+			continue
+		}
+		for _, field := range slices.Sorted(maps.Keys(t.sums)) {
+			most := math.Ceil(t.sums[field])
+			if t.fields[field] < t.calls || most < 1 || most > math.MaxInt32/2 {
+				continue
+			}
+			p := Proposal{Kind: "budget", Sessions: t.sessions, Calls: t.calls, Since: t.first}
+			p.Rule = fmt.Sprintf("limit %s to %d of %s per user per day", rules.Written(m.names[n]), 2*int(most), field)
+			p.Evidence = fmt.Sprintf("the %s of %s was at most %.10g for a user on a day; this is twice as much", field, text.Escape(m.names[n]), t.sums[field])
+			p.complete(0)
+			all = append(all, p)
 		}
 	}
 	return all

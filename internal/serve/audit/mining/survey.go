@@ -3,7 +3,10 @@ package mining
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
 // toolState is what a session did with a tool.
@@ -31,9 +34,10 @@ type pairStats struct {
 type toolStats struct {
 	calls, sessions int
 	first           time.Time
-	perSession      map[int]int // sessions by the number of calls
-	perDay          map[int]int // days of a principal by the number of calls
-	fields          map[string]int
+	perSession      map[int]int        // sessions by the number of calls
+	perDay          map[int]int        // days of a principal by the number of calls
+	fields          map[string]int     // calls that have it
+	sums            map[string]float64 // of a field, at most for a principal on a day
 }
 
 // survey is the first walk: what every pair of tools, and every tool, did.
@@ -59,6 +63,7 @@ type dayKey struct {
 type dayCount struct {
 	day   int64
 	calls int
+	sums  map[string]float64
 }
 
 func newSurvey() *survey {
@@ -76,7 +81,7 @@ func (v *survey) of(p pair) *pairStats {
 
 func (v *survey) tool(n int) *toolStats {
 	for len(v.tools) <= n {
-		v.tools = append(v.tools, toolStats{perSession: map[int]int{}, perDay: map[int]int{}, fields: map[string]int{}})
+		v.tools = append(v.tools, toolStats{perSession: map[int]int{}, perDay: map[int]int{}, fields: map[string]int{}, sums: map[string]float64{}})
 	}
 	return &v.tools[n]
 }
@@ -122,7 +127,7 @@ func (v *survey) admit(s *session, a *action) {
 	mine.lastMade = s.clock
 }
 
-// day counts the calls of a principal on a day.
+// day counts the calls of a principal on a day, and sums their amounts.
 func (v *survey) day(a *action, all *toolStats) {
 	key, day := dayKey{a.principal, a.tool}, a.time.Unix()/(24*60*60)
 	d := v.days[key]
@@ -135,6 +140,17 @@ func (v *survey) day(a *action, all *toolStats) {
 		*d = dayCount{day: day}
 	}
 	d.calls++
+	for _, f := range a.values {
+		n, err := strconv.ParseFloat(f.value, 64)
+		if err != nil || !toolkind.Amount(f.field) {
+			continue
+		}
+		if d.sums == nil {
+			d.sums = map[string]float64{}
+		}
+		d.sums[f.field] += n
+		all.sums[f.field] = max(all.sums[f.field], d.sums[f.field])
+	}
 }
 
 // row counts equal calls in a row.

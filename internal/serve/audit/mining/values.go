@@ -25,7 +25,7 @@ type candidate struct {
 	notEach     bool
 	sessions    int
 	once, each  chance // within sessions: that a value of the session is among those before
-	hits, tries int    // of the values of B, in the session before that had A
+	hits, tries int    // of the first values of B, in another session that had A
 }
 
 // across is the chance that the values agree as often as those of different sessions do.
@@ -35,12 +35,18 @@ func (c *candidate) across() chance {
 
 // matching is the second walk: which values agree.
 type matching struct {
-	byThen map[int][]*candidate         // by B
-	before map[fieldKey]map[string]bool // values of the session that ended last
+	byThen map[int][]*candidate    // by B
+	recent map[fieldKey]*[2]recent // the sessions that used the field last
+}
+
+// recent is a session with the values of a field.
+type recent struct {
+	session *session
+	values  map[string]*valueState
 }
 
 func newMatching(all []*candidate) *matching {
-	m := &matching{byThen: map[int][]*candidate{}, before: map[fieldKey]map[string]bool{}}
+	m := &matching{byThen: map[int][]*candidate{}, recent: map[fieldKey]*[2]recent{}}
 	for _, c := range all {
 		m.byThen[c.b] = append(m.byThen[c.b], c)
 	}
@@ -92,12 +98,24 @@ func (m *matching) match(s *session, a *action, c *candidate, first bool) {
 	if !first {
 		return
 	}
-	if known := m.before[fieldKey{c.a, c.first}]; known != nil {
+	if known := m.others(s, fieldKey{c.a, c.first}); known != nil {
 		c.tries++
-		if known[value] {
+		if v := known[value]; v != nil && v.ok > 0 {
 			c.hits++
 		}
 	}
+}
+
+// others are the values that another session, the last one, had in a field; nil: none had.
+func (m *matching) others(s *session, key fieldKey) map[string]*valueState {
+	of := m.recent[key]
+	switch {
+	case of == nil:
+		return nil
+	case of[0].session == s:
+		return of[1].values
+	}
+	return of[0].values
 }
 
 func (m *matching) succeed(s *session, a *action) {
@@ -106,6 +124,19 @@ func (m *matching) succeed(s *session, a *action) {
 			v.ok++
 			v.lastOK = s.clock
 		}
+		m.used(s, fieldKey{a.tool, f.field})
+	}
+}
+
+// used notes that the session is the last one with a field.
+func (m *matching) used(s *session, key fieldKey) {
+	of := m.recent[key]
+	if of == nil {
+		of = &[2]recent{}
+		m.recent[key] = of
+	}
+	if of[0].session != s {
+		of[1], of[0] = of[0], recent{s, s.values[key]}
 	}
 }
 
@@ -133,17 +164,6 @@ func (m *matching) end(s *session) {
 			if !c.out && s.tools[b].made > 0 {
 				c.close(s)
 			}
-		}
-	}
-	for key, all := range s.values {
-		known := map[string]bool{}
-		for value, v := range all {
-			if v.ok > 0 {
-				known[value] = true
-			}
-		}
-		if len(known) > 0 {
-			m.before[key] = known
 		}
 	}
 }
