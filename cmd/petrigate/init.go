@@ -47,7 +47,7 @@ func newInit(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: *yes, Ask: s.asker()})
+		return plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: *yes, Ask: s.asker(c.Context())})
 	}
 	return c
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -16,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -64,22 +63,12 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// asker asks the person at a terminal a question with yes or no; nil: there is nobody.
-func (s stdio) asker() func(question string) (bool, error) {
+// asker asks the person at a terminal a question that is answered by yes or no; nil: there is nobody.
+func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 	if !isTerminal(s.in) || !isTerminal(s.err) {
 		return nil
 	}
-	return func(question string) (bool, error) {
-		if _, err := fmt.Fprint(s.err, question); err != nil {
-			return false, err
-		}
-		answer, err := bufio.NewReader(s.in).ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			err = nil // that is no
-		}
-		answer = strings.ToLower(strings.TrimSpace(answer))
-		return answer == "y" || answer == "yes", err
-	}
+	return func(question string) (bool, error) { return terminal.Agree(ctx, s.in, s.err, question) }
 }
 
 func newInk(w io.Writer) text.Ink {

@@ -73,7 +73,7 @@ func (f *suggestFlags) suggest(ctx context.Context, s stdio, names []string, fil
 	case f.json:
 		return printAnswer(s.out, "suggest", report)
 	case f.apply:
-		return report.Apply(cfg, mining.ApplyOptions{Out: s.out, Ask: s.asker(), Yes: f.yes})
+		return report.Apply(cfg, mining.ApplyOptions{Out: s.out, Ask: s.asker(ctx), Yes: f.yes})
 	}
 	_, err = fmt.Fprint(s.out, report.Text())
 	return err

@@ -74,6 +74,9 @@ var misused = [][]string{
 	{"wrap", "--quiet", "--log-level", "debug", "--", "server"},
 	{"stop", "--config", "petrigate.yaml", "--proxy", "7"},
 	{"wrap", "--url", "https://h.example/mcp", "--", "server"},
+	{"suggest", "--yes"},
+	{"suggest", "--apply", "--json"},
+	{"suggest", "--min-sessions", "0"},
 }
 
 // TestUsageErrors compares what is said of them, as a whole. Nothing is said on

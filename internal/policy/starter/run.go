@@ -49,7 +49,7 @@ func (plan *Plan) Run(o Options) error {
 	}
 	if !write && o.Ask != nil {
 		var err error
-		if write, err = o.Ask(fmt.Sprintf("\nWrite %s and change %s? [y/N] ", plan.File, plan.Config)); err != nil {
+		if write, err = o.Ask(fmt.Sprintf("Write %s and change %s?", plan.File, plan.Config)); err != nil {
 			return err
 		}
 	}

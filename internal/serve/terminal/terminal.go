@@ -54,6 +54,20 @@ func Width(w any) int {
 // Confirm shows a question to the person at the terminal and takes a yes that was typed after
 // it. Its error says that there was none.
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) error {
+	return confirm(ctx, in, out, question, "Approve? [y/N] ")
+}
+
+// Agree asks the person at the terminal a question that is answered by yes or no, about what was
+// shown before. What is no yes is a no.
+func Agree(ctx context.Context, in io.Reader, out io.Writer, question string) (bool, error) {
+	err := confirm(ctx, in, out, "", question+" [y/N] ")
+	if errors.Is(err, ErrNotApproved) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func confirm(ctx context.Context, in io.Reader, out io.Writer, question, prompt string) error {
 	t, err := openTerminal(in)
 	if err != nil {
 		return err
@@ -63,7 +77,7 @@ func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) 
 	if err := t.arm(ctx); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprint(out, "Approve? [y/N] ")
+	_, _ = fmt.Fprint(out, prompt)
 	for {
 		select {
 		case <-ctx.Done():

@@ -242,6 +242,7 @@ func (m *Miner) row() (all []Proposal) {
 	}
 	p := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Since: v.from}
 	p.Rule = fmt.Sprintf("limit * to %d in a row", max(3, v.run+2))
+	p.looser = []string{fmt.Sprintf("limit * to %d in a row", 4*max(3, v.run+2))} // equal calls may be written in several ways
 	p.Evidence = fmt.Sprintf("the same call came at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
 	p.complete(0)
 	return []Proposal{p}

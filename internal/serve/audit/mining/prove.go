@@ -3,6 +3,7 @@ package mining
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
@@ -55,11 +56,9 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
 			return // what comes after a refusal may follow from it
 		}
-		for net, i := range at {
-			if strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks") {
-				wrong[i] = whyRefuses
-			}
-		}
+		blame(wrong, at, whyRefuses, func(net string) bool {
+			return strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks")
+		})
 	}})
 	if err != nil {
 		return nil, err
@@ -72,13 +71,34 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	}
 	report := run.Report()
 	for _, reason := range report.Reasons {
-		for net, i := range at {
-			if strings.Contains(reason.Text, "net "+net+" ") || strings.HasSuffix(reason.Text, "net "+net) {
-				wrong[i] = whyUnknown
-			}
+		if !slices.Contains(noMatter, reason.Text) {
+			blame(wrong, at, whyUnknown, func(net string) bool {
+				return strings.Contains(reason.Text, "net "+net+" ") || strings.HasSuffix(reason.Text, "net "+net)
+			})
 		}
 	}
 	return wrong, nil
+}
+
+// noMatter are reasons of a replay that say nothing against a rule: sessions that began before the record
+// are left out, and what people were asked about did not pass.
+var noMatter = []string{replay.BeforeFirst, replay.MovedMeanwhile}
+
+// blame notes what is wrong with the proposals of the nets that are meant; with all of them where it is
+// none.
+func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
+	found := false
+	for net, i := range at {
+		if meant(net) {
+			wrong[i], found = why, true
+		}
+	}
+	if found {
+		return
+	}
+	for _, i := range at {
+		wrong[i] = why
+	}
 }
 
 // lines are the rules of all proposals, one a line.

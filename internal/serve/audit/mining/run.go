@@ -150,7 +150,7 @@ func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	write := o.Yes
 	if !write && o.Ask != nil {
 		var err error
-		if write, err = o.Ask(fmt.Sprintf("\nChange %s? [y/N] ", last.File)); err != nil {
+		if write, err = o.Ask(fmt.Sprintf("Change %s?", last.File)); err != nil {
 			return err
 		}
 	}

@@ -194,6 +194,12 @@ func (r *Replay) spoken(nets []audit.NetSays) (all []string) {
 	return all
 }
 
+// Reasons why a decision that comes out otherwise is not known, which say nothing of a net.
+const (
+	BeforeFirst    = "the log does not have what came before its first record"
+	MovedMeanwhile = "the nets have moved while a person was asked"
+)
+
 // doubt says why it is not known whether the decision comes out as it is on record; empty: it
 // is known.
 func (r *Replay) doubt(e *trail.Entry, s *session, v *verdict, gone map[int]string, agrees bool) string {
@@ -209,14 +215,14 @@ func (r *Replay) doubt(e *trail.Entry, s *session, v *verdict, gone map[int]stri
 	case agrees:
 		return ""
 	case s.partial || r.cut && len(s.parts) > 0:
-		return "the log does not have what came before its first record"
+		return BeforeFirst
 	case len(s.policies) > 1 && s.policies[r.report.Policy]:
 		return "the session was decided under several policies"
 	case slices.ContainsFunc(r.nets, func(n netInfo) bool { return n.advisory }):
 		return "advisory nets yield by the tools that were offered, which are not on record"
 	case e.Kind == string(gate.KindApproval) || e.Decision.Decision == "ask":
 		if called := e.Called; called.IsZero() || !s.still(called) {
-			return "the nets have moved while a person was asked"
+			return MovedMeanwhile
 		}
 	}
 	return ""
