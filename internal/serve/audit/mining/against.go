@@ -6,24 +6,30 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/rules"
 )
 
 const (
 	whyThere = "the policy has it already"
 	whyCheck = "check would complain about it: "
+	whyOpens = "the policy refuses the call by default: deny, and a rule about it would let it pass"
 )
 
 // proofTime bounds the work of each look at the policy with the proposals.
 const proofTime = 5 * time.Second
 
 // Against drops what the policy of a source has already: the same statement, a rule that it proves
-// without it, and what check says changes nothing or makes a tool impossible.
+// without it, what would let a call pass that the default refuses, and what check says changes nothing or makes a tool impossible.
 func (r *Report) Against(ctx context.Context, source policy.Source) error {
 	r.repeated(source)
+	if err := r.opening(source); err != nil {
+		return err
+	}
 	if err := r.proved(ctx, source); err != nil {
 		return err
 	}
@@ -61,6 +67,32 @@ func (r *Report) repeated(source policy.Source) {
 		}
 	}
 	r.drop(wrong)
+}
+
+// opening drops rules about calls that only the default refuses: a call that a rule restricts passes
+// the default.
+func (r *Report) opening(source policy.Source) error {
+	if source.Default != "deny" {
+		return nil
+	}
+	source.Mode = "enforce"
+	result, err := policy.Build(source)
+	if err != nil {
+		return err
+	}
+	named := check.CallsUnder(source.Config)
+	wrong := map[int]string{}
+	for i, p := range r.Proposals {
+		if p.tool == "" {
+			continue
+		}
+		d := sandbox.New(result.Policy, result.Active).Session("").Call(named(p.tool), sandbox.Nobody)
+		if refusal, ok := d.(*gate.Refusal); ok && refusal.Kind == gate.KindDefault {
+			wrong[i] = whyOpens
+		}
+	}
+	r.drop(wrong)
+	return nil
 }
 
 // proved drops what is proved of the policy as it is.

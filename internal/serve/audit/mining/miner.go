@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
+	"github.com/petrigate/petrigate/rules"
 )
 
 // LeastSessions is how many sessions a rule needs if nothing else is said.
@@ -12,6 +13,7 @@ const LeastSessions = 20
 
 // Options of a search.
 type Options struct {
+	Maps     []*rules.Map                    // that give calls the names that are on record, for rules about these too
 	Sessions int                             // that a rule needs; 0: LeastSessions
 	Deny     bool                            // the policy refuses what no rule names
 	Progress func(stage string, records int) // may be nil
@@ -22,6 +24,7 @@ type Miner struct {
 	log      Log
 	least    int
 	deny     bool
+	maps     []*rules.Map
 	cut      bool
 	progress func(stage string, records int)
 
@@ -52,11 +55,14 @@ type Dropped struct {
 
 // Mine searches a log. What it finds has held in all of it, and is not proved yet: see [Miner.Prove].
 func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
-	m := &Miner{log: log, least: o.Sessions, deny: o.Deny, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
+	m := &Miner{log: log, least: o.Sessions, deny: o.Deny, maps: o.Maps, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
 	if m.least == 0 {
 		m.least = LeastSessions
 	}
 	r := newReader(log)
+	for _, of := range o.Maps {
+		r.labels[of.As.Text] = true
+	}
 	r.other = m.seen.take
 	if err := r.walk(ctx, m.survey, m.stage("reading")); err != nil {
 		return nil, nil, err

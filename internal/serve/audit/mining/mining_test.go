@@ -164,6 +164,26 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// TestOpening: under default: deny no rule is proposed for a call that nothing but the default
+// refuses, since it would pass then.
+func TestOpening(t *testing.T) {
+	log := always(t, "", 40, "build", "ship")
+	for have, want := range map[string]string{
+		"allow build": "", "allow build, ship": "require build before ship once with same path;", "allow build\nlimit ship to 9 per session": "require build before ship once with same path;",
+	} {
+		m, r, err := Mine(t.Context(), log, Options{Deny: true})
+		if err == nil {
+			err = m.Prove(t.Context(), r)
+		}
+		if err == nil {
+			err = r.Against(t.Context(), policy.Source{Default: "deny", Rules: []config.RuleText{{File: "have.rules", Text: have}}})
+		}
+		if got := proposals(r); err != nil || got != want || want == "" && r.Dropped[0].Why != whyOpens {
+			t.Errorf("%s: %s, %v, %v", have, got, r.Dropped, err)
+		}
+	}
+}
+
 // TestFew: what too few sessions show is no rule, and neither is what chance explains.
 func TestFew(t *testing.T) {
 	if r := suggested(t, always(t, "", 19, "a", "b")); len(r.Proposals) > 0 {
@@ -292,6 +312,56 @@ func TestHashes(t *testing.T) {
 	passes(t, log, r)
 }
 
+// TestLabels: names that maps give are tools like others, and only where a call certainly has one
+// is it evidence.
+func TestLabels(t *testing.T) {
+	maps := "map bash.command runs npm test as test\nmap bash.command runs git push as push\n"
+	for end, want := range map[string]string{
+		"":                 "require test before push once;",
+		"; eval $X":        "",
+		" && echo success": "", // only a plain command is evidence
+	} {
+		w := newWorld(t, maps+"shadow block test\nshadow block push")
+		random := rand.New(rand.NewPCG(1, 2))
+		for n := range 60 {
+			key := w.open(n, "ann")
+			look := func() { // any number of harmless calls
+				for range random.IntN(3) {
+					w.call(key, "bash", fmt.Sprintf(`{"command":"ls %d"}`, random.IntN(1e9)), gate.Success)
+				}
+			}
+			look()
+			w.call(key, "bash", fmt.Sprintf(`{"command":"npm test%s"}`, end), gate.Success)
+			look()
+			w.call(key, "bash", fmt.Sprintf(`{"command":"git push origin b%d"}`, n), gate.Success)
+			look()
+		}
+		dir := t.TempDir()
+		file := filepath.Join(dir, "petrigate.yaml")
+		src := "version: 1\nmcpServers: { s: { command: ./s } }\nrules: |\n  " + strings.ReplaceAll(maps, "\n", "\n  ") + "\n"
+		if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(config.Options{Path: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Suggest(t.Context(), w.close(), c, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range r.Proposals {
+			if p.Kind == "order" || p.Kind == "value" {
+				got += p.Rule + ";"
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %s\n%v", end, got, r.Dropped)
+		}
+	}
+}
+
 // TestUnknown: what the record does not have is not guessed: a rule that needs it is dropped.
 func TestUnknown(t *testing.T) {
 	w := newWorldOf(t, "", audit.Hash)
@@ -367,9 +437,9 @@ func TestMasked(t *testing.T) {
 	if a.read(e); fmt.Sprint(a.values) != "[{n 1}]" {
 		t.Error(a.values)
 	}
-	a = &action{tool: 3}
+	a = &action{names: []named{{3, true}}}
 	e = &trail.Entry{Decision: audit.Decision{Arguments: audit.HashOf("{}"), Values: []audit.Value{{Field: "path", Hashes: []string{"h"}}, {Field: "to", Hashes: []string{"h", "i"}}}}}
-	if a.read(e); fmt.Sprint(a.values) != "[{path h}]" || a.row != "3 {}" {
+	if a.read(e); fmt.Sprint(a.values) != "[{path h}]" || a.row != "[{3 true}] {}" {
 		t.Error(a.values, a.row)
 	}
 }

@@ -24,12 +24,13 @@ type Proposal struct {
 	Chance   float64   `json:"chance"` // how probable this would be without a rule; at least 1e-300. Of a limit with head room 1: it is none but what was seen
 	Since    time.Time `json:"since"`
 
+	tool   string   // that it restricts; empty: all
 	claims []string // what proves that a policy has it already
 	looser []string // the same rule with more room, for where it refuses something
 	rank   int
 }
 
-// Kinds of proposals, the first ones first.
+// ranks sorts the kinds of proposals.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
 func (c chance) probability() float64 { return math.Exp(max(float64(c), -690)) }
@@ -46,10 +47,6 @@ func rank(all []Proposal) {
 		return cmp.Or(a.rank-b.rank, b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
 	})
 }
-
-func compareAll(all ...int) int { return cmp.Or(all...) }
-
-func compareText(a, b string) int { return strings.Compare(a, b) }
 
 // order are the proposals of sequences, without those that follow from others.
 func (m *Miner) order(candidates []*candidate) (all []Proposal) {
@@ -72,30 +69,22 @@ func (m *Miner) order(candidates []*candidate) (all []Proposal) {
 		}
 	}
 	for p := range held {
-		if c := best[p]; !chained(held, best, p) || c != nil && !chained(keyed(best), best, p) {
-			all = append(all, m.sequence(p, c, tried))
+		if !chained(held, best, p) {
+			all = append(all, m.sequence(p, best[p], tried))
 		}
 	}
 	return all
 }
 
-func keyed(best map[pair]*candidate) map[pair]bool {
-	all := map[pair]bool{}
-	for p := range best {
-		all[p] = true
-	}
-	return all
-}
-
-// chained reports whether C follows from a chain: A before B, and B before C. Where A before C is
-// about the same thing, so must be both links, by the same field of B.
+// chained reports whether A before C follows from a chain: A before B, and B before C. Where it is
+// about the same thing, so must be both links, by one field of B.
 func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	for q := range held {
 		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
 			continue
 		}
 		whole, one, two := best[p], best[q], best[pair{q.b, p.b}]
-		if whole == nil || one != nil && two != nil && one.then == two.first {
+		if whole == nil || one != nil && two != nil && one.first == whole.first && one.then == two.first && two.then == whole.then {
 			return true
 		}
 	}
@@ -107,7 +96,7 @@ func (m *Miner) sequence(p pair, c *candidate, tried int) Proposal {
 	v := m.survey
 	s, b := v.pairs[p], v.tools[p.b]
 	first, then := m.names[p.a], m.names[p.b]
-	out := Proposal{Kind: "order", Sessions: b.sessions, Calls: b.calls, Since: b.first}
+	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
 	how, each := s.once, !s.notEach && (s.each-s.once).beats(tried)
 	same, whole := "", ""
 	if c != nil {
@@ -136,7 +125,7 @@ func (m *Miner) limits() (all []Proposal) {
 			continue
 		}
 		name := m.names[n]
-		out := Proposal{Kind: "budget", Sessions: t.sessions, Calls: t.calls, Since: t.first}
+		out := Proposal{Kind: "budget", tool: name, Sessions: t.sessions, Calls: t.calls, Since: t.first}
 		daily, perDay := m.daily(n, t)
 		if perDay > 0 {
 			all = append(all, daily)
@@ -171,7 +160,7 @@ func (m *Miner) amounts() (all []Proposal) {
 			if t.fields[field] < t.calls || most < 1 || most > math.MaxInt32/2 {
 				continue
 			}
-			p := Proposal{Kind: "budget", Sessions: t.sessions, Calls: t.calls, Since: t.first}
+			p := Proposal{Kind: "budget", tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Since: t.first}
 			p.Rule = fmt.Sprintf("limit %s to %d of %s per user per day", rules.Written(m.names[n]), 2*int(most), field)
 			p.Evidence = fmt.Sprintf("the %s of %s was at most %.10g for a user on a day; this is twice as much", field, text.Escape(m.names[n]), t.sums[field])
 			p.complete(0)
@@ -202,7 +191,7 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	rule := func(count int) string {
 		return fmt.Sprintf("limit %s to %d per user per day", rules.Written(name), count)
 	}
-	out = Proposal{Kind: "budget", Sessions: t.sessions, Calls: t.calls, Since: t.first, Rule: rule(most), looser: []string{rule(most + (most+1)/2), rule(2 * most)}}
+	out = Proposal{Kind: "budget", tool: name, Sessions: t.sessions, Calls: t.calls, Since: t.first, Rule: rule(most), looser: []string{rule(most + (most+1)/2), rule(2 * most)}}
 	out.Evidence = fmt.Sprintf("%d calls of %s by a user on %d of %d days, more on none", most, text.Escape(name), reached, days)
 	out.complete(how)
 	return out, most
@@ -273,7 +262,7 @@ func (m *Miner) taint() (all []Proposal) {
 		if len(before) == 0 {
 			continue
 		}
-		p := Proposal{Kind: "taint", Sessions: t.sessions, Calls: t.calls, Since: t.first}
+		p := Proposal{Kind: "taint", tool: m.names[b], Sessions: t.sessions, Calls: t.calls, Since: t.first}
 		p.Rule = fmt.Sprintf("require human-approval before %s after %s", rules.Written(m.names[b]), strings.Join(before, ", "))
 		p.Evidence = fmt.Sprintf("%s never came after them in %d sessions, and what they return may be written by strangers", text.Escape(m.names[b]), t.sessions)
 		p.claims = []string{fmt.Sprintf("prove never %s after %s without human-approval", rules.Written(m.names[b]), strings.Join(before, ", "))}

@@ -43,7 +43,7 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 
 // replay makes the decisions again, and says what is wrong with which proposal.
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
-	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: file, Text: r.lines()}}})
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: file, Text: r.lines() + m.mapLines()}}})
 	if err != nil {
 		return nil, fmt.Errorf("building what is proposed: %w", err)
 	}
@@ -99,6 +99,15 @@ func blame(wrong map[int]string, at map[string]int, why string, meant func(net s
 	for _, i := range at {
 		wrong[i] = why
 	}
+}
+
+// mapLines are the maps, behind the rules.
+func (m *Miner) mapLines() string {
+	var b strings.Builder
+	for _, of := range m.maps {
+		b.WriteString(of.String() + "\n")
+	}
+	return b.String()
 }
 
 // lines are the rules of all proposals, one a line.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
@@ -29,11 +30,17 @@ type Log struct {
 
 // action is one call by its name, or one of its ends.
 type action struct {
-	tool      int // index in names
+	names     []named
 	time      time.Time
 	principal string
 	values    []fieldValue
 	row       string // equal for equal calls; empty: not known
+}
+
+// named is one of the names of a call: that of its tool, or one that a map gives.
+type named struct {
+	tool    int  // index in names
+	certain bool // it is evidence; else it only restricts
 }
 
 // fieldValue is a scalar in an argument.
@@ -65,6 +72,7 @@ type reader struct {
 	log      Log
 	names    []string
 	numbers  map[string]int
+	labels   map[string]bool // names that maps at hand give
 	kinds    []toolkind.Kind
 	sessions map[string]*session
 	drivers  map[string]string
@@ -76,7 +84,7 @@ type reader struct {
 }
 
 func newReader(log Log) *reader {
-	return &reader{log: log, numbers: map[string]int{}}
+	return &reader{log: log, numbers: map[string]int{}, labels: map[string]bool{}}
 }
 
 // walk reads the log from its beginning and tells the visitor.
@@ -186,12 +194,18 @@ func (r *reader) decide(e *trail.Entry) {
 		s.partial = r.cut
 		r.sessions[e.Session] = s
 	}
-	tool, ok := r.number(e)
-	if !ok {
-		r.left++
-		return
+	a := &action{time: e.Time, principal: e.Principal}
+	for i, name := range e.Names {
+		if i > 0 && !r.labels[name] {
+			continue
+		}
+		n, ok := r.number(name, e)
+		if !ok {
+			r.left++
+			return
+		}
+		a.names = append(a.names, named{n, !slices.Contains(e.Uncertain, name) && !slices.Contains(e.Weak, name)})
 	}
-	a := &action{tool: tool, time: e.Time, principal: e.Principal}
 	if !e.Called.IsZero() {
 		a.time = e.Called
 	}
@@ -203,16 +217,18 @@ func (r *reader) decide(e *trail.Entry) {
 	}
 }
 
-// number is that of the name by which rules know the call.
-func (r *reader) number(e *trail.Entry) (int, bool) {
-	name := e.Names[0]
+// number is that of a name by which rules know the call.
+func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	n, ok := r.numbers[name]
 	if ok || len(r.names) == mostTools || len(name) > audit.MaxText/2 {
 		return n, ok
 	}
 	n = len(r.names)
 	r.names, r.numbers[name] = append(r.names, name), n
-	r.kinds = append(r.kinds, toolkind.ByName(e.Tool))
+	if name == e.Names[0] {
+		name = e.Tool // without the prefix of its server
+	}
+	r.kinds = append(r.kinds, toolkind.ByName(name))
 	return n, true
 }
 
@@ -221,7 +237,7 @@ func (a *action) read(e *trail.Entry) {
 	a.row = e.Row
 	if len(e.Args) == 0 {
 		if a.row == "" && (e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")) {
-			a.row = fmt.Sprint(a.tool, " {}")
+			a.row = fmt.Sprint(a.names, " {}")
 		}
 		for _, v := range e.Values {
 			if len(v.Hashes) == 1 && v.Lacks == "" {
@@ -231,7 +247,7 @@ func (a *action) read(e *trail.Entry) {
 		return
 	}
 	if a.row == "" {
-		a.row = fmt.Sprint(a.tool, " ", string(e.Args))
+		a.row = fmt.Sprint(a.names, " ", string(e.Args))
 	}
 	rawjson.Members(e.Args, func(key, v []byte, _ int) bool {
 		kind := rawjson.Kind(v)

@@ -16,6 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/textfile"
+	"github.com/petrigate/petrigate/rules"
 )
 
 // Logs are several logs, read one after the other.
@@ -42,6 +43,14 @@ func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report
 	if c != nil {
 		source = policy.FromConfig(c)
 		o.Deny = o.Deny || c.Default == "deny"
+		for _, t := range c.Rules {
+			f, _ := rules.Parse("", []byte(t.Text)) // what cannot be read gives no names
+			for _, s := range f.Statements {
+				if of, ok := s.(*rules.Map); ok {
+					o.Maps = append(o.Maps, of)
+				}
+			}
+		}
 	}
 	m, r, err := Mine(ctx, log, o)
 	if err == nil {

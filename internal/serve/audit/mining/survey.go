@@ -22,6 +22,7 @@ type pair struct{ a, b int }
 // pairStats is what is known of a pair.
 type pairStats struct {
 	notOnce, notEach bool // a B came without
+	shared           bool // a call has both names
 	sessions         int  // with both
 	once, each       chance
 
@@ -103,33 +104,48 @@ func (v *survey) admit(s *session, a *action) {
 	if a.time.After(v.to) {
 		v.to = a.time
 	}
-	all := v.tool(a.tool)
-	if all.calls++; all.first.IsZero() {
-		all.first = a.time
-	}
-	for _, f := range a.values {
-		all.fields[f.field]++
-	}
-	v.day(a, all)
 	v.row(s, a)
-	mine := s.tool(a.tool)
+	for _, n := range a.names {
+		all := v.tool(n.tool)
+		if all.calls++; all.first.IsZero() {
+			all.first = a.time
+		}
+		for _, f := range a.values {
+			all.fields[f.field]++
+		}
+		v.day(n.tool, a, all)
+		v.hold(s, n.tool, a.names)
+	}
+	for _, n := range a.names { // once all are held against what was before
+		mine := s.tool(n.tool)
+		if mine.made++; mine.made == 1 {
+			mine.firstMade = s.clock
+		}
+		mine.lastMade = s.clock
+	}
+}
+
+// hold holds a call against what the session did before.
+func (v *survey) hold(s *session, b int, names []named) {
+	mine := s.tool(b)
 	for n, other := range s.tools {
-		if n == a.tool {
+		if n == b {
 			continue
 		}
-		p := v.of(pair{n, a.tool})
+		p := v.of(pair{n, b})
 		p.notEach = p.notEach || other.lastOK <= mine.lastMade
 		p.after = p.after || other.made > 0
 	}
-	if mine.made++; mine.made == 1 {
-		mine.firstMade = s.clock
+	for _, n := range names {
+		if n.tool != b {
+			v.of(pair{n.tool, b}).shared = true
+		}
 	}
-	mine.lastMade = s.clock
 }
 
 // day counts the calls of a principal on a day, and sums their amounts.
-func (v *survey) day(a *action, all *toolStats) {
-	key, day := dayKey{a.principal, a.tool}, a.time.Unix()/(24*60*60)
+func (v *survey) day(tool int, a *action, all *toolStats) {
+	key, day := dayKey{a.principal, tool}, a.time.Unix()/(24*60*60)
 	d := v.days[key]
 	if d == nil {
 		d = &dayCount{day: day}
@@ -166,11 +182,16 @@ func (v *survey) row(s *session, a *action) {
 }
 
 func (v *survey) succeed(s *session, a *action) {
-	t := s.tool(a.tool)
-	if t.ok++; t.ok == 1 {
-		t.firstOK = s.clock
+	for _, n := range a.names {
+		if !n.certain {
+			continue
+		}
+		t := s.tool(n.tool)
+		if t.ok++; t.ok == 1 {
+			t.firstOK = s.clock
+		}
+		t.lastOK = s.clock
 	}
-	t.lastOK = s.clock
 }
 
 // end closes the accounts of a session.
@@ -203,7 +224,7 @@ func (v *survey) end(s *session) {
 // together takes what a session did with both. That it had B without A shows in the number of sessions.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
-	s.notOnce = s.notOnce || a.firstOK == 0 || a.firstOK > b.firstMade
+	s.notOnce = s.notOnce || s.shared || a.firstOK == 0 || a.firstOK > b.firstMade
 	if !s.notOnce {
 		s.sessions++
 		s.once += onceByChance(a.ok, b.made)

@@ -1,8 +1,10 @@
 package mining
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // fieldKey is a field of a tool.
@@ -63,18 +65,21 @@ func (a *action) value(field string) (string, bool) {
 }
 
 func (m *matching) admit(s *session, a *action) {
-	first := s.tool(a.tool).made == 0
-	for _, c := range m.byThen[a.tool] {
-		if !c.out {
-			m.match(s, a, c, first)
+	for _, n := range a.names {
+		first := s.tool(n.tool).made == 0
+		for _, c := range m.byThen[n.tool] {
+			if !c.out {
+				m.match(s, a, c, first)
+			}
 		}
 	}
-	t := s.tool(a.tool)
-	t.made++
-	for _, f := range a.values {
-		if v := s.value(fieldKey{a.tool, f.field}, f.value); v != nil {
-			v.made++
-			v.lastMade = s.clock
+	for _, n := range a.names { // once all are held against what was before
+		s.tool(n.tool).made++
+		for _, f := range a.values {
+			if v := s.value(fieldKey{n.tool, f.field}, f.value); v != nil {
+				v.made++
+				v.lastMade = s.clock
+			}
 		}
 	}
 }
@@ -119,12 +124,18 @@ func (m *matching) others(s *session, key fieldKey) map[string]*valueState {
 }
 
 func (m *matching) succeed(s *session, a *action) {
-	for _, f := range a.values {
-		if v := s.value(fieldKey{a.tool, f.field}, f.value); v != nil {
-			v.ok++
-			v.lastOK = s.clock
+	for _, n := range a.names {
+		for _, f := range a.values {
+			if !n.certain {
+				continue
+			}
+			key := fieldKey{n.tool, f.field}
+			if v := s.value(key, f.value); v != nil {
+				v.ok++
+				v.lastOK = s.clock
+			}
+			m.used(s, key)
 		}
-		m.used(s, fieldKey{a.tool, f.field})
 	}
 }
 
@@ -215,7 +226,7 @@ func (v *survey) candidates(least int) (all []*candidate) {
 		}
 	}
 	slices.SortFunc(all, func(a, b *candidate) int {
-		return compareAll(a.a-b.a, a.b-b.b, compareText(a.first, b.first), compareText(a.then, b.then))
+		return cmp.Or(a.a-b.a, a.b-b.b, strings.Compare(a.first, b.first), strings.Compare(a.then, b.then))
 	})
 	return all
 }
