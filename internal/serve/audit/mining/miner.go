@@ -45,6 +45,8 @@ type Report struct {
 	Proposals []Proposal `json:"proposals"`
 	Dropped   []Dropped  `json:"dropped"`
 	Notes     []Note     `json:"notes"`
+
+	least int // sessions that a rule needs
 }
 
 // A Dropped is a rule that is not proposed, and why.
@@ -78,7 +80,7 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	}
 	report := &Report{
 		Log: log.Name, Sessions: m.survey.sessions, Calls: m.survey.calls, From: m.survey.from, To: m.survey.to, LeftOut: m.survey.partial,
-		Proposals: []Proposal{}, Dropped: []Dropped{}, Notes: m.seen.notes(m.least),
+		Proposals: []Proposal{}, Dropped: []Dropped{}, Notes: m.seen.notes(m.least), least: m.least,
 	}
 	report.Proposals = append(report.Proposals, m.order(candidates)...)
 	report.Proposals = append(report.Proposals, m.limits()...)

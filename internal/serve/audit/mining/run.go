@@ -74,7 +74,7 @@ func (r *Report) Text() string {
 	case len(r.Proposals) > 0:
 		b.WriteString("# Replayed over all of it, these rules together refuse no call that passed and ask about none.\n")
 	default:
-		b.WriteString("# It supports no rule beyond those that are there.\n")
+		fmt.Fprintf(&b, "# It supports no rule beyond those that are there. A rule needs %s, and has to be more than chance.\n", text.Count(r.least, "session"))
 	}
 	if r.LeftOut > 0 {
 		fmt.Fprintf(&b, "# %s began before the record, and left out.\n", text.Subject(r.LeftOut, "session", "is", "are"))
