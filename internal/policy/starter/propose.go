@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
@@ -128,7 +129,16 @@ func (p *proposal) group(comment string, lines ...string) {
 	p.rules = append(p.rules, statements{comment, lines})
 }
 
-func (p *proposal) claim(format string, args ...any) { p.claims.add(format, args...) }
+// claim adds a claim about names.
+func (p *proposal) claim(format string, names []string) {
+	p.claims.lines = append(p.claims.lines, each(format, names)...)
+}
+
+// budget limits the calls of all these in a session.
+func (p *proposal) budget(comment string, names []string, count int) {
+	p.group(comment, each("limit %s to "+strconv.Itoa(count)+" per session", names)...)
+	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
+}
 
 // reads lets what only reads pass, and stops an agent that repeats itself.
 func (p *proposal) reads(s *server) {
@@ -137,14 +147,13 @@ func (p *proposal) reads(s *server) {
 		return
 	}
 	p.group(fmt.Sprintf("%s: what only reads passes. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
-		fmt.Sprintf("limit %s to %d in a row", list(names), inARow))
+		each("limit %s to "+strconv.Itoa(inARow)+" in a row", names)...)
 }
 
 // changes gives what can be undone a budget, and asks for a look at what is changed.
 func (p *proposal) changes(s *server) {
 	if names := s.of(toolkind.Write, toolkind.Edit); len(names) > 0 {
-		p.group(fmt.Sprintf("%s: changes, with a budget for each session.", text.Escape(s.name)), fmt.Sprintf("limit %s to %d per session", list(names), changes))
-		p.claim("prove at-most %d %s per session", changes, list(names))
+		p.budget(text.Escape(s.name)+": changes, with a budget for each session.", names, changes)
 	}
 	looks := statements{comment: text.Escape(s.name) + ": nothing is changed or removed that was not looked at in this session, under the same name."}
 	for _, t := range s.tools {
@@ -157,7 +166,7 @@ func (p *proposal) changes(s *server) {
 		}
 		looks.add("require %s before %s once with same %s", strings.Join(readers, " or "), t.name, key)
 		if len(readers) == 1 {
-			p.claim("prove never %s before %s once with same %s", t.name, readers[0], key)
+			p.claims.add("prove never %s before %s once with same %s", t.name, readers[0], key)
 		}
 	}
 	if len(looks.lines) > 0 {
@@ -180,13 +189,11 @@ func (p *proposal) asks() {
 	for _, r := range reasons {
 		names := p.of(r.kind)
 		if len(names) > 0 {
-			p.group(r.comment, "require human-approval before "+list(names))
+			p.group(r.comment, each("require human-approval before %s", names)...)
 		}
 		all = append(all, names...)
 	}
-	if len(all) > 0 {
-		p.claim("prove never %s without human-approval", list(all))
-	}
+	p.claim("prove never %s without human-approval", all)
 }
 
 // sends limits what others get, and asks once the session may have read what strangers wrote.
@@ -195,14 +202,13 @@ func (p *proposal) sends() {
 	if len(names) == 0 {
 		return
 	}
-	p.group("Others get what these send: a budget for each session.", fmt.Sprintf("limit %s to %d per session", list(names), sends))
-	p.claim("prove at-most %d %s per session", sends, list(names))
-	if len(outside) == 0 {
-		return
+	p.budget("Others get what these send: a budget for each session.", names, sends)
+	var lines []string
+	for _, after := range groups(outside) {
+		lines = append(lines, each("require human-approval before %s after "+after, names)...)
+		p.claim("prove never %s after "+after+" without human-approval", names)
 	}
-	p.group("Once the session has read what strangers may have written, a person sees what goes out.",
-		fmt.Sprintf("require human-approval before %s after %s", list(names), list(outside)))
-	p.claim("prove never %s after %s without human-approval", list(names), list(outside))
+	p.group("Once the session has read what strangers may have written, a person sees what goes out.", lines...)
 }
 
 // pays limits sums.
@@ -246,8 +252,31 @@ func (p *proposal) secrets() {
 	}
 	group.add("require human-approval before secret-path")
 	p.rules = append(p.rules, group)
-	p.claim("prove never secret-path without human-approval")
+	p.claims.add("prove never secret-path without human-approval")
 }
 
-// list is a list of names as a rule has it.
-func list(names []string) string { return strings.Join(names, ", ") }
+// groups are names as lists of a rule has them: all that are plain words together, and each other
+// one alone, so that a line which check complains about takes no other tool along.
+func groups(names []string) (all []string) {
+	var plain, odd []string
+	for _, n := range names {
+		if strings.HasPrefix(n, `"`) {
+			odd = append(odd, n)
+		} else {
+			plain = append(plain, n)
+		}
+	}
+	if len(plain) > 0 {
+		all = append(all, strings.Join(plain, ", "))
+	}
+	return append(all, odd...)
+}
+
+// each is a line for each group of names, which stand at the %s of its form.
+func each(form string, names []string) (lines []string) {
+	before, after, _ := strings.Cut(form, "%s")
+	for _, group := range groups(names) {
+		lines = append(lines, before+group+after)
+	}
+	return lines
+}

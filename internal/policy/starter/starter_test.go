@@ -162,6 +162,23 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// TestOddNeighbour: a name that check complains about takes no rule about another tool along.
+func TestOddNeighbour(t *testing.T) {
+	c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s } }\ndefault: allow\n"))
+	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete_note"}, {Name: "delete_\n%s"}, {Name: "send_*"}, {Name: "send_mail"}, {Name: "fetch_\x07"}, {Name: "fetch_page"}}, check.Effort{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"require human-approval before delete_note\n", "require human-approval before send_mail after fetch_page\n", "prove never delete_note without human-approval\n"} {
+		if !strings.Contains(plan.Rules, line) {
+			t.Errorf("%s is not there:\n%s\n%s", line, plan.Rules, plan.Left)
+		}
+	}
+	if len(plan.Left) == 0 {
+		t.Error("nothing was left out")
+	}
+}
+
 // TestClient: the file of a client stays as it is.
 func TestClient(t *testing.T) {
 	src := []byte(`{ "mcpServers": { "s": { "command": "./s" } } }`)
