@@ -12,8 +12,8 @@ import (
 )
 
 // NoConfiguration says how to begin where there is no configuration.
-const NoConfiguration = "petrigate init proposes rules for the servers of a configuration; petrigate import CLIENT makes one of those that a client has (petrigate import lists the clients), " +
-	"or write petrigate.yaml with mcpServers"
+const NoConfiguration = "petrigate init proposes rules for the servers of a configuration; petrigate import CLIENT makes one of those that a client has, " +
+	"or write petrigate.yaml with the mcpServers of your client"
 
 // Options say what becomes of a plan.
 type Options struct {
