@@ -386,6 +386,49 @@ func TestPINAtTerminal(t *testing.T) {
 	}
 }
 
+// TestAcceptTool: at a terminal accept shows the change, and takes nothing but a yes.
+func TestAcceptTool(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tools.json")
+	write(t, file, `{"version":1,"tools":[{"server":"prod","tool":"deploy","since":"2026-01-02T03:04:05Z","by":"ann","definition":{"description":"Deploys."}}]}`)
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pins, err := proxy.OpenPins(file, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := openOffice(t, runtimeDir(t), askDeploy, func(p *proxy.Options) { p.Pins = pins })
+	dir := runtimeDir(t)
+	s, err := control.Listen(dir, keeper{o.proxy, pins})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for _, c := range []struct {
+		keys, want string
+		code, left int
+	}{{"n\n", "nothing is accepted", 1, 1}, {"y\n", "prod.deploy is accepted as its server describes it now.", 0, 0}} {
+		p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "tools", "accept", "prod.*")
+		p.expect("- Deploys.")
+		p.expect("Accept this? [y/N] ")
+		p.keys(c.keys)
+		p.expect(c.want)
+		if code, out := p.end(); code != c.code || len(pins.Changes()) != c.left {
+			t.Errorf("exit code %d, %d changes left: %s", code, len(pins.Changes()), out)
+		}
+	}
+}
+
+// A keeper is a proxy with its pins, as a daemon is one.
+type keeper struct {
+	*proxy.Proxy
+	pins *proxy.Pins
+}
+
+func (k keeper) ToolChanges() []proxy.ToolChange { return k.pins.Changes() }
+
+func (k keeper) AcceptTool(tool, hash, actor string) error { return k.pins.Accept(tool, hash, actor) }
+
 // TestMakePIN: a PIN is asked for twice.
 func TestMakePIN(t *testing.T) {
 	for _, c := range []struct {

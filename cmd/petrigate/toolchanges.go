@@ -1,9 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,12 +53,15 @@ func toolsAccept(s stdio) *cobra.Command {
 			return fmt.Errorf("there is no change of %s to accept; petrigate tools diff lists what has changed", text.And(text.EscapeAll(names)))
 		}
 		if !*yes {
-			var shown strings.Builder
-			if err := terminal.PrintToolChanges(&shown, changes); err != nil {
+			if err := terminal.PrintToolChanges(s.out, changes); err != nil {
 				return err
 			}
-			if err := terminal.Confirm(c.Context(), s.in, s.out, shown.String()); err != nil {
+			agreed, err := terminal.Agree(c.Context(), s.in, s.out, "Accept this?")
+			if err != nil {
 				return err
+			}
+			if !agreed {
+				return errors.New("nothing is accepted")
 			}
 		}
 		for _, o := range found {
