@@ -1,0 +1,165 @@
+package splice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// named adds the name of an entry that is in a list.
+func (o Object) named(at Place, name string) Object {
+	if at.Named == "" {
+		return o
+	}
+	return append(Object{{at.Named, name}}, o...)
+}
+
+// plain is an object as it is decoded.
+func plain(v any) any {
+	switch v := v.(type) {
+	case Object:
+		fields := make(map[string]any, len(v))
+		for _, m := range v {
+			fields[m.Key] = plain(m.Value)
+		}
+		return fields
+	case []string:
+		items := make([]any, len(v))
+		for i, s := range v {
+			items[i] = s
+		}
+		return items
+	case int:
+		return json.Number(fmt.Sprint(v))
+	}
+	return v
+}
+
+// quote writes a text in the double quotes that JSON, TOML and YAML have in common.
+func quote(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // of a text there is no error
+	text := strings.TrimSuffix(b.String(), "\n")
+	return strings.NewReplacer("\x7f", `\u007f`, "\u0085", `\u0085`, byteOrderMark, `\ufeff`).Replace(text)
+}
+
+func quoteAll(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = quote(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// A style is how a file is written.
+type style struct {
+	newline string
+	unit    string // of indentation
+	compact bool   // on one line
+}
+
+// asJSON writes an object behind an indentation.
+func (o Object) asJSON(s style, indent string) string {
+	if len(o) == 0 {
+		return "{}"
+	}
+	inner, separator, end := s.newline+indent+s.unit, ",", s.newline+indent
+	if s.compact {
+		inner, separator, end = "", ", ", ""
+	}
+	parts := make([]string, len(o))
+	for i, m := range o {
+		parts[i] = inner + quote(m.Key) + ": " + jsonValue(m.Value, s, indent+s.unit)
+	}
+	return "{" + strings.Join(parts, separator) + end + "}"
+}
+
+func jsonValue(v any, s style, indent string) string {
+	switch v := v.(type) {
+	case Object:
+		return v.asJSON(s, indent)
+	case []string:
+		return quoteAll(v)
+	case string:
+		return quote(v)
+	}
+	return fmt.Sprint(v)
+}
+
+var (
+	bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	// plainKey is a key that YAML takes for text.
+	plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+)
+
+func tomlKey(key string) string {
+	if bareKey.MatchString(key) {
+		return key
+	}
+	return quote(key)
+}
+
+// asTOML writes an object as a table with a heading.
+func (o Object) asTOML(path []string, newline string) string {
+	keys := make([]string, len(path))
+	for i, key := range path {
+		keys[i] = tomlKey(key)
+	}
+	text := "[" + strings.Join(keys, ".") + "]" + newline
+	for _, m := range o {
+		text += tomlKey(m.Key) + " = " + tomlValue(m.Value) + newline
+	}
+	return text
+}
+
+func tomlValue(v any) string {
+	switch v := v.(type) {
+	case Object:
+		parts := make([]string, len(v))
+		for i, m := range v {
+			parts[i] = tomlKey(m.Key) + " = " + tomlValue(m.Value)
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case []string:
+		return quoteAll(v)
+	case string:
+		return quote(v)
+	}
+	return fmt.Sprint(v)
+}
+
+func yamlKey(key string) string {
+	words := []string{"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+	if plainKey.MatchString(key) && !slices.Contains(words, strings.ToLower(key)) {
+		return key
+	}
+	return quote(key)
+}
+
+// asYAML writes the members of an object, each on lines of its own behind an indentation.
+func (o Object) asYAML(newline, indent string) string {
+	var b strings.Builder
+	for _, m := range o {
+		b.WriteString(indent + yamlKey(m.Key) + ":")
+		switch v := m.Value.(type) {
+		case Object:
+			if len(v) == 0 {
+				b.WriteString(" {}" + newline)
+				continue
+			}
+			b.WriteString(newline + v.asYAML(newline, indent+"  "))
+		case []string:
+			b.WriteString(" " + quoteAll(v) + newline)
+		case string:
+			b.WriteString(" " + quote(v) + newline)
+		default:
+			b.WriteString(" " + fmt.Sprint(v) + newline)
+		}
+	}
+	return b.String()
+}

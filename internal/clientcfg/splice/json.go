@@ -1,0 +1,470 @@
+package splice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/petrigate/petrigate/internal/diag"
+)
+
+// A jsonBody is JSON with every comment and space. An empty file has no root.
+type jsonBody struct {
+	name string
+	text []byte
+	root *hujson.Value
+}
+
+func (*jsonBody) format() Format { return JSON }
+
+// place finds the line and the column in an error of the library.
+var place = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
+
+func parseJSON(name string, text []byte) (body, any, error) {
+	b := &jsonBody{name: name, text: text}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return b, nil, nil
+	}
+	if at := tooDeep(text); at >= 0 {
+		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
+	}
+	root, err := hujson.Parse(bytes.Clone(text))
+	if err != nil {
+		p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not JSON: " + strings.TrimPrefix(err.Error(), "hujson: "), Hint: "correct the file; petrigate edits no file that it cannot read"}
+		if m := place.FindStringSubmatch(err.Error()); m != nil {
+			p.Line, _ = strconv.Atoi(m[1])
+			p.Column, _ = strconv.Atoi(m[2])
+			p.Msg = "this is not JSON: " + m[3]
+		}
+		return nil, nil, diag.List{p}
+	}
+	b.root = &root
+	if err := b.noDuplicates(&root); err != nil {
+		return nil, nil, err
+	}
+	tree, err := decode(root)
+	if err != nil {
+		return nil, nil, diag.List{{File: name, Line: 1, Column: 1, Msg: fmt.Sprintf("this is not JSON: %v", err)}}
+	}
+	if _, ok := tree.(map[string]any); !ok {
+		return nil, nil, problemAt(name, text, root.StartOffset, "the file must be a JSON object, in braces", "correct the file")
+	}
+	return b, tree, nil
+}
+
+// tooDeep returns the offset at which too many brackets are open, or -1.
+func tooDeep(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"' && text[i] != '\n'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			i += comment(text[i:])
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth > maxDepth {
+			return i
+		}
+	}
+	return -1
+}
+
+// comment is the number of bytes that follow the first of a comment.
+func comment(text []byte) int {
+	end, skip := "", 0
+	switch {
+	case bytes.HasPrefix(text, []byte("//")):
+		end = "\n"
+	case bytes.HasPrefix(text, []byte("/*")):
+		end, skip = "*/", 1
+	default:
+		return 0
+	}
+	if at := bytes.Index(text[2:], []byte(end)); at >= 0 {
+		return at + 2 + skip
+	}
+	return len(text) - 1
+}
+
+// decode reads a value without its comments.
+func decode(v hujson.Value) (any, error) {
+	v = v.Clone()
+	v.Standardize()
+	d := json.NewDecoder(bytes.NewReader(v.Pack()))
+	d.UseNumber()
+	var tree any
+	err := d.Decode(&tree)
+	return tree, err
+}
+
+// noDuplicates finds a key that an object has twice.
+func (b *jsonBody) noDuplicates(root *hujson.Value) error {
+	for v := range root.All() {
+		object, ok := v.Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		seen := map[string]int{}
+		for i := range object.Members {
+			key := &object.Members[i].Name
+			name := keyOf(*key)
+			if first, twice := seen[name]; twice {
+				line, _ := position(b.text, first)
+				return problemAt(b.name, b.text, key.StartOffset, fmt.Sprintf("duplicate key %q", name), fmt.Sprintf("the first is in line %d; remove one of them", line))
+			}
+			seen[name] = key.StartOffset
+		}
+	}
+	return nil
+}
+
+func keyOf(v hujson.Value) string {
+	literal, _ := v.Value.(hujson.Literal)
+	var name string
+	_ = json.Unmarshal(literal, &name) // it has been parsed
+	return name
+}
+
+// find returns the object at the end of a path and how deep it is; nil: there is none. The rest of
+// the path is what is missing.
+func (b *jsonBody) find(root *hujson.Value, path []string) (object *hujson.Object, missing []string, err error) {
+	value := root
+	for i, key := range path {
+		object, ok := value.Value.(*hujson.Object)
+		if !ok {
+			return nil, nil, b.wrong(value, path[:i])
+		}
+		next := member(object, key)
+		if next == nil {
+			return object, path[i:], nil
+		}
+		value = next
+	}
+	object, ok := value.Value.(*hujson.Object)
+	if !ok {
+		return nil, nil, b.wrong(value, path)
+	}
+	return object, nil, nil
+}
+
+func (b *jsonBody) wrong(v *hujson.Value, path []string) error {
+	line, column := position(b.text, v.StartOffset)
+	return wrongKind(b.name, line, column, Place{Path: path})
+}
+
+func member(object *hujson.Object, key string) *hujson.Value {
+	for i := range object.Members {
+		if keyOf(object.Members[i].Name) == key {
+			return &object.Members[i].Value
+		}
+	}
+	return nil
+}
+
+func (b *jsonBody) entries(at Place) ([]Entry, error) {
+	if b.root == nil {
+		return nil, nil
+	}
+	object, missing, err := b.find(b.root, at.Path)
+	if err != nil || len(missing) > 0 {
+		return nil, err
+	}
+	var all []Entry
+	for _, m := range object.Members {
+		value, err := decode(m.Value)
+		if err != nil {
+			return nil, err
+		}
+		line, column := position(b.text, m.Name.StartOffset)
+		all = append(all, Entry{keyOf(m.Name), value, line, column})
+	}
+	return all, nil
+}
+
+// A jsonMember is a member of an object, with the spaces and comments in front of it, and a comment
+// behind it on its line.
+type jsonMember struct {
+	hujson.ObjectMember
+	behind hujson.Extra
+}
+
+type jsonSegment = segment[jsonMember]
+
+// segments cuts an object into its members. What stands behind the brace, on its line, is not
+// part of any.
+func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
+	all = make([]jsonSegment, len(object.Members))
+	behind := &head
+	for i, m := range object.Members {
+		*behind, m.Name.BeforeExtra = tail(m.Name.BeforeExtra)
+		all[i] = jsonSegment{keyOf(m.Name), true, jsonMember{ObjectMember: m}}
+		behind = &all[i].text.behind
+	}
+	*behind, object.AfterExtra = tail(object.AfterExtra)
+	return head, all
+}
+
+// tail cuts off a comment that is about what stands in front of it on its line.
+func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
+	end := bytes.IndexByte(extra, '\n')
+	if end < 0 {
+		return nil, extra
+	}
+	comment = bytes.TrimSuffix(extra[:end], []byte("\r"))
+	if !bytes.Contains(comment, []byte("/")) || !slices.Concat(comment, hujson.Extra("\n")).IsValid() {
+		return nil, extra
+	}
+	return comment, extra[len(comment):]
+}
+
+// fill gives an object other members. Whether it has a comma behind the last stays as it is.
+func (b *jsonBody) fill(object *hujson.Object, head hujson.Extra, members []jsonSegment) {
+	trailing := false
+	if n := len(object.Members); n > 0 {
+		trailing = object.Members[n-1].Value.AfterExtra != nil
+	}
+	object.Members = nil
+	behind := head
+	for i, s := range members {
+		m := s.text.ObjectMember
+		m.Name.BeforeExtra = b.follow(behind, m.Name.BeforeExtra)
+		behind = s.text.behind
+		switch extra := m.Value.AfterExtra; {
+		case i < len(members)-1:
+		case trailing && extra == nil:
+			m.Value.AfterExtra = hujson.Extra{}
+		case !trailing && extra != nil:
+			m.Value.AfterExtra = nil
+			behind = slices.Concat(extra, behind)
+		}
+		object.Members = append(object.Members, m)
+	}
+	object.AfterExtra = b.follow(behind, object.AfterExtra)
+}
+
+// follow puts spaces and comments behind a comment, which may need a line end.
+func (b *jsonBody) follow(comment, extra hujson.Extra) hujson.Extra {
+	if bytes.Contains(comment, []byte("//")) && !bytes.HasPrefix(bytes.TrimLeft(extra, " \t\r"), []byte("\n")) {
+		extra = slices.Concat(hujson.Extra(newlineOf(b.text)), extra)
+	}
+	return slices.Concat(comment, extra)
+}
+
+// change replaces the members of an object by others.
+func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
+	head, all := segments(object)
+	b.fill(object, head, to(all))
+}
+
+// drop removes a member of an object.
+func (b *jsonBody) drop(object *hujson.Object, name string) {
+	b.change(object, func(all []jsonSegment) []jsonSegment { return replaced(all, []string{name}, nil, 0) })
+}
+
+// clone is a tree that can be changed.
+func (b *jsonBody) clone() hujson.Value {
+	root, err := hujson.Parse(bytes.Clone(b.text))
+	if err != nil {
+		panic(err) // it has been parsed before
+	}
+	return root
+}
+
+func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error) {
+	s := b.style()
+	if b.root == nil {
+		return []byte(nested(at.Path, add).asJSON(s, "") + s.newline), nil
+	}
+	root := b.clone()
+	object, missing, err := b.find(&root, at.Path)
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		if len(add) == 0 {
+			return root.Pack(), nil
+		}
+		add = []New{{missing[0], nested(missing[1:], add)}}
+	}
+	depth := len(at.Path) - len(missing) + 1
+	more := make([]jsonSegment, len(add))
+	for i, n := range add {
+		more[i] = newMember(object, n, s, depth)
+	}
+	if len(object.Members) == 0 && len(more) > 0 && !s.compact {
+		object.AfterExtra = append(object.AfterExtra, s.newline+strings.Repeat(s.unit, depth-1)...)
+	}
+	b.change(object, func(all []jsonSegment) []jsonSegment { return replaced(all, remove, more, len(all)) })
+	return root.Pack(), nil
+}
+
+// nested is an object in which a path leads to new entries.
+func nested(path []string, add []New) Object {
+	if len(path) > 0 {
+		return Object{{path[0], nested(path[1:], add)}}
+	}
+	inner := Object{}
+	for _, n := range add {
+		inner = append(inner, Member{n.Name, n.Value})
+	}
+	return inner
+}
+
+// newMember writes an entry as its neighbours are written.
+func newMember(object *hujson.Object, n New, s style, depth int) jsonSegment {
+	front := s.newline + strings.Repeat(s.unit, depth)
+	if len(object.Members) > 0 {
+		front = spaces(object.Members[len(object.Members)-1].Name.BeforeExtra)
+		s.compact = s.compact || !strings.Contains(front, "\n")
+	} else if s.compact {
+		front = ""
+	}
+	indent := front[strings.LastIndexByte(front, '\n')+1:]
+	value := hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Literal(n.Value.asJSON(s, indent))}
+	name := hujson.Value{BeforeExtra: hujson.Extra(front), Value: hujson.Literal(quote(n.Name))}
+	return jsonSegment{n.Name, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
+}
+
+// spaces are the last line end and the indentation of what stands in front of a value.
+func spaces(extra hujson.Extra) string {
+	text := string(extra)
+	end := strings.TrimRight(text, " \t")
+	indent := text[len(end):]
+	switch {
+	case strings.HasSuffix(end, "\r\n"):
+		return "\r\n" + indent
+	case strings.HasSuffix(end, "\n"):
+		return "\n" + indent
+	}
+	return indent
+}
+
+// style finds out how the file is written.
+func (b *jsonBody) style() style {
+	s := style{newline: newlineOf(b.text), unit: "  "}
+	if b.root == nil {
+		return s
+	}
+	object, _ := b.root.Value.(*hujson.Object)
+	if len(object.Members) == 0 {
+		return s
+	}
+	front := spaces(object.Members[0].Name.BeforeExtra)
+	s.compact = !strings.Contains(string(object.Members[0].Name.BeforeExtra), "\n")
+	if indent := strings.TrimLeft(front, "\r\n"); indent != "" {
+		s.unit = indent
+	}
+	return s
+}
+
+func newlineOf(text []byte) string {
+	if bytes.Contains(text, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {
+	was := old.(*jsonBody)
+	if b.root == nil || was.root == nil {
+		return b.replace(at, []string{ours}, nil)
+	}
+	before := was.clone()
+	source, gone, err := was.find(&before, at.Path)
+	if err != nil {
+		return nil, err
+	}
+	root := b.clone()
+	object, missing, err := b.find(&root, at.Path)
+	if err != nil {
+		return nil, err
+	}
+	if len(gone) > 0 { // connect has made the place
+		b.drop(object, ours)
+		depth := len(at.Path) - len(gone)
+		b.prune(&root, at.Path, depth)
+		if left, _, err := b.find(&root, at.Path[:depth]); err == nil && len(left.Members) == 0 {
+			left.AfterExtra = source.AfterExtra
+		}
+		return root.Pack(), nil
+	}
+	if len(missing) > 0 { // somebody has removed the place: it comes back as it was
+		return b.bringBack(&root, was, at, missing, names)
+	}
+	_, theirs := segments(source)
+	empty := len(object.Members) == 0
+	b.change(object, func(all []jsonSegment) []jsonSegment {
+		next := restored(all, theirs, names, ours, anywhere)
+		if empty || len(next) == 0 {
+			object.AfterExtra = source.AfterExtra
+		}
+		return next
+	})
+	return root.Pack(), nil
+}
+
+// bringBack puts the part of an old file that leads to entries into a file without the place.
+func (b *jsonBody) bringBack(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
+	if len(names) == 0 {
+		return root.Pack(), nil
+	}
+	source := was.clone()
+	entries, _, err := was.find(&source, at.Path)
+	if err != nil {
+		return nil, err
+	}
+	was.change(entries, func(all []jsonSegment) []jsonSegment {
+		return slices.DeleteFunc(all, func(s jsonSegment) bool { return !slices.Contains(names, s.name) })
+	})
+	depth := len(at.Path) - len(missing)
+	from, _, err := was.find(&source, at.Path[:depth])
+	if err != nil {
+		return nil, err
+	}
+	to, _, err := b.find(root, at.Path[:depth])
+	if err != nil {
+		return nil, err
+	}
+	_, theirs := segments(from)
+	b.change(to, func(all []jsonSegment) []jsonSegment { return restored(all, theirs, missing[:1], "", anywhere) })
+	return root.Pack(), nil
+}
+
+// prune removes objects on a path that are empty, from the end of it down to a depth.
+func (b *jsonBody) prune(root *hujson.Value, path []string, depth int) {
+	for i := len(path) - 1; i >= depth; i-- {
+		parent, value := root, (*hujson.Value)(nil)
+		for _, key := range path[:i] {
+			object, ok := parent.Value.(*hujson.Object)
+			if !ok || member(object, key) == nil {
+				return
+			}
+			parent = member(object, key)
+		}
+		object, ok := parent.Value.(*hujson.Object)
+		if ok {
+			value = member(object, path[i])
+		}
+		if value == nil {
+			continue
+		}
+		if inner, ok := value.Value.(*hujson.Object); !ok || len(inner.Members) > 0 {
+			return
+		}
+		b.drop(object, path[i])
+	}
+}

@@ -1,0 +1,116 @@
+package splice
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// A lineSegment is a run of whole lines.
+type lineSegment = segment[[]byte]
+
+// A run are lines of a file that belong together, from and to counted from 0, without to.
+type run struct {
+	name     string
+	entry    bool
+	from, to int
+}
+
+// lineStarts are the offsets at which lines begin, and the end of the text.
+func lineStarts(text []byte) []int {
+	starts := []int{0}
+	for i, c := range text {
+		if c == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	if starts[len(starts)-1] != len(text) {
+		starts = append(starts, len(text))
+	}
+	return starts
+}
+
+// cut cuts a text into segments: the runs, which are in order, and what is between them. A
+// run takes the comment directly above it along, and the empty lines above that.
+func cut(text []byte, runs []run) []lineSegment {
+	starts := lineStarts(text)
+	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
+	var all []lineSegment
+	at := 0
+	for _, r := range runs {
+		from := r.from
+		if r.entry {
+			from = withComment(text, starts, at, r.from)
+		}
+		if from > at {
+			all = append(all, lineSegment{text: piece(at, from)})
+		}
+		all = append(all, lineSegment{r.name, r.entry, piece(from, r.to)})
+		at = r.to
+	}
+	if end := len(starts) - 1; at < end {
+		all = append(all, lineSegment{text: piece(at, end)})
+	}
+	return all
+}
+
+// withComment goes up from a line over the comment directly above it, and over empty lines. A
+// comment at the head of the file is about the file.
+func withComment(text []byte, starts []int, least, from int) int {
+	line := func(i int) string { return strings.TrimSpace(string(text[starts[i]:starts[i+1]])) }
+	at := from
+	for at > least && strings.HasPrefix(line(at-1), "#") {
+		at--
+	}
+	if at == 0 {
+		at = from
+	}
+	for at > least && line(at-1) == "" {
+		at--
+	}
+	return at
+}
+
+// trimmed moves the end of a run up, over empty lines and over comments for which other holds.
+func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
+	for to > from+1 {
+		line := string(text[starts[to-1]:starts[to]])
+		if strings.TrimSpace(line) != "" && !(strings.HasPrefix(strings.TrimSpace(line), "#") && other(line)) {
+			break
+		}
+		to--
+	}
+	return to
+}
+
+// join puts segments together. Each but the last ends with a line end.
+func join(all []lineSegment, newline string) []byte {
+	var b bytes.Buffer
+	for _, s := range all {
+		if n := b.Len(); n > 0 && len(s.text) > 0 && b.Bytes()[n-1] != '\n' {
+			b.WriteString(newline)
+		}
+		b.Write(s.text)
+	}
+	return b.Bytes()
+}
+
+// emptyAbove are the empty lines at the beginning of the first of some entries.
+func emptyAbove(all []lineSegment, names []string) string {
+	for _, s := range all {
+		if s.entry && slices.Contains(names, s.name) {
+			rest := strings.TrimLeft(string(s.text), " \t\r\n")
+			front := string(s.text[:len(s.text)-len(rest)])
+			return front[:strings.LastIndexByte(front, '\n')+1]
+		}
+	}
+	return ""
+}
+
+// lastWithoutEnd removes the line end of a text if the file had none at its end.
+func lastWithoutEnd(text, before []byte, newline string) []byte {
+	if len(before) > 0 && before[len(before)-1] != '\n' {
+		return bytes.TrimSuffix(text, []byte(newline))
+	}
+	return text
+}

@@ -1,0 +1,260 @@
+package splice
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/petrigate/petrigate/internal/diag"
+)
+
+// A tomlBody is TOML with the lines of each table and key.
+type tomlBody struct {
+	name  string
+	text  []byte
+	tree  map[string]any
+	parts []tomlPart
+}
+
+func (*tomlBody) format() Format { return TOML }
+
+// A tomlPart is a heading, or a key with its value.
+type tomlPart struct {
+	table    bool
+	path     []string // from the root
+	from, to int      // lines
+	column   int
+}
+
+func parseTOML(name string, text []byte) (body, any, error) {
+	b := &tomlBody{name: name, text: text, tree: map[string]any{}}
+	if at := tooDeep(text); at >= 0 { // strings and comments of TOML are a little different: it counts too much at worst
+		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
+	}
+	if err := toml.Unmarshal(text, &b.tree); err != nil {
+		p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not TOML: " + strings.TrimPrefix(err.Error(), "toml: "), Hint: "correct the file; petrigate edits no file that it cannot read"}
+		var bad *toml.DecodeError
+		if errors.As(err, &bad) {
+			p.Line, p.Column = bad.Position()
+		}
+		return nil, nil, diag.List{p}
+	}
+	if err := b.read(); err != nil {
+		return nil, nil, diag.List{{File: name, Line: 1, Column: 1, Msg: fmt.Sprintf("this is not TOML: %v", err)}}
+	}
+	return b, b.tree, nil
+}
+
+// read finds the lines of all headings and keys.
+func (b *tomlBody) read() error {
+	starts := lineStarts(b.text)
+	p := &unstable.Parser{KeepComments: true}
+	p.Reset(b.text)
+	var table []string
+	var ends []int // where an expression or a comment begins on a line of its own
+	for p.NextExpression() {
+		e := p.Expression()
+		offset, path := begin(p, e)
+		line, column := position(b.text, offset)
+		ownLine := strings.TrimLeft(string(b.text[starts[line-1]:offset]), " \t[") == ""
+		if ownLine {
+			ends = append(ends, line-1)
+		}
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			table = path
+			b.parts = append(b.parts, tomlPart{table: true, path: path, from: line - 1, column: column})
+		case unstable.KeyValue:
+			b.parts = append(b.parts, tomlPart{path: slices.Concat(table, path), from: line - 1, column: column})
+		}
+	}
+	if err := p.Error(); err != nil {
+		return err
+	}
+	for i := range b.parts {
+		to := len(starts) - 1
+		if at := slices.IndexFunc(ends, func(line int) bool { return line > b.parts[i].from }); at >= 0 {
+			to = ends[at]
+		}
+		b.parts[i].to = trimmed(b.text, starts, b.parts[i].from, to, func(string) bool { return true })
+	}
+	return nil
+}
+
+// begin returns the offset of an expression, and its key.
+func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
+	if e.Kind == unstable.Comment {
+		return int(p.Range(e.Data).Offset), nil
+	}
+	offset = -1
+	for it := e.Key(); it.Next(); {
+		n := it.Node()
+		if offset < 0 {
+			offset = int(n.Raw.Offset)
+		}
+		path = append(path, string(n.Data))
+	}
+	return max(offset, 0), path
+}
+
+// below is what of a path is behind another; ok is false where it is no part of it.
+func below(path, of []string) (rest []string, ok bool) {
+	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
+		return nil, false
+	}
+	return path[len(of):], true
+}
+
+// runs groups the parts: those of one entry that follow each other, each other table with its
+// keys, and the keys of the table of the place one by one.
+func (b *tomlBody) runs(at Place) (all []run) {
+	for _, part := range b.parts {
+		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
+		rest, isEntry := below(part.path, at.Path)
+		if isEntry {
+			next.name, next.entry = rest[0], true
+		}
+		n := len(all) - 1
+		switch {
+		case n >= 0 && isEntry && all[n].entry && all[n].name == next.name,
+			n >= 0 && !isEntry && !part.table && !all[n].entry:
+			all[n].to = part.to
+		default:
+			all = append(all, next)
+		}
+	}
+	return all
+}
+
+func (b *tomlBody) entries(at Place) ([]Entry, error) {
+	found, exists := lookup(b.tree, at.Path)
+	if !exists {
+		return nil, nil
+	}
+	fields, ok := found.(map[string]any)
+	if !ok || b.inline(at) != nil {
+		p := b.inline(at)
+		if p == nil {
+			p = &b.parts[max(0, slices.IndexFunc(b.parts, func(p tomlPart) bool { return slices.Equal(p.path, at.Path) }))]
+		}
+		return nil, wrongTable(b.name, p.from+1, p.column, at, ok)
+	}
+	var all []Entry
+	seen := map[string]bool{}
+	for _, part := range b.parts {
+		rest, ok := below(part.path, at.Path)
+		if !ok || seen[rest[0]] {
+			continue
+		}
+		seen[rest[0]] = true
+		value, err := normal(fields[rest[0]])
+		if err != nil {
+			return nil, diag.List{{File: b.name, Line: part.from + 1, Column: part.column, Msg: fmt.Sprintf("the value of %q cannot be read: %v", rest[0], err)}}
+		}
+		all = append(all, Entry{rest[0], value, part.from + 1, part.column})
+	}
+	return all, nil
+}
+
+func wrongTable(name string, line, column int, at Place, table bool) error {
+	if table {
+		return diag.List{{File: name, Line: line, Column: column, Msg: fmt.Sprintf("%q is written in braces, which petrigate does not edit", at), Hint: fmt.Sprintf("write a table for each server: [%s.NAME]", at)}}
+	}
+	return wrongKind(name, line, column, at)
+}
+
+func lookup(tree map[string]any, path []string) (any, bool) {
+	var value any = tree
+	for _, key := range path {
+		fields, _ := value.(map[string]any)
+		next, ok := fields[key]
+		if !ok {
+			return nil, false
+		}
+		value = next
+	}
+	return value, true
+}
+
+// inline is the key whose value has the place in it; nil: there is none.
+func (b *tomlBody) inline(at Place) *tomlPart {
+	for i, part := range b.parts {
+		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
+			return &b.parts[i]
+		}
+	}
+	return nil
+}
+
+// normal is a value as JSON has it.
+func normal(v any) (any, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var value any
+	err = d.Decode(&value)
+	return value, err
+}
+
+func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error) {
+	if _, err := b.entries(at); err != nil {
+		return nil, err
+	}
+	newline := newlineOf(b.text)
+	all := cut(b.text, b.runs(at))
+	front, end := emptyAbove(all, remove), len(all)
+	if !slices.ContainsFunc(all, func(s lineSegment) bool { return s.entry && slices.Contains(remove, s.name) }) && len(b.text) > 0 {
+		front = newline
+	}
+	var more []lineSegment
+	for _, n := range add {
+		text := n.Value.asTOML(slices.Concat(at.Path, []string{n.Name}), newline)
+		more = append(more, lineSegment{n.Name, true, []byte(front + text)})
+		front = newline
+	}
+	next := replaced(all, remove, more, end)
+	if b.captures(next, more) {
+		next = append(replaced(all, remove, nil, end), more...)
+	}
+	return lastWithoutEnd(join(next, newline), b.text, newline), nil
+}
+
+// captures reports whether keys follow a new table that were those of another.
+func (b *tomlBody) captures(all, more []lineSegment) bool {
+	if len(more) == 0 {
+		return false
+	}
+	at := last(all, more[len(more)-1])
+	for _, s := range all[at+1:] {
+		if !onlyComments(s.text) {
+			return !isTable(s.text)
+		}
+	}
+	return false
+}
+
+// isTable reports whether a text begins with a heading. Keys belong to the heading above them.
+func isTable(text []byte) bool {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return line[0] == '['
+		}
+	}
+	return false
+}
+
+func (b *tomlBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {
+	was := old.(*tomlBody)
+	next := restored(cut(b.text, b.runs(at)), cut(was.text, was.runs(at)), names, ours, isTable)
+	newline := newlineOf(b.text)
+	return lastWithoutEnd(join(next, newline), b.text, newline), nil
+}

@@ -1,0 +1,314 @@
+package splice
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
+)
+
+// A yamlBody is YAML in which mappings have a line for each key. An empty file has no root.
+type yamlBody struct {
+	name string
+	text []byte
+	tree map[string]any
+	root *ast.MappingNode
+}
+
+func (*yamlBody) format() Format { return YAML }
+
+func parseYAML(name string, text []byte) (b body, tree any, err error) {
+	defer func() {
+		if recover() != nil { // of the library
+			b, tree, err = nil, nil, diag.List{{File: name, Line: 1, Column: 1, Msg: "this is not YAML", Hint: "correct the file"}}
+		}
+	}()
+	y := &yamlBody{name: name, text: text, tree: map[string]any{}}
+	if onlyComments(text) {
+		return y, nil, nil
+	}
+	// The reader of configurations has the bounds that the library lacks.
+	if err := config.ReadDocument(name, text, "the file").Err(); err != nil {
+		return nil, nil, err
+	}
+	unix := strings.ReplaceAll(string(text), "\r\n", "\n")
+	file, err := parser.ParseBytes([]byte(unix), 0)
+	if err != nil {
+		return nil, nil, yamlProblem(name, err)
+	}
+	for _, doc := range file.Docs {
+		if doc.Body != nil {
+			y.root = mapping(doc.Body)
+		}
+	}
+	if y.root == nil || y.root.IsFlowStyle {
+		return nil, nil, diag.List{{File: name, Line: 1, Column: 1, Msg: "the file must be a mapping, with a key on each line", Hint: "correct the file"}}
+	}
+	if err := yaml.Unmarshal([]byte(unix), &y.tree); err != nil {
+		return nil, nil, yamlProblem(name, err)
+	}
+	return y, y.tree, nil
+}
+
+// onlyComments reports whether a text has comments at most.
+func onlyComments(text []byte) bool {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+func yamlProblem(name string, err error) diag.List {
+	p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not YAML", Hint: "correct the file; petrigate edits no file that it cannot read"}
+	var bad yaml.Error
+	if errors.As(err, &bad) {
+		p.Msg += ": " + bad.GetMessage()
+		p.Line, p.Column = tokenPlace(bad.GetToken())
+	}
+	return diag.List{p}
+}
+
+func tokenPlace(tk *token.Token) (line, column int) {
+	if tk == nil || tk.Position == nil {
+		return 1, 1
+	}
+	return tk.Position.Line, tk.Position.Column
+}
+
+// mapping is a node as a mapping; nil: it is none.
+func mapping(n ast.Node) *ast.MappingNode {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n
+	case *ast.MappingValueNode:
+		return &ast.MappingNode{Values: []*ast.MappingValueNode{n}, IsFlowStyle: n.IsFlowStyle}
+	}
+	return nil
+}
+
+// A yamlPlace is where the entries of a YAML file are.
+type yamlPlace struct {
+	key      *ast.MappingValueNode // nil: there is none
+	empty    bool                  // nothing, {} or []
+	from, to int                   // the lines of the key and its value
+	starts   []yamlStart
+}
+
+// A yamlStart is where an entry begins.
+type yamlStart struct {
+	name         string
+	line, column int // from 0; from 1
+}
+
+// find finds the entries at a place, which is one key of the file.
+func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
+	if b.root == nil {
+		return p, nil
+	}
+	lines := lineStarts(b.text)
+	p.to = len(lines) - 1
+	for i, v := range b.root.Values {
+		if v.Key.GetToken().Value != at.Path[0] {
+			continue
+		}
+		p.key = v
+		line, column := tokenPlace(v.Key.GetToken())
+		p.from = line - 1
+		if i+1 < len(b.root.Values) {
+			next, _ := tokenPlace(b.root.Values[i+1].Key.GetToken())
+			p.to = next - 1
+		}
+		outside := func(line string) bool { return len(line)-len(strings.TrimLeft(line, " ")) < column }
+		p.to = trimmed(b.text, lines, p.from, p.to, outside)
+	}
+	if p.key == nil {
+		return p, nil
+	}
+	return p, b.starts(at, &p)
+}
+
+// starts finds where the entries begin.
+func (b *yamlBody) starts(at Place, p *yamlPlace) error {
+	line, column := tokenPlace(p.key.Key.GetToken())
+	switch v := p.key.Value.(type) {
+	case *ast.NullNode:
+		p.empty = true
+		return nil
+	case *ast.SequenceNode:
+		if at.Named == "" {
+			break
+		}
+		if p.empty = len(v.Values) == 0; p.empty {
+			return nil
+		}
+		if v.IsFlowStyle {
+			return b.inBrackets(at, line, column)
+		}
+		for i, entry := range v.Entries {
+			line, column := tokenPlace(entry.Start)
+			fields, _ := b.tree[at.Path[0]].([]any)
+			p.starts = append(p.starts, yamlStart{nameIn(fields[i], at.Named), line - 1, column})
+		}
+		return nil
+	default:
+		m := mapping(v)
+		if m == nil || at.Named != "" {
+			break
+		}
+		if p.empty = len(m.Values) == 0; p.empty {
+			return nil
+		}
+		if m.IsFlowStyle {
+			return b.inBrackets(at, line, column)
+		}
+		for _, entry := range m.Values {
+			line, column := tokenPlace(entry.Key.GetToken())
+			p.starts = append(p.starts, yamlStart{entry.Key.GetToken().Value, line - 1, column})
+		}
+		return nil
+	}
+	return wrongKind(b.name, line, column, at)
+}
+
+func (b *yamlBody) inBrackets(at Place, line, column int) error {
+	return diag.List{{File: b.name, Line: line, Column: column, Msg: fmt.Sprintf("%q is written in brackets, which petrigate does not edit", at), Hint: "write each server on lines of its own"}}
+}
+
+func (b *yamlBody) entries(at Place) ([]Entry, error) {
+	p, err := b.find(at)
+	if err != nil {
+		return nil, err
+	}
+	var all []Entry
+	for i, s := range p.starts {
+		var v any
+		switch t := b.tree[at.Path[0]].(type) {
+		case map[string]any:
+			v = t[s.name]
+		case []any:
+			v = t[i]
+		}
+		if v, err = normal(v); err != nil {
+			return nil, diag.List{{File: b.name, Line: s.line + 1, Column: s.column, Msg: fmt.Sprintf("the value of %q cannot be read: %v", s.name, err)}}
+		}
+		all = append(all, Entry{s.name, v, s.line + 1, s.column})
+	}
+	return all, nil
+}
+
+// runs are the lines of the key of the place, and of each entry.
+func (b *yamlBody) runs(p yamlPlace) []run {
+	if p.key == nil {
+		return nil
+	}
+	all := []run{{name: "key", from: p.from, to: p.from + 1}}
+	lines := lineStarts(b.text)
+	for i, s := range p.starts {
+		to := p.to
+		if i+1 < len(p.starts) {
+			to = p.starts[i+1].line
+		}
+		outside := func(line string) bool { return len(line)-len(strings.TrimLeft(line, " ")) < s.column }
+		all = append(all, run{s.name, true, s.line, trimmed(b.text, lines, s.line, to, outside)})
+	}
+	return all
+}
+
+func (b *yamlBody) replace(at Place, remove []string, add []New) ([]byte, error) {
+	p, err := b.find(at)
+	if err != nil {
+		return nil, err
+	}
+	newline := newlineOf(b.text)
+	all := cut(b.text, b.runs(p))
+	key := slices.IndexFunc(all, func(s lineSegment) bool { return s.name == "key" && !s.entry })
+	if key < 0 || p.empty {
+		return b.created(at, add, all, key, newline), nil
+	}
+	indent := strings.Repeat(" ", p.starts[0].column-1)
+	more := make([]lineSegment, len(add))
+	for i, n := range add {
+		more[i] = newLines(at, n, newline, indent)
+		if i == 0 {
+			more[i].text = append([]byte(emptyAbove(all, remove)), more[i].text...)
+		}
+	}
+	end := last(all, lineSegment{name: p.starts[len(p.starts)-1].name, entry: true}) + 1
+	next := replaced(all, remove, more, end)
+	if len(add) == 0 && !slices.ContainsFunc(next, func(s lineSegment) bool { return s.entry }) {
+		next[key].text = []byte(strings.TrimRight(string(next[key].text), "\r\n") + " " + nothing(at) + newline)
+	}
+	return lastWithoutEnd(join(next, newline), b.text, newline), nil
+}
+
+// nothing is how an empty place is written.
+func nothing(at Place) string {
+	if at.Named != "" {
+		return "[]"
+	}
+	return "{}"
+}
+
+// created writes the key of the place, in place of an empty one or at the end of the file.
+func (b *yamlBody) created(at Place, add []New, all []lineSegment, key int, newline string) []byte {
+	if len(add) == 0 {
+		return b.text
+	}
+	text := []byte(yamlKey(at.Path[0]) + ":" + newline)
+	for _, n := range add {
+		text = append(text, newLines(at, n, newline, "  ").text...)
+	}
+	if key >= 0 {
+		all[key].text = text
+	} else {
+		all = append(all, lineSegment{text: text})
+	}
+	return lastWithoutEnd(join(all, newline), b.text, newline)
+}
+
+// newLines writes an entry behind an indentation.
+func newLines(at Place, n New, newline, indent string) lineSegment {
+	if at.Named == "" {
+		return lineSegment{n.Name, true, []byte(Object{{n.Name, n.Value}}.asYAML(newline, indent))}
+	}
+	text := n.Value.named(at, n.Name).asYAML(newline, indent+"  ")
+	return lineSegment{n.Name, true, []byte(indent + "- " + strings.TrimPrefix(text, indent+"  "))}
+}
+
+func (b *yamlBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {
+	was := old.(*yamlBody)
+	before, err := was.find(at)
+	if err != nil {
+		return nil, err
+	}
+	now, err := b.find(at)
+	if err != nil {
+		return nil, err
+	}
+	newline := newlineOf(b.text)
+	all, source := cut(b.text, b.runs(now)), cut(was.text, was.runs(before))
+	next := restored(all, source, names, ours, anywhere)
+	left := slices.ContainsFunc(next, func(s lineSegment) bool { return s.entry })
+	key := slices.IndexFunc(next, func(s lineSegment) bool { return s.name == "key" && !s.entry })
+	from := slices.IndexFunc(source, func(s lineSegment) bool { return s.name == "key" && !s.entry })
+	switch {
+	case key >= 0 && !left && from < 0: // connect has made the key
+		next = slices.Delete(next, key, key+1)
+	case key >= 0 && !left, key >= 0 && now.empty:
+		next[key].text = source[max(from, 0)].text
+	case key < 0 && left: // somebody has removed the key
+		at := slices.IndexFunc(next, func(s lineSegment) bool { return s.entry })
+		next = slices.Insert(next, at, lineSegment{text: source[max(from, 0)].text})
+	}
+	return lastWithoutEnd(join(next, newline), b.text, newline), nil
+}
