@@ -53,8 +53,8 @@ func Lookup(o Options) (string, error) {
 	if o.WorkDir {
 		places = append(places, fileName)
 	}
-	if dir := o.userDir(); dir != "" {
-		places = append(places, filepath.Join(dir, "petrigate", fileName))
+	if file := UserFile(o); file != "" {
+		places = append(places, file)
 	}
 	for _, place := range places {
 		// A file that cannot be looked at is still the one that is meant.
@@ -63,6 +63,15 @@ func Lookup(o Options) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%w: --config and PETRIGATE_CONFIG are not set, looked for %s", ErrNotFound, strings.Join(places, ", "))
+}
+
+// UserFile returns the file of the user, which [Lookup] finds where no other is named; "": no place
+// for it is known.
+func UserFile(o Options) string {
+	if dir := o.userDir(); dir != "" {
+		return filepath.Join(dir, "petrigate", fileName)
+	}
+	return ""
 }
 
 // userDir returns the XDG configuration directory, or "" if it is not known.

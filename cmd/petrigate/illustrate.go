@@ -22,6 +22,13 @@ petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
 petrigate serve --config petrigate.yaml --session nightly
 petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder
 petrigate wrap --rules safety.rules --deny --audit audit.jsonl --url https://mcp.example.com/mcp
+petrigate import claude-desktop
+petrigate import vscode --file .vscode/mcp.json --config petrigate.yaml --only github
+petrigate connect --list
+petrigate connect claude-desktop
+petrigate connect cursor --config petrigate.yaml --yes
+petrigate connect codex --url http://127.0.0.1:7777/mcp
+petrigate disconnect claude-desktop
 petrigate init
 petrigate init --yes --config petrigate.yaml
 petrigate suggest

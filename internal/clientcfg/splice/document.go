@@ -173,7 +173,7 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	}
 	return d.verified(text, at, gone, func(next *Document) error {
 		for _, n := range add {
-			if !next.has(at, n) {
+			if !next.Has(at, n) {
 				return fmt.Errorf("the entry %q would not be read back as it was written", n.Name)
 			}
 		}
@@ -295,10 +295,10 @@ func (d *Document) values(at Place) map[string]any {
 	return all
 }
 
-// has reports whether a new entry is there as it was meant.
-func (d *Document) has(at Place, n New) bool {
+// Has reports whether a new entry is there as it was meant.
+func (d *Document) Has(at Place, n New) bool {
 	got, ok := d.values(at)[n.Name]
-	return ok && reflect.DeepEqual(got, plain(n.Value.named(at, n.Name)))
+	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))
 }
 
 // lacks is an error where an entry that had to go is still there.

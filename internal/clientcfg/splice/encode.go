@@ -17,13 +17,16 @@ func (o Object) named(at Place, name string) Object {
 	return append(Object{{at.Named, name}}, o...)
 }
 
-// plain is an object as it is decoded.
-func plain(v any) any {
+// YAML writes the members of an object, each on lines of its own.
+func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
+
+// Plain is an object as it is decoded.
+func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:
 		fields := make(map[string]any, len(v))
 		for _, m := range v {
-			fields[m.Key] = plain(m.Value)
+			fields[m.Key] = Plain(m.Value)
 		}
 		return fields
 	case []string:

@@ -18,8 +18,8 @@ func RuntimeDir() string {
 	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))
 }
 
-// stateDir is the folder of what outlives a process: tokens.
-func stateDir() (string, error) {
+// StateDir is the folder of what outlives a process: tokens, what was kept of files of clients.
+func StateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "petrigate"), nil
 	}

@@ -59,7 +59,7 @@ func OAuthServer(s config.Server) oauth.Server {
 
 // TokenStore is where the tokens of a server are kept.
 func TokenStore(s config.Server) (*oauth.Store, error) {
-	dir, err := stateDir()
+	dir, err := StateDir()
 	if err != nil {
 		return nil, err
 	}

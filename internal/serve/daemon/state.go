@@ -37,7 +37,7 @@ func StatePath(c *config.Config) (string, error) {
 
 // stateFile is a place for a configuration's file of that kind, in the directory of state.
 func stateFile(c *config.Config, kind string) (string, error) {
-	dir, err := stateDir()
+	dir, err := StateDir()
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ const leastToken = 16
 func loadTokens(w io.Writer, l config.Listen, endpoint string) (tokens, error) {
 	path := l.TokenFile
 	if path == "" {
-		dir, err := stateDir()
+		dir, err := StateDir()
 		if err != nil {
 			return tokens{}, fmt.Errorf("%w, or listen.tokenFile", err)
 		}

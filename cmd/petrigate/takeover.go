@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/takeover"
+)
+
+// deskFlags are those that the verbs about files of clients share.
+type deskFlags struct {
+	file       string
+	yes, force bool
+}
+
+func (f *deskFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.file, "file", "", "look at this `file` instead of the usual one of the client")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without a question")
+}
+
+// desk is what the flows need of this machine.
+func (f *deskFlags) desk(s stdio) (*takeover.Desk, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("looking for the home directory: %w", err)
+	}
+	state, err := daemon.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	d := &takeover.Desk{
+		System: clientcfg.System{OS: runtime.GOOS, Home: home, Env: os.LookupEnv},
+		State:  filepath.Join(state, "clients"), Out: s.out, Running: clientcfg.Running, Yes: f.yes, Force: f.force,
+	}
+	if isTerminal(s.in) && isTerminal(s.out) {
+		d.Ask = func(question string) (bool, error) {
+			_, _ = fmt.Fprintf(s.out, "%s [y/N] ", question)
+			answer, err := bufio.NewReader(s.in).ReadString('\n')
+			if err != nil {
+				return false, errors.New("nothing was written: no answer was given")
+			}
+			return strings.EqualFold(strings.TrimSpace(answer), "y"), nil
+		}
+	}
+	return d, nil
+}
+
+// ended gives an error of the flows its exit code.
+func ended(err error) error {
+	var wrong *takeover.UsageError
+	if errors.As(err, &wrong) {
+		return usage("%w", err)
+	}
+	return err
+}
+
+func newImport(s stdio) *cobra.Command {
+	var f deskFlags
+	var i takeover.Import
+	c := &cobra.Command{
+		Use: "import CLIENT", Short: "Take the servers of a client into the configuration", Args: cobra.ExactArgs(1),
+		Long: "import reads the servers of a client, shows what the configuration would become, and writes it once you\n" +
+			"agree. The file of the client stays as it is. Without --config it writes ./petrigate.yaml if there is one,\n" +
+			"otherwise the configuration of the user, which it makes.",
+	}
+	f.add(c)
+	c.Flags().BoolVar(&f.yes, "write", false, "the same as --yes")
+	c.Flags().StringSliceVar(&i.Only, "only", nil, "take these servers only, by their `names`")
+	c.Flags().BoolVar(&i.Rename, "rename", false, "give a server another name if the configuration has another of its name")
+	asJSON := c.Flags().Bool("json", false, "print JSON, and write nothing")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		d, err := f.desk(s)
+		if err != nil {
+			return err
+		}
+		path, err := configPath(c)
+		if errors.Is(err, config.ErrNotFound) {
+			path, err = config.UserFile(config.Options{}), nil
+		}
+		if err != nil {
+			return err
+		}
+		i.Client, i.File, i.Config = args[0], f.file, path
+		p, err := d.Plan(i)
+		switch {
+		case err != nil:
+			return ended(err)
+		case *asJSON:
+			return printAnswer(s.out, "import", p)
+		}
+		return ended(d.Write(p))
+	}
+	return c
+}
+
+// configPath is the configuration that is meant, as an absolute path.
+func configPath(c *cobra.Command) (string, error) {
+	path, _ := c.Flags().GetString("config")
+	found, err := config.Lookup(config.Options{Path: path, WorkDir: true})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(found)
+}
+
+func newConnect(s stdio) *cobra.Command {
+	var f deskFlags
+	var n takeover.Connection
+	var headers []string
+	c := &cobra.Command{
+		Use: "connect [CLIENT]", Short: "Put petrigate in the place of the servers of a client", Args: cobra.MaximumNArgs(1),
+		Long: "connect replaces the servers of a client that the configuration has by one entry that runs petrigate. It\n" +
+			"shows the difference, asks, and leaves a backup beside the file. petrigate disconnect undoes it.\n" +
+			"With --list it shows all clients instead.",
+	}
+	f.add(c)
+	c.Flags().BoolVar(&f.force, "force", false, "write although the client runs and may overwrite its file")
+	c.Flags().BoolVar(&n.All, "all-servers", false, "replace all servers, also those that the configuration does not have")
+	c.Flags().StringSliceVar(&n.Only, "only", nil, "replace these servers only, by their `names`")
+	c.Flags().StringVar(&n.Launch.URL, "url", "", "let the client reach petrigate at this `URL`, as serve --http gives it")
+	c.Flags().StringArrayVar(&headers, "header", nil, "with --url, a `header` of the requests, as 'Authorization: Bearer ...'")
+	list := c.Flags().Bool("list", false, "show all clients: their files, their servers, whether they are connected and run")
+	asJSON := c.Flags().Bool("json", false, "with --list, print JSON")
+	c.MarkFlagsMutuallyExclusive("all-servers", "only")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		d, err := f.desk(s)
+		switch {
+		case err != nil:
+			return err
+		case *list && *asJSON:
+			return printAnswer(s.out, "clients", d.List(c.Context()))
+		case *list:
+			return d.PrintList(d.List(c.Context()))
+		case len(args) == 0 || *asJSON:
+			return usage("name a client, or use --list to see them, with --json if you like")
+		}
+		n.Client, n.File = args[0], f.file
+		if err := fillConnection(c, &n, headers); err != nil {
+			return err
+		}
+		return ended(d.Connect(c.Context(), n))
+	}
+	return c
+}
+
+// fillConnection adds what the configuration and this program say.
+func fillConnection(c *cobra.Command, n *takeover.Connection, headers []string) error {
+	path, err := configPath(c)
+	if errors.Is(err, config.ErrNotFound) {
+		return fmt.Errorf("%w; begin with: petrigate import %s", err, n.Client)
+	}
+	if err != nil {
+		return err
+	}
+	_, servers, err := config.Servers(config.Options{Path: path})
+	if err != nil {
+		return err
+	}
+	for _, server := range servers {
+		n.Servers = append(n.Servers, server.Name)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("looking for the path of this program: %w", err)
+	}
+	if strings.Contains(program, "go-build") {
+		return errors.New("this program was made by go run and will be gone; install it first: go install ./cmd/petrigate")
+	}
+	n.Launch.Command, n.Launch.Args = program, []string{"serve", "--config", path}
+	for _, h := range headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return usage("--header takes NAME: VALUE, not %q", name)
+		}
+		n.Launch.Headers = append(n.Launch.Headers, splice.Member{Key: http.CanonicalHeaderKey(strings.TrimSpace(name)), Value: strings.TrimSpace(value)})
+	}
+	return nil
+}
+
+func newDisconnect(s stdio) *cobra.Command {
+	var f deskFlags
+	c := &cobra.Command{
+		Use: "disconnect CLIENT", Short: "Give a client its servers back", Args: cobra.ExactArgs(1),
+		Long: "disconnect undoes connect. A file that nobody has edited since is restored byte for byte; in one that was\n" +
+			"edited, the entry of petrigate goes, the servers come back to their places, and all edits stay.",
+	}
+	f.add(c)
+	c.Flags().BoolVar(&f.force, "force", false, "write although the client runs and may overwrite its file")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		d, err := f.desk(s)
+		if err != nil {
+			return err
+		}
+		return ended(d.Disconnect(c.Context(), args[0], f.file))
+	}
+	return c
+}
+
+// clientNames completes the names of clients.
+func clientNames(*cobra.Command) (names []cobra.Completion) {
+	for _, c := range clientcfg.All() {
+		names = append(names, cobra.CompletionWithDesc(c.Name, c.Title))
+	}
+	return names
+}

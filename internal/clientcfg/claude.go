@@ -1,0 +1,76 @@
+package clientcfg
+
+import (
+	"path/filepath"
+	"runtime"
+
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+)
+
+func claudeDesktop() Client {
+	return Client{
+		Name: "claude-desktop", Title: "Claude Desktop", Aliases: []string{"claudedesktop"},
+		Format: splice.JSON,
+		files: func(s System) []string {
+			file := s.path(s.settings(), "Claude", "claude_desktop_config.json")
+			if s.OS == "windows" {
+				return append(packaged(s), file)
+			}
+			return []string{file, s.path(s.settings(), "claude", "claude_desktop_config.json")}
+		},
+		place:   mcpServers,
+		dialect: dialect{unit: milliseconds},
+		entry: func(l Launch) splice.Object {
+			if l.URL != "" {
+				return nil
+			}
+			return stdio("url")(l)
+		},
+		programs: []string{"claude-desktop"}, folders: []string{"/claude.app/contents/macos/claude", `\windowsapps\claude_`, `\anthropicclaude\`},
+		Overwrites: true,
+		Verify:     "Start Claude Desktop, and look at Settings, Developer: petrigate is running.",
+	}
+}
+
+// packaged finds the file of Claude Desktop as a package of the store, which has its own AppData.
+func packaged(s System) []string {
+	if runtime.GOOS != "windows" || s.env("LOCALAPPDATA") == "" {
+		return nil
+	}
+	found, _ := filepath.Glob(s.path(s.env("LOCALAPPDATA"), "Packages", "Claude_*", "LocalCache", "Roaming", "Claude", "claude_desktop_config.json")) // the pattern is good
+	return found
+}
+
+// mcpServers is where most clients have their servers.
+var mcpServers = splice.Place{Path: []string{"mcpServers"}}
+
+func claudeCode() Client {
+	return Client{
+		Name: "claude-code", Title: "Claude Code", Aliases: []string{"claude", "claudecode"},
+		Format: splice.JSON,
+		files: func(s System) []string {
+			if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
+				return []string{s.path(dir, ".claude.json")}
+			}
+			return []string{s.path(s.Home, ".claude.json")}
+		},
+		place: mcpServers,
+		more: func(d *splice.Document) (all []splice.Place) {
+			for _, project := range d.Keys("projects") {
+				all = append(all, splice.Place{Path: []string{"projects", project, "mcpServers"}})
+			}
+			return all
+		},
+		dialect: dialect{unit: milliseconds, variables: shellVariables},
+		entry: func(l Launch) splice.Object {
+			o := stdio("url", splice.Member{Key: "type", Value: "http"})(l)
+			if l.URL == "" {
+				o = append(splice.Object{{Key: "type", Value: "stdio"}}, o...)
+			}
+			return o
+		},
+		programs: []string{"claude"}, folders: []string{"/claude-code/", `\claude-code\`},
+		Overwrites: true,
+		Verify:     "Start claude, and type /mcp: petrigate is connected.",
+	}
+}

@@ -1,0 +1,132 @@
+package clientcfg
+
+import "github.com/petrigate/petrigate/internal/clientcfg/splice"
+
+func cursor() Client {
+	return Client{
+		Name: "cursor", Title: "Cursor", Format: splice.JSON,
+		files: below(".cursor/mcp.json"), place: mcpServers,
+		dialect: dialect{unit: milliseconds, variables: editorVariables},
+		entry:   stdio("url"), programs: []string{"cursor"}, folders: []string{"/cursor.app/contents/macos/"},
+		Verify: "Look at Cursor Settings, MCP: petrigate has a green dot.",
+	}
+}
+
+func vscode() Client {
+	c := vscodeAt("Code")
+	c.Name, c.Title, c.Aliases = "vscode", "VS Code", []string{"code", "vs-code", "copilot"}
+	c.programs, c.folders = []string{"code"}, []string{"/visual studio code.app/contents/macos/"}
+	return c
+}
+
+func vscodeInsiders() Client {
+	c := vscodeAt("Code - Insiders")
+	c.Name, c.Title, c.Aliases = "vscode-insiders", "VS Code Insiders", []string{"code-insiders", "insiders"}
+	c.programs, c.folders = []string{"code-insiders", "code - insiders"}, []string{"/visual studio code - insiders.app/contents/macos/"}
+	return c
+}
+
+// vscodeAt is VS Code with its settings in a folder. The file of a window on another machine is
+// there, below the folder of the server.
+func vscodeAt(folder string) Client {
+	return Client{
+		Format: splice.JSON,
+		files: func(s System) []string {
+			all := []string{s.path(s.settings(), folder, "User", "mcp.json")}
+			if folder == "Code" && s.OS != "windows" {
+				all = append(all, s.path(s.Home, ".vscode-server/data/User/mcp.json"))
+			}
+			return all
+		},
+		place:   splice.Place{Path: []string{"servers"}},
+		dialect: dialect{unit: milliseconds, variables: editorVariables},
+		entry: func(l Launch) splice.Object {
+			if l.URL != "" {
+				return remote(l, "url", "headers", splice.Member{Key: "type", Value: "http"})
+			}
+			return append(splice.Object{{Key: "type", Value: "stdio"}}, stdio("url")(l)...)
+		},
+		Verify: "Run the command MCP: List Servers: petrigate is there. Start it.",
+	}
+}
+
+func windsurf() Client {
+	return Client{
+		Name: "windsurf", Title: "Windsurf", Format: splice.JSON,
+		files: below(".codeium/windsurf/mcp_config.json"), place: mcpServers,
+		dialect: dialect{unit: milliseconds, variables: editorVariables},
+		entry:   stdio("serverUrl"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
+		Verify: "Press Refresh in the MCP panel of Cascade: petrigate is there.",
+	}
+}
+
+func cline() Client {
+	return Client{
+		Name: "cline", Title: "Cline", Format: splice.JSON,
+		files: func(s System) (all []string) {
+			for _, editor := range []string{"Code", "Code - Insiders", "Cursor", "Windsurf"} {
+				all = append(all, s.path(s.settings(), editor, "User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"))
+			}
+			return all
+		},
+		place:   mcpServers,
+		dialect: dialect{unit: seconds, variables: editorVariables},
+		entry:   stdio("url", splice.Member{Key: "type", Value: "streamableHttp"}),
+		Verify:  "Open MCP Servers in Cline: petrigate has a green dot.",
+	}
+}
+
+func zed() Client {
+	return Client{
+		Name: "zed", Title: "Zed", Format: splice.JSON,
+		files: func(s System) []string {
+			if s.OS == "windows" {
+				return []string{s.path(s.settings(), "Zed", "settings.json")}
+			}
+			return []string{s.path(s.xdg(), "zed", "settings.json")}
+		},
+		place:   splice.Place{Path: []string{"context_servers"}},
+		dialect: dialect{unit: zedTimeout},
+		entry: func(l Launch) splice.Object {
+			if l.URL != "" {
+				return remote(l, "url", "headers")
+			}
+			return append(stdio("url")(l), splice.Member{Key: "env", Value: splice.Object{}})
+		},
+		programs: []string{"zed", "zed-editor"}, folders: []string{"/zed.app/contents/macos/"},
+		Verify: "Open the settings of the agent panel in Zed: petrigate has a green dot.",
+	}
+}
+
+func lmStudio() Client {
+	return Client{
+		Name: "lm-studio", Title: "LM Studio", Aliases: []string{"lmstudio"}, Format: splice.JSON,
+		files: func(s System) []string {
+			return []string{s.path(s.Home, ".lmstudio/mcp.json"), s.path(s.Home, ".cache/lm-studio/mcp.json")}
+		},
+		place:   mcpServers,
+		dialect: dialect{unit: milliseconds},
+		entry:   stdio("url"), programs: []string{"lm-studio", "lm studio"}, folders: []string{"/lm studio.app/contents/macos/"},
+		Verify: "Open the Program tab of LM Studio: mcp/petrigate is there.",
+	}
+}
+
+func continueDev() Client {
+	return Client{
+		Name: "continue", Title: "Continue", Format: splice.YAML,
+		files:   below(".continue/config.yaml"),
+		place:   splice.Place{Path: []string{"mcpServers"}, Named: "name"},
+		dialect: dialect{unit: milliseconds, variables: continueVariables},
+		entry: func(l Launch) splice.Object {
+			if l.URL == "" {
+				return stdio("url")(l)
+			}
+			o := remote(Launch{URL: l.URL}, "url", "", splice.Member{Key: "type", Value: "streamable-http"})
+			if len(l.Headers) > 0 {
+				o = append(o, splice.Member{Key: "requestOptions", Value: splice.Object{{Key: "headers", Value: l.Headers}}})
+			}
+			return o
+		},
+		Verify: "Reload Continue, and look at Tools: those of petrigate are there.",
+	}
+}

@@ -1,0 +1,84 @@
+package clientcfg
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// A Process is a program that runs: the words of its command line, or as many as are known.
+type Process []string
+
+// Running lists the processes of the machine.
+func Running(ctx context.Context) ([]Process, error) {
+	switch runtime.GOOS {
+	case "linux":
+		return procProcesses("/proc"), nil
+	case "windows":
+		out, err := exec.CommandContext(ctx, "tasklist", "/fo", "csv", "/nh").Output()
+		return taskProcesses(out), err
+	}
+	out, err := exec.CommandContext(ctx, "ps", "-axo", "args=").Output()
+	return psProcesses(out), err
+}
+
+// procProcesses reads the command lines below a directory of processes. One may have ended
+// meanwhile.
+func procProcesses(dir string) (all []Process) {
+	files, _ := filepath.Glob(filepath.Join(dir, "[0-9]*", "cmdline")) // the pattern is good
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err == nil && len(line) > 0 {
+			all = append(all, strings.Split(string(bytes.TrimRight(line, "\x00")), "\x00"))
+		}
+	}
+	return all
+}
+
+// psProcesses reads lines of ps. A path may have spaces, so the whole line is the first word.
+func psProcesses(out []byte) (all []Process) {
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, append(Process{line}, strings.Fields(line)...))
+		}
+	}
+	return all
+}
+
+// taskProcesses reads the table of tasklist.
+func taskProcesses(out []byte) (all []Process) {
+	rows, _ := csv.NewReader(bytes.NewReader(out)).ReadAll() // what is not a table has no processes
+	for _, row := range rows {
+		all = append(all, Process{row[0]})
+	}
+	return all
+}
+
+// IsRunning reports whether one of the processes is the client.
+func (c Client) IsRunning(all []Process) bool { return slices.ContainsFunc(all, c.is) }
+
+// is looks at the program, and at the script of an interpreter.
+func (c Client) is(p Process) bool {
+	for _, word := range p[:min(len(p), 2)] {
+		if strings.HasPrefix(word, "-") {
+			continue
+		}
+		word = strings.ToLower(word)
+		base := strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
+		if slices.Contains(c.programs, base) {
+			return true
+		}
+		for _, folder := range c.folders {
+			if strings.Contains(word, folder) {
+				return true
+			}
+		}
+	}
+	return c.Name == "claude-desktop" && len(p) == 1 && strings.EqualFold(p[0], "claude.exe")
+}

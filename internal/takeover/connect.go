@@ -1,0 +1,308 @@
+package takeover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A Connection is what connect shall do.
+type Connection struct {
+	Client string
+	File   string // "": the usual
+	Config string // for messages
+	Launch clientcfg.Launch
+	// Servers are the names that the configuration has; they are replaced.
+	Servers []string
+	All     bool     // replace all servers, also those that the configuration does not have
+	Only    []string // replace these only
+}
+
+// Connect replaces servers of a client by an entry that runs petrigate.
+func (d *Desk) Connect(ctx context.Context, c Connection) error {
+	client, err := Find(c.Client)
+	if err != nil {
+		return err
+	}
+	entry, ok := client.Entry(c.Launch)
+	if !ok {
+		return usage("%s reaches no server at a URL; leave --url out", client.Title)
+	}
+	f, err := d.open(client, c.File)
+	if err != nil {
+		return err
+	}
+	items, err := d.items(f, f.doc)
+	if err != nil {
+		return err
+	}
+	if err := c.known(items); err != nil {
+		return err
+	}
+	after, changed, err := f.connected(items, c, entry)
+	if err != nil {
+		return err
+	}
+	if string(after) == string(f.src) {
+		d.say("%s already runs petrigate: %s", client.Title, text.Escape(f.path))
+		d.left(items, c)
+		return nil
+	}
+	if err := d.quiet(ctx, client); err != nil {
+		return err
+	}
+	if err := d.show(f.path, f.src, after, hidden(items)); err != nil {
+		return err
+	}
+	d.left(items, c)
+	if err := d.agree("Write " + f.path + "?"); err != nil {
+		return err
+	}
+	return d.connect(f, after, changed)
+}
+
+// connect writes the file, after everything that undoing it needs.
+func (d *Desk) connect(f *file, after []byte, changed []removed) error {
+	n, err := d.note(f)
+	if err != nil {
+		return err
+	}
+	if err := d.keepNote(f, n, step{f.exists, f.src, after, changed}); err != nil {
+		return err
+	}
+	err = f.keepBackup()
+	if err == nil {
+		err = f.write(after)
+	}
+	if err != nil {
+		return errors.Join(err, d.forget(f, n))
+	}
+	d.say("connected %s: %s", f.client.Title, text.Escape(f.path))
+	if f.exists {
+		d.say("A backup is in %s", text.Escape(f.backup()))
+	}
+	d.say("%s\nTo undo: petrigate disconnect %s", f.client.Verify, f.client.Name)
+	return nil
+}
+
+// known refuses names of --only that the client does not have.
+func (c Connection) known(items []item) error {
+	var names []string
+	for _, i := range items {
+		names = append(names, i.entry.Name)
+	}
+	for _, name := range c.Only {
+		if !slices.Contains(names, name) {
+			return usage("the client has no server %q%s", name, text.DidYouMean(name, "", names))
+		}
+	}
+	return nil
+}
+
+// replaces reports whether an entry has to make room.
+func (c Connection) replaces(i item) bool {
+	switch {
+	case i.own || i.entry.Name == Ours:
+		return true
+	case len(c.Only) > 0:
+		return slices.Contains(c.Only, i.entry.Name)
+	}
+	return c.All || slices.Contains(c.Servers, i.entry.Name)
+}
+
+// left says which servers the client still reaches by itself.
+func (d *Desk) left(items []item, c Connection) {
+	var names []string
+	for _, i := range items {
+		if !c.replaces(i) {
+			names = append(names, i.entry.Name)
+		}
+	}
+	if len(names) > 0 {
+		d.say("note: the client still reaches %s directly, past petrigate; petrigate import takes them over, --all-servers removes them here", text.And(text.EscapeAll(names)))
+	}
+}
+
+// connected is the file with our entry, and what was removed from it.
+func (f *file) connected(items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
+	doc := f.doc
+	for i, at := range f.client.Places(f.doc) {
+		r := removed{Path: at.Path, Named: at.Named}
+		for _, it := range items {
+			if slices.Equal(it.at.Path, at.Path) && c.replaces(it) {
+				r.Names = append(r.Names, it.entry.Name)
+			}
+		}
+		var add []splice.New
+		if i == 0 {
+			add = []splice.New{{Name: Ours, Value: entry}}
+		} else if len(r.Names) == 0 {
+			continue
+		}
+		if i == 0 && slices.Equal(r.Names, []string{Ours}) && doc.Has(at, add[0]) {
+			continue // it is there
+		}
+		next, err := doc.Replace(at, r.Names, add...)
+		if err != nil {
+			return nil, nil, err
+		}
+		if doc, err = splice.Parse(f.path, next, f.client.Format); err != nil {
+			return nil, nil, err
+		}
+		changed = append(changed, r)
+	}
+	return doc.Bytes(), changed, nil
+}
+
+// Disconnect undoes what connect did to the file of a client.
+func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
+	client, err := Find(name)
+	if err != nil {
+		return err
+	}
+	f, err := d.open(client, path)
+	if err != nil {
+		return err
+	}
+	n, err := d.note(f)
+	if err != nil {
+		return err
+	}
+	if n == nil {
+		return d.unknown(f)
+	}
+	after, exists, err := d.undone(f, n)
+	if err != nil {
+		return err
+	}
+	if err := d.quiet(ctx, client); err != nil {
+		return err
+	}
+	if string(after) != string(f.src) || exists != f.exists {
+		items, err := d.items(f, f.doc)
+		if err != nil {
+			return err
+		}
+		if err := d.show(f.path, f.src, after, append(hidden(items), d.hiddenIn(f, after)...)); err != nil {
+			return err
+		}
+		if err := d.agree("Write " + f.path + "?"); err != nil {
+			return err
+		}
+	}
+	return d.disconnect(f, n, after, exists)
+}
+
+// unknown answers for a file of which nothing is kept.
+func (d *Desk) unknown(f *file) error {
+	items, err := d.items(f, f.doc)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(items, func(i item) bool { return i.own }) {
+		return fmt.Errorf("%s has an entry of petrigate that connect has not written, or not as this user: remove it by hand", f.path)
+	}
+	d.say("%s is not connected: %s", f.client.Title, text.Escape(f.path))
+	return nil
+}
+
+// hiddenIn are the values in another text of a file that must not be shown.
+func (d *Desk) hiddenIn(f *file, src []byte) []string {
+	doc, err := splice.Parse(f.path, src, f.client.Format)
+	if err != nil {
+		return nil
+	}
+	items, _ := d.items(f, doc) // what cannot be read is not shown as one
+	return hidden(items)
+}
+
+// undone is the file without what connect did, the last step first. A file that connect
+// has made goes if nothing else is in it.
+func (d *Desk) undone(f *file, n *note) (after []byte, exists bool, err error) {
+	after, exists = f.src, f.exists
+	for _, s := range slices.Backward(n.Steps) {
+		if exists && string(after) == string(s.After) {
+			after, exists = s.Before, s.Existed
+			continue
+		}
+		if after, err = f.restore(after, s); err != nil {
+			return nil, false, fmt.Errorf("%w\nThe file as it was is kept in %s", err, d.noteFile(f))
+		}
+	}
+	return after, exists, nil
+}
+
+// restore takes our entry out of a file that was edited since, and puts back the entries that are
+// not there.
+func (f *file) restore(src []byte, s step) ([]byte, error) {
+	old, err := splice.Parse(f.path, s.Before, f.client.Format)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := splice.Parse(f.path, src, f.client.Format)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range s.Removed {
+		entries, err := doc.Entries(r.place())
+		if err != nil {
+			return nil, err
+		}
+		there := func(name string) bool {
+			return slices.ContainsFunc(entries, func(e splice.Entry) bool { return e.Name == name })
+		}
+		ours := ""
+		if i == 0 {
+			ours = Ours
+		}
+		names := slices.DeleteFunc(slices.Clone(r.Names), func(name string) bool { return there(name) && name != ours })
+		src, err = doc.Restore(r.place(), old, names, ours)
+		if err != nil {
+			return nil, err
+		}
+		if doc, err = splice.Parse(f.path, src, f.client.Format); err != nil {
+			return nil, err
+		}
+	}
+	return doc.Bytes(), nil
+}
+
+// disconnect writes the file, and then forgets it.
+func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
+	var err error
+	switch {
+	case !exists && f.exists:
+		err = os.Remove(f.target)
+	case exists && string(after) != string(f.src):
+		err = f.write(after)
+	}
+	if err != nil {
+		return err
+	}
+	if first := n.Steps[0]; exists && string(after) == string(first.Before) {
+		d.say("disconnected %s: %s is as it was, byte for byte", f.client.Title, text.Escape(f.path))
+		err = f.dropBackup(first.Before)
+	} else {
+		d.say("disconnected %s: %s has its servers back, and what was edited since", f.client.Title, text.Escape(f.path))
+	}
+	return errors.Join(err, os.Remove(d.noteFile(f)))
+}
+
+// dropBackup removes a backup that is the same as the file.
+func (f *file) dropBackup(before []byte) error {
+	kept, err := os.ReadFile(f.backup())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && string(kept) != string(before) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(f.backup())
+}

@@ -1,0 +1,297 @@
+package takeover
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// An Import is what import shall do.
+type Import struct {
+	Client string
+	File   string   // of the client; "": the usual
+	Config string   // the configuration to write, which need not exist
+	Only   []string // take these servers only
+	Rename bool     // give a server another name if the configuration has another of its name
+}
+
+// Imported says what import does, or would do.
+type Imported struct {
+	Client  string  `json:"client"`
+	File    string  `json:"file"`
+	Config  string  `json:"config"`
+	Servers []Taken `json:"servers"`
+
+	path   string // of Config, behind symbolic links
+	file   *file
+	exists bool
+	before []byte
+	after  []byte
+	hidden []string
+}
+
+// A Taken is one server of the client.
+type Taken struct {
+	Name    string   `json:"name"`
+	As      string   `json:"as,omitempty"`     // its name in the configuration, if that is another
+	Result  string   `json:"result"`           // "taken", "there" (the configuration has it), or "refused"
+	Reason  string   `json:"reason,omitempty"` // of a refusal
+	Dropped []string `json:"dropped,omitempty"`
+	Secrets []string `json:"secrets,omitempty"` // names whose values are written out
+
+	fields splice.Object
+}
+
+// ours is where a configuration has its servers.
+var ours = splice.Place{Path: []string{"mcpServers"}}
+
+// Plan finds out what import would do.
+func (d *Desk) Plan(i Import) (*Imported, error) {
+	client, err := Find(i.Client)
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.open(client, i.File)
+	if err != nil {
+		return nil, err
+	}
+	if !f.exists {
+		return nil, fmt.Errorf("%s has no file %s; name another by --file, or start the client once", client.Title, f.path)
+	}
+	p := &Imported{Client: client.Name, File: f.path, Config: i.Config, file: f}
+	doc, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	items, err := d.items(f, f.doc)
+	if err != nil {
+		return nil, err
+	}
+	if err := (Connection{Only: i.Only}).known(items); err != nil {
+		return nil, err
+	}
+	there, err := doc.Entries(ours)
+	if err != nil {
+		return nil, err
+	}
+	p.take(d, i, items, there)
+	p.hidden = hidden(items)
+	return p, p.splice(d, doc)
+}
+
+// open reads the configuration that servers are put into.
+func (p *Imported) open() (*splice.Document, error) {
+	p.path = p.Config
+	real, err := filepath.EvalSymlinks(p.Config)
+	if err == nil {
+		p.path, p.exists = real, true
+		p.before, err = read(real)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	format := splice.YAML
+	if strings.HasPrefix(strings.TrimLeft(string(p.before), " \t\r\n\ufeff"), "{") {
+		format = splice.JSON
+	}
+	if p.exists {
+		if _, err := config.Parse(p.Config, p.before, config.Options{}); err != nil && !empty(p.before) {
+			return nil, err
+		}
+	}
+	return splice.Parse(p.Config, p.before, format)
+}
+
+func empty(src []byte) bool { return strings.TrimSpace(string(src)) == "" }
+
+// take decides about each server of the client.
+func (p *Imported) take(d *Desk, i Import, items []item, there []splice.Entry) {
+	known := map[string]any{}
+	for _, e := range there {
+		known[e.Name] = e.Value
+	}
+	for _, it := range items {
+		if it.own || len(i.Only) > 0 && !slices.Contains(i.Only, it.entry.Name) {
+			continue
+		}
+		s := it.server
+		t := Taken{Name: s.Name, Result: "taken", Dropped: s.Dropped, Secrets: s.Literal, fields: s.Fields}
+		if t.Reason = s.Refused; t.Reason == "" {
+			t.Reason = p.wrong(d, s)
+		}
+		name := s.Name
+		value := splice.Plain(s.Fields)
+		if old, is := known[name]; is && t.Reason == "" && !reflect.DeepEqual(old, value) {
+			if i.Rename {
+				name = free(known, name)
+				t.As = name
+			} else {
+				t.Reason = "the configuration has another server of this name; --rename takes it under another name"
+			}
+		}
+		switch old, is := known[name]; {
+		case t.Reason != "":
+			t.Result = "refused"
+		case is && reflect.DeepEqual(old, value):
+			t.Result = "there"
+		default:
+			known[name] = value
+		}
+		p.Servers = append(p.Servers, t)
+	}
+}
+
+// free is a name that no server has.
+func free(known map[string]any, name string) string {
+	for n := 2; ; n++ {
+		next := fmt.Sprintf("%s-%d", name, n)
+		if _, is := known[next]; !is {
+			return next
+		}
+	}
+}
+
+// wrong says why a configuration with this server would not load; "": it would.
+func (p *Imported) wrong(d *Desk, s clientcfg.Server) string {
+	text := splice.Object{{Key: "version", Value: 1}, {Key: "mcpServers", Value: splice.Object{{Key: s.Name, Value: s.Fields}}}}
+	_, err := config.Parse(p.Config, []byte(text.YAML("\n")), config.Options{Env: d.System.Env})
+	if list, ok := diag.Find(err); ok && len(list) > 0 {
+		reason := list[0].Msg
+		if list[0].Hint != "" {
+			reason += " (" + list[0].Hint + ")"
+		}
+		return reason
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// beginning is a configuration to which servers are added.
+const beginning = `# The configuration of petrigate. "petrigate check" says what is wrong with it.
+version: 1
+`
+
+// ending tells a beginner what comes next.
+const ending = `
+# Rules say what an agent may do when: see "petrigate help rules".
+# rules:
+#   - inline: |
+#       require human-approval before delete_*
+audit: { file: audit.jsonl }
+`
+
+// splice writes what is taken into the configuration, and makes sure that it loads.
+func (p *Imported) splice(d *Desk, doc *splice.Document) error {
+	var add []splice.New
+	for _, t := range p.Servers {
+		if t.Result == "taken" {
+			name := t.Name
+			if t.As != "" {
+				name = t.As
+			}
+			add = append(add, splice.New{Name: name, Value: t.fields})
+		}
+	}
+	p.after = p.before
+	if len(add) == 0 {
+		return nil
+	}
+	if empty(p.before) {
+		p.after = []byte(beginning)
+		var err error
+		if doc, err = splice.Parse(p.Config, p.after, splice.YAML); err != nil {
+			return err
+		}
+	}
+	after, err := doc.Replace(ours, nil, add...)
+	if err != nil {
+		return err
+	}
+	if empty(p.before) {
+		after = append(after, ending...)
+	}
+	p.after = after
+	_, err = config.Parse(p.Config, after, config.Options{Env: d.System.Env})
+	return err
+}
+
+// Changes reports whether there is something to write.
+func (p *Imported) Changes() bool { return string(p.before) != string(p.after) }
+
+// Write shows what import does, asks, and does it.
+func (d *Desk) Write(p *Imported) error {
+	if p.Changes() {
+		if err := d.show(p.Config, p.before, p.after, p.hidden); err != nil {
+			return err
+		}
+	}
+	d.tell(p)
+	if !p.Changes() {
+		d.say("nothing to take: %s stays as it is", text.Escape(p.Config))
+		return nil
+	}
+	if err := d.agree("Write " + p.Config + "?"); err != nil {
+		return err
+	}
+	kept, err := d.keepTaken(p.file)
+	if err != nil {
+		return err
+	}
+	target := &file{path: p.Config, target: p.path, exists: p.exists, src: p.before}
+	if err := target.write(p.after); err != nil {
+		return err
+	}
+	d.say("wrote %s\nA copy of %s is kept in %s\nNext: petrigate check --config %s, then petrigate connect %s", text.Escape(p.Config), text.Escape(p.File), text.Escape(kept), text.Escape(p.Config), p.Client)
+	return nil
+}
+
+// tell says what becomes of each server.
+func (d *Desk) tell(p *Imported) {
+	for _, t := range p.Servers {
+		name := text.Escape(t.Name)
+		switch t.Result {
+		case "there":
+			d.say("%s: the configuration has it", name)
+		case "refused":
+			d.say("%s: not taken: %s", name, text.Escape(t.Reason))
+		default:
+			as := ""
+			if t.As != "" {
+				as = " as " + text.Escape(t.As)
+			}
+			d.say("%s: taken%s", name, as)
+			for _, secret := range t.Secrets {
+				d.say("  note: the value of %s is written out; write ${%s}, and set the variable", text.Escape(secret), text.Escape(variableFor(secret)))
+			}
+			if len(t.Dropped) > 0 {
+				d.say("  note: %s is for %s and has no effect here", text.And(text.EscapeAll(t.Dropped)), p.file.client.Title)
+			}
+		}
+	}
+}
+
+// variableFor is the name of a variable for a secret: itself, or one that is made from the name of
+// a header.
+func variableFor(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '.':
+			return '_'
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		}
+		return r
+	}, name)
+}

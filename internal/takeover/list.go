@@ -1,0 +1,98 @@
+package takeover
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A Listed is one client as connect --list shows it.
+type Listed struct {
+	Name      string `json:"name"`
+	Title     string `json:"title"`
+	File      string `json:"file"`
+	Exists    bool   `json:"exists"`
+	Servers   int    `json:"servers"`   // besides petrigate
+	Connected string `json:"connected"` // "no", "yes", or "gone": the client has overwritten the entry
+	Running   *bool  `json:"running"`   // null: not known
+	Problem   string `json:"problem,omitempty"`
+}
+
+// List looks at the files of all clients.
+func (d *Desk) List(ctx context.Context) (all []Listed) {
+	var running []clientcfg.Process
+	var err error
+	if d.Running != nil {
+		running, err = d.Running(ctx)
+	}
+	for _, c := range clientcfg.All() {
+		l := d.look(c)
+		if d.Running != nil && err == nil {
+			runs := c.IsRunning(running)
+			l.Running = &runs
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+func (d *Desk) look(c clientcfg.Client) Listed {
+	l := Listed{Name: c.Name, Title: c.Title, File: usual(c.Files(d.System)), Connected: "no"}
+	f, err := d.open(c, "")
+	if f != nil {
+		l.Exists = f.exists
+	}
+	var items []item
+	if err == nil {
+		items, err = d.items(f, f.doc)
+	}
+	if err != nil {
+		l.Problem = err.Error()
+		return l
+	}
+	for _, i := range items {
+		if i.own {
+			l.Connected = "yes"
+		} else {
+			l.Servers++
+		}
+	}
+	n, err := d.note(f)
+	switch {
+	case err != nil:
+		l.Problem = err.Error()
+	case n != nil && l.Connected == "no":
+		l.Connected = "gone"
+		l.Problem = fmt.Sprintf("the entry is gone again: %s has overwritten it. Quit it, and run petrigate connect %s", c.Title, c.Name)
+	}
+	return l
+}
+
+// PrintList prints clients as a table.
+func (d *Desk) PrintList(all []Listed) error {
+	var rows [][]string
+	for _, l := range all {
+		servers, running := "-", ""
+		if l.Exists {
+			servers = strconv.Itoa(l.Servers)
+		}
+		if l.Running != nil && *l.Running {
+			running = "yes"
+		}
+		file := cmp.Or(map[bool]string{false: "(none)"}[l.Exists], text.Escape(l.File))
+		rows = append(rows, []string{l.Name, servers, l.Connected, running, file})
+	}
+	if err := text.Table(d.Out, "", "CLIENT|SERVERS|CONNECTED|RUNNING|FILE", rows); err != nil {
+		return err
+	}
+	for _, l := range all {
+		if l.Problem != "" {
+			d.say("%s: %s", l.Title, text.Escape(l.Problem))
+		}
+	}
+	return nil
+}

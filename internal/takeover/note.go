@@ -1,0 +1,126 @@
+package takeover
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/serve/safefile"
+)
+
+// A note is what is kept of a connected file, so that it can be restored.
+type note struct {
+	Version int       `json:"version"`
+	Client  string    `json:"client"`
+	File    string    `json:"file"`
+	Time    time.Time `json:"time"`
+	Steps   []step    `json:"steps"`
+}
+
+// A step is one change of the file, from Before to After.
+type step struct {
+	Existed bool      `json:"existed"`
+	Before  []byte    `json:"before"`
+	After   []byte    `json:"after"`
+	Removed []removed `json:"removed"`
+}
+
+// A removed is the entries that were removed at one place.
+type removed struct {
+	Path  []string `json:"path"`
+	Named string   `json:"named,omitempty"`
+	Names []string `json:"names"`
+}
+
+func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
+
+// noteFile is where the note of a file is.
+func (d *Desk) noteFile(f *file) string {
+	return filepath.Join(d.State, fmt.Sprintf("connected-%s-%s.json", f.client.Name, digest([]byte(f.target))))
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6])
+}
+
+// note returns what is kept of a file; nil: nothing.
+func (d *Desk) note(f *file) (*note, error) {
+	name := d.noteFile(f)
+	src, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	n := &note{}
+	if err == nil {
+		err = json.Unmarshal(src, n)
+	}
+	if err == nil && (n.Version != 1 || len(n.Steps) == 0) {
+		err = errors.New("it is of another version of petrigate")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what was kept of %s in %s: %w", f.path, name, err)
+	}
+	return n, nil
+}
+
+// keep writes something to the folder of the state, for this user only.
+func (d *Desk) keep(name string, src []byte) error {
+	if err := os.MkdirAll(d.State, 0o700); err != nil {
+		return fmt.Errorf("making %s: %w", d.State, err)
+	}
+	if err := safefile.OwnDirectory(d.State); err != nil {
+		return err
+	}
+	return safefile.Replace(name, src)
+}
+
+// keepNote adds a step to what is kept of a file.
+func (d *Desk) keepNote(f *file, n *note, s step) error {
+	next := note{Version: 1, Client: f.client.Name, File: f.path, Time: time.Now()}
+	if n != nil {
+		next.Steps = slices.Clone(n.Steps)
+	}
+	next.Steps = append(next.Steps, s)
+	return d.putNote(f, &next)
+}
+
+// forget puts back an earlier note; nil: there was none.
+func (d *Desk) forget(f *file, n *note) error {
+	if n == nil {
+		return os.Remove(d.noteFile(f))
+	}
+	return d.putNote(f, n)
+}
+
+func (d *Desk) putNote(f *file, n *note) error {
+	src, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return d.keep(d.noteFile(f), src)
+}
+
+// keepTaken keeps the whole file from which servers were taken, in a file of its own.
+func (d *Desk) keepTaken(f *file) (string, error) {
+	name := filepath.Join(d.State, fmt.Sprintf("taken-%s-%s%s", f.client.Name, digest(f.src), filepath.Ext(f.path)))
+	return name, d.keep(name, f.src)
+}
+
+// jsonText is a text as JSON writes it.
+func jsonText(s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a text has no error
+	return bytes.TrimSpace(b.Bytes())
+}

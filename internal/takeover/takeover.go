@@ -1,0 +1,267 @@
+// Package takeover is the flow of the verbs import, connect and disconnect: what a file of a client
+// would become, the difference, a question, and a write that can be undone.
+package takeover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Ours is the name of the entry that runs petrigate.
+const Ours = "petrigate"
+
+// A Desk is what all flows need.
+type Desk struct {
+	System clientcfg.System
+	State  string // the folder of what is kept of the files of clients
+	Out    io.Writer
+	// Ask puts a question to a person; nil: there is nobody.
+	Ask func(question string) (bool, error)
+	// Running lists the processes of the machine; nil: it is not known.
+	Running func(context.Context) ([]clientcfg.Process, error)
+
+	Yes   bool // write without a question
+	Force bool // write although the client runs
+}
+
+// A UsageError says that a verb was not used as it has to be.
+type UsageError struct{ msg string }
+
+func (e *UsageError) Error() string { return e.msg }
+
+func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+
+// Find returns the client of a name.
+func Find(name string) (clientcfg.Client, error) {
+	c, near, ok := clientcfg.Find(name)
+	if ok {
+		return c, nil
+	}
+	hint := "; petrigate connect --list lists them"
+	if near != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return c, usage("%q is not a client that petrigate knows%s", name, hint)
+}
+
+// A file is a configuration file of a client as it is now.
+type file struct {
+	client clientcfg.Client
+	path   string // as people call it
+	target string // behind symbolic links
+	exists bool
+	src    []byte
+	doc    *splice.Document
+}
+
+// open finds and reads the file of a client. The name stands for another file than the usual.
+func (d *Desk) open(c clientcfg.Client, name string) (*file, error) {
+	f := &file{client: c, path: name}
+	if name == "" {
+		f.path = usual(c.Files(d.System))
+	} else if abs, err := filepath.Abs(name); err == nil {
+		f.path = abs
+	}
+	f.target = f.path
+	real, err := filepath.EvalSymlinks(f.path)
+	switch {
+	case err == nil:
+		f.target, f.exists = real, true
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("reading the file of %s: %w", c.Title, err)
+	case isLink(f.path):
+		return nil, fmt.Errorf("%s is a symbolic link to a file that does not exist; make that file, or remove the link", f.path)
+	}
+	if f.exists {
+		if f.src, err = read(f.target); err != nil {
+			return nil, fmt.Errorf("reading the file of %s: %w", c.Title, err)
+		}
+	}
+	f.doc, err = splice.Parse(f.path, f.src, c.Format)
+	return f, err
+}
+
+// usual is the first of some files that exists, or the first.
+func usual(files []string) string {
+	for _, file := range files {
+		if _, err := os.Lstat(file); err == nil {
+			return file
+		}
+	}
+	return files[0]
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// read reads a regular file: a named pipe would wait for a writer.
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// An item is one entry of a client.
+type item struct {
+	at     splice.Place
+	entry  splice.Entry
+	server clientcfg.Server
+	own    bool // it runs petrigate
+}
+
+// items are all entries of a file, without what is a part of the client.
+func (d *Desk) items(f *file, doc *splice.Document) (all []item, err error) {
+	for _, at := range f.client.Places(doc) {
+		entries, err := doc.Entries(at)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			s := f.client.Read(d.System, e.Name, e.Value)
+			if !s.Native {
+				all = append(all, item{at, e, s, runsUs(s)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// runsUs reports whether a server is petrigate itself, which must not serve itself.
+func runsUs(s clientcfg.Server) bool {
+	command := ""
+	for _, m := range s.Fields {
+		switch v := m.Value.(type) {
+		case string:
+			if m.Key == "command" {
+				command = strings.TrimSuffix(strings.ToLower(v[strings.LastIndexAny(v, `/\`)+1:]), ".exe")
+			}
+		case []string:
+			if m.Key == "args" && command == "petrigate" && len(v) > 0 && v[0] == "serve" {
+				return true
+			}
+		}
+	}
+	return s.Name == Ours
+}
+
+// hidden are all values that must not be shown.
+func hidden(items []item) (all []string) {
+	for _, i := range items {
+		all = append(all, i.server.Hidden...)
+	}
+	return all
+}
+
+// show prints what would change in a file. Values of variables and headers are not shown.
+func (d *Desk) show(path string, before, after []byte, secrets []string) error {
+	changes := string(diff.Diff(path, before, path+" (new)", after))
+	for _, secret := range secrets {
+		if len(secret) < 4 {
+			continue
+		}
+		changes = strings.ReplaceAll(changes, secret, "****")
+		quoted := strings.Trim(string(text.EscapeJSON(jsonText(secret))), `"`)
+		changes = strings.ReplaceAll(changes, quoted, "****")
+	}
+	_, err := fmt.Fprint(d.Out, text.EscapeLines([]byte(strings.ReplaceAll(changes, "\r\n", "\n"))))
+	return err
+}
+
+func (d *Desk) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(d.Out, format+"\n", args...)
+}
+
+// errDeclined is returned where a person says no.
+var errDeclined = errors.New("nothing was written")
+
+// agree asks whether to write.
+func (d *Desk) agree(question string) error {
+	switch {
+	case d.Yes:
+		return nil
+	case d.Ask == nil:
+		return usage("nothing was written: there is no terminal to ask at; --yes writes without a question")
+	}
+	yes, err := d.Ask(question)
+	if err == nil && !yes {
+		err = errDeclined
+	}
+	return err
+}
+
+// quiet refuses to write the file of a client that runs and would overwrite it.
+func (d *Desk) quiet(ctx context.Context, c clientcfg.Client) error {
+	if !c.Overwrites || d.Running == nil || d.Force {
+		return nil
+	}
+	all, err := d.Running(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking whether %s runs: %w; if it does not, use --force", c.Title, err)
+	case c.IsRunning(all):
+		return fmt.Errorf("%s is running, and writes its file anew from memory: what petrigate writes would be lost. Quit it first (its icon in the tray too), or use --force", c.Title)
+	}
+	return nil
+}
+
+// write puts new text into a file that is as it was when it was shown. A backup stays beside
+// it.
+func (f *file) write(after []byte) error {
+	now, err := read(f.target)
+	if errors.Is(err, fs.ErrNotExist) && !f.exists {
+		now, err = nil, nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s again: %w", f.path, err)
+	}
+	if !bytes.Equal(now, f.src) {
+		return fmt.Errorf("%s has changed since it was shown; nothing was written. Run the verb again", f.path)
+	}
+	if !f.exists {
+		if err := os.MkdirAll(filepath.Dir(f.target), 0o700); err != nil {
+			return fmt.Errorf("making the folder of %s: %w", f.path, err)
+		}
+	}
+	return safefile.Replace(f.target, after)
+}
+
+// backup is the file in which connect keeps what was there before.
+func (f *file) backup() string { return f.target + ".before-petrigate" }
+
+// keepBackup copies a file to the place beside it, unless an older copy is there.
+func (f *file) keepBackup() error {
+	if _, err := os.Lstat(f.backup()); !f.exists || err == nil {
+		return nil
+	}
+	info, err := os.Stat(f.target)
+	if err != nil {
+		return err
+	}
+	b, err := os.OpenFile(f.backup(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return fmt.Errorf("making a backup: %w", err)
+	}
+	_, err = b.Write(f.src)
+	return errors.Join(err, b.Sync(), b.Close())
+}
