@@ -17,6 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
+	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -59,6 +60,7 @@ func TestJSONPage(t *testing.T) {
 		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Explanation{}}, "test": {policytest.Report{}, diag.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}, proxy.GrantInfo{}},
 		"reload": {control.Reloaded{}}, "sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "suggest": {mining.Report{}}, "audit": {trail.Report{}, auditCounts{}},
+		"import": {takeover.Imported{}}, "connect": {takeover.Listed{}},
 	} {
 		names := make(map[string]bool)
 		for _, answer := range answers {

@@ -254,9 +254,12 @@ func (r *reader) readMap(key string, v any, to map[string]string) {
 		if text == "" || strings.Contains(to[name], "${") && !strings.Contains(to[name], "$${") {
 			continue
 		}
-		r.to.Hidden = append(r.to.Hidden, text)
-		if secretName.MatchString(name) {
+		secret := secretName.MatchString(name)
+		if secret {
 			r.to.Literal = append(r.to.Literal, name)
+		}
+		if secret || len(text) >= 8 { // not a port, and not true
+			r.to.Hidden = append(r.to.Hidden, text)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 		return nil, fmt.Errorf("%s has no file %s; name another by --file, or start the client once", client.Title, f.path)
 	}
 	p := &Imported{Client: client.Name, File: f.path, Config: i.Config, file: f}
-	doc, err := p.open()
+	doc, err := p.open(d)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 }
 
 // open reads the configuration that servers are put into.
-func (p *Imported) open() (*splice.Document, error) {
+func (p *Imported) open(d *Desk) (*splice.Document, error) {
 	p.path = p.Config
 	real, err := filepath.EvalSymlinks(p.Config)
 	if err == nil {
@@ -105,7 +105,7 @@ func (p *Imported) open() (*splice.Document, error) {
 		format = splice.JSON
 	}
 	if p.exists {
-		if _, err := config.Parse(p.Config, p.before, config.Options{}); err != nil && !empty(p.before) {
+		if _, err := config.Parse(p.Config, p.before, config.Options{Env: d.System.Env}); err != nil && !empty(p.before) {
 			return nil, err
 		}
 	}

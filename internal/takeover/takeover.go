@@ -177,9 +177,6 @@ func hidden(items []item) (all []string) {
 func (d *Desk) show(path string, before, after []byte, secrets []string) error {
 	changes := string(diff.Diff(path, before, path+" (new)", after))
 	for _, secret := range secrets {
-		if len(secret) < 4 {
-			continue
-		}
 		changes = strings.ReplaceAll(changes, secret, "****")
 		quoted := strings.Trim(string(text.EscapeJSON(jsonText(secret))), `"`)
 		changes = strings.ReplaceAll(changes, quoted, "****")

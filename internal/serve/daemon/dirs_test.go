@@ -27,7 +27,7 @@ func TestWhereSocketsAndTokensAre(t *testing.T) {
 			if got := RuntimeDir(); filepath.ToSlash(got) != tt.sockets {
 				t.Errorf("sockets are at %q, want %q", got, tt.sockets)
 			}
-			got, err := stateDir()
+			got, err := StateDir()
 			if filepath.ToSlash(got) != tt.state || (err == nil) != (tt.state != "") {
 				t.Errorf("state is at %q, %v, want %q", got, err, tt.state)
 			}
