@@ -164,12 +164,9 @@ func fillConnection(c *cobra.Command, n *takeover.Connection, headers []string) 
 	if err != nil {
 		return err
 	}
-	_, servers, err := config.Servers(config.Options{Path: path})
-	if err != nil {
+	n.Config = path
+	if _, n.Servers, err = config.Servers(config.Options{Path: path}); err != nil {
 		return err
-	}
-	for _, server := range servers {
-		n.Servers = append(n.Servers, server.Name)
 	}
 	program, err := os.Executable()
 	if err != nil {

@@ -194,3 +194,33 @@ func TestProcProcesses(t *testing.T) {
 		t.Error(len(all), err)
 	}
 }
+
+// FuzzRead: whatever stands in a file, an entry is read, refused or a part of the client.
+func FuzzRead(f *testing.F) {
+	for _, c := range All() {
+		archive, err := txtar.ParseFile(filepath.Join("testdata", "clients", c.Name+".txtar"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(c.Name, archive.Files[0].Data)
+	}
+	f.Fuzz(func(t *testing.T, name string, src []byte) {
+		c, _, ok := Find(name)
+		if !ok {
+			return
+		}
+		d, err := splice.Parse("file", src, c.Format)
+		if err != nil {
+			return
+		}
+		for _, at := range c.Places(d) {
+			entries, _ := d.Entries(at) // refused elsewhere
+			for _, e := range entries {
+				s := c.Read(system("linux"), e.Name, e.Value)
+				if !s.Native && (s.Refused == "") != (s.Fields != nil) {
+					t.Fatalf("%q: refused %q and has %v", e.Name, s.Refused, s.Fields)
+				}
+			}
+		}
+	})
+}

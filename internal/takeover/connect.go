@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 	"github.com/petrigate/petrigate/internal/text"
@@ -17,10 +19,10 @@ import (
 type Connection struct {
 	Client string
 	File   string // "": the usual
-	Config string // for messages
+	Config string // the file with the servers
 	Launch clientcfg.Launch
-	// Servers are the names that the configuration has; they are replaced.
-	Servers []string
+	// Servers are those of the configuration, which are replaced.
+	Servers []config.Server
 	All     bool     // replace all servers, also those that the configuration does not have
 	Only    []string // replace these only
 }
@@ -46,7 +48,7 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 	if err := c.known(items); err != nil {
 		return err
 	}
-	after, changed, err := f.connected(items, c, entry)
+	after, changed, err := d.connected(f, items, c, entry)
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,7 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 		return err
 	}
 	d.left(items, c)
-	if err := d.agree("Write " + f.path + "?"); err != nil {
+	if err := d.agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
 	return d.connect(f, after, changed)
@@ -77,7 +79,7 @@ func (d *Desk) connect(f *file, after []byte, changed []removed) error {
 	if err := d.keepNote(f, n, step{f.exists, f.src, after, changed}); err != nil {
 		return err
 	}
-	err = f.keepBackup()
+	err = f.keepBackup(n == nil)
 	if err == nil {
 		err = f.write(after)
 	}
@@ -107,36 +109,56 @@ func (c Connection) known(items []item) error {
 }
 
 // replaces reports whether an entry has to make room.
-func (c Connection) replaces(i item) bool {
+func (d *Desk) replaces(c Connection, i item) bool {
 	switch {
 	case i.own || i.entry.Name == Ours:
 		return true
 	case len(c.Only) > 0:
 		return slices.Contains(c.Only, i.entry.Name)
+	case c.All:
+		return true
 	}
-	return c.All || slices.Contains(c.Servers, i.entry.Name)
+	theirs, why := d.load(c.Config, i.server)
+	return slices.ContainsFunc(c.Servers, func(s config.Server) bool {
+		named := s.Name == i.entry.Name
+		if why != "" {
+			return named // what it runs is not known
+		}
+		return alike(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // perhaps taken under another name
+	})
+}
+
+// alike reports whether two servers are at one URL, or run one program, whatever its arguments have
+// become.
+func alike(a, b config.Server) bool {
+	return a.URL == b.URL && program(a.Command) == program(b.Command)
+}
+
+// program is the name of the program of a command.
+func program(command string) string {
+	return strings.TrimSuffix(strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:]), ".exe")
 }
 
 // left says which servers the client still reaches by itself.
 func (d *Desk) left(items []item, c Connection) {
 	var names []string
 	for _, i := range items {
-		if !c.replaces(i) {
+		if !d.replaces(c, i) {
 			names = append(names, i.entry.Name)
 		}
 	}
 	if len(names) > 0 {
-		d.say("note: the client still reaches %s directly, past petrigate; petrigate import takes them over, --all-servers removes them here", text.And(text.EscapeAll(names)))
+		d.say("note: the client still reaches %s directly, past petrigate; petrigate import takes over what it can, --all-servers removes the rest here", text.And(text.EscapeAll(names)))
 	}
 }
 
 // connected is the file with our entry, and what was removed from it.
-func (f *file) connected(items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
+func (d *Desk) connected(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
 		r := removed{Path: at.Path, Named: at.Named}
 		for _, it := range items {
-			if slices.Equal(it.at.Path, at.Path) && c.replaces(it) {
+			if slices.Equal(it.at.Path, at.Path) && d.replaces(c, it) {
 				r.Names = append(r.Names, it.entry.Name)
 			}
 		}
@@ -193,7 +215,7 @@ func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
 		if err := d.show(f.path, f.src, after, append(hidden(items), d.hiddenIn(f, after)...)); err != nil {
 			return err
 		}
-		if err := d.agree("Write " + f.path + "?"); err != nil {
+		if err := d.agree("Write " + text.Escape(f.path) + "?"); err != nil {
 			return err
 		}
 	}
@@ -291,6 +313,9 @@ func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
 		err = f.dropBackup(first.Before)
 	} else {
 		d.say("disconnected %s: %s has its servers back, and what was edited since", f.client.Title, text.Escape(f.path))
+		if _, err := os.Lstat(f.backup()); err == nil {
+			d.say("The file as it was before connect is still in %s", text.Escape(f.backup()))
+		}
 	}
 	return errors.Join(err, os.Remove(d.noteFile(f)))
 }

@@ -126,9 +126,7 @@ func (p *Imported) take(d *Desk, i Import, items []item, there []splice.Entry) {
 		}
 		s := it.server
 		t := Taken{Name: s.Name, Result: "taken", Dropped: s.Dropped, Secrets: s.Literal, fields: s.Fields}
-		if t.Reason = s.Refused; t.Reason == "" {
-			t.Reason = p.wrong(d, s)
-		}
+		_, t.Reason = d.load(p.Config, s)
 		name := s.Name
 		value := splice.Plain(s.Fields)
 		if old, is := known[name]; is && t.Reason == "" && !reflect.DeepEqual(old, value) {
@@ -161,21 +159,24 @@ func free(known map[string]any, name string) string {
 	}
 }
 
-// wrong says why a configuration with this server would not load; "": it would.
-func (p *Imported) wrong(d *Desk, s clientcfg.Server) string {
+// load reads a server as a configuration would; why says why that does not load.
+func (d *Desk) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
+	if s.Refused != "" {
+		return loaded, s.Refused
+	}
 	text := splice.Object{{Key: "version", Value: 1}, {Key: "mcpServers", Value: splice.Object{{Key: s.Name, Value: s.Fields}}}}
-	_, err := config.Parse(p.Config, []byte(text.YAML("\n")), config.Options{Env: d.System.Env})
+	c, err := config.Parse(file, []byte(text.YAML("\n")), config.Options{Env: d.System.Env})
 	if list, ok := diag.Find(err); ok && len(list) > 0 {
-		reason := list[0].Msg
+		why = list[0].Msg
 		if list[0].Hint != "" {
-			reason += " (" + list[0].Hint + ")"
+			why += " (" + list[0].Hint + ")"
 		}
-		return reason
+		return loaded, why
 	}
 	if err != nil {
-		return err.Error()
+		return loaded, err.Error()
 	}
-	return ""
+	return c.Servers[0], ""
 }
 
 // beginning is a configuration to which servers are added.
@@ -242,7 +243,7 @@ func (d *Desk) Write(p *Imported) error {
 		d.say("nothing to take: %s stays as it is", text.Escape(p.Config))
 		return nil
 	}
-	if err := d.agree("Write " + p.Config + "?"); err != nil {
+	if err := d.agree("Write " + text.Escape(p.Config) + "?"); err != nil {
 		return err
 	}
 	kept, err := d.keepTaken(p.file)

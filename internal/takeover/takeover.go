@@ -154,7 +154,7 @@ func runsUs(s clientcfg.Server) bool {
 		switch v := m.Value.(type) {
 		case string:
 			if m.Key == "command" {
-				command = strings.TrimSuffix(strings.ToLower(v[strings.LastIndexAny(v, `/\`)+1:]), ".exe")
+				command = program(v)
 			}
 		case []string:
 			if m.Key == "args" && command == "petrigate" && len(v) > 0 && v[0] == "serve" {
@@ -181,7 +181,7 @@ func (d *Desk) show(path string, before, after []byte, secrets []string) error {
 		quoted := strings.Trim(string(text.EscapeJSON(jsonText(secret))), `"`)
 		changes = strings.ReplaceAll(changes, quoted, "****")
 	}
-	_, err := fmt.Fprint(d.Out, text.EscapeLines([]byte(strings.ReplaceAll(changes, "\r\n", "\n"))))
+	_, err := fmt.Fprint(d.Out, text.EscapeLines([]byte(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(changes))))
 	return err
 }
 
@@ -246,8 +246,14 @@ func (f *file) write(after []byte) error {
 // backup is the file in which connect keeps what was there before.
 func (f *file) backup() string { return f.target + ".before-petrigate" }
 
-// keepBackup copies a file to the place beside it, unless an older copy is there.
-func (f *file) keepBackup() error {
+// keepBackup copies a file to the place beside it. A copy of an earlier connect that was not undone
+// stays: it is older.
+func (f *file) keepBackup(first bool) error {
+	if first {
+		if err := os.Remove(f.backup()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing an old backup: %w", err)
+		}
+	}
 	if _, err := os.Lstat(f.backup()); !f.exists || err == nil {
 		return nil
 	}

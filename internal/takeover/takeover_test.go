@@ -87,14 +87,12 @@ func (p *place) take(t *testing.T) *Imported {
 
 func (p *place) connection(t *testing.T) Connection {
 	t.Helper()
-	c := Connection{Client: p.client.Name, Launch: clientcfg.Launch{Command: "/usr/bin/petrigate", Args: []string{"serve", "--config", p.config}}}
+	c := Connection{Client: p.client.Name, Config: p.config, Launch: clientcfg.Launch{Command: "/usr/bin/petrigate", Args: []string{"serve", "--config", p.config}}}
 	_, servers, err := config.Servers(config.Options{Path: p.config, Env: p.desk.System.Env})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range servers {
-		c.Servers = append(c.Servers, s.Name)
-	}
+	c.Servers = servers
 	return c
 }
 
@@ -363,6 +361,11 @@ func TestOtherOfTheName(t *testing.T) {
 	if s := plan.Servers[0]; s.Result != "refused" || !strings.Contains(s.Reason, "--rename") {
 		t.Errorf("%+v", s)
 	}
+	p.connect(t)
+	if left := p.read(t); !strings.Contains(left, `"a":`) {
+		t.Errorf("a server that petrigate does not have is gone:\n%s", left)
+	}
+	p.disconnect(t)
 	plan, err := p.desk.Plan(Import{Client: "cursor", Config: p.config, Rename: true})
 	if err != nil || plan.Servers[0].As != "a-2" {
 		t.Fatal(plan, err)
@@ -371,6 +374,10 @@ func TestOtherOfTheName(t *testing.T) {
 		t.Fatal(err)
 	}
 	src, _ := os.ReadFile(p.config)
+	p.connect(t)
+	if left := p.read(t); strings.Contains(left, `"a":`) || !strings.Contains(left, `"here":`) {
+		t.Errorf("the renamed server is still there:\n%s", left)
+	}
 	if !strings.Contains(string(src), "command: other # mine\n") || !strings.Contains(string(src), "  a-2:\n    command: \"node\"\n") || !strings.HasSuffix(string(src), "mode: shadow\n") {
 		t.Errorf("%s", src)
 	}

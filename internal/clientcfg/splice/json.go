@@ -339,18 +339,20 @@ func newMember(object *hujson.Object, n New, s style, depth int) jsonSegment {
 	return jsonSegment{n.Name, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
 }
 
-// spaces are the last line end and the indentation of what stands in front of a value.
+// spaces are the last line end and the indentation behind it of what stands in front of a value, or
+// the spaces on the line of others.
 func spaces(extra hujson.Extra) string {
 	text := string(extra)
-	end := strings.TrimRight(text, " \t")
-	indent := text[len(end):]
-	switch {
-	case strings.HasSuffix(end, "\r\n"):
-		return "\r\n" + indent
-	case strings.HasSuffix(end, "\n"):
-		return "\n" + indent
+	at := strings.LastIndexByte(text, '\n')
+	if at < 0 {
+		return text[len(strings.TrimRight(text, " \t")):]
 	}
-	return indent
+	line := text[at+1:]
+	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	if strings.HasSuffix(text[:at], "\r") {
+		return "\r\n" + indent
+	}
+	return "\n" + indent
 }
 
 // style finds out how the file is written.
@@ -364,7 +366,7 @@ func (b *jsonBody) style() style {
 		return s
 	}
 	front := spaces(object.Members[0].Name.BeforeExtra)
-	s.compact = !strings.Contains(string(object.Members[0].Name.BeforeExtra), "\n")
+	s.compact = !strings.Contains(front, "\n")
 	if indent := strings.TrimLeft(front, "\r\n"); indent != "" {
 		s.unit = indent
 	}

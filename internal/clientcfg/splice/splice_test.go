@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -347,3 +348,25 @@ func fuzz(f *testing.F, format Format) {
 func FuzzJSON(f *testing.F) { fuzz(f, JSON) }
 func FuzzTOML(f *testing.F) { fuzz(f, TOML) }
 func FuzzYAML(f *testing.F) { fuzz(f, YAML) }
+
+// FuzzText: any text, as a name, a key and a value, is written so that it is read back.
+func FuzzText(f *testing.F) {
+	for _, text := range []string{"a", "", "two words", `C:\x "q"`, "a\tb\nc\r", "\u0000\u007f\u0085\u2028\ufeff", "${X} $$", "true", "- x: #y", "\U0001F600", "'", "<&>", "~", "0x1"} {
+		f.Add(text, text)
+	}
+	f.Fuzz(func(t *testing.T, name, value string) {
+		if !utf8.ValidString(name) || !utf8.ValidString(value) || name == "" || name == "k" {
+			t.Skip()
+		}
+		n := New{name, Object{{"k", value}, {name, Object{{name, []string{value}}}}}}
+		for format, at := range map[Format]Place{JSON: {Path: []string{"s"}}, TOML: {Path: []string{"s"}}, YAML: {Path: []string{"s"}}} {
+			d, err := Parse("file", nil, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.Replace(at, nil, n); err != nil {
+				t.Fatalf("%s: %v", format, err)
+			}
+		}
+	})
+}
