@@ -164,10 +164,11 @@ func fillConnection(c *cobra.Command, n *takeover.Connection, headers []string) 
 	if err != nil {
 		return err
 	}
-	n.Config = path
-	if _, n.Servers, err = config.Servers(config.Options{Path: path}); err != nil {
+	loaded, err := config.Load(config.Options{Path: path}) // a client of one that does not load would have no tools
+	if err != nil {
 		return err
 	}
+	n.Config, n.Servers = path, loaded.Servers
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("looking for the path of this program: %w", err)

@@ -250,12 +250,12 @@ func (d *Desk) hiddenIn(f *file, src []byte) []string {
 func (d *Desk) undone(f *file, n *note) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if exists && string(after) == string(s.After) {
+		if !exists || string(after) == string(s.After) { // a file that somebody has removed comes back whole
 			after, exists = s.Before, s.Existed
 			continue
 		}
 		if after, err = f.restore(after, s); err != nil {
-			return nil, false, fmt.Errorf("%w\nThe file as it was is kept in %s", err, d.noteFile(f))
+			return nil, false, fmt.Errorf("%v\nThe file as it was before is in %s, and in %s", err, f.backup(), d.noteFile(f))
 		}
 	}
 	return after, exists, nil

@@ -86,6 +86,10 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 	}
 	p.take(d, i, items, there)
 	p.hidden = hidden(items)
+	for _, e := range there { // they may stand beside what is new
+		like, _, _ := clientcfg.Find("claude-code")
+		p.hidden = append(p.hidden, like.Read(d.System, e.Name, e.Value).Hidden...)
+	}
 	return p, p.splice(d, doc)
 }
 

@@ -400,3 +400,58 @@ func TestMalformed(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// TestWiped: servers that a client has wiped with our entry come back, and so does a file that
+// somebody has removed.
+func TestWiped(t *testing.T) {
+	for _, left := range []string{"", "{}", `{"theme": "dark"}`, `{"mcpServers": {}}`} {
+		p := newPlace(t, "claude-desktop")
+		before := sample(t, "claude-desktop")
+		p.write(t, before)
+		p.take(t)
+		p.connect(t)
+		p.write(t, []byte(left))
+		if left == "" {
+			if err := os.Remove(p.file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.disconnect(t)
+		got := p.read(t)
+		for _, name := range []string{"filesystem", "notes", "off"} {
+			if !strings.Contains(got, `"`+name+`": {`) {
+				t.Errorf("%q: %s is not back:\n%s", left, name, got)
+			}
+		}
+		if strings.Contains(left, "theme") && !strings.Contains(got, "theme") || strings.Contains(got, p.config) {
+			t.Errorf("%q became\n%s", left, got)
+		}
+	}
+}
+
+// TestCannotRestore: a file that is no longer what it was is left, and the message says where the
+// old one is.
+func TestCannotRestore(t *testing.T) {
+	p := newPlace(t, "codex")
+	p.write(t, sample(t, "codex"))
+	p.take(t)
+	p.connect(t)
+	p.write(t, []byte("mcp_servers = { petrigate = { command = \"x\" } }\n"))
+	err := p.desk.Disconnect(t.Context(), "codex", "")
+	if err == nil || !strings.Contains(err.Error(), "is written in braces") || !strings.Contains(err.Error(), p.file+".before-petrigate") {
+		t.Error(err)
+	}
+}
+
+// TestSecretsBeside: secrets of the configuration that stand beside a new server are not shown.
+func TestSecretsBeside(t *testing.T) {
+	p := newPlace(t, "cursor")
+	p.write(t, sample(t, "cursor"))
+	if err := os.WriteFile(p.config, []byte("version: 1\nmcpServers:\n  z:\n    command: other\n    env: { API_KEY: very-secret }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.take(t)
+	if strings.Contains(p.out.String(), "very-secret") || !strings.Contains(p.out.String(), "API_KEY") {
+		t.Errorf("%s", p.out)
+	}
+}

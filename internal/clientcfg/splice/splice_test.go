@@ -2,6 +2,7 @@ package splice
 
 import (
 	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -117,7 +118,7 @@ func TestThereAndBack(t *testing.T) {
 // edits are what a person or a client does to a file in between: each takes a text, and returns
 // another or nil.
 var edits = map[Format][]func(r *rand.Rand, s shape, d *Document) []byte{
-	JSON: {added, removed, lineComment("//"), topLevel(`{`, `{"added": {"k": [1, 2]},`)},
+	JSON: {added, removed, lineComment("//"), topLevel(`{`, `{"added": {"k": [1, 2]},`), rewritten},
 	TOML: {added, removed, lineComment("#"), appended("\n[added]\nk = [1, 2]\n")},
 	YAML: {added, removed, lineComment("#"), appended("\nadded:\n  k: [1, 2]\n")},
 }
@@ -154,6 +155,15 @@ func lineComment(mark string) func(*rand.Rand, shape, *Document) []byte {
 		lines = slices.Insert(lines, at, mark+" a note\n")
 		return []byte(strings.Join(lines, ""))
 	}
+}
+
+// rewritten is the file as a client writes it from memory: in its own order and indentation.
+func rewritten(_ *rand.Rand, _ shape, d *Document) []byte {
+	text, err := json.MarshalIndent(d.tree, "", "    ")
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 func topLevel(old, with string) func(*rand.Rand, shape, *Document) []byte {
