@@ -133,7 +133,6 @@ func newConnect(s stdio) *cobra.Command {
 	c.Flags().StringArrayVar(&headers, "header", nil, "with --url, a `header` of the requests, as 'Authorization: Bearer ...'")
 	list := c.Flags().Bool("list", false, "show all clients: their files, their servers, whether they are connected and run")
 	asJSON := c.Flags().Bool("json", false, "with --list, print JSON")
-	c.MarkFlagsMutuallyExclusive("all-servers", "only")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		d, err := f.desk(s)
 		switch {
@@ -145,9 +144,14 @@ func newConnect(s stdio) *cobra.Command {
 			return d.PrintList(d.List(c.Context()))
 		case len(args) == 0 || *asJSON:
 			return usage("name a client, or use --list to see them, with --json if you like")
+		case n.All && len(n.Only) > 0:
+			return usage("--all-servers and --only cannot be combined")
 		}
 		n.Client, n.File = args[0], f.file
-		if err := fillConnection(c, &n, headers); err != nil {
+		if n.Launch.Headers, err = headersOf(headers); err != nil {
+			return err
+		}
+		if err := fillConnection(c, &n); err != nil {
 			return err
 		}
 		return ended(d.Connect(c.Context(), n))
@@ -156,7 +160,7 @@ func newConnect(s stdio) *cobra.Command {
 }
 
 // fillConnection adds what the configuration and this program say.
-func fillConnection(c *cobra.Command, n *takeover.Connection, headers []string) error {
+func fillConnection(c *cobra.Command, n *takeover.Connection) error {
 	path, err := configPath(c)
 	if errors.Is(err, config.ErrNotFound) {
 		return fmt.Errorf("%w; begin with: petrigate import %s", err, n.Client)
@@ -177,14 +181,19 @@ func fillConnection(c *cobra.Command, n *takeover.Connection, headers []string) 
 		return errors.New("this program was made by go run and will be gone; install it first: go install ./cmd/petrigate")
 	}
 	n.Launch.Command, n.Launch.Args = program, []string{"serve", "--config", path}
-	for _, h := range headers {
-		name, value, ok := strings.Cut(h, ":")
-		if !ok {
-			return usage("--header takes NAME: VALUE, not %q", name)
-		}
-		n.Launch.Headers = append(n.Launch.Headers, splice.Member{Key: http.CanonicalHeaderKey(strings.TrimSpace(name)), Value: strings.TrimSpace(value)})
-	}
 	return nil
+}
+
+// headersOf reads headers as --header takes them. A message does not quote one: it may be a secret.
+func headersOf(lines []string) (all splice.Object, err error) {
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, usage("--header takes NAME: VALUE, as 'Authorization: Bearer ...'")
+		}
+		all = append(all, splice.Member{Key: http.CanonicalHeaderKey(strings.TrimSpace(name)), Value: strings.TrimSpace(value)})
+	}
+	return all, nil
 }
 
 func newDisconnect(s stdio) *cobra.Command {
