@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -64,10 +65,32 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 		return err
 	}
 	d.left(items, c)
+	d.needs(client, c.Config)
 	if err := d.agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
 	return d.connect(f, after, changed)
+}
+
+// reads finds the variables in a configuration that have to be set.
+var reads = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::\?[^}]*)?\}`)
+
+// needs says which variables a client has to start petrigate with: programs of a desktop do not have
+// those of a shell.
+func (d *Desk) needs(client clientcfg.Client, path string) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return // whoever loads it says so
+	}
+	var names []string
+	for _, m := range reads.FindAllSubmatch(src, -1) {
+		if name := string(m[1]); !slices.Contains(names, name) && name != "HOME" && name != "USER" {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		d.say("note: the configuration reads %s: set %s where %s is started, or petrigate does not start", text.And(names), map[bool]string{true: "it", false: "them"}[len(names) == 1], client.Title)
+	}
 }
 
 // connect writes the file, after everything that undoing it needs.

@@ -258,7 +258,8 @@ func (d *Desk) Write(p *Imported) error {
 	if err := target.write(p.after); err != nil {
 		return err
 	}
-	d.say("wrote %s\nA copy of %s is kept in %s\nNext: petrigate check --config %s, then petrigate connect %s", text.Escape(p.Config), text.Escape(p.File), text.Escape(kept), text.Escape(p.Config), p.Client)
+	d.say("wrote %s\nA copy of %s is kept in %s\nNext: petrigate check --config %s, then petrigate connect %s --config %s",
+		text.Escape(p.Config), text.Escape(p.File), text.Escape(kept), text.Escape(p.Config), p.Client, text.Escape(p.Config))
 	return nil
 }
 

@@ -215,6 +215,9 @@ func TestNewServersBetween(t *testing.T) {
 	added := strings.Replace(p.read(t), `"petrigate"`, `"later": { "command": "l" }, "petrigate"`, 1)
 	p.write(t, []byte(added))
 	p.take(t)
+	if !strings.Contains(p.out.String(), "note: the configuration reads SET_TOKEN: set it where Gemini CLI is started") {
+		t.Errorf("the variable is not named:\n%s", p.out)
+	}
 	p.connect(t)
 	if strings.Contains(p.read(t), "later") {
 		t.Errorf("not connected:\n%s", p.read(t))
