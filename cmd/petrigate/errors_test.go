@@ -35,6 +35,8 @@ var failing = [][]string{
 	{"login", "--config", "others.yaml", "local"},
 	{"HOME=", "XDG_STATE_HOME=", "login", "--config", "others.yaml", "notes"},
 	{"wrap", "--name", "a\tb", "--", "server"},
+	{"HOME=", "import", "cursor"},
+	{"HOME=/nowhere", "XDG_CONFIG_HOME=", "PETRIGATE_CONFIG=", "connect", "cursor"},
 }
 
 // TestErrors compares what is said of them, as a whole.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"net/http"
@@ -45,14 +44,7 @@ func (f *deskFlags) desk(s stdio) (*takeover.Desk, error) {
 		State:  filepath.Join(state, "clients"), Out: s.out, Running: clientcfg.Running, Yes: f.yes, Force: f.force,
 	}
 	if isTerminal(s.in) && isTerminal(s.out) {
-		d.Ask = func(question string) (bool, error) {
-			_, _ = fmt.Fprintf(s.out, "%s [y/N] ", question)
-			answer, err := bufio.NewReader(s.in).ReadString('\n')
-			if err != nil {
-				return false, errors.New("nothing was written: no answer was given")
-			}
-			return strings.EqualFold(strings.TrimSpace(answer), "y"), nil
-		}
+		d.Ask = takeover.AskAt(s.in, s.out)
 	}
 	return d, nil
 }
@@ -173,12 +165,9 @@ func fillConnection(c *cobra.Command, n *takeover.Connection) error {
 		return err
 	}
 	n.Config, n.Servers = path, loaded.Servers
-	program, err := os.Executable()
+	program, err := takeover.Program()
 	if err != nil {
-		return fmt.Errorf("looking for the path of this program: %w", err)
-	}
-	if strings.Contains(program, "go-build") {
-		return errors.New("this program was made by go run and will be gone; install it first: go install ./cmd/petrigate")
+		return err
 	}
 	n.Launch.Command, n.Launch.Args = program, []string{"serve", "--config", path}
 	return nil

@@ -458,3 +458,22 @@ func TestSecretsBeside(t *testing.T) {
 		t.Errorf("%s", p.out)
 	}
 }
+
+// TestAskAt: only y is a yes, and the end of the input is no answer.
+func TestAskAt(t *testing.T) {
+	for answer, want := range map[string]bool{"y\n": true, "Y \r\n": true, "n\n": false, "\n": false, "yy\n": false} {
+		var out bytes.Buffer
+		if yes, err := AskAt(strings.NewReader(answer), &out)("Write it?"); yes != want || err != nil || out.String() != "Write it? [y/N] " {
+			t.Errorf("%q: %v %v %q", answer, yes, err, out.String())
+		}
+	}
+	if yes, err := AskAt(strings.NewReader("y"), &bytes.Buffer{})("Write it?"); yes || err == nil {
+		t.Error("the end is an answer")
+	}
+}
+
+func TestLasting(t *testing.T) {
+	if lasting("/usr/bin/petrigate") != nil || lasting("/tmp/go-build1/b001/exe/petrigate") == nil {
+		t.Error("what lasts is taken for what does not, or the other way round")
+	}
+}

@@ -1,0 +1,39 @@
+package takeover
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// AskAt asks at a terminal. Only y is a yes.
+func AskAt(in io.Reader, out io.Writer) func(question string) (bool, error) {
+	return func(question string) (bool, error) {
+		_, _ = fmt.Fprintf(out, "%s [y/N] ", question)
+		answer, err := bufio.NewReader(in).ReadString('\n')
+		if err != nil {
+			return false, errors.New("nothing was written: no answer was given")
+		}
+		return strings.EqualFold(strings.TrimSpace(answer), "y"), nil
+	}
+}
+
+// Program is the path of this program, for a client to run.
+func Program() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("looking for the path of this program: %w", err)
+	}
+	return path, lasting(path)
+}
+
+// lasting refuses a program that the go command has made to run it once.
+func lasting(path string) error {
+	if strings.Contains(path, "go-build") {
+		return errors.New("this program was made by go run and will be gone; install it first: go install ./cmd/petrigate")
+	}
+	return nil
+}
