@@ -176,13 +176,13 @@ func auditTail(s stdio) *cobra.Command {
 	follow := c.Flags().BoolP("follow", "f", false, "go on with what is written")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
 	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
-		p := newRecordPrinter(s.out, *asJSON)
+		p := trail.NewPrinter(s.out, *asJSON)
 		last, end, err := trail.Last(ctx, log.Source, max(*lines, 0), f)
 		if err != nil {
 			return err
 		}
 		for i := range last {
-			if err := p.print(&last[i]); err != nil {
+			if err := p.Print(&last[i]); err != nil {
 				return err
 			}
 		}
@@ -193,7 +193,7 @@ func auditTail(s stdio) *cobra.Command {
 			if _, ok := f.Select(&r); !ok {
 				return nil
 			}
-			return p.print(&r)
+			return p.Print(&r)
 		}
 		if file, ok := log.Source.(trail.File); ok {
 			err = file.Follow(ctx, end, pass)
@@ -215,7 +215,7 @@ func auditQuery(s stdio) *cobra.Command {
 	limit := c.Flags().Int("limit", 0, "show at most so `many`; 0: all")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
 	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
-		p, left := newRecordPrinter(s.out, *asJSON), *limit
+		p, left := trail.NewPrinter(s.out, *asJSON), *limit
 		for r, err := range log.Records(ctx, f) {
 			if err != nil {
 				return err
@@ -223,14 +223,14 @@ func auditQuery(s stdio) *cobra.Command {
 			if _, ok := f.Select(&r); !ok {
 				continue
 			}
-			if err := p.print(&r); err != nil {
+			if err := p.Print(&r); err != nil {
 				return err
 			}
 			if left--; left == 0 {
 				break
 			}
 		}
-		if p.printed == 0 && !*asJSON {
+		if p.Printed == 0 && !*asJSON {
 			_, err := fmt.Fprintln(s.out, "no records")
 			return err
 		}

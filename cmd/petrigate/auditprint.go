@@ -1,121 +1,16 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
 )
-
-// A recordPrinter prints records, a line each.
-type recordPrinter struct {
-	w       io.Writer
-	json    bool
-	printed int
-}
-
-func newRecordPrinter(w io.Writer, json bool) *recordPrinter { return &recordPrinter{w: w, json: json} }
-
-func (p *recordPrinter) print(r *trail.Record) error {
-	p.printed++
-	if p.json {
-		_, err := p.w.Write(recordJSON(r))
-		return err
-	}
-	if p.printed == 1 {
-		if _, err := fmt.Fprintln(p.w, recordLine("TIME", "SESSION", "CALL", "TOOL", "WHAT")); err != nil {
-			return err
-		}
-	}
-	e, err := r.Entry()
-	if err != nil {
-		_, err := fmt.Fprintf(p.w, "record %d cannot be read\n", r.Seq)
-		return err
-	}
-	call := ""
-	if e.Call > 0 {
-		call = "#" + strconv.FormatUint(e.Call, 10)
-	}
-	_, err = fmt.Fprintln(p.w, recordLine(e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Session, call, entryTool(&e), entrySays(&e)))
-	return err
-}
-
-func recordLine(when, session, call, tool, what string) string {
-	line := fmt.Sprintf("%-23s  %-14s %5s  %-24s %s", when, text.Escape(session), call, text.Escape(tool), text.Escape(what))
-	return strings.TrimRight(line, " ")
-}
-
-// recordJSON is the event with its number.
-func recordJSON(r *trail.Record) []byte {
-	line := fmt.Appendf(nil, `{"seq":%d`, r.Seq)
-	if r.Writer != "" {
-		line = fmt.Appendf(line, `,"writer":%q`, r.Writer)
-	}
-	if rest := bytes.TrimSpace(r.Event[1:]); len(rest) > 1 {
-		line = append(append(line, ','), rest...)
-	} else {
-		line = append(line, '}')
-	}
-	return append(text.EscapeJSON(line), '\n')
-}
-
-// entryTool names the tool with its upstream.
-func entryTool(e *trail.Entry) string {
-	if e.Upstream == "" || strings.HasPrefix(e.Tool, e.Upstream+".") {
-		return e.Tool
-	}
-	return e.Upstream + "." + e.Tool
-}
-
-// entrySays is a record in a few words.
-func entrySays(e *trail.Entry) string {
-	var words []string
-	add := func(format, word string) {
-		if word != "" {
-			words = append(words, fmt.Sprintf(format, word))
-		}
-	}
-	switch e.Event {
-	case "decision":
-		add("%s", e.Decision.Decision)
-		if e.Decision.Decision != "allow" {
-			add("(%s)", e.Kind)
-		}
-		add("by %s", e.Actor)
-		add("%s", text.Excerpt(e.Reason, 120))
-		if e.Would != nil {
-			add("in shadow: %s", e.Would.Decision)
-		}
-	case "outcome":
-		add("%s", e.Outcome)
-		add("in %s ms", strconv.FormatFloat(e.Millis, 'f', -1, 64))
-		add("by %s", e.By)
-	case "answer":
-		add("%s, not counted", e.Said)
-		add("(%s)", e.Kind)
-		add("by %s", e.Actor)
-		add("%s", text.Excerpt(e.Reason, 120))
-	default:
-		add("%s", e.Event)
-		add("%s", cmp.Or(e.Net, e.Task))
-		add("of %s", e.Principal)
-		add("by %s", e.Actor)
-		add("%s", e.Reason)
-		add("process %s", e.Process)
-		if len(e.Policy) > 12 {
-			add("policy %s", e.Policy[:12])
-		}
-	}
-	return strings.Join(words, " ")
-}
 
 // auditCounts is what stats answers with.
 type auditCounts struct {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/textfile"
 )
 
 // A note is what is kept of a connected file, so that it can be restored.
@@ -81,7 +82,7 @@ func (d *Desk) keep(name string, src []byte) error {
 	if err := safefile.OwnDirectory(d.State); err != nil {
 		return err
 	}
-	return safefile.Replace(name, src)
+	return textfile.Replace(name, src)
 }
 
 // keepNote adds a step to what is kept of a file.

@@ -13,12 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/serve/safefile"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/textfile"
 )
 
 // Ours is the name of the entry that runs petrigate.
@@ -175,7 +173,7 @@ func hidden(items []item) (all []string) {
 
 // show prints what would change in a file. Values of variables and headers are not shown.
 func (d *Desk) show(path string, before, after []byte, secrets []string) error {
-	changes := string(diff.Diff(path, before, path+" (new)", after))
+	changes := string(textfile.Diff(path, before, path+" (new)", after))
 	for _, secret := range secrets {
 		changes = strings.ReplaceAll(changes, secret, "****")
 		quoted := strings.Trim(string(text.EscapeJSON(jsonText(secret))), `"`)
@@ -240,7 +238,7 @@ func (f *file) write(after []byte) error {
 			return fmt.Errorf("making the folder of %s: %w", f.path, err)
 		}
 	}
-	return safefile.Replace(f.target, after)
+	return textfile.Replace(f.target, after)
 }
 
 // backup is the file in which connect keeps what was there before.

@@ -19,23 +19,35 @@ func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
 }
 
-// Replace writes a file anew, with its old mode. A program that reads it
-// meanwhile sees all of the old or all of the new text.
+// Replace writes a file anew, with its old mode; one that was not there is for this user only. A
+// program that reads it meanwhile sees all of the old or all of the new text. A symbolic link
+// stays one.
 func Replace(file string, src []byte) (err error) {
 	defer func() { err = writing(file, err) }()
-	path, err := filepath.EvalSymlinks(file)
-	if err != nil {
+	path, mode := file, fs.FileMode(0o600)
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		path = target
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode()
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	return put(path, src, mode)
+}
+
+// ReplacePrivate is [Replace] of a file that only this user may read, whatever its old mode.
+func ReplacePrivate(file string, src []byte) error { return writing(file, put(file, src, 0o600)) }
+
+// put puts a new file in the place of another.
+func put(path string, src []byte, mode fs.FileMode) error {
 	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
-	if err = fill(next, src, info.Mode()); err == nil {
+	if err = fill(next, src, mode); err == nil {
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {

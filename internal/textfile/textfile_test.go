@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"runtime"
 	"testing"
 )
 
@@ -20,8 +20,8 @@ func ExampleDiff() {
 }
 
 func ExampleReplace() {
-	fmt.Println(Replace("none.rules", nil))
-	// Output: writing none.rules: no such file or directory
+	fmt.Println(Replace("none/a.rules", nil))
+	// Output: writing none/a.rules: no such file or directory
 }
 
 func ExampleCreate() {
@@ -29,29 +29,57 @@ func ExampleCreate() {
 	// Output: writing textfile.go: file exists
 }
 
-// TestReplace: mode and link stay, and nothing is left beside the file.
+// TestReplace: a new file is for its user only, an old one keeps its mode, and a link stays one.
 func TestReplace(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no mode bits")
+	}
 	dir := t.TempDir()
-	file, link := filepath.Join(dir, "a.rules"), filepath.Join(dir, "link.rules")
-	if err := Create(file, []byte("old")); err != nil {
+	file, link := filepath.Join(dir, "f"), filepath.Join(dir, "l")
+	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(file, 0o600); err != nil {
+	for i, mode := range []os.FileMode{0o600, 0o644} {
+		if i > 0 {
+			if err := os.Chmod(file, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := Replace(map[int]string{0: file, 1: link}[i], []byte{byte(i)}); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		src, _ := os.ReadFile(file)
+		if err != nil || info.Mode() != mode || len(src) != 1 || src[0] != byte(i) {
+			t.Errorf("%d: %v %v %v", i, info.Mode(), src, err)
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link is gone", err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("%v are left", left)
+	}
+	if err := Replace(filepath.Join(dir, "none", "f"), nil); err == nil {
+		t.Error("a file in no directory was written")
+	}
+}
+
+// TestReplacePrivate: a new file, and one that others could read, are for this user only.
+func TestReplacePrivate(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old")
+	if err := Create(old, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("a.rules", link); err != nil {
-		t.Skip(err)
-	}
-	if err := Replace(link, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	src, err := os.ReadFile(file)
-	info, _ := os.Stat(file)
-	if err != nil || string(src) != "new" || info.Mode().Perm() != 0o600 {
-		t.Errorf("%q, %v, %v", src, info.Mode(), err)
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, ".*"))
-	if len(left) > 0 {
-		t.Error("left:", strings.Join(left, " "))
+	for file, write := range map[string]func(string, []byte) error{old: ReplacePrivate, filepath.Join(dir, "one"): ReplacePrivate, filepath.Join(dir, "other"): Replace} {
+		if err := write(file, []byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		src, err := os.ReadFile(file)
+		info, _ := os.Stat(file)
+		if err != nil || string(src) != "new" || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %q, %v, %v", file, src, info.Mode(), err)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/zalando/go-keyring"
 
-	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/textfile"
 )
 
 // The places where grants are kept.
@@ -120,7 +120,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 			return "", fmt.Errorf("keeping tokens in the keyring: %w", err)
 		}
 	}
-	if err := safefile.Write(s.path(key), data); err != nil {
+	if err := textfile.ReplacePrivate(s.path(key), data); err != nil {
 		return "", fmt.Errorf("keeping tokens in a file: %w", err)
 	}
 	if s.kind == Auto && !errors.Is(err, errNoKeyring) {

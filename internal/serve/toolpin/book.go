@@ -19,6 +19,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/textfile"
 )
 
 // FirstSight stands for who has accepted what was not known before.
@@ -245,7 +246,7 @@ func (b *Book) store() error {
 	e.SetIndent("", " ")
 	err := e.Encode(c)
 	if err == nil {
-		err = safefile.Write(b.path, data.Bytes())
+		err = textfile.ReplacePrivate(b.path, data.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the accepted definitions of tools: %w", err)
