@@ -258,8 +258,12 @@ func (d *Desk) Write(p *Imported) error {
 	if err := target.write(p.after); err != nil {
 		return err
 	}
-	d.say("wrote %s\nA copy of %s is kept in %s\nNext: petrigate check --config %s, then petrigate connect %s --config %s",
-		text.Escape(p.Config), text.Escape(p.File), text.Escape(kept), text.Escape(p.Config), p.Client, text.Escape(p.Config))
+	named := ""
+	if p.Config != config.UserFile(config.Options{Env: d.System.Env}) {
+		named = " --config " + text.Escape(p.Config)
+	}
+	d.say("wrote %s\nA copy of %s is kept in %s\nNext:\n  1. petrigate init%s: a first policy for these servers, which refuses nothing yet\n  2. petrigate connect %s%s: petrigate takes their place",
+		text.Escape(p.Config), text.Escape(p.File), text.Escape(kept), named, p.Client, named)
 	return nil
 }
 
