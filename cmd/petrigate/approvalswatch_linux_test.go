@@ -439,7 +439,7 @@ func TestMakePIN(t *testing.T) {
 		{"correct house", "the two are not the same; nothing was made", 1},
 	} {
 		p := startPTY(t, nil, 200, "approvals", "pin")
-		p.expect("PIN: ")
+		p.expect("PIN, of at least 6 characters: ")
 		p.keys("correct horse\n")
 		p.expect("The same again: ")
 		p.keys(c.again + "\n")

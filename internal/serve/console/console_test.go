@@ -448,7 +448,7 @@ func TestGrants(t *testing.T) {
 	if want := "ap_1 true web uid 1000 ann ; granted for 10m0s like [to] session false; ap_3 true web uid 1000 ann ; granted for 0s like [] session true; revoked gr_1 ann"; b.desk.told() != want {
 		t.Error(b.desk.told())
 	}
-	if _, page := b.get("/inbox"); !strings.Contains(page, "calls like it pass for 10m") || !strings.Contains(page, "is answered already") || !strings.Contains(page, "gr_9 is not revoked") {
+	if _, page := b.get("/inbox"); !strings.Contains(page, "calls like it pass for 10m") || !strings.Contains(page, "is answered already") || !strings.Contains(page, `<p class="note wrong">Grant gr_9 is not revoked`) || !strings.Contains(page, `<p class="note">Grant gr_1 is revoked`) {
 		t.Error(page)
 	}
 }

@@ -32,7 +32,7 @@ type session struct {
 	token  string // that each form of it carries
 	used   time.Time
 
-	notes []string // for its next page
+	notes []note // for its next page
 }
 
 // doors let browsers in. Codes and cookies are kept as their hashes.
@@ -143,18 +143,25 @@ func (d *doors) forget(cookie string) {
 	delete(d.sessions, hashOf(cookie))
 }
 
-// note keeps a line for the next page of the browser.
-func (d *doors) note(r *http.Request, line string) {
+// A note says what came of a form.
+type note struct {
+	Line  string
+	Wrong bool // it was not done
+}
+
+// note keeps a line for the next page of the browser. With an error it says that something was
+// not done.
+func (d *doors) note(r *http.Request, line string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s := d.sessions[hashOf(cookieOf(r))]; s != nil && len(s.notes) < 100 {
-		s.notes = append(s.notes, line)
+		s.notes = append(s.notes, note{line, err != nil})
 	}
 }
 
 // notes takes the lines for this page. A script that loads it to see what has changed leaves them
 // to the page itself.
-func (d *doors) notes(r *http.Request) (lines []string) {
+func (d *doors) notes(r *http.Request) (lines []note) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" {
 		return nil
 	}

@@ -28,9 +28,9 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, PIN: r.PostForm.Get("pin"), Grant: &g,
 	})
 	if err != nil {
-		c.doors.note(r, fmt.Sprintf("%s: %v.", text.Escape(id), err))
+		c.doors.note(r, fmt.Sprintf("%s: %v.", text.Escape(id), err), err)
 	} else {
-		c.doors.note(r, fmt.Sprintf("%s is approved, and calls like it pass for %s. The grant is listed below, and can be revoked.", id, g.Span()))
+		c.doors.note(r, fmt.Sprintf("%s is approved, and calls like it pass for %s. The grant is listed below, and can be revoked.", id, g.Span()), nil)
 	}
 	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
 }
@@ -39,10 +39,11 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 func (c *Console) revoke(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	line := fmt.Sprintf("Grant %s is revoked: the next call is asked about.", text.Escape(id))
-	if err := c.options.Proxy.Revoke(id, visitorOf(r).Name); err != nil {
+	err := c.options.Proxy.Revoke(id, visitorOf(r).Name)
+	if err != nil {
 		line = fmt.Sprintf("Grant %s is not revoked: %v.", text.Escape(id), err)
 	}
-	c.doors.note(r, line)
+	c.doors.note(r, line, err)
 	http.Redirect(w, r, "/inbox#grants", http.StatusSeeOther)
 }
 

@@ -69,7 +69,7 @@ func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	done, err := c.options.Proxy.Stop(session, visitorOf(r).Name, reason)
-	c.doors.note(r, became(true, session, done, err))
+	c.doors.note(r, became(true, session, done, err), err)
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
@@ -81,7 +81,7 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	done, err := c.options.Proxy.StartAgain(session, visitorOf(r).Name)
-	c.doors.note(r, became(false, session, done, err))
+	c.doors.note(r, became(false, session, done, err), err)
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 

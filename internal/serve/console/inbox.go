@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -107,7 +108,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusBadRequest, "The form says neither approve nor deny.")
 		return
 	case len(ids) == 0:
-		c.doors.note(r, "Nothing was chosen, so nothing was answered.")
+		c.doors.note(r, "Nothing was chosen, so nothing was answered.", errNothing)
 	case len(ids) > questionsShown:
 		c.fail(w, r, http.StatusBadRequest, fmt.Sprintf("One form answers at most %d questions.", questionsShown))
 		return
@@ -116,30 +117,34 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, id := range ids {
-		c.doors.note(r, c.answerOne(r, id, approve))
+		line, err := c.answerOne(r, id, approve)
+		c.doors.note(r, line, err)
 	}
 	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
+// errNothing is the error of a form that says too little, or too much.
+var errNothing = errors.New("nothing was answered")
+
 // answerOne answers one question, and says what came of it.
-func (c *Console) answerOne(r *http.Request, id string, approve bool) string {
+func (c *Console) answerOne(r *http.Request, id string, approve bool) (line string, err error) {
 	v := visitorOf(r)
 	reason := r.PostForm.Get("reason")
 	if len(reason) > maxReason {
-		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason)
+		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason), errNothing
 	}
-	err := c.options.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason, PIN: r.PostForm.Get("pin")})
+	err = c.options.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason, PIN: r.PostForm.Get("pin")})
 	if err != nil {
-		return fmt.Sprintf("%s is not answered: %v.", text.Escape(id), err)
+		return fmt.Sprintf("%s is not answered: %v.", text.Escape(id), err), err
 	}
 	a, err := c.options.Proxy.Approval(id)
 	switch {
 	case !approve:
-		return id + " is denied."
+		return id + " is denied.", nil
 	case err == nil && a.State == proxy.Pending:
-		return fmt.Sprintf("%s is approved by %d of %d persons; it waits for another one.", id, a.Approvals, a.Needs)
+		return fmt.Sprintf("%s is approved by %d of %d persons; it waits for another one.", id, a.Approvals, a.Needs), nil
 	}
-	return id + " is approved, once. The call runs now, or when the agent makes it again."
+	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }
 
 // channel is the one by which a person who sees the approval here answers: where only the client

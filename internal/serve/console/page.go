@@ -66,7 +66,7 @@ type page struct {
 	View    string // inbox, activity, ...; empty: none
 	Visitor visitor
 	Now     time.Time
-	Notes   []string // what came of the last form
+	Notes   []note // what came of the last form
 	Waiting int
 	Shadow  bool
 	Stopped []proxy.StopInfo

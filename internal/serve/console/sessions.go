@@ -135,10 +135,11 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	line := "Every net of the session " + text.Escape(id) + " is at its start again."
-	if err := c.options.Proxy.ResetSession(id, visitorOf(r).Name); err != nil {
+	err := c.options.Proxy.ResetSession(id, visitorOf(r).Name)
+	if err != nil {
 		line = fmt.Sprintf("The session %s is not reset: %v.", text.Escape(id), err)
 	}
-	c.doors.note(r, line)
+	c.doors.note(r, line, err)
 	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
 }
 
@@ -151,9 +152,10 @@ func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	line := fmt.Sprintf("Call %d is settled: %s.", call, outcome)
-	if err := c.options.Proxy.SettleCall(id, call, outcome == "success", visitorOf(r).Name); err != nil {
+	err = c.options.Proxy.SettleCall(id, call, outcome == "success", visitorOf(r).Name)
+	if err != nil {
 		line = fmt.Sprintf("Call %d is not settled: %v.", call, err)
 	}
-	c.doors.note(r, line)
+	c.doors.note(r, line, err)
 	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
 }

@@ -71,10 +71,11 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	}
 	tool := r.PostForm.Get("tool")
 	line := text.Escape(tool) + " is accepted as its server describes it now."
-	if err := c.options.Pins.Accept(tool, r.PostForm.Get("hash"), visitorOf(r).Name); err != nil {
+	err := c.options.Pins.Accept(tool, r.PostForm.Get("hash"), visitorOf(r).Name)
+	if err != nil {
 		line = fmt.Sprintf("%s is not accepted: %v.", text.Escape(tool), err)
 	}
-	c.doors.note(r, line)
+	c.doors.note(r, line, err)
 	http.Redirect(w, r, "/tools", http.StatusSeeOther)
 }
 

@@ -19,8 +19,8 @@ func Parked(id string) string {
 }
 
 // NoConsent tells the client of a call of the tool why there is no consent to it. gone: the
-// client went away before.
-func NoConsent(tool string, r *approval.Request, said approval.Answer, gone bool, now time.Time) string {
+// client went away before; ending: the proxy ends.
+func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
 		return denied(tool, said, now)
@@ -28,6 +28,8 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone bool
 		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", tool)
 	case gone:
 		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", tool)
+	case ending:
+		return fmt.Sprintf("%s requires human approval, and petrigate has ended before a person answered. Call it again once it runs.", tool)
 	case r.WasUnasked():
 		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", tool)
 	case r.Via != "":

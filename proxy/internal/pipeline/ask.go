@@ -94,7 +94,7 @@ func (p *Pipeline) decideAgain(c *Call, q *admission.Asked, w *personWait) (a an
 	case w.state != approval.Approved:
 		said := p.Approvals.Status(r)
 		said.State = w.state
-		return p.denied(c, q, asking.NoConsent(c.Tool.Exposed, r, said, !c.wanted(), p.Life.Now()), p.consent(r)), true
+		return p.denied(c, q, asking.NoConsent(c.Tool.Exposed, r, said, !c.wanted(), c.ctx.Err() != nil, p.Life.Now()), p.consent(r)), true
 	case c.toolChanged():
 		return p.denied(c, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", c.Tool.Exposed), nil), true
 	}

@@ -39,6 +39,7 @@
       line.textContent = "Answered elsewhere, or ended: the history has it.";
       card.append(line);
     });
+    if (fresh.size > 0) document.getElementById("notes")?.replaceChildren(); // they are about others
     fresh.forEach((card) => {
       const own = document.importNode(card, true);
       now.querySelector(".empty")?.remove();
@@ -104,6 +105,16 @@
     t.classList.toggle("short", left < 60000);
     if (left <= 0) t.closest("article")?.querySelectorAll("form button").forEach((b) => { b.disabled = true; });
   }), 1000);
+
+  // Where a PIN is typed, no button is the form's own: Enter there approves, and in the reason denies.
+  document.addEventListener("keydown", (e) => {
+    const form = e.target.form;
+    if (e.key !== "Enter" || form?.querySelector("input[name=pin]") == null) return;
+    if (e.target.name !== "pin" && e.target.name !== "reason") return;
+    e.preventDefault();
+    const press = e.target.name === "reason" ? "button.deny" : "button.approve, button:not([hidden]):not(.deny)";
+    form.querySelector(press)?.click();
+  });
 
   // Keys.
   const cards = () => [...document.querySelectorAll("article.card.pending")];
