@@ -312,7 +312,7 @@ func TestReplay(t *testing.T) {
 // a yes.
 func TestTooLate(t *testing.T) {
 	s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(_ *webhook.Options, o *proxy.Options) {
-		o.Approval.Expire = 50 * time.Millisecond
+		o.Approval.Expire = 2 * time.Second // the question is posted before that
 	}})
 	call := s.call("deploy", `{}`)
 	d := s.next("asked")
