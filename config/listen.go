@@ -30,6 +30,7 @@ type Listen struct {
 	MaxHeader        int           // bytes of the headers of one request; 0: not said
 	MaxConnections   int           // over HTTP; 0: not said
 	Timeouts         Timeouts
+	Hooks            bool `json:",omitempty"` // over HTTP, agents may tell of calls of their own tools
 }
 
 // JWT configures the tokens of an authorization server.
@@ -89,6 +90,7 @@ func readListen(v Value, c *Config, l *layers) {
 		"maxHeader":        into(&o.MaxHeader, size(leastHeader)),
 		"maxConnections":   into(&o.MaxConnections, Value.positive),
 		"timeouts":         into(&o.Timeouts, readTimeouts),
+		"hooks":            into(&o.Hooks, Value.Flag),
 	})
 	http := v.get("http")
 	switch {

@@ -395,8 +395,8 @@ func (p *Proxy) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed(
 type SessionInfo struct {
 	ID        string     `json:"id"`
 	Principal string     `json:"principal"`
-	By        string     `json:"by"`             // connection, principal, name, header or meta
-	Name      string     `json:"name,omitempty"` // of a session by name, header or meta
+	By        string     `json:"by"`             // connection, principal, name, header, meta or agent
+	Name      string     `json:"name,omitempty"` // of a session by name, header, meta or agent
 	Since     time.Time  `json:"since"`
 	Clients   []string   `json:"clients"`
 	Nets      []NetInfo  `json:"nets"`

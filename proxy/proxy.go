@@ -17,6 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/hook"
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/proxy/internal/advertise"
 	"github.com/petrigate/petrigate/proxy/internal/front"
@@ -77,6 +78,8 @@ type Options struct {
 // A Proxy stands between MCP clients and MCP servers and lets a tool call
 // pass when its gate does. It is safe for concurrent use.
 type Proxy struct {
+	Hooks *hook.Gate // of calls that agents tell of by their hooks
+
 	options  Options
 	life     *lifetime.Lifetime
 	started  time.Time
@@ -168,8 +171,9 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Admission: p.admission, Pool: p.pool,
 		Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse,
 	}
+	ask := o.Approval.ask(p.approvalInfo)
 	p.pipeline = pipeline.New(pipeline.Options{
-		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: o.Approval.ask(p.approvalInfo), Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
+		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: ask, Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
 		Pool: p.pool, Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay,
 		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where,
 	})
@@ -180,7 +184,11 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	p.front = &front.Front{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Pool: p.pool, Pipeline: p.pipeline, Router: p.router, MaxRequest: o.MaxRequest,
 		Asked: p.approvals.Sessions,
+		Hook: func(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error) {
+			return serveHook(ctx, p, principal, agent, r, event)
+		},
 	}
+	p.Hooks = hookGate(p, ask)
 	return nil
 }
 

@@ -122,7 +122,7 @@ func (s *site) run(o proxy.Options, idle bool) {
 		}
 	})
 	s.http = httptest.NewUnstartedServer(nil)
-	handler, err := p.Handler(proxy.Access{Addr: s.http.Listener.Addr().String(), Token: token})
+	handler, err := p.Handler(proxy.Access{Addr: s.http.Listener.Addr().String(), Token: token, Hooks: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
 petrigate serve --config petrigate.yaml --session nightly
 petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder
 petrigate wrap --rules safety.rules --deny --audit audit.jsonl --url https://mcp.example.com/mcp
+petrigate hook claude-code
+petrigate hook codex --config petrigate.yaml --server gate
 petrigate import claude-desktop
 petrigate import vscode --file .vscode/mcp.json --config petrigate.yaml --only github
 petrigate connect --list

@@ -189,6 +189,11 @@ func (c *Client) send(ctx context.Context, path string, in, out any) error {
 	if err != nil {
 		return err
 	}
+	return c.exchange(request, out)
+}
+
+// exchange sends a request, and decodes the answer into out.
+func (c *Client) exchange(request *http.Request, out any) error {
 	response, err := c.http.Do(request)
 	if err != nil {
 		return fmt.Errorf("asking the proxy at %s: %w", c.Path, err)

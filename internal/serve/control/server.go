@@ -147,6 +147,9 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 		})
 		post(mux, "/tools/accept", func(_ *http.Request, _ string, a Accept) error { return k.AcceptTool(a.Canonical, a.Hash, a.Actor) })
 	}
+	if g, can := o.(HookGate); can {
+		mux.HandleFunc("POST /hook", serveHook(g))
+	}
 	if c, can := o.(ConsoleOpener); can {
 		answer(mux, "/console", func(q *http.Request, _ string, a Open) (any, error) { return open(c, peerOf(q.Context()), a) })
 	}

@@ -20,7 +20,7 @@ func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut 
 		f = &remedyFinder{policy: s.Policy(), names: g.names}
 		g.finder.Store(f)
 	}
-	found := f.of(f.names()).Remedy(s, c, r)
+	found := f.of(false, f.names()).Remedy(s, c, r)
 	way := console.WayOut{Sentence: found.Sentence(c.Tool)}
 	if found.Found {
 		way.Calls = found.Calls()

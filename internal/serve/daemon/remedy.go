@@ -17,14 +17,28 @@ type remedyFinder struct {
 	policy *gate.Policy
 	names  func() []gate.Call // of the tools that can be called
 
-	mu    sync.Mutex
-	known []gate.Call
-	guide *verify.RemedyFinder // for known; nil: none was needed yet
+	mu     sync.Mutex
+	agents []gate.Call      // tools of agents
+	guides [2]knowingFinder // for the tools of servers, and for those of agents as well
+}
+
+// A knowingFinder finds ways out with the tools that it knows.
+type knowingFinder struct {
+	known  []gate.Call
+	finder *verify.RemedyFinder // nil: none was needed yet
 }
 
 // remedy is what a client is told with a refusal.
 func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy.Remedy {
-	found := f.of(f.names()).Remedy(s, c, r)
+	names := f.names()
+	own := !slices.ContainsFunc(names, func(n gate.Call) bool { return n.Tool == c.Tool })
+	if own {
+		names = append(slices.Clip(names), f.ofAgents(c)...)
+	}
+	found := f.of(own, names).Remedy(s, c, r)
+	if own && found.None { // the other tools of its agent are not known
+		return proxy.Remedy{}
+	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		told.Text = "" // "cannot be called" says it
@@ -32,16 +46,35 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	return told
 }
 
-// of is the guide for these tools. It is made anew where they have changed.
-func (f *remedyFinder) of(names []gate.Call) *verify.RemedyFinder {
+// maxOfAgents bounds how many tools of agents are known.
+const maxOfAgents = 100
+
+// ofAgents returns the tools that agents have told of by their hooks and that were refused, with
+// that of c.
+func (f *remedyFinder) ofAgents(c gate.Call) []gate.Call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known := func(n gate.Call) bool { return n.Tool == c.Tool && slices.Equal(n.Also, c.Also) }
+	if len(f.agents) < maxOfAgents && !slices.ContainsFunc(f.agents, known) {
+		f.agents = append(f.agents, gate.Call{Tool: c.Tool, Also: c.Also, Foreign: c.Foreign, Upstream: c.Upstream})
+	}
+	return slices.Clone(f.agents)
+}
+
+// of is the guide for these tools, of agents as well or of servers alone. It is made anew where
+// they have changed.
+func (f *remedyFinder) of(agents bool, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.guide != nil && slices.EqualFunc(names, f.known, same) {
-		return f.guide
+	g := &f.guides[0]
+	if agents {
+		g = &f.guides[1]
 	}
-	f.known, f.guide = names, verify.NewRemedyFinder(f.policy, verify.Options{Tools: toolsOf(names)})
-	return f.guide
+	if g.finder == nil || !slices.EqualFunc(names, g.known, same) {
+		g.known, g.finder = names, verify.NewRemedyFinder(f.policy, verify.Options{Tools: toolsOf(names)})
+	}
+	return g.finder
 }
 
 // toolsOf are tools as [verify] knows them.

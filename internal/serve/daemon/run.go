@@ -52,6 +52,11 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 	return d.serveHTTP(ctx, say)
 }
 
+// Hook decides on a call that an agent tells of by its hooks, or notes how it ended.
+func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error) {
+	return d.Hooks.Serve(ctx, e)
+}
+
 // announceEnd logs which signal ends the proxy when it arrives: what is under
 // way may take a while to end. The function that it returns waits for the line.
 func (d *Daemon) announceEnd(ctx context.Context) (wait func()) {
@@ -173,7 +178,7 @@ func accessOf(say io.Writer, l config.Listen, listener net.Listener, endpoint st
 	host, _, _ := net.SplitHostPort(l.HTTP) // both are addresses: somebody listens there
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	a := proxy.Access{
-		Addr: net.JoinHostPort(host, port), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins,
+		Addr: net.JoinHostPort(host, port), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins, Hooks: l.Hooks,
 		BodyTimeout: l.Timeouts.Body, IdleTTL: l.Idle, MaxSessions: l.MaxSessions, MaxAll: l.MaxSessionsTotal,
 	}
 	switch l.Auth {

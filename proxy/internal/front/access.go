@@ -26,6 +26,7 @@ type Access struct {
 	Open    bool              // no token; only on a loopback address
 	Hosts   []string          // further Host headers to accept, with a port or for any
 	Origins []string          // further Origin headers to accept, as scheme://host[:port]
+	Hooks   bool              // agents may tell of calls that they make by themselves, at /hook/AGENT
 
 	IdleTTL     time.Duration // of sessions; 0: an hour
 	MaxSessions int           // that one principal may have at a time; 0: 1000

@@ -4,6 +4,7 @@ package front
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
@@ -28,6 +29,10 @@ type Front struct {
 
 	// Asked returns the sessions with calls that wait for a person, or that one has approved.
 	Asked func() map[string]bool
+
+	// Hook takes an event of an agent's hook, and returns the answer; an error says that there is
+	// no such agent. It waits where a person is asked.
+	Hook func(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error)
 }
 
 // begin records a request that is not a call under its id, and returns what serves it;

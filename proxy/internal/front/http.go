@@ -33,6 +33,7 @@ type handler struct {
 	front        *Front
 	path         string
 	guard        *httpguard.Guard
+	hooks        bool // of agents are served
 	sessionLimit *sessionLimit
 	turns        *turns.Turns // nil: there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
@@ -50,7 +51,7 @@ func (f *Front) Handler(a Access) (http.Handler, error) {
 		f.Sessions.SeveralPrincipals.Store(true)
 	}
 	f.Life.Background(func() { f.expireClients(a.IdleTTL) })
-	h := &handler{front: f, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a), beside: a.Beside}
+	h := &handler{front: f, path: a.path(), guard: guard, hooks: a.Hooks, sessionLimit: newSessionLimit(a), beside: a.Beside}
 	if a.Several() {
 		h.turns = turns.New()
 	}
@@ -117,6 +118,10 @@ func (h *handler) end(x *exchange) {
 func (h *handler) serve(x *exchange) {
 	w, r := x.w, x.r
 	if r.URL.Path != h.path {
+		if agent, ok := strings.CutPrefix(r.URL.Path, hookPath); ok && h.hooks {
+			h.hook(x, agent)
+			return
+		}
 		if !h.serveBeside(w, r) && !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
 			httpguard.Reject(w)
 			http.NotFound(w, r)

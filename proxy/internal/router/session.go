@@ -50,9 +50,12 @@ func (r *Router) EndClient(c *session.Client) {
 }
 
 // endSession ends the state of a session, once none of its calls is open.
-func (r *Router) endSession(s *session.Session) {
-	if err := r.Admission.End(context.Background(), s.Key()); err != nil {
-		r.Life.Log.Error("ending a session", "session", s.ID, "error", err)
+func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
+
+// EndState ends the state of a session, once none of its calls is open.
+func (r *Router) EndState(k admission.Key) {
+	if err := r.Admission.End(context.Background(), k); err != nil {
+		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)
 	}
 }
 

@@ -139,7 +139,7 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
-	if (by == "header" || by == "meta") && !s.roomForSplit(principal) {
+	if isChosen(by) && !s.roomForSplit(principal) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
@@ -149,6 +149,9 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	s.open[id] = made
 	return made, nil
 }
+
+// isChosen reports whether callers choose the names of such sessions.
+func isChosen(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
 	s.mu.Lock()
@@ -162,7 +165,7 @@ func (s *Sessions) roomForSplit(principal string) bool {
 	defer s.mu.Unlock()
 	own, all := 0, 0
 	for _, o := range s.open {
-		if o.By == "header" || o.By == "meta" {
+		if isChosen(o.By) {
 			if all++; o.Principal == principal {
 				own++
 			}
@@ -183,6 +186,19 @@ func (s *Sessions) Clients() []*Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.connected))
+}
+
+// EndAgent forgets a session that is of an agent alone. It reports false of others.
+func (s *Sessions) EndAgent(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.open[id]
+	if of == nil || !of.OfAgent() {
+		return false
+	}
+	delete(s.open, id)
+	of.Ended.Store(true)
+	return true
 }
 
 // Uses has when a client of each session was used last.
@@ -291,7 +307,7 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 type Session struct {
 	ID        string
 	Principal string
-	By        string // connection, principal, name, header or meta; see [Sessions.Of]
+	By        string // connection, principal, name, header, meta or agent; see [Sessions.Of]
 	Label     string // that tells it from the others of the principal
 	Since     time.Time
 	Lasting   bool        // it outlives the process, where states do

@@ -58,6 +58,9 @@ func (s *Sessions) Of(o Origin) (*Session, error) {
 	return s.shared("principal", o.Principal, "")
 }
 
+// byAgent is how a session is told from others that an agent names, by its hooks.
+const byAgent = "agent"
+
 // maxLabel is the largest number of bytes in the name of a session that a client gives.
 const maxLabel = 128
 
@@ -69,6 +72,19 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	}
 	return s.shared(by, principal, label)
 }
+
+// OfAgent returns the session whose nets decide on calls that an agent tells of by its hooks,
+// in what the agent calls a session: one for that alone where sessions are those of connections,
+// and else that of its principal, as for clients.
+func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
+	if s.way.By != "" && s.way.By != "connection" {
+		return s.Of(Origin{Principal: principal, Header: header})
+	}
+	return s.split(byAgent, "the session_id", principal, label)
+}
+
+// OfAgent reports whether the session is of an agent alone, see [Sessions.OfAgent].
+func (s *Session) OfAgent() bool { return s.By == byAgent }
 
 // OfCall returns the session whose nets decide on a call of a client.
 func (s *Sessions) OfCall(c *Client, params []byte) (*Session, error) {

@@ -1,0 +1,119 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/serve/hook"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// A HookRun is the process that an agent runs for one event.
+type HookRun struct {
+	Dir     string // of the sockets
+	Agent   string
+	Session string   // in place of that of the event; empty: that one
+	Servers []string // what the agent calls the proxy among its MCP servers; nil: petrigate
+	Config  string   // of the proxy that is asked; empty: any, where there is one
+	In      io.Reader
+	Out     io.Writer // for the agent
+	Err     io.Writer // for the model, where the call is refused, and else for the person
+}
+
+// Run passes the event on to the running proxy, and writes the answer. It returns what the
+// process exits with. Where there is no answer, an event before a call refuses it.
+func (h HookRun) Run(ctx context.Context) (code int) {
+	agent := hook.Find(h.Agent)
+	if agent == nil {
+		_, _ = fmt.Fprintf(h.Err, "petrigate: there is no agent %q; those whose hooks are understood are %s\n", h.Agent, strings.Join(hook.Names(), ", "))
+		return 2 // which refuses the call
+	}
+	ctx, cancel := context.WithTimeout(ctx, agent.Limit())
+	defer cancel()
+	event, err := io.ReadAll(io.LimitReader(h.In, hook.MaxEvent+1))
+	read, wrong := agent.Read(event)
+	if err == nil {
+		err = wrong
+	}
+	var reply HookReply
+	switch {
+	case read.Ignored():
+		reply.Output = hook.Pass
+	case err == nil:
+		reply, err = h.ask(ctx, event)
+	}
+	switch {
+	case err != nil && !read.Before():
+		_, _ = fmt.Fprintf(h.Err, "petrigate: how a call ended was not noted: %s\n", text.Escape(err.Error()))
+		return 1
+	case err != nil:
+		reply.Denied = "The call was not made: petrigate did not decide on it, because of this: " + text.Escape(err.Error()) + ". A person has to look at that; do not try it another way."
+		reply.Output = agent.Deny(read.Name, reply.Denied)
+	}
+	if _, err := fmt.Fprintf(h.Out, "%s\n", reply.Output); err != nil {
+		return 2
+	}
+	if reply.Denied == "" {
+		return 0
+	}
+	if agent.DenyExit != 0 {
+		_, _ = fmt.Fprintln(h.Err, reply.Denied)
+	}
+	return agent.DenyExit
+}
+
+// ask asks the proxy.
+func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
+	client, err := h.find()
+	if err != nil {
+		return HookReply{}, err
+	}
+	return client.Hook(ctx, h.Agent, h.Session, h.Servers, event)
+}
+
+// find returns the proxy that is asked: the same one for all events of a session, since the one
+// that has decided on a call knows of it.
+func (h HookRun) find() (*Client, error) {
+	found, err := Find(h.Dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) == 0:
+		return nil, errors.New("no proxy of this user runs; petrigate serve starts one")
+	case len(found) == 1 && h.Config == "":
+		return found[0], nil
+	}
+	wanted, err := filepath.Abs(h.Config)
+	if err != nil {
+		return nil, err
+	}
+	var first *Client
+	var of proxy.Status
+	for _, c := range found {
+		s, err := c.Status()
+		switch {
+		case err != nil:
+			return nil, err
+		case h.Config != "" && s.Config != wanted:
+			continue
+		case first == nil:
+			first, of = c, s
+			continue
+		case s.Config != of.Config:
+			return nil, errors.New("several proxies run, with different configurations; --config FILE says which one is asked")
+		case s.State.Driver == "memory":
+			return nil, errors.New("several proxies run with one configuration, each with a state of its own; a state in a database (state: sqlite) is shared")
+		case s.Started.Before(of.Started):
+			first, of = c, s
+		}
+	}
+	if first == nil {
+		return nil, fmt.Errorf("no proxy runs with the configuration %s; petrigate serve starts one", wanted)
+	}
+	return first, nil
+}

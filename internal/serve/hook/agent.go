@@ -1,0 +1,169 @@
+package hook
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// An Agent is a program whose hooks are understood.
+type Agent struct {
+	Name string // as it is the upstream of its tools in rules
+
+	// DenyExit is what a hook that is a process exits with to refuse a call, beside the JSON
+	// that it prints.
+	DenyExit int
+
+	hold   time.Duration // how long its hooks can wait for a person, with the time-out that docs/hooks.md has
+	shells []string      // what its tool that runs a script is called; rules may name it bash as well
+	marks  bool          // it gives each call an id
+	events map[string]kind
+	deny   func(event, reason string) []byte
+	read   func(*Event, []byte) // what is particular to its events; nil: nothing
+}
+
+// A kind is what an event is about.
+type kind int
+
+const (
+	ignored  kind = iota
+	before        // a call: it is decided
+	after         // a call that has ended, with success unless its result says otherwise
+	failed        // a call that has failed
+	turnEnds      // no call of the session is under way any more
+	ends          // of the session
+)
+
+// agents are those whose hooks are understood.
+var agents = []*Agent{
+	{
+		Name: "claude-code", DenyExit: 2, hold: 45 * time.Second, shells: []string{"Bash"}, marks: true, deny: denyClaude,
+		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
+	},
+	{
+		Name: "codex", hold: 45 * time.Second, shells: []string{"Bash", "shell", "exec_command"}, marks: true, deny: denyClaude, read: readCodex,
+		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
+	},
+	{
+		Name: "gemini-cli", DenyExit: 2, hold: 45 * time.Second, shells: []string{"run_shell_command"}, deny: denyGemini, read: readGemini,
+		events: map[string]kind{"BeforeTool": before, "AfterTool": after, "AfterAgent": turnEnds, "SessionEnd": ends},
+	},
+	{
+		Name: "cursor", hold: 45 * time.Second, shells: []string{"Shell"}, deny: denyCursor, read: readCursor,
+		events: map[string]kind{
+			"preToolUse": before, "postToolUse": after, "postToolUseFailure": failed, "beforeShellExecution": before, "afterShellExecution": after,
+			"beforeMCPExecution": before, "afterMCPExecution": after, "beforeReadFile": before, "stop": turnEnds, "sessionEnd": ends,
+		},
+	},
+	{
+		Name: "vscode", DenyExit: 2, hold: 20 * time.Second, shells: []string{"runTerminalCommand", "run_in_terminal", "runInTerminal"}, marks: true, deny: denyClaude,
+		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds},
+	},
+}
+
+// Find returns the agent of a name; nil: there is none.
+func Find(name string) *Agent {
+	i := slices.IndexFunc(agents, func(a *Agent) bool { return a.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return agents[i]
+}
+
+// Limit is how long an answer of the gate may take, with which the hook is done before the
+// time-out that docs/hooks.md has.
+func (a *Agent) Limit() time.Duration { return a.hold + 5*time.Second }
+
+// Names are the names of all agents.
+func Names() []string {
+	var names []string
+	for _, a := range agents {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// Pass is the answer that leaves a call to the agent's own permissions, and that to events
+// which are not about to happen.
+var Pass = []byte("{}")
+
+// Deny is the answer that refuses a call, with the reason for the model.
+func (a *Agent) Deny(event, reason string) []byte { return a.deny(event, reason) }
+
+func denyClaude(event, reason string) []byte {
+	if event == "" {
+		event = "PreToolUse"
+	}
+	out := rawjson.Object{}.String("hookEventName", event).String("permissionDecision", "deny").String("permissionDecisionReason", reason)
+	return rawjson.Object{}.Raw("hookSpecificOutput", out.Bytes()).Bytes()
+}
+
+func denyGemini(_, reason string) []byte {
+	return rawjson.Object{}.String("decision", "deny").String("reason", reason).Bytes()
+}
+
+func denyCursor(_, reason string) []byte {
+	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
+}
+
+// readCodex reads how a call ended: the event after it comes also after a script that has failed.
+func readCodex(e *Event, body []byte) {
+	if e.kind != after || !e.isShell() {
+		return
+	}
+	response, _ := rawjson.Member(body, "tool_response")
+	code, ok := rawjson.Member(response, "exit_code")
+	if !ok {
+		code, ok = rawjson.MemberAt(response, "metadata", "exit_code")
+	}
+	switch {
+	case !ok:
+		e.doubtful = true
+	case string(code) != "0":
+		e.kind = failed
+	}
+}
+
+// readGemini reads the server of an MCP tool, and how a call ended.
+func readGemini(e *Event, body []byte) {
+	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
+		e.Server, _ = rawjson.String(server)
+	}
+	wrong, ok := rawjson.MemberAt(body, "tool_response", "error")
+	if ok && e.kind == after && string(wrong) != "null" {
+		e.kind = failed
+	}
+}
+
+// readCursor reads the events that are about one kind of tool.
+func readCursor(e *Event, body []byte) {
+	switch e.Name {
+	case "beforeShellExecution", "afterShellExecution":
+		command, _ := rawjson.Member(body, "command")
+		if rawjson.Kind(command) == '"' {
+			e.Tool, e.Args = "Shell", rawjson.Object{}.Raw("command", command).Bytes()
+		}
+		e.doubtful = true // the code of its end is not told
+	case "beforeReadFile":
+		path, _ := rawjson.Member(body, "file_path")
+		if rawjson.Kind(path) == '"' {
+			e.Tool, e.Args = "Read", rawjson.Object{}.Raw("file_path", path).Bytes()
+		}
+	case "beforeMCPExecution", "afterMCPExecution":
+		if server, name, ok := strings.Cut(strings.TrimPrefix(e.Tool, "MCP:"), ":"); ok {
+			e.Tool, e.Server = "MCP:"+server+":"+name, server
+		} else if e.Tool != "" {
+			e.Tool = "MCP:" + server
+		}
+	}
+	e.ID = cmp.Or(e.ID, text(body, "tool_call_id"))
+}
+
+func text(body []byte, key string) string {
+	value, _ := rawjson.Member(body, key)
+	s, _ := rawjson.String(value)
+	return s
+}

@@ -1,0 +1,248 @@
+package hook
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	words "github.com/petrigate/petrigate/internal/text"
+)
+
+// MaxEvent is the largest number of bytes in an event.
+const MaxEvent = 8 << 20
+
+// Bounds of what an event says.
+const (
+	maxName = 200 // bytes of the name of a tool, and of an id
+	maxArgs = 4 << 20
+)
+
+// An Event is what an agent tells.
+type Event struct {
+	Name    string // as the agent calls it
+	Session string // as the agent calls it
+	ID      string // of the call; empty: the agent gives none
+	Tool    string
+	Server  string // of an MCP tool, as the agent knows it; empty: it is not known, or none
+	Args    []byte // a JSON object
+
+	agent    *Agent
+	kind     kind
+	turn     string // of the agent, after which no call of it is under way; empty: it tells none
+	doubtful bool   // that the call has ended does not say that it did what it should
+	result   []byte // of an event after a call; nil: there is none
+}
+
+// Before reports whether the event is about a call that is to be decided.
+func (e *Event) Before() bool { return e.kind == before }
+
+// Ignored reports whether the event is about nothing that is decided or settled.
+func (e *Event) Ignored() bool { return e.kind == ignored }
+
+// Read reads an event. An event of an unknown name is ignored, and so the error of one that
+// comes after a call; see [Event.Before]. Without a name it counts as one before a call.
+func (a *Agent) Read(body []byte) (*Event, error) {
+	e := &Event{agent: a, kind: before}
+	if len(body) > MaxEvent {
+		return e, fmt.Errorf("the event has %d bytes, and at most %d are read", len(body), MaxEvent)
+	}
+	if err := rawjson.Check(body, rawjson.MaxDepth); err != nil {
+		return e, fmt.Errorf("the event is not plain JSON: %w", err)
+	}
+	if rawjson.Kind(body) != '{' {
+		return e, errors.New("the event is no JSON object")
+	}
+	e.Name = cmp.Or(text(body, "hook_event_name"), text(body, "hookEventName"))
+	if e.Name == "" {
+		return e, errors.New("the event has no hook_event_name")
+	}
+	e.kind = a.kindOf(e.Name)
+	e.Session = cmp.Or(text(body, "session_id"), text(body, "sessionId"), text(body, "conversation_id"))
+	e.turn = cmp.Or(text(body, "prompt_id"), text(body, "turn_id"), text(body, "generation_id"))
+	if err := e.readCall(body); err != nil || e.kind == ignored {
+		return e, err
+	}
+	return e, e.check()
+}
+
+func (a *Agent) knows(event string) bool {
+	_, ok := a.events[event]
+	return ok
+}
+
+// kindOf returns what an event of that name is about. One that is not known, and whose name says
+// that something is about to happen, is one before a call: [Event.check] refuses it.
+func (a *Agent) kindOf(name string) kind {
+	if k, ok := a.events[name]; ok {
+		return k
+	}
+	lower := strings.ToLower(name)
+	if strings.HasPrefix(lower, "pre") || strings.HasPrefix(lower, "before") {
+		return before
+	}
+	return ignored
+}
+
+// readCall reads what an event says of a call.
+func (e *Event) readCall(body []byte) (err error) {
+	e.ID, e.Tool = text(body, "tool_use_id"), text(body, "tool_name")
+	if e.Args, err = argumentsOf(body); err != nil {
+		return err
+	}
+	for _, key := range [...]string{"tool_response", "result_json", "tool_output"} {
+		if value, ok := rawjson.Member(body, key); ok {
+			e.result = value
+			break
+		}
+	}
+	if e.agent.read != nil {
+		e.agent.read(e, body)
+	}
+	if e.Server == "" {
+		e.Server, _ = e.mcp()
+	}
+	if said := text(memberOf(body, "mcp_server"), "name"); said != "" && said != e.Server {
+		e.Server = "" // the name of the tool can be taken apart in two ways
+	}
+	e.doubtful = e.doubtful || e.inBackground()
+	if e.kind == failed && string(memberOf(body, "is_interrupt")) == "true" {
+		e.kind, e.doubtful = after, true
+	}
+	return nil
+}
+
+// argumentsOf returns the arguments of a call, which some agents write as a text.
+func argumentsOf(body []byte) ([]byte, error) {
+	value, ok := rawjson.Member(body, "tool_input")
+	if !ok || string(value) == "null" {
+		return []byte("{}"), nil
+	}
+	if rawjson.Kind(value) == '"' {
+		s, _ := rawjson.String(value)
+		value = []byte(s)
+		if err := rawjson.Check(value, rawjson.MaxDepth); err != nil {
+			return nil, fmt.Errorf("its tool_input is no JSON: %w", err)
+		}
+	}
+	if rawjson.Kind(value) != '{' {
+		return nil, errors.New("its tool_input is no JSON object")
+	}
+	return value, nil
+}
+
+func memberOf(object []byte, key string) []byte {
+	value, _ := rawjson.Member(object, key)
+	return value
+}
+
+// inBackground reports whether the call goes on after the event that tells of its end.
+func (e *Event) inBackground() bool {
+	for _, key := range [...]string{"run_in_background", "is_background", "isBackground"} {
+		if string(memberOf(e.Args, key)) == "true" {
+			return true
+		}
+	}
+	_, task := rawjson.Member(e.result, "backgroundTaskId")
+	return task || string(memberOf(e.result, "interrupted")) == "true"
+}
+
+// check returns why a call cannot be decided on, or settled.
+func (e *Event) check() error {
+	if e.Session == "" || len(e.Session) > maxName {
+		return errors.New("the event names no session, or one by too long a name")
+	}
+	switch e.kind {
+	case before, after, failed:
+	default:
+		return nil
+	}
+	switch {
+	case !e.agent.knows(e.Name):
+		return fmt.Errorf("the event %s is not known; send petrigate those that docs/hooks.md names", words.Excerpt(words.Escape(e.Name), maxName))
+	case !validTool(e.Tool):
+		return fmt.Errorf("the event names no tool that could be one: %s", words.Excerpt(words.Escape(e.Tool), maxName))
+	case e.agent.marks && e.ID == "":
+		return errors.New("the event has no tool_use_id")
+	case len(e.ID) > maxName:
+		return errors.New("the tool_use_id of the event is too long")
+	case len(e.Args) > maxArgs:
+		return fmt.Errorf("the arguments have %d bytes, and at most %d are read", len(e.Args), maxArgs)
+	}
+	return nil
+}
+
+func validTool(name string) bool {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-./:", r)
+	}
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, other)
+}
+
+// isShell reports whether the tool runs a script.
+func (e *Event) isShell() bool { return slices.Contains(e.agent.shells, e.Tool) }
+
+// mcp takes the name of an MCP tool apart, as agents make it.
+func (e *Event) mcp() (server, tool string) {
+	rest, ok := strings.CutPrefix(e.Tool, "mcp__")
+	if ok {
+		server, tool, _ = strings.Cut(rest, "__")
+		return server, tool
+	}
+	if rest, ok = strings.CutPrefix(e.Tool, "MCP:"); ok {
+		if server, tool, ok = strings.Cut(rest, ":"); !ok {
+			server, tool = "", rest
+		}
+		return server, tool
+	}
+	return "", ""
+}
+
+// comesThrough reports whether the call is one of an MCP tool that comes through the proxy, which
+// the agent knows by one of these names: then it is decided on there.
+func (e *Event) comesThrough(servers []string) bool {
+	if slices.Contains(servers, e.Server) {
+		return true
+	}
+	return slices.ContainsFunc(servers, func(s string) bool {
+		return e.agent.Name == "vscode" && strings.HasPrefix(e.Tool, "mcp_"+s+"_")
+	})
+}
+
+// call returns the call as the gate knows it. taken reports whether a name is that of a tool
+// of a server.
+func (e *Event) call(taken func(string) bool) gate.Call {
+	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
+	also := func(name string, known bool) {
+		known = known && !taken(name)
+		if name != e.Tool && !slices.ContainsFunc(c.Also, func(n gate.Name) bool { return n.Text == name }) {
+			c.Also = append(c.Also, gate.Name{Text: name, Certain: known, Weak: !known})
+		}
+	}
+	also(e.agent.Name+"."+e.Tool, true)
+	also(strings.ToLower(e.Tool), true)
+	if e.isShell() {
+		also("bash", true)
+	}
+	if server, tool := e.mcp(); tool != "" { // past the proxy: what is forbidden there is here
+		also(tool, false)
+		if server != "" {
+			also(server+"."+tool, false)
+		}
+	}
+	return c
+}
+
+// outcome returns how the call ended.
+func (e *Event) outcome() gate.Outcome {
+	switch {
+	case e.doubtful:
+		return gate.Unknown
+	case e.kind == failed:
+		return gate.Failure
+	}
+	return gate.Success
+}

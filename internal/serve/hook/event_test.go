@@ -1,0 +1,196 @@
+package hook
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// documented are events as the documents of the agents have them.
+var documented = []struct {
+	agent, event string
+	kind         kind
+	session      string
+	turn, id     string
+	tool, args   string
+	outcome      gate.Outcome // of an event after a call
+}{
+	{"claude-code", `{"session_id":"abc123","prompt_id":"p1","transcript_path":"/home/u/.claude/projects/x/abc123.jsonl","cwd":"/home/u/x","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"npm test","description":"Run tests","timeout":120000,"run_in_background":false},"tool_use_id":"toolu_01ABC"}`,
+		before, "abc123", "p1", "toolu_01ABC", "Bash", `{"command":"npm test","description":"Run tests","timeout":120000,"run_in_background":false}`, gate.Success},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","permission_mode":"default","agent_id":"a1","agent_type":"Explore","hook_event_name":"PostToolUse","tool_name":"Write","tool_input":{"file_path":"/x/a","content":"b"},"tool_response":{"filePath":"/x/a","success":true},"tool_use_id":"toolu_02","duration_ms":12}`,
+		after, "abc123", "", "toolu_02", "Write", `{"file_path":"/x/a","content":"b"}`, gate.Success},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","permission_mode":"default","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_use_id":"toolu_03","error":"Command exited with non-zero status code 1","is_interrupt":false}`,
+		failed, "abc123", "", "toolu_03", "Bash", `{"command":"npm test"}`, gate.Failure},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_use_id":"toolu_04","error":"interrupted","is_interrupt":true}`,
+		after, "abc123", "", "toolu_04", "Bash", `{"command":"npm test"}`, gate.Unknown},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_response":{"stdout":"","stderr":"","interrupted":false,"backgroundTaskId":"b1"},"tool_use_id":"toolu_05"}`,
+		after, "abc123", "", "toolu_05", "Bash", `{"command":"npm test"}`, gate.Unknown},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"SessionEnd","reason":"prompt_input_exit"}`, ends, "abc123", "", "", "", `{}`, gate.Success},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"Stop","stop_hook_active":false}`, turnEnds, "abc123", "", "", "", `{}`, gate.Success},
+	{"claude-code", `{"session_id":"abc123","hook_event_name":"Notification","message":"x"}`, ignored, "abc123", "", "", "", `{}`, gate.Success},
+
+	{"codex", `{"session_id":"0199","turn_id":"t7","transcript_path":"/home/u/.codex/sessions/x.jsonl","cwd":"/x","hook_event_name":"PreToolUse","model":"gpt-5","permission_mode":"default","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"ls"}}`,
+		before, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Success},
+	{"codex", `{"session_id":"0199","turn_id":"t7","cwd":"/x","hook_event_name":"PostToolUse","model":"gpt-5","permission_mode":"default","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"ls"},"tool_response":"a\nb\n"}`,
+		after, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Unknown},
+	{"codex", `{"session_id":"0199","turn_id":"t7","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"ls"},"tool_response":{"output":"","metadata":{"exit_code":0}}}`,
+		after, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Success},
+	{"codex", `{"session_id":"0199","turn_id":"t7","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"ls"},"tool_response":{"output":"","exit_code":2}}`,
+		failed, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Failure},
+	{"codex", `{"session_id":"0199","turn_id":"t7","hook_event_name":"PostToolUse","tool_name":"apply_patch","tool_use_id":"call_2","tool_input":{"command":"*** Begin Patch"},"tool_response":"Done"}`,
+		after, "0199", "t7", "call_2", "apply_patch", `{"command":"*** Begin Patch"}`, gate.Success},
+
+	{"gemini-cli", `{"session_id":"g1","transcript_path":"/x","cwd":"/x","hook_event_name":"BeforeTool","timestamp":"2026-11-01T00:00:00Z","tool_name":"run_shell_command","tool_input":{"command":"ls","is_background":false}}`,
+		before, "g1", "", "", "run_shell_command", `{"command":"ls","is_background":false}`, gate.Success},
+	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","timestamp":"2026-11-01T00:00:00Z","tool_name":"write_file","tool_input":{"file_path":"a"},"tool_response":{"llmContent":"ok","returnDisplay":"ok"}}`,
+		after, "g1", "", "", "write_file", `{"file_path":"a"}`, gate.Success},
+	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","tool_name":"write_file","tool_input":{"file_path":"a"},"tool_response":{"llmContent":"no","error":{"message":"no"}}}`,
+		failed, "g1", "", "", "write_file", `{"file_path":"a"}`, gate.Failure},
+	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"SessionEnd","reason":"exit"}`, ends, "g1", "", "", "", `{}`, gate.Success},
+
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","model":"m","hook_event_name":"preToolUse","cursor_version":"2.4","workspace_roots":["/x"],"tool_name":"Shell","tool_input":{"command":"ls","working_directory":"/x"},"tool_use_id":"u1"}`,
+		before, "c1", "g1", "u1", "Shell", `{"command":"ls","working_directory":"/x"}`, gate.Success},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Write","tool_input":{"file_path":"a"},"tool_output":"{}","tool_use_id":"u1","duration":5}`,
+		after, "c1", "g1", "u1", "Write", `{"file_path":"a"}`, gate.Success},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUseFailure","tool_name":"Write","tool_input":{"file_path":"a"},"tool_use_id":"u1","error_message":"x","failure_type":"error"}`,
+		failed, "c1", "g1", "u1", "Write", `{"file_path":"a"}`, gate.Failure},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"beforeShellExecution","command":"git push","cwd":"/x"}`,
+		before, "c1", "g1", "", "Shell", `{"command":"git push"}`, gate.Success},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"afterShellExecution","command":"git push","output":"x","duration":9}`,
+		after, "c1", "g1", "", "Shell", `{"command":"git push"}`, gate.Unknown},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"beforeMCPExecution","tool_name":"search","tool_input":"{\"q\":\"a\"}","url":"http://x/mcp"}`,
+		before, "c1", "g1", "", "MCP:search", `{"q":"a"}`, gate.Success},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"afterMCPExecution","tool_name":"search","tool_input":"{\"q\":\"a\"}","result_json":"{}","duration":3}`,
+		after, "c1", "g1", "", "MCP:search", `{"q":"a"}`, gate.Success},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"stop","status":"completed"}`, turnEnds, "c1", "g1", "", "", `{}`, gate.Success},
+
+	{"vscode", `{"timestamp":"2026-11-01T00:00:00Z","cwd":"/x","sessionId":"v1","hookEventName":"PreToolUse","transcript_path":"/x","tool_name":"editFiles","tool_input":{"files":["a"]},"tool_use_id":"tool-1"}`,
+		before, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
+	{"vscode", `{"cwd":"/x","sessionId":"v1","hookEventName":"PostToolUse","tool_name":"editFiles","tool_input":{"files":["a"]},"tool_use_id":"tool-1","tool_response":"File edited"}`,
+		after, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
+}
+
+// TestDocumented: the documented events of each agent are read as what they are.
+func TestDocumented(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range documented {
+		e, err := Find(c.agent).Read([]byte(c.event))
+		if err != nil {
+			t.Errorf("%s: %v", c.event, err)
+			continue
+		}
+		seen[c.agent] = true
+		if e.kind != c.kind || e.Session != c.session || e.turn != c.turn || e.ID != c.id || e.Tool != c.tool || string(e.Args) != c.args {
+			t.Errorf("%s %s:\n%+v", c.agent, c.event, e)
+		}
+		if (e.kind == after || e.kind == failed) && e.outcome() != c.outcome {
+			t.Errorf("%s %s: ended with %v", c.agent, c.event, e.outcome())
+		}
+	}
+	for _, name := range Names() {
+		if !seen[name] {
+			t.Errorf("no event of %s is tested", name)
+		}
+	}
+}
+
+// TestNames: rules for a tool hold for the tools of agents that are it.
+func TestNames(t *testing.T) {
+	free := func(string) bool { return false }
+	for _, c := range []struct {
+		agent, tool string
+		certain     []string
+		weak        []string
+	}{
+		{"claude-code", "Bash", []string{"claude-code.Bash", "bash"}, nil},
+		{"claude-code", "Edit", []string{"claude-code.Edit", "edit"}, nil},
+		{"gemini-cli", "run_shell_command", []string{"gemini-cli.run_shell_command", "bash"}, nil},
+		{"cursor", "Shell", []string{"cursor.Shell", "shell", "bash"}, nil},
+		{"vscode", "runTerminalCommand", []string{"vscode.runTerminalCommand", "runterminalcommand", "bash"}, nil},
+		{"claude-code", "mcp__git__push", []string{"claude-code.mcp__git__push"}, []string{"push", "git.push"}},
+		{"cursor", "MCP:push", []string{"cursor.MCP:push", "mcp:push"}, []string{"push"}},
+	} {
+		e := &Event{agent: Find(c.agent), Tool: c.tool}
+		var certain, weak []string
+		for _, n := range e.call(free).Also {
+			if n.Certain && !n.Weak {
+				certain = append(certain, n.Text)
+			} else {
+				weak = append(weak, n.Text)
+			}
+		}
+		if !slices.Equal(certain, c.certain) || !slices.Equal(weak, c.weak) {
+			t.Errorf("%s.%s: %v, %v", c.agent, c.tool, certain, weak)
+		}
+		for _, n := range e.call(func(string) bool { return true }).Also {
+			if n.Certain || !n.Weak {
+				t.Errorf("%s.%s: %+v is that of a server's tool", c.agent, c.tool, n)
+			}
+		}
+	}
+}
+
+// TestComesThrough: only what is called by a name of the proxy is gated there.
+func TestComesThrough(t *testing.T) {
+	for event, want := range map[string]bool{
+		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"mcp__petrigate__push"}`:                                               true,
+		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"mcp__petrigate__push","mcp_server":{"name":"petrigate"}}`:             true,
+		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"mcp__petrigate__evil__push","mcp_server":{"name":"petrigate__evil"}}`: false,
+		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"Bash","mcp_server":{"name":"petrigate"}}`:                             false,
+		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"mcp__petrigate2__push"}`:                                              false,
+		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"mcp__Petrigate__push"}`:                                               false,
+		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"petrigate"}`:                                                          false,
+	} {
+		e, err := Find("claude-code").Read([]byte(event))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.comesThrough([]string{"petrigate"}); got != want {
+			t.Errorf("%s: %v", event, got)
+		}
+	}
+}
+
+// TestDeny: a refusal is one in the form of each agent, whatever its text is, and never a question.
+func TestDeny(t *testing.T) {
+	for agent, want := range map[string]string{
+		"claude-code": `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a \"b\""}}`,
+		"codex":       `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a \"b\""}}`,
+		"gemini-cli":  `{"decision":"deny","reason":"a \"b\""}`,
+		"cursor":      `{"permission":"deny","user_message":"petrigate: a \"b\"","agent_message":"a \"b\""}`,
+		"vscode":      `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a \"b\""}}`,
+	} {
+		got := Find(agent).Deny("", `a "b"`)
+		if string(got) != want || !json.Valid(got) {
+			t.Errorf("%s: %s", agent, got)
+		}
+	}
+	if Find("clod") != nil {
+		t.Error("an agent that nobody knows")
+	}
+}
+
+// FuzzRead: an event that is read whole is one of a session, and its arguments are an object.
+func FuzzRead(f *testing.F) {
+	for _, c := range documented {
+		f.Add(c.agent, []byte(c.event))
+	}
+	f.Fuzz(func(t *testing.T, name string, body []byte) {
+		a := Find(name)
+		if a == nil {
+			return
+		}
+		e, err := a.Read(body)
+		if err != nil || e.Ignored() {
+			return
+		}
+		if e.Session == "" || !json.Valid(e.Args) || e.Args[0] != '{' && e.Args[0] != ' ' {
+			t.Errorf("%+v", e)
+		}
+		if e.kind == before && !validTool(e.Tool) {
+			t.Errorf("%+v", e)
+		}
+	})
+}

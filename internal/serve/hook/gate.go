@@ -1,0 +1,348 @@
+package hook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/approval"
+)
+
+// Options configure a Gate. All but Log are required.
+type Options struct {
+	Ctx       context.Context //nolint:containedctx // ends with the proxy
+	Admission *admission.Admission
+	Approvals *approval.Broker
+
+	// Session returns the session whose nets decide on the calls of an agent in what it calls a
+	// session, and opens it if need be. Own says that it is of that alone: End ends it.
+	Session func(Origin) (key admission.Key, own bool, err error)
+	End     func(admission.Key)
+	Moved   func(admission.Key) // the nets of a session have moved
+	Tools   func() []gate.Call  // of the servers
+	Hold    func(agent string) time.Duration
+	Asked   func(*approval.Request, string) // a call of that agent has begun to wait for a person
+	Texts   Texts
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Texts are what a model is told about approvals.
+type Texts struct {
+	Parked    func(id string) string
+	NoConsent func(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string
+}
+
+// An Origin is where the calls of an agent come from.
+type Origin struct {
+	Principal string
+	Agent     string
+	Session   string      // as the agent calls it
+	Header    http.Header // of the request that carries an event; nil: none does
+}
+
+// A Request carries one event.
+type Request struct {
+	Agent     string
+	Principal string
+	Session   string      // in place of that of the event; empty: that one
+	Servers   []string    // what the agent calls the proxy among its MCP servers; empty: petrigate
+	Header    http.Header // nil: there is none
+	Event     []byte
+}
+
+// A Reply is the answer to an event.
+type Reply struct {
+	Output []byte // JSON for the agent
+	Denied string // why the call is refused; empty: it is not
+}
+
+// A Gate decides on the calls that agents tell of. It is safe for concurrent use.
+type Gate struct {
+	Options
+
+	mu    sync.Mutex
+	calls map[place]*calls
+}
+
+// A place is a session of an agent, within a session of the proxy.
+type place struct {
+	admission.Key
+	agent, session string
+}
+
+// New returns a Gate.
+func New(o Options) *Gate {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Gate{Options: o, calls: map[place]*calls{}}
+}
+
+// Serve takes an event, and returns the answer for the agent. It waits where a person is asked.
+// An error is that there is no such agent.
+func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
+	a := Find(r.Agent)
+	if a == nil {
+		return Reply{}, fmt.Errorf("there is no agent %q; those whose hooks are understood are %s", r.Agent, strings.Join(Names(), ", "))
+	}
+	if len(r.Servers) == 0 {
+		r.Servers = []string{"petrigate"}
+	}
+	e, wrong := a.Read(r.Event)
+	if r.Session != "" {
+		e.Session = r.Session
+	}
+	switch {
+	case e.kind == ignored:
+		return Reply{Output: Pass}, nil
+	case wrong != nil:
+		g.Log.Warn("the event of a hook was refused", "agent", a.Name, "reason", wrong.Error())
+		if e.Before() {
+			return refuse(e, "The call was not made: "+wrong.Error()+"."), nil
+		}
+		return Reply{Output: Pass}, nil
+	case e.kind <= failed && e.comesThrough(r.Servers):
+		return Reply{Output: Pass}, nil
+	}
+	defer func() {
+		if v := recover(); v != nil { // an agent takes no answer for a yes
+			g.Log.Error("panic at the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			reply = refuse(e, "The call was not made: petrigate has failed.")
+		}
+	}()
+	return g.serve(ctx, &r, e), nil
+}
+
+// refuse is the answer that refuses the call of an event.
+func refuse(e *Event, reason string) Reply {
+	return Reply{Output: e.agent.Deny(e.Name, reason), Denied: reason}
+}
+
+// serve takes an event that was read.
+func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
+	key, own, err := g.Session(Origin{Principal: r.Principal, Agent: e.agent.Name, Session: e.Session, Header: r.Header})
+	if err != nil {
+		if e.Before() {
+			return refuse(e, "The call was not made: "+err.Error()+".")
+		}
+		return Reply{Output: Pass}
+	}
+	at := place{key, e.agent.Name, e.Session}
+	s, idle := g.of(at, own, e.Before())
+	for _, forgotten := range idle {
+		g.end(forgotten.place, forgotten.calls)
+	}
+	switch {
+	case e.Before() && s == nil:
+		return refuse(e, "The call was not made: too many sessions of agents are open.")
+	case e.Before():
+		return g.before(ctx, s, key, e)
+	case s == nil:
+		g.Log.Info("an event is of a session without calls", "agent", e.agent.Name, "event", e.Name)
+	case e.kind == after || e.kind == failed:
+		g.after(s, e)
+	case e.kind == turnEnds:
+		g.unknown(s.interrupt())
+	case e.kind == ends:
+		g.forget(at)
+		g.end(at, s)
+	}
+	return Reply{Output: Pass}
+}
+
+// A placed is the calls of a session of an agent.
+type placed struct {
+	place
+	calls *calls
+}
+
+// of returns the calls of a session of an agent; nil: there are none, and open does not say that
+// there may be. It forgets sessions that were not used for long, which the caller has to end.
+func (g *Gate) of(at place, own, open bool) (s *calls, idle []placed) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.Now()
+	if s = g.calls[at]; s != nil || !open {
+		if s != nil {
+			s.used = now
+		}
+		return s, nil
+	}
+	if len(g.calls) >= manySessions {
+		for p, c := range g.calls {
+			if now.Sub(c.used) > idleSession {
+				delete(g.calls, p)
+				idle = append(idle, placed{p, c})
+			}
+		}
+	}
+	if len(g.calls) >= maxSessions {
+		return nil, idle
+	}
+	s = &calls{used: now, own: own}
+	g.calls[at] = s
+	return s, idle
+}
+
+func (g *Gate) forget(at place) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.calls, at)
+}
+
+// end ends a session of an agent, and that of the proxy which it has for itself.
+func (g *Gate) end(at place, s *calls) {
+	g.unknown(s.end())
+	if s.own {
+		g.End(at.Key)
+	}
+}
+
+// before decides on a call. An agent that tells of one call twice, as where two of its files have
+// the hook, gets one answer twice.
+func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
+	c := &call{key: e.key(), digest: e.digest(), turn: e.turn, decided: make(chan struct{})}
+	known, late := s.begin(c, e.ID != "")
+	g.unknown(late)
+	if known != nil {
+		return again(ctx, known, c, e)
+	}
+	c.reply = refuse(e, "The call was not made: it could not be decided on.") // where that panics
+	defer close(c.decided)
+	defer func() {
+		if c.reply.Denied != "" {
+			s.forget(c)
+		}
+	}()
+	c.reply = g.decide(ctx, s, key, c, e)
+	return c.reply
+}
+
+// again returns the answer to a call that the agent has told of before.
+func again(ctx context.Context, known, c *call, e *Event) Reply {
+	if known.digest != c.digest {
+		return refuse(e, "The call was not made: its id is that of another call.")
+	}
+	select {
+	case <-known.decided:
+		return known.reply
+	case <-ctx.Done():
+		return refuse(e, "The call was not made: it is being decided on.")
+	}
+}
+
+// decide asks the gate about a call, and a person where the policy says so.
+func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call, e *Event) Reply {
+	of := g.admissionCall(key, e)
+	if r := g.Admission.Ready(of.Canonical); r != nil {
+		return refuse(e, r.Text)
+	}
+	d := g.Admission.Decide(g.Ctx, of)
+	if q, ok := d.(*admission.Asked); ok {
+		d = g.ask(ctx, of, q)
+	}
+	switch d := d.(type) {
+	case *admission.Admitted:
+		g.Moved(key)
+		if !s.admit(c, &d.Ticket) {
+			g.unknown([]*call{c})
+		}
+		return Reply{Output: Pass}
+	case *admission.Refused:
+		return refuse(e, d.Text)
+	}
+	return refuse(e, "The call was not made: it could not be decided on.")
+}
+
+// admissionCall returns a call as it is decided and recorded.
+func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
+	tools := g.Tools()
+	called := e.call(func(name string) bool { return isTool(tools, name) })
+	offered := append(slices.Clip(tools), gate.Call{Tool: called.Tool, Foreign: called.Foreign, Also: called.Also, Upstream: called.Upstream})
+	called.Time = g.Now()
+	return &admission.Call{
+		Key: key, Gate: called, Offered: offered, Client: e.agent.Name, ID: rawjson.AppendString(nil, e.ID), Upstream: e.agent.Name,
+		Tool: e.Tool, Method: "tools/call", Canonical: e.agent.Name + "." + e.Tool, Digest: digestOf(e.Args),
+	}
+}
+
+// isTool reports whether a tool of a server has that name.
+func isTool(tools []gate.Call, name string) bool {
+	for i := range tools {
+		if tools[i].Tool == name {
+			return true
+		}
+		for _, also := range tools[i].Also {
+			if also.Text == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// after settles a call that has ended.
+func (g *Gate) after(s *calls, e *Event) {
+	c := s.take(e.key())
+	if c == nil {
+		g.Log.Info("the end of a call that is not under way was told", "agent", e.agent.Name, "event", e.Name)
+		return
+	}
+	end := gate.End{Outcome: e.outcome()}
+	if c.digest != e.digest() { // another hook, or a person, has changed it since
+		g.Log.Warn("a call was made with other arguments than it was decided on", "agent", e.agent.Name, "call", c.ticket.Number)
+		end.Outcome = gate.Unknown
+	}
+	if end.Outcome == gate.Success && g.Admission.ReadsResults() && rawjson.Kind(e.result) == '{' {
+		end.Result = e.result
+	}
+	by := ""
+	if c.told {
+		by = "late answer"
+	}
+	g.settle(c, end, by)
+}
+
+// unknown settles calls of which nobody says how they ended.
+func (g *Gate) unknown(late []*call) {
+	for _, c := range late {
+		g.settle(c, gate.End{Outcome: gate.Unknown}, "")
+	}
+}
+
+func (g *Gate) settle(c *call, e gate.End, by string) {
+	if c.told && by != "" && e.Outcome == gate.Unknown { // it is known to be that
+		return
+	}
+	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)
+	g.Moved(c.ticket.Key())
+}
+
+// key tells the calls of a session apart. Those of an agent that gives no ids are told apart by
+// what they do.
+func (e *Event) key() string {
+	if e.ID != "" {
+		return "id " + e.ID
+	}
+	return e.digest()
+}
+
+// digest is that of the tool and its arguments.
+func (e *Event) digest() string { return e.Tool + " " + digestOf(e.Args) }
+
+func digestOf(arguments []byte) string {
+	sum := sha256.Sum256(arguments)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,72 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/logkind"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/hook"
+	"github.com/petrigate/petrigate/proxy/internal/asking"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
+)
+
+// A HookEvent is what an agent tells of a call that it makes without the proxy.
+type HookEvent = hook.Request
+
+// A HookReply is what the agent is to be answered.
+type HookReply = hook.Reply
+
+// hookGate returns the gate of calls that agents tell of by their hooks.
+func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
+	return hook.New(hook.Options{
+		Ctx: p.life.Ctx, Admission: p.admission, Approvals: p.approvals, Now: p.options.Now, Log: p.life.Log,
+		Session: func(o hook.Origin) (admission.Key, bool, error) {
+			s, err := p.sessions.OfAgent(o.Principal, o.Agent+" "+o.Session, o.Header)
+			if err != nil {
+				return admission.Key{}, false, err
+			}
+			return s.Key(), s.OfAgent(), nil
+		},
+		End: func(k admission.Key) {
+			if p.sessions.EndAgent(k.Session) {
+				p.router.EndState(k)
+			}
+		},
+		Moved: func(k admission.Key) {
+			if s := p.isLocal(k.Session); s != nil {
+				p.advertiser.Touch(s)
+			}
+		},
+		Tools: func() []gate.Call { return p.pool.Catalogue.Load().Calls },
+		Hold:  ask.Hold,
+		Asked: func(r *approval.Request, agent string) { tellWanted(p, ask, r, agent) },
+		Texts: hook.Texts{Parked: asking.Parked, NoConsent: asking.NoConsent},
+	})
+}
+
+// tellWanted tells operators, once, that a call of an agent has begun to wait for a person.
+func tellWanted(p *Proxy, ask pipeline.Approval, r *approval.Request, agent string) {
+	if !p.approvals.Announce(r) {
+		return
+	}
+	how := ask.Verb
+	if r.Via == approval.Webhook {
+		how = "by the webhook"
+	}
+	wanted := p.approvals.Look(r)
+	p.life.Log.Info(asking.Wanted(wanted.Call, r.ID, agent, how), logkind.Approval)
+	if ask.Asked != nil {
+		ask.Asked(wanted)
+	}
+}
+
+// serveHook serves an event that came over HTTP.
+func serveHook(ctx context.Context, p *Proxy, principal, agent string, r *http.Request, event []byte) ([]byte, error) {
+	reply, err := p.Hooks.Serve(ctx, hook.Request{
+		Agent: agent, Principal: principal, Servers: r.URL.Query()["server"], Header: r.Header, Event: event,
+	})
+	return reply.Output, err
+}

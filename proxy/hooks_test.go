@@ -1,0 +1,479 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/testserver"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// An event is one of Claude Code, as far as a test says something of it.
+func event(name, tool, args, id, more string) string {
+	return fmt.Sprintf(`{"session_id":"0d6c","transcript_path":"/home/ada/.claude/projects/x/0d6c.jsonl","cwd":"/home/ada/x","permission_mode":"default",`+
+		`"hook_event_name":%q,"tool_name":%q,"tool_input":%s,"tool_use_id":%q%s}`, name, tool, args, id, more)
+}
+
+// hook sends an event over HTTP, and returns the status and the answer.
+func (s *site) hook(agent, event string) (status int, answer string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.http.URL+"/hook/"+agent, strings.NewReader(event))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// asks sends an event of Claude Code before a call, and returns why it is refused; empty: it is not.
+func (s *site) asks(tool, args, id string) string {
+	s.t.Helper()
+	status, answer := s.hook("claude-code", event("PreToolUse", tool, args, id, ""))
+	return s.denial(status, answer)
+}
+
+func (s *site) denial(status int, answer string) string {
+	s.t.Helper()
+	var a struct {
+		HookSpecificOutput struct{ HookEventName, PermissionDecision, PermissionDecisionReason string }
+	}
+	if err := json.Unmarshal([]byte(answer), &a); err != nil || status != http.StatusOK {
+		s.t.Fatalf("%d %s", status, answer)
+	}
+	out := a.HookSpecificOutput
+	if answer != "{}" && (out.HookEventName != "PreToolUse" || out.PermissionDecision != "deny" || out.PermissionDecisionReason == "") {
+		s.t.Fatalf("no answer of a hook: %s", answer)
+	}
+	return out.PermissionDecisionReason
+}
+
+// ended sends an event of Claude Code after a call.
+func (s *site) ended(name, tool, args, id, more string) {
+	s.t.Helper()
+	if status, answer := s.hook("claude-code", event(name, tool, args, id, more)); status != http.StatusOK || answer != "{}" {
+		s.t.Fatalf("%d %s", status, answer)
+	}
+}
+
+const hookRules = `map bash.command runs go test as unit-test
+map bash.command runs git push as publish
+require unit-test before publish
+limit Write to 1 per session
+block Edit
+require human-approval before WebFetch
+`
+
+// TestHooks: calls of an agent's own tools are under the rules, and on record.
+func TestHooks(t *testing.T) {
+	s := start(t, setup{rules: hookRules, server: testserver.Options{Tools: testserver.Attack()[:1]}})
+	const test, push = `{"command":"go test ./..."}`, `{"command":"git push"}`
+	refused := func(want, tool, args, id string) {
+		t.Helper()
+		if got := s.asks(tool, args, id); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s %s: %q, want %q", tool, args, got, want)
+		}
+	}
+	refused("Edit is blocked", "Edit", `{"file_path":"a"}`, "t0")
+	refused("publish requires a successful call to unit-test first", "Bash", push, "t1")
+	refused("", "Bash", test, "t2")
+	s.ended("PostToolUseFailure", "Bash", test, "t2", `,"error":"exit status 1"`)
+	refused("publish requires", "Bash", push, "t3")
+	refused("", "Bash", `{"command":"go test ./...","run_in_background":true}`, "t4")
+	s.ended("PostToolUse", "Bash", `{"command":"go test ./...","run_in_background":true}`, "t4", `,"tool_response":{"stdout":""}`)
+	refused("publish requires", "Bash", push, "t5")
+	refused("", "Bash", test, "t6")
+	s.ended("PostToolUse", "Bash", `{"command":"true"}`, "t6", `,"tool_response":{"stdout":"ok"}`) // other arguments
+	refused("publish requires", "Bash", push, "t7")
+	refused("", "Bash", test, "t8")
+	s.ended("PostToolUse", "Bash", test, "t8", `,"tool_response":{"stdout":"ok","interrupted":false}`)
+	refused("", "Bash", push, "t9")
+	refused("", "Write", `{}`, "t10")
+	refused("has reached its limit", "Write", `{}`, "t11")
+
+	d := s.records.decisions("allow")
+	if len(d) != 6 || d[0].Tool != "Bash" || d[0].Principal != "token" {
+		t.Errorf("%+v", d)
+	}
+	var outcomes []string
+	for _, r := range s.records.outcomes() {
+		outcomes = append(outcomes, r.Outcome)
+	}
+	if got := strings.Join(outcomes, " "); !strings.Contains(got, "failure unknown") || !strings.Contains(got, "success") {
+		t.Errorf("%s", got)
+	}
+	if n := len(s.records.decisions("refuse")); n != 6 {
+		t.Errorf("%d refusals are on record", n)
+	}
+}
+
+// TestHookNamesake: where a server has a tool of that name too, the agent's restricts and proves nothing.
+func TestHookNamesake(t *testing.T) {
+	s := start(t, setup{rules: hookRules})
+	const test, push = `{"command":"go test ./..."}`, `{"command":"git push"}`
+	if why := s.asks("Bash", test, "t1"); why != "" {
+		t.Fatal(why)
+	}
+	s.ended("PostToolUse", "Bash", test, "t1", `,"tool_response":{"stdout":"ok"}`)
+	if why := s.asks("Bash", push, "t2"); !strings.Contains(why, "publish requires") {
+		t.Errorf("%q", why)
+	}
+}
+
+// TestHookShares: where sessions are those of a principal, the agent's tools and its MCP tools are
+// in one, and what one did counts for the other.
+func TestHookShares(t *testing.T) {
+	s := start(t, setup{
+		rules:  "map Bash.command runs go test as unit-test\nrequire unit-test before push\nrequire safe before Write",
+		change: func(o *proxy.Options) { o.Session = proxy.SessionWay{By: "principal"} },
+	})
+	const test = `{"command":"go test ./..."}`
+	c := s.connect(leg{http: true}, "")
+	c.refuses("push", `{}`, "blocked")
+	if why := s.asks("Bash", test, "t1"); why != "" {
+		t.Fatal(why)
+	}
+	c.refuses("push", `{}`, "blocked")
+	s.ended("PostToolUse", "Bash", test, "t1", `,"tool_response":{"stdout":"ok"}`)
+	c.must("push", `{}`)
+	if why := s.asks("Write", `{}`, "t2"); !strings.Contains(why, "requires a successful call to safe") {
+		t.Error(why)
+	}
+	c.must("safe", `{}`)
+	if why := s.asks("Write", `{}`, "t3"); why != "" {
+		t.Error(why)
+	}
+	if n := len(s.proxy.Sessions()); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// TestHooksTogether: calls that come at once do not pass a limit of one, and a call of which an
+// agent tells twice is one.
+func TestHooksTogether(t *testing.T) {
+	s := start(t, setup{rules: hookRules})
+	const n = 16
+	passed := make(chan string, 2*n)
+	var work sync.WaitGroup
+	for i := range n {
+		for range 2 {
+			work.Go(func() {
+				reply, err := s.proxy.Hooks.Serve(t.Context(), proxy.HookEvent{Agent: "claude-code", Principal: "local", Event: []byte(event("PreToolUse", "Write", `{}`, fmt.Sprint("t", i), ""))})
+				if err == nil && reply.Denied == "" {
+					passed <- fmt.Sprint("t", i)
+				}
+			})
+		}
+	}
+	work.Wait()
+	close(passed)
+	ids := map[string]bool{}
+	for id := range passed {
+		ids[id] = true
+	}
+	if len(ids) != 1 || len(s.records.decisions("allow")) != 1 {
+		t.Errorf("%d calls passed, %d are on record", len(ids), len(s.records.decisions("allow")))
+	}
+}
+
+// TestHookOfProxied: a tool that comes through the proxy is counted there, once, and another
+// one is restricted as if it did.
+func TestHookOfProxied(t *testing.T) {
+	s := start(t, setup{change: func(o *proxy.Options) { o.Session = proxy.SessionWay{By: "principal"} }})
+	c := s.connect(leg{http: true}, "")
+	for i := range 3 {
+		if why := s.asks("mcp__petrigate__push", `{}`, fmt.Sprint("t", i)); why != "" {
+			t.Error(why)
+		}
+		c.must("push", `{}`)
+	}
+	if why := s.asks("mcp__petrigate__push", `{}`, "t3"); why != "" {
+		t.Error(why)
+	}
+	c.refuses("push", `{}`, "blocked")
+	if d := s.records.decisions("allow"); len(d) != 3 {
+		t.Errorf("%d decisions", len(d))
+	}
+	for _, tool := range []string{"mcp__up__danger", "mcp__other__danger", "danger"} {
+		if why := s.asks(tool, `{}`, tool); !strings.Contains(why, "blocked") {
+			t.Errorf("%s: %q", tool, why)
+		}
+	}
+}
+
+// TestHookApproval: a person is asked by the channels of MCP calls. The agent is told to come back,
+// and never to ask.
+func TestHookApproval(t *testing.T) {
+	of := byOperator(atOnce)
+	of.rules = hookRules
+	s := start(t, of)
+	if why := s.asks("WebFetch", `{"url":"a"}`, "t1"); !strings.Contains(why, "A person has been asked (approval ap_") {
+		t.Fatal(why)
+	}
+	q := s.pending(1)[0]
+	if q.Tool != "WebFetch" || q.Upstream != "claude-code" || string(q.Arguments) != `{"url":"a"}` {
+		t.Errorf("%+v", q)
+	}
+	if err := s.proxy.Resolve(q.ID, true, "ada", ""); err != nil {
+		t.Fatal(err)
+	}
+	if why := s.asks("WebFetch", `{"url":"a"}`, "t2"); why != "" {
+		t.Error(why)
+	}
+	if why := s.asks("WebFetch", `{"url":"a"}`, "t3"); !strings.Contains(why, "A person has been asked") {
+		t.Errorf("an approval is good twice: %q", why)
+	}
+	if err := s.proxy.Resolve(s.pending(1)[0].ID, false, "ada", "no"); err != nil {
+		t.Fatal(err)
+	}
+	if why := s.asks("WebFetch", `{"url":"a"}`, "t4"); !strings.Contains(why, "A person denied WebFetch") {
+		t.Error(why)
+	}
+}
+
+// TestHookApprovalHeld: a call waits for the answer, and nobody can be asked where only the client could.
+func TestHookApprovalHeld(t *testing.T) {
+	of := byOperator(time.Hour)
+	of.rules = hookRules
+	s := start(t, of)
+	said := make(chan string)
+	go func() { said <- s.asks("WebFetch", `{}`, "t1") }()
+	q := s.pending(1)[0]
+	if err := s.proxy.Resolve(q.ID, true, "ada", ""); err != nil {
+		t.Fatal(err)
+	}
+	if why := <-said; why != "" {
+		t.Error(why)
+	}
+	s = start(t, setup{rules: hookRules})
+	if why := s.asks("WebFetch", `{}`, "t1"); !strings.Contains(why, "there is nobody to ask") {
+		t.Error(why)
+	}
+}
+
+// TestHookWithoutEnd: of a call whose end nobody tells it is unknown how it ended, and what it
+// took stays taken.
+func TestHookWithoutEnd(t *testing.T) {
+	s := start(t, setup{rules: "limit Write to 1 at once"})
+	unknown := func(n int) {
+		t.Helper()
+		got := 0
+		for _, r := range s.records.outcomes() {
+			if r.Outcome == "unknown" {
+				got++
+			}
+		}
+		if got != n {
+			t.Errorf("%d calls are unknown, want %d", got, n)
+		}
+	}
+	if why := s.asks("Write", `{}`, "t1"); why != "" {
+		t.Fatal(why)
+	}
+	if why := s.asks("Write", `{}`, "t2"); why == "" {
+		t.Error("a second one passes")
+	}
+	unknown(1)
+	s.ended("PostToolUse", "Write", `{}`, "t1", `,"tool_response":{}`)
+	if why := s.asks("Write", `{}`, "t3"); why != "" {
+		t.Errorf("what ended late still holds: %s", why)
+	}
+	s.hook("claude-code", `{"session_id":"0d6c","hook_event_name":"SessionEnd","reason":"exit"}`)
+	unknown(2)
+}
+
+// TestHookDoubt: what cannot be read refuses a call, and moves nothing.
+func TestHookDoubt(t *testing.T) {
+	s := start(t, setup{rules: "block nothing-else"})
+	before := s.state()
+	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
+	for name, raw := range map[string]string{
+		"nothing": ``, "no object": `[]`, "half": `{"hook_event_name":"PreToolUse"`, "no event": `{"session_id":"a","tool_name":"Bash"}`,
+		"no session": `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{},"tool_use_id":"t"}`,
+		"no id":      event("PreToolUse", "Bash", `{}`, "", ""),
+		"no tool":    event("PreToolUse", "", `{}`, "t", ""),
+		"odd tool":   event("PreToolUse", "Ba\u202esh", `{}`, "t", ""),
+		"long tool":  event("PreToolUse", strings.Repeat("a", 201), `{}`, "t", ""),
+		"two tools":  `{"hook_event_name":"PreToolUse","session_id":"a","tool_name":"Read","tool_name":"Bash","tool_input":{},"tool_use_id":"t"}`,
+		"two events": `{"hook_event_name":"Stop","hook_event_name":"PreToolUse","session_id":"a","tool_name":"Bash","tool_input":{},"tool_use_id":"t"}`,
+		"two fields": event("PreToolUse", "Bash", `{"command":"a","command":"b"}`, "t", ""),
+		"a list":     event("PreToolUse", "Bash", `[]`, "t", ""),
+		"a text":     event("PreToolUse", "Bash", `"{"`, "t", ""),
+		"deep":       event("PreToolUse", "Bash", deep, "t", ""),
+		"unknown":    event("PreToolUseBatch", "Bash", `{}`, "t", ""),
+		"long id":    event("PreToolUse", "Bash", `{}`, strings.Repeat("a", 201), ""),
+		"session":    strings.Replace(event("PreToolUse", "Bash", `{}`, "t", ""), "0d6c", "a\\u0000b", 1),
+	} {
+		reply, err := s.proxy.Hooks.Serve(t.Context(), proxy.HookEvent{Agent: "claude-code", Principal: "local", Event: []byte(raw)})
+		if err != nil || reply.Denied == "" || !bytes.Contains(reply.Output, []byte(`"deny"`)) || strings.Contains(reply.Denied, "\u202e") {
+			t.Errorf("%s: %+v, %v", name, reply, err)
+		}
+	}
+	for name, raw := range map[string]string{
+		"of another kind": `{"hook_event_name":"Notification","session_id":"a"}`,
+		"after nothing":   event("PostToolUse", "Bash", `{}`, "t", ""),
+		"after, odd":      event("PostToolUse", "Ba sh", `{}`, "t", ""),
+		"ends nothing":    `{"hook_event_name":"SessionEnd","session_id":"a"}`,
+	} {
+		reply, err := s.proxy.Hooks.Serve(t.Context(), proxy.HookEvent{Agent: "claude-code", Principal: "local", Event: []byte(raw)})
+		if err != nil || string(reply.Output) != "{}" || reply.Denied != "" {
+			t.Errorf("%s: %+v, %v", name, reply, err)
+		}
+	}
+	if len(s.records.decisions("")) != 0 {
+		t.Errorf("something moved: %s, %s", before, s.state())
+	}
+	s.records.setFail(true)
+	if why := s.asks("Bash", `{}`, "t1"); !strings.Contains(why, "not made") {
+		t.Errorf("a call passes off the record: %q", why)
+	}
+	s.records.setFail(false)
+}
+
+// TestHookDoorClosed: nobody tells of calls over HTTP unless the configuration opens that door.
+func TestHookDoorClosed(t *testing.T) {
+	s := start(t, setup{rules: hookRules})
+	handler, err := s.proxy.Handler(proxy.Access{Addr: "127.0.0.1:1", Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:1/hook/claude-code", strings.NewReader(event("PreToolUse", "Bash", `{}`, "t", "")))
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	if w.Code != http.StatusNotFound {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestHookPanic: a decision that fails refuses the call.
+func TestHookPanic(t *testing.T) {
+	s := start(t, setup{rules: "block nothing-else"})
+	s.records.setPanic(true)
+	defer s.records.setPanic(false)
+	if why := s.asks("Bash", `{}`, "t1"); !strings.Contains(why, "not made") || strings.Contains(why, "secret") {
+		t.Errorf("%q", why)
+	}
+}
+
+// TestHookDoor: events come in by the door of the endpoint.
+func TestHookDoor(t *testing.T) {
+	s := start(t, setup{})
+	for name, c := range map[string]struct {
+		method, path, token, kind, origin string
+		want                              int
+	}{
+		"no token":       {"POST", "/hook/claude-code", "", "application/json", "", 401},
+		"another token":  {"POST", "/hook/claude-code", "x", "application/json", "", 401},
+		"another site":   {"POST", "/hook/claude-code", token, "application/json", "http://evil.example", 403},
+		"a form":         {"POST", "/hook/claude-code", token, "text/plain", "", 415},
+		"a link":         {"GET", "/hook/claude-code", token, "application/json", "", 405},
+		"no such agent":  {"POST", "/hook/clod", token, "application/json", "", 404},
+		"no agent":       {"POST", "/hook/", token, "application/json", "", 404},
+		"a known agent":  {"POST", "/hook/claude-code", token, "application/json", "", 200},
+		"and its server": {"POST", "/hook/claude-code?server=gate", token, "application/json", "", 200},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), c.method, s.http.URL+c.path, strings.NewReader(event("PreToolUse", "mcp__gate__danger", `{}`, name, "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.token != "" {
+			r.Header.Set("Authorization", "Bearer "+c.token)
+		}
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		r.Header.Set("Content-Type", c.kind)
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if response.StatusCode != c.want {
+			t.Errorf("%s: %d %s", name, response.StatusCode, body)
+		}
+		if c.want == 200 && strings.Contains(c.path, "server=") != (string(body) == "{}") {
+			t.Errorf("%s: %s", name, body)
+		}
+	}
+	if len(s.records.decisions("allow")) != 0 {
+		t.Error("something was decided")
+	}
+}
+
+// TestHookLeft: an agent that goes away while a person is asked has made no call.
+func TestHookLeft(t *testing.T) {
+	of := byOperator(time.Hour)
+	of.rules = hookRules
+	s := start(t, of)
+	ctx, cancel := context.WithCancel(t.Context())
+	said := make(chan proxy.HookReply)
+	go func() {
+		reply, _ := s.proxy.Hooks.Serve(ctx, proxy.HookEvent{Agent: "claude-code", Principal: "local", Event: []byte(event("PreToolUse", "WebFetch", `{}`, "t1", ""))})
+		said <- reply
+	}()
+	s.pending(1)
+	cancel()
+	if reply := <-said; reply.Denied == "" {
+		t.Errorf("%s", reply.Output)
+	}
+	if s.openCalls() != 0 || len(s.records.decisions("allow")) != 0 {
+		t.Error("the call was made")
+	}
+}
+
+// BenchmarkHook is the time that one event before a call takes over HTTP, and its end.
+func BenchmarkHook(b *testing.B) {
+	o := proxy.Options{Policy: policyOf(b, "limit Write to 1000000000 per session"), Recorder: &memory{}}
+	p, err := proxy.New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	server := httptest.NewUnstartedServer(nil)
+	if server.Config.Handler, err = p.Handler(proxy.Access{Addr: server.Listener.Addr().String(), Token: token, Hooks: true}); err != nil {
+		b.Fatal(err)
+	}
+	server.Start()
+	defer server.Close()
+	client := server.Client()
+	send := func(body string) {
+		r, _ := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL+"/hook/claude-code", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		response, err := client.Do(r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		answer, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if string(answer) != "{}" {
+			b.Fatalf("%s", answer)
+		}
+	}
+	for i := 0; b.Loop(); i++ {
+		id := fmt.Sprint("t", i)
+		send(event("PreToolUse", "Write", `{"file_path":"/a","content":"b"}`, id, ""))
+		send(event("PostToolUse", "Write", `{"file_path":"/a","content":"b"}`, id, `,"tool_response":{"filePath":"/a"}`))
+	}
+}
