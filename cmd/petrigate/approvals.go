@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,14 +25,33 @@ func findApproval(id string) (owned[proxy.ApprovalInfo], error) {
 	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, approvalID)
 }
 
+// chosenApproval is the one whose id the arguments name; without one, the only one that waits.
+func chosenApproval(args []string) (owned[proxy.ApprovalInfo], error) {
+	if len(args) > 0 {
+		return findApproval(args[0])
+	}
+	all, err := gather((*control.Client).Approvals)
+	if err != nil {
+		return owned[proxy.ApprovalInfo]{}, err
+	}
+	waiting := slices.DeleteFunc(all, func(o owned[proxy.ApprovalInfo]) bool { return o.it.State != proxy.Pending })
+	waiting = once(waiting, func(o owned[proxy.ApprovalInfo]) string { return o.it.ID })
+	switch len(waiting) {
+	case 0:
+		return owned[proxy.ApprovalInfo]{}, errors.New("no call waits for approval; petrigate approvals lists those that were answered lately")
+	case 1:
+		return waiting[0], nil
+	}
+	return owned[proxy.ApprovalInfo]{}, fmt.Errorf("%d calls wait for approval, so name one by its id; petrigate approvals lists them", len(waiting))
+}
+
 func approvalsShow(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "show ID", Short: "Show one approval in full", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{
+		Use: "show [ID]", Short: "Show one approval in full", Args: cobra.MaximumNArgs(1),
+		Long: "show shows one approval in full: that with the ID, or the only one that waits.",
+	}
 	return answering(c, s, "approval", func(args []string) (any, func() error, error) {
-		found, err := findApproval(args[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		a, err := found.client.Approval(found.it.ID)
+		_, a, err := readApproval(args)
 		return a, func() error {
 			_, err := fmt.Fprintln(s.out, terminal.Shown(a))
 			return err

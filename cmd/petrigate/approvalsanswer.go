@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
@@ -10,12 +12,12 @@ import (
 
 func approvalsApprove(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "approve ID", Short: "Approve one call, once", Args: cobra.ExactArgs(1),
+		Use: "approve [ID]", Short: "Approve one call, once", Args: cobra.MaximumNArgs(1),
 		Long: "approve lets one call pass, once, with exactly the arguments that are shown. At a terminal it shows the call\n" +
-			"and asks once more; elsewhere it requires --yes. With --for, calls like it pass without a question for a while,\n" +
-			"or with --for session until its session ends (after a day at the latest):\n" +
-			"those of the same session and tool whose arguments have the same members, and the same values where --like\n" +
-			"names them. approvals grants lists what was given, approvals revoke ends it.",
+			"and asks once more, and without an ID it takes the only call that waits; elsewhere it requires --yes and the ID.\n" +
+			"With --for, calls like it pass without a question for a while, or with --for session until its session ends\n" +
+			"(after a day at the latest): those of the same session and tool whose arguments have the same members, and the\n" +
+			"same values where --like names them. approvals grants lists what was given, approvals revoke ends it.",
 	}
 	var wanted grantFlags
 	wanted.add(c)
@@ -23,14 +25,18 @@ func approvalsApprove(s stdio) *cobra.Command {
 	yes := c.Flags().Bool("yes", false, "approve without being asked once more")
 	pinIn := c.Flags().Bool("pin-stdin", false, "read the PIN, where the approval needs one, from standard input")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if args[0] != "" && !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
-			return usage("approve asks once more at a terminal, and this is none; use petrigate approvals show %s to see the call, and --yes to approve it", args[0])
+		id := strings.Join(args, "")
+		if (id != "" || len(args) == 0) && !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
+			return usage("approve asks once more at a terminal, and this is none; use petrigate approvals show%s to see the call, and --yes to approve it", strings.TrimSuffix(" "+id, " "))
+		}
+		if len(args) == 0 && *yes {
+			return usage("--yes approves without a look at the call, so name it by its id; petrigate approvals ls lists them")
 		}
 		grant, err := wanted.grant(c)
 		if err != nil {
 			return err
 		}
-		found, a, err := readApproval(args[0])
+		found, a, err := readApproval(args)
 		if err != nil {
 			return err
 		}
@@ -55,10 +61,13 @@ func approvalsApprove(s stdio) *cobra.Command {
 }
 
 func approvalsDeny(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "deny ID", Short: "Deny one call", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{
+		Use: "deny [ID]", Short: "Deny one call", Args: cobra.MaximumNArgs(1),
+		Long: "deny refuses one call: that with the ID, or the only one that waits.",
+	}
 	reason := reasonFlag(c)
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		found, a, err := readApproval(args[0])
+		found, a, err := readApproval(args)
 		if err != nil {
 			return err
 		}
@@ -71,9 +80,9 @@ func reasonFlag(c *cobra.Command) *string {
 	return c.Flags().String("reason", "", "a `text` for the record, and for the agent where it is a denial")
 }
 
-// readApproval returns the approval whose id begins so, whole.
-func readApproval(id string) (owned[proxy.ApprovalInfo], proxy.ApprovalInfo, error) {
-	found, err := findApproval(id)
+// readApproval returns the approval whose id begins so, or the only one that waits, whole.
+func readApproval(args []string) (owned[proxy.ApprovalInfo], proxy.ApprovalInfo, error) {
+	found, err := chosenApproval(args)
 	if err != nil {
 		return found, found.it, err
 	}
