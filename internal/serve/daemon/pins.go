@@ -30,6 +30,10 @@ func (d *Daemon) openPins() (*proxy.Pins, error) {
 		return nil, nil
 	}
 	path, err := PinsPath(d.config)
+	if err != nil && mode == "warn" {
+		d.log.Warn("changes of tools are not noticed: there is no place for what was accepted", "error", err)
+		return nil, nil
+	}
 	if err != nil {
 		return nil, &InvalidError{err}
 	}

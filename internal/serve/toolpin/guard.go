@@ -19,8 +19,9 @@ type Guard struct {
 	problem map[string]error // why new tools of a server are not in the book
 }
 
-// Meet takes note of all tools that a server lists: those that are new are accepted.
-func (g *Guard) Meet(server string, tools []json.RawMessage) {
+// Meet takes note of all tools that a server lists: those that are new are accepted. It returns why
+// that cannot be, once.
+func (g *Guard) Meet(server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
 		lit, _ := rawjson.Member(object, "name")
@@ -34,10 +35,16 @@ func (g *Guard) Meet(server string, tools []json.RawMessage) {
 	if g.problem == nil {
 		g.problem = map[string]error{}
 	}
+	before := g.problem[server]
 	g.problem[server] = err
+	if err != nil && before != nil && err.Error() == before.Error() {
+		return nil // it was told
+	}
+	return err
 }
 
-// Why says why a definition is not accepted; empty: it is.
+// Why says why a definition is not accepted; empty: it is, or it is not known, and nothing is
+// enforced.
 func (g *Guard) Why(d Definition) string {
 	pin, known := g.Book.Find(d.Server, d.Tool)
 	switch {
@@ -45,6 +52,8 @@ func (g *Guard) Why(d Definition) string {
 		return ""
 	case known:
 		return "the server says something else of it than what was accepted on " + pin.Since.UTC().Format(time.DateOnly)
+	case !g.Enforce:
+		return ""
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

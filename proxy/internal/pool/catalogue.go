@@ -59,7 +59,9 @@ func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 // clients now see other tools.
 func (c *Catalogue) set(u *Server, list upstream.ToolList) bool {
 	if c.Pins != nil && !u.Dedicated() {
-		c.Pins.Meet(u.Config.Name, list.Tools)
+		if err := c.Pins.Meet(u.Config.Name, list.Tools); err != nil {
+			c.log.Warn("what a server says of new tools cannot be kept", "upstream", u.Config.Name, "error", err)
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
