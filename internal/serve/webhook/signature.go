@@ -106,7 +106,7 @@ func (s signer) token(id string, t ticket) string {
 
 // ticket reads a token. What it returns was signed.
 func (s signer) ticket(id, token string) (t ticket, ok bool) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	b, err := decode(token)
 	if err != nil || len(b) != ticketBytes+sha256.Size {
 		return t, false
 	}
@@ -124,9 +124,17 @@ func (s signer) isAbout(nonce []byte, a proxy.ApprovalInfo) bool {
 	return subtle.ConstantTimeCompare(nonce, s.nonce(a)) == 1
 }
 
+// decode reads bytes in the one way in which they are written: the decoder takes line ends as well.
+func decode(text string) ([]byte, error) {
+	if strings.ContainsAny(text, "\r\n") {
+		return nil, errors.New("it has line ends")
+	}
+	return base64.RawURLEncoding.Strict().DecodeString(text)
+}
+
 // decodeNonce reads a nonce as it is posted.
 func decodeNonce(text string) ([]byte, error) {
-	nonce, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	nonce, err := decode(text)
 	if err != nil || len(nonce) != nonceBytes {
 		return nil, fmt.Errorf("the nonce is none")
 	}
