@@ -42,16 +42,32 @@ const connect2 = async (capabilities, ask) => {
 const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
 const load2 = (name) => import(require.resolve(name).replace(/\.cjs$/, '.mjs'));
 
-// The person reads the page that the client has opened, and does what it says.
 let shown = '';
-const atPage = async (url) => {
+const within = (ms, what, promise) => {
+  let timer;
+  return Promise.race([promise, new Promise((_, no) => { timer = setTimeout(() => no(new Error(what + ' takes too long')), ms); })]).finally(() => clearTimeout(timer));
+};
+// A browser that does not open its first page is started anew.
+const open = async () => {
   const { chromium } = await load('playwright-core').then((m) => m.default);
-  const browser = await chromium.launch({
-    executablePath: job.browser, timeout: 60_000,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-component-update', '--disable-background-networking'],
-  });
+  for (let n = 1; ; n++) {
+    let browser;
+    try {
+      browser = await within(30_000, 'starting the browser', chromium.launch({
+        executablePath: job.browser,
+        args: ['--no-sandbox', '--disable-gpu', '--disable-component-update', '--disable-background-networking'],
+      }));
+      return [browser, await within(15_000, 'opening a page', browser.newPage())];
+    } catch (e) {
+      await within(10_000, 'ending the browser', browser?.close() ?? Promise.resolve()).catch(() => {});
+      if (n === 3) throw e;
+    }
+  }
+};
+// The person reads the page that the client has opened, and does what it says.
+const atPage = async (url) => {
+  const [browser, page] = await open();
   try {
-    const page = await browser.newPage();
     page.setDefaultTimeout(60_000);
     await page.goto(url);
     // Not let in yet: the page says which verb gives the code.
@@ -66,7 +82,7 @@ const atPage = async (url) => {
     await question.getByRole('button', { name: job.person.answer === 'approve' ? 'Approve once' : 'Deny' }).click();
     await page.getByText(job.person.answer === 'approve' ? /is approved, once/ : /is denied/).first().waitFor();
   } finally {
-    await browser.close();
+    await within(10_000, 'ending the browser', browser.close()).catch(() => {}); // it ends with this program
   }
 };
 
