@@ -202,13 +202,11 @@ func (e *Event) mcp() (server, tool string) {
 }
 
 // comesThrough reports whether the call is one of an MCP tool that comes through the proxy, which
-// the agent knows by one of these names: then it is decided on there.
+// the agent knows by one of these names: then it is decided on there. An empty name, as of a
+// variable that is not set, is that of no server.
 func (e *Event) comesThrough(servers []string) bool {
-	if slices.Contains(servers, e.Server) {
-		return true
-	}
 	return slices.ContainsFunc(servers, func(s string) bool {
-		return e.agent.Name == "vscode" && strings.HasPrefix(e.Tool, "mcp_"+s+"_")
+		return s != "" && (s == e.Server || e.agent.Name == "vscode" && strings.HasPrefix(e.Tool, "mcp_"+s+"_"))
 	})
 }
 

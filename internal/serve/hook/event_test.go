@@ -194,3 +194,17 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestNoServer: a server without a name, as of a variable that is not set, is none: nothing passes
+// for its sake.
+func TestNoServer(t *testing.T) {
+	for agent, tool := range map[string]string{"claude-code": "Bash", "vscode": "mcp__git_push"} {
+		e, err := Find(agent).Read([]byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_use_id":"t","tool_name":"` + tool + `","tool_input":{}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.comesThrough([]string{""}) {
+			t.Errorf("%s of %s is taken for a call that comes through the proxy", tool, agent)
+		}
+	}
+}
