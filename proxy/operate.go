@@ -517,8 +517,12 @@ func (p *Proxy) Nets() []PolicyNet {
 
 // SwitchNet activates or deactivates a net in all sessions, those that begin
 // later too. The state of a net that is off is kept: switched on again, it goes
-// on from where it was. What cannot be put on record is not done.
+// on from where it was. What cannot be put on record is not done. Where approvals need a PIN no
+// net is switched off: without the one that asks, nobody would be asked.
 func (p *Proxy) SwitchNet(name string, on bool, actor string) error {
+	if !on && p.pin != nil {
+		return errors.New("approvals need a PIN here (approval.pin), so no net is switched off while the proxy runs; take its rule out of the configuration")
+	}
 	if err := p.admission.SwitchNet(p.life.Ctx, name, on, actor); err != nil {
 		return err
 	}
