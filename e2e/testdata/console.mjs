@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
 import assert from 'node:assert/strict';
+import { start, end, within } from './browser.mjs';
 
 const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
 const { chromium } = require('playwright-core');
@@ -30,36 +31,22 @@ const call = (name, args = {}) => post({ id: ++id, method: 'tools/call', params:
 
 const petrigate = (...args) => execFileSync(job.binary, args, { env: job.env, encoding: 'utf8' }).trim();
 
-// Each trial has a browser of its own. One that does not open its first page is started anew.
+// Each trial has a browser of its own.
 let browser;
-const within = (ms, what, promise) => {
-  let timer;
-  return Promise.race([promise, new Promise((_, no) => { timer = setTimeout(() => no(new Error(what + ' takes too long')), ms); })]).finally(() => clearTimeout(timer));
-};
 const launch = async (options) => {
-  for (let n = 1; ; n++) {
-    try {
-      browser = await within(30_000, 'starting the browser', chromium.launch({
-        executablePath: job.browser,
-        args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP evil.example 127.0.0.1', '--disable-component-update', '--disable-background-networking'],
-      }));
-      const context = await within(15_000, 'opening a window', browser.newContext({ viewport: { width: 1280, height: 900 }, ...options }));
-      return [context, await within(15_000, 'opening a page', context.newPage())];
-    } catch (e) {
-      if (n === 3) throw e;
-      await quit();
-    }
-  }
+  const started = await start(chromium, job.browser, { viewport: { width: 1280, height: 900 }, ...options }, ['--host-resolver-rules=MAP evil.example 127.0.0.1']);
+  browser = started.browser;
+  return started.page;
 };
 const quit = async () => {
   const old = browser;
   browser = undefined;
-  await within(10_000, 'ending the browser', old?.close() ?? Promise.resolve()).catch(() => {}); // it ends with this program
+  await end(old);
 };
 
 // open lets a new browser in. What it asks for elsewhere, and what its console says, is noted.
 const open = async (options = {}) => {
-  const [, page] = await launch(options);
+  const page = await launch(options);
   page.setDefaultTimeout(patience);
   page.said = [];
   page.strangers = [];

@@ -18,6 +18,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { load, job, transport as transport1, Client as Client1, types } from './job.mjs';
+import { start, end } from './browser.mjs';
 
 const pending = async () => JSON.parse(await petrigate('approvals', 'ls', '--json')).approvals.filter((a) => a.state === 'pending').map((a) => a.id);
 const petrigate = async (...args) => (await promisify(execFile)(job.binary, args, { env: job.environment })).stdout.trim();
@@ -43,30 +44,11 @@ const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
 const load2 = (name) => import(require.resolve(name).replace(/\.cjs$/, '.mjs'));
 
 let shown = '';
-const within = (ms, what, promise) => {
-  let timer;
-  return Promise.race([promise, new Promise((_, no) => { timer = setTimeout(() => no(new Error(what + ' takes too long')), ms); })]).finally(() => clearTimeout(timer));
-};
-// A browser that does not open its first page is started anew.
-const open = async () => {
-  const { chromium } = await load('playwright-core').then((m) => m.default);
-  for (let n = 1; ; n++) {
-    let browser;
-    try {
-      browser = await within(30_000, 'starting the browser', chromium.launch({
-        executablePath: job.browser,
-        args: ['--no-sandbox', '--disable-gpu', '--disable-component-update', '--disable-background-networking'],
-      }));
-      return [browser, await within(15_000, 'opening a page', browser.newPage())];
-    } catch (e) {
-      await within(10_000, 'ending the browser', browser?.close() ?? Promise.resolve()).catch(() => {});
-      if (n === 3) throw e;
-    }
-  }
-};
+
 // The person reads the page that the client has opened, and does what it says.
 const atPage = async (url) => {
-  const [browser, page] = await open();
+  const { chromium } = await load('playwright-core').then((m) => m.default);
+  const { browser, page } = await start(chromium, job.browser);
   try {
     page.setDefaultTimeout(60_000);
     await page.goto(url);
@@ -82,7 +64,7 @@ const atPage = async (url) => {
     await question.getByRole('button', { name: job.person.answer === 'approve' ? 'Approve once' : 'Deny' }).click();
     await page.getByText(job.person.answer === 'approve' ? /is approved, once/ : /is denied/).first().waitFor();
   } finally {
-    await within(10_000, 'ending the browser', browser.close()).catch(() => {}); // it ends with this program
+    await end(browser);
   }
 };
 
