@@ -5,7 +5,7 @@
 // petrigate, "browser" to start, "calls" and "questions" to make first, "net" to step through,
 // "runs" of each interaction. Standard output is one JSON object a line: "name" of the
 // interaction, "ms", one number for each run, "server", those of them that the browser waited
-// for the answer (of documents), and "elements" of the page.
+// for the answer (of pages), and "elements" of the page.
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
@@ -58,7 +58,14 @@ await page.addInitScript(() => {
   };
   addEventListener('DOMContentLoaded', () => {
     painted(() => { window.painted = now(); });
-    new MutationObserver(() => painted(() => { window.changed = now(); })).observe(document.querySelector('main') ?? document.body, { childList: true, subtree: true });
+    const main = document.querySelector('main') ?? document.body;
+    new MutationObserver((records) => {
+      const whole = records.some((r) => r.target === main); // another page is shown in its place
+      painted(() => {
+        window.changed = now();
+        if (whole) window.painted = window.changed;
+      });
+    }).observe(main, { childList: true, subtree: true });
   });
 });
 const address = petrigate('open', '--print');
@@ -78,14 +85,16 @@ const all = async (name, run) => {
   }
   tell(name, ms, { server: servers, elements: await page.evaluate(() => document.querySelectorAll('*').length) });
 };
-// leads measures an action that loads another document.
+// leads measures an action that shows another page, as a document or in place of the last one.
 const leads = async (act) => {
-  await page.evaluate(() => { window.old = true; });
+  await page.evaluate(() => { window.painted = 0; sessionStorage.setItem('acted', 1e15); performance.clearResourceTimings(); });
   await act();
-  await page.waitForFunction(() => !window.old && window.painted);
+  await page.waitForFunction(() => window.painted > Number(sessionStorage.getItem('acted')));
   const [ms, server] = await page.evaluate(() => {
-    const loaded = performance.getEntriesByType('navigation')[0];
-    return [window.painted - Number(sessionStorage.getItem('acted')), loaded.responseEnd - loaded.fetchStart];
+    const acted = Number(sessionStorage.getItem('acted'));
+    const asked = performance.getEntriesByType('resource').filter((r) => r.initiatorType === 'xmlhttprequest' && performance.timeOrigin + r.startTime >= acted)[0];
+    const loaded = asked ?? performance.getEntriesByType('navigation')[0];
+    return [window.painted - acted, loaded.responseEnd - loaded.startTime];
   });
   servers.push(server);
   return ms;

@@ -206,6 +206,53 @@ await trial('another origin can neither read nor answer', async (page) => {
   assert.match(await answer, /denied/);
 });
 
+await trial('links and forms show their pages in place', async (page) => {
+  await page.evaluate(() => { window.kept = true; });
+  const kept = () => page.evaluate(() => window.kept === true);
+  const heading = (name) => page.getByRole('heading', { level: 1, name }).waitFor();
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await heading('Activity');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+  await page.waitForURL('**/activity');
+  await page.fill('input[name=q]', 'deploy');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/activity?q=deploy*');
+  await page.getByText(/selected, of/).waitFor();
+  await page.click('#pause');
+  await page.waitForURL(/pause=1/);
+  assert.equal(await page.textContent('#pause'), 'Go on');
+  await page.goBack();
+  await page.waitForURL('**/activity');
+  await page.getByText(/selected, of/).waitFor({ state: 'detached' });
+  assert.equal(await page.textContent('#pause'), 'Pause');
+  await page.goBack();
+  await heading('Inbox');
+  assert.equal(await kept(), true);
+
+  const answer = call('deploy', { to: 'in-place' });
+  await card(page, 'deploy', 'in-place').getByRole('button', { name: 'Deny' }).click();
+  assert.match(await answer, /denied/);
+  await page.locator('#notes .note', { hasText: 'is denied' }).waitFor();
+  assert.equal(await kept(), true);
+  await page.getByRole('link', { name: 'Nets' }).click();
+  await page.locator('#netlist a').first().click();
+  await page.locator('.drawing svg').waitFor();
+  assert.equal(await page.locator('#notes .note').count(), 0);
+  assert.equal(await kept(), true);
+  await page.getByRole('link', { name: 'Policy' }).click(); // whose editor begins with a document
+  await heading('Policy');
+  assert.equal(await kept(), false);
+
+  await page.getByRole('link', { name: 'Inbox' }).click();
+  await heading('Inbox');
+  const other = await page.context().newPage();
+  await other.goto(page.home + '/inbox');
+  await other.getByRole('button', { name: 'Leave' }).click();
+  await other.locator('#login').waitFor();
+  await page.getByRole('link', { name: 'Tools' }).click(); // nobody is let in any more
+  await page.locator('#login').waitFor();
+});
+
 const evil = ['<script>alert(1)</script>', '<img src=x onerror=alert(1)>', '"><svg onload=alert(1)>', "javascript:alert(1)", '{{constructor.constructor("alert(1)")()}}', '\u202eexe.txt\u200b', '\u001b[2J'];
 await trial('hostile text stays text', async (page) => {
   const answer = call('deploy', { to: 'hostile', ...Object.fromEntries(evil.map((e, n) => [e + n, e])) });

@@ -160,9 +160,9 @@ func (d *doors) note(r *http.Request, line string, err error) {
 }
 
 // notes takes the lines for this page. A script that loads it to see what has changed leaves them
-// to the page itself.
+// to the page itself; one that shows all of it says so.
 func (d *doors) notes(r *http.Request) (lines []note) {
-	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" {
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && r.Header.Get("Petrigate-Shows") != "page" {
 		return nil
 	}
 	d.mu.Lock()

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	questionsShown = 25  // whole, on one page
-	answersShown   = 100 // of the history, on one page
+	questionsShown = 25 // whole, on one page
+	answersShown   = 40 // of the history, on one page
 	maxReason      = 1 << 10
 )
 

@@ -1,8 +1,8 @@
 "use strict";
-// The pages work without this. It loads anew what has changed, counts down, and takes keys.
+// The pages work without this. It loads anew what has changed, shows the page that a link or a
+// form leads to in place of this one, counts down, and takes keys.
 (() => {
   const armAfter = 500; // ms for which a question must have been shown before it can be approved
-  const view = document.body.dataset.view;
 
   // arm keeps the buttons of questions that have just come from being pressed by chance.
   const arm = (card) => {
@@ -10,16 +10,25 @@
     buttons.forEach((b) => { b.disabled = true; });
     setTimeout(() => buttons.forEach((b) => { b.disabled = false; }), armAfter);
   };
-  document.querySelectorAll("article.card").forEach(arm);
+  // arrive begins what a page has, once it is shown at its address.
+  let shown;
+  const arrive = () => {
+    shown = location.pathname + location.search;
+    document.querySelectorAll("article.card").forEach(arm);
+    document.dispatchEvent(new Event("page"));
+  };
 
-  // load returns a page as a document of which no script runs.
-  const load = (url) => new Promise((resolve, reject) => {
+  // request resolves to the answer to a GET, or to a POST of the fields: its page is a document
+  // of which no script runs. A page that is shown as a whole takes the notes for it.
+  const request = (url, fields, whole) => new Promise((resolve, reject) => {
     const x = new XMLHttpRequest();
-    x.open("GET", url);
+    x.open(fields === undefined ? "GET" : "POST", url);
     x.responseType = "document";
-    x.onload = () => (x.status === 200 && x.response ? resolve(x.response) : reject(new Error(x.status)));
-    x.onerror = reject;
-    x.send();
+    x.timeout = 30000;
+    if (whole) x.setRequestHeader("Petrigate-Shows", "page");
+    x.onload = () => resolve({ status: x.status, page: x.response, url: x.responseURL });
+    x.onerror = x.ontimeout = () => reject(new Error("no answer"));
+    x.send(fields);
   });
 
   // mergeCards adds questions that have come behind the others, and closes those that have
@@ -48,8 +57,11 @@
     });
   };
 
+  let visits = 0; // that were asked for
   const refresh = async () => {
-    const next = await load(location.href);
+    const before = visits;
+    const { status, page: next } = await request(location.href);
+    if (status !== 200 || next === null || before !== visits) return; // the next event tries again
     document.title = next.title;
     document.querySelectorAll("[data-live]").forEach((now) => {
       const other = next.getElementById(now.id);
@@ -65,6 +77,79 @@
     if (own !== null) own.textContent = badge === null ? "0" : badge.textContent;
     else if (badge !== null) nav.firstElementChild.append(" ", document.importNode(badge, true));
   };
+
+  // put shows a page in place of this one. What is said of forms stays the same element, so that
+  // it is read out.
+  const put = (next) => {
+    const main = document.getElementById("main"), notes = document.getElementById("notes");
+    const taken = (selector) => [...next.querySelectorAll(selector)].map((e) => document.importNode(e, true));
+    document.title = next.title;
+    document.body.dataset.view = next.body.dataset.view;
+    document.body.dataset.paused = "no";
+    document.querySelector("nav").replaceChildren(...taken("nav > *"));
+    document.querySelectorAll("body > .banner").forEach((b) => b.remove());
+    main.before(...taken("body > .banner"));
+    while (notes.nextSibling !== null) notes.nextSibling.remove();
+    main.append(...taken("#main > :not(#notes)"));
+    notes.replaceChildren(...taken("#notes > *"));
+    main.focus({ preventScroll: true });
+  };
+
+  // Pages whose script begins with a document of its own are loaded as ever.
+  const inPlace = (url) => url.origin === location.origin && document.body.dataset.view !== "policy" && !/^\/(policy|logout|activity\.jsonl)\b/.test(url.pathname);
+
+  // visit shows the page at an address, or the answer to a form. One follows the other; a page
+  // that was not asked for yet when the next one was is left out.
+  let turn = Promise.resolve();
+  const visit = (url, fields, back) => {
+    const mine = ++visits;
+    turn = turn.then(async () => {
+      if (fields === undefined && mine !== visits) return;
+      const answer = await request(url, fields, true);
+      if (answer.page?.body.dataset.view === undefined) throw new Error(answer.status);
+      put(answer.page);
+      if (!back) {
+        scrollTo(0, 0);
+        const nowhere = fields !== undefined && answer.url === String(url); // no address loads it
+        if (!nowhere && answer.url !== location.href) history.pushState(null, "", answer.url);
+      }
+      arrive();
+    }).catch((e) => {
+      if (fields === undefined) { location.assign(url); return; }
+      const line = document.createElement("p");
+      line.className = "note wrong";
+      line.textContent = /^4/.test(e.message) ? "Nothing was done: open the console again with petrigate open." : "No answer came, so it is not known whether this was done. Load the page again.";
+      document.getElementById("notes").replaceChildren(line);
+      scrollTo(0, 0);
+    });
+    return turn;
+  };
+
+  document.addEventListener("click", (e) => {
+    const link = e.target.closest?.("a[href]");
+    if (e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || link == null || link.hasAttribute("download")) return;
+    const url = new URL(link.href);
+    if (!inPlace(url) || link.getAttribute("href").startsWith("#")) return;
+    e.preventDefault();
+    visit(url);
+  });
+  document.addEventListener("submit", (e) => {
+    const form = e.target, url = new URL(form.action);
+    if (e.defaultPrevented || !inPlace(url)) return;
+    const fields = new URLSearchParams(new FormData(form, e.submitter));
+    e.preventDefault();
+    if (form.method === "get") {
+      url.search = fields;
+      visit(url);
+      return;
+    }
+    form.querySelectorAll("button").forEach((b) => { b.disabled = true; });
+    visit(url, fields).then(() => { // a reason stays where its answer was not taken
+      const reason = document.getElementById(fields.get("id"))?.querySelector("form input[name=reason]");
+      if (reason && document.querySelector("#notes .wrong") !== null) reason.value = fields.get("reason") ?? "";
+    });
+  });
+  window.addEventListener("popstate", () => { if (shown !== location.pathname + location.search) visit(new URL(location.href), undefined, true); });
 
   let busy = false, again = false;
   const soon = async () => {
@@ -88,7 +173,7 @@
       seen = true;
       if (!first || String(e.data) !== (document.getElementById("waiting")?.textContent ?? "0")) soon();
     });
-    source.addEventListener("activity", () => { if (kinds[view]?.includes("activity") && document.body.dataset.paused !== "yes") soon(); });
+    source.addEventListener("activity", () => { if (kinds[document.body.dataset.view]?.includes("activity") && document.body.dataset.paused !== "yes") soon(); });
   };
   document.addEventListener("visibilitychange", () => { listen(); if (!document.hidden) soon(); });
   listen();
@@ -138,4 +223,5 @@
     }
     e.preventDefault();
   });
+  arrive();
 })();

@@ -1,6 +1,6 @@
 "use strict";
 // The page works without this. It makes a slider of the history.
-(() => {
+document.addEventListener("page", () => {
   const scrub = document.getElementById("scrub");
   if (scrub === null) return;
   const range = scrub.querySelector("input"), said = scrub.querySelector("output");
@@ -32,4 +32,4 @@
     };
     x.send();
   });
-})();
+});
