@@ -235,7 +235,7 @@ func (p *proposal) secrets() {
 	var fields []string
 	for i := range p.servers {
 		for _, t := range p.servers[i].tools {
-			for _, f := range t.Fields.Paths {
+			for _, f := range t.Fields.Files {
 				if !slices.Contains(fields, f) {
 					fields = append(fields, f)
 				}

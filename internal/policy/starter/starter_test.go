@@ -132,6 +132,29 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestSecretsInLists: a person is asked about a file with keys wherever an argument names it.
+func TestSecretsInLists(t *testing.T) {
+	c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s } }\ndefault: allow\n"))
+	plan, err := New(t.Context(), c, []check.ListedTool{
+		{Name: "read_multiple_files", InputSchema: json.RawMessage(`{"properties":{"paths":{"type":"array"}},"required":["paths"]}`)},
+		{Name: "push_files", InputSchema: json.RawMessage(`{"properties":{"files":{"type":"array","items":{"properties":{"path":{"type":"string"}}}}}}`)},
+	}, check.Effort{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := plan.Rules + `
+example read_multiple_files {"paths": ["a", "b/.env"]} as secret-path
+example read_multiple_files {"paths": ["~/.ssh/config", "a"]} as secret-path
+example read_multiple_files {"paths": ["a", "b/env"]} not as secret-path
+example push_files {"files": [{"path": "a"}, {"path": ".env", "content": "x"}]} as secret-path
+example push_files {"files": [{"path": "a", "content": "/.env"}]} not as secret-path
+`
+	f, errs := rules.Parse("", []byte(examples))
+	if _, err := rules.Compile(f); len(errs) > 0 || err != nil {
+		t.Error(errs, err, examples)
+	}
+}
+
 // TestQuestion: nothing is written without a yes.
 func TestQuestion(t *testing.T) {
 	src := []byte("version: 1\nmcpServers: { s: { command: ./s } }\n")

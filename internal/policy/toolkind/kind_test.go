@@ -3,6 +3,7 @@ package toolkind
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -111,7 +112,7 @@ func TestFields(t *testing.T) {
 		"path":{"type":"string"},"file_path":{"type":"string"},"old path":{"type":"string"},"user_id":{"type":"integer"},"url":{"type":"string"},
 		"amount":{"type":"number"},"to":{"type":"string"},"note":{"type":"string"},"opt_id":{"type":"string"},"id":{"type":["string","null"]}},
 		"required":["path","file_path","old path","user_id","url","to","note","id"]}`)}, nil)
-	want := Fields{Paths: []string{"file_path", "path"}, Same: []string{"file_path", "path", "url", "user_id"}, URLs: []string{"url"}, Amounts: []string{"amount"}}
+	want := Fields{Paths: []string{"file_path", "path"}, Files: []string{"file_path", "path"}, Same: []string{"file_path", "path", "url", "user_id"}, URLs: []string{"url"}, Amounts: []string{"amount"}}
 	if fmt.Sprint(g.Fields) != fmt.Sprint(want) {
 		t.Errorf("%+v", g.Fields)
 	}
@@ -120,6 +121,29 @@ func TestFields(t *testing.T) {
 	}
 	if g := Of(Listed{Name: "read", Schema: json.RawMessage(`{"properties":{"url":{"type":"string"}},"required":["url"]}`)}, nil); g.Kind != Outside {
 		t.Errorf("%+v", g)
+	}
+}
+
+// TestFiles: every way in which a schema may say that an argument names files.
+func TestFiles(t *testing.T) {
+	for schema, want := range map[string]string{
+		`"path":{"type":"string"}`:                                                                          "path",
+		`"paths":{"type":"array"}`:                                                                          "paths",
+		`"paths":{"type":"array","items":{"type":"string"}}`:                                                "paths",
+		`"directories":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}`:              "directories",
+		`"file":{"type":["string","null"]}`:                                                                 "file",
+		`"destination":{"type":"string"}`:                                                                   "destination",
+		`"input_files":{"oneOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}`:            "input_files",
+		`"files":{"type":"array","items":{"properties":{"path":{"type":"string"},"content":{}}}}`:           "$.files[*].path",
+		`"edits":{"type":"array","items":{"type":"object","properties":{"sources":{"type":"array"}}}}`:      "$.edits[*].sources",
+		`"paths":{"type":"array","items":{"type":"number"}},"path":{"type":"number"},"old path":{},"as":{}`: "",
+		`"paths":1,"names":{"type":"array","items":{"type":"string"}}`:                                      "",
+		`"x":{"type":"array","items":{"properties":{"odd path":{"type":"string"}}}}`:                        "",
+	} {
+		got := strings.Join(Of(Listed{Name: "x", Schema: json.RawMessage(`{"properties":{` + schema + `}}`)}, nil).Fields.Files, " ")
+		if got != want {
+			t.Errorf("%s: %q, want %q", schema, got, want)
+		}
 	}
 }
 

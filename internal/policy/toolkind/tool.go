@@ -20,9 +20,10 @@ type Guess struct {
 	Fields Fields
 }
 
-// Fields are arguments of a tool by what their names say. All but Amounts are required texts.
+// Fields are arguments of a tool by what their names say. All but Files and Amounts are required texts.
 type Fields struct {
 	Paths   []string // of files
+	Files   []string // where maps find all paths of files, those in lists and optional ones too: path, paths, $.files[*].path
 	Same    []string // names of a thing, such as an id: paths are among them
 	URLs    []string
 	Amounts []string // numbers
@@ -117,6 +118,7 @@ func hasField(raw json.RawMessage, names []string) bool {
 }
 
 func fieldsOf(raw json.RawMessage) (f Fields) {
+	f.Files = filesOf(raw)
 	s := readSchema(raw)
 	for name, p := range s.Properties {
 		words := Words(name)

@@ -1,0 +1,114 @@
+package toolkind
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// targetWords say where a file goes.
+var targetWords = []string{"destination", "dest", "dst"}
+
+// filesOf are the places of arguments that name files, as maps write them, sorted.
+func filesOf(raw json.RawMessage) (files []string) {
+	for name, p := range readProperties(raw) {
+		if !Plain(name) {
+			continue
+		}
+		if namesFile(name) && (p.holds("string") || p.listsTexts()) {
+			files = append(files, name)
+		}
+		for member, m := range p.members() {
+			if Plain(member) && namesFile(member) && (m.holds("string") || m.listsTexts()) {
+				files = append(files, "$."+name+"[*]."+member)
+			}
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+// namesFile reports whether a word says that the argument is a file, or several.
+func namesFile(name string) bool {
+	words := Words(name)
+	return len(words) > 0 && (isFile(words[0]) || isFile(words[len(words)-1]))
+}
+
+func isFile(word string) bool {
+	single := strings.TrimSuffix(word, "s")
+	if strings.HasSuffix(word, "ies") {
+		single = strings.TrimSuffix(word, "ies") + "y"
+	}
+	return slices.ContainsFunc([]string{word, single}, func(w string) bool {
+		return slices.Contains(pathWords, w) || slices.Contains(targetWords, w)
+	})
+}
+
+// A property is what is read of the schema of an argument.
+type property struct {
+	Type       json.RawMessage            `json:"type"` // a text, or a list of them
+	Items      json.RawMessage            `json:"items"`
+	Properties map[string]json.RawMessage `json:"properties"`
+	AnyOf      []json.RawMessage          `json:"anyOf"`
+	OneOf      []json.RawMessage          `json:"oneOf"`
+}
+
+func readProperty(raw json.RawMessage) (p property) {
+	if json.Unmarshal(raw, &p) != nil {
+		return property{}
+	}
+	return p
+}
+
+func readProperties(raw json.RawMessage) map[string]property {
+	all := map[string]property{}
+	for name, p := range readProperty(raw).Properties {
+		all[name] = readProperty(p)
+	}
+	return all
+}
+
+// forms are the property itself and the alternatives that it has.
+func (p *property) forms() []property {
+	all := []property{*p}
+	for _, raw := range append(slices.Clone(p.AnyOf), p.OneOf...) {
+		all = append(all, readProperty(raw))
+	}
+	return all
+}
+
+// holds reports whether the argument may be of a type.
+func (p *property) holds(kind string) bool {
+	return slices.ContainsFunc(p.forms(), func(f property) bool { return f.is(kind) })
+}
+
+func (p *property) is(kind string) bool {
+	var one string
+	if json.Unmarshal(p.Type, &one) == nil {
+		return one == kind
+	}
+	var several []string
+	return json.Unmarshal(p.Type, &several) == nil && slices.Contains(several, kind)
+}
+
+// listsTexts reports whether the argument may be a list of texts; one of nobody knows what may.
+func (p *property) listsTexts() bool {
+	return slices.ContainsFunc(p.forms(), func(f property) bool {
+		items := readProperty(f.Items)
+		return f.is("array") && (items.holds("string") || len(items.Type) == 0 && len(items.forms()) == 1 && items.Properties == nil)
+	})
+}
+
+// members are those of the objects in the list that the argument may be.
+func (p *property) members() map[string]property {
+	all := map[string]property{}
+	for _, f := range p.forms() {
+		if !f.is("array") {
+			continue
+		}
+		for name, m := range readProperties(f.Items) {
+			all[name] = m
+		}
+	}
+	return all
+}
