@@ -308,14 +308,32 @@ func TestInk(t *testing.T) {
 	}
 }
 
-// TestHowTo: how to answer is told once, and only what counts.
+// TestHowTo: how to answer is told with each approval until somebody has done so, and only what counts.
 func TestHowTo(t *testing.T) {
 	var out bytes.Buffer
 	s := newStory(&lines{out: &out})
-	for _, channels := range [][]string{{"elicit", "webhook"}, {"web"}, {"web", "cli"}} {
-		s.approval(&approval{ApprovalInfo: proxy.ApprovalInfo{ID: fmt.Sprint(channels), Tool: "deploy", Channels: channels}, at: noon})
+	info := proxy.ApprovalInfo{Tool: "deploy"}
+	ask := func(id string, channels ...string) {
+		info.ID, info.Channels = id, channels
+		s.approval(&approval{ApprovalInfo: info, at: noon})
 	}
-	if told := bare(out.String()); len(told) != 4 || told[2] != "hint to answer it              petrigate open, in a browser" {
-		t.Errorf("%q", told)
+	yes := func(id, channel string) {
+		info.ID, info.Channel, info.State = id, channel, proxy.Approved
+		s.approval(&approval{ApprovalInfo: info, at: noon, answered: true})
+	}
+	ask("1", "elicit", "webhook")
+	ask("2", "web")
+	yes("1", "elicit") // by the client, who need not know another way
+	ask("3", "web", "cli")
+	yes("2", "web")
+	ask("4", "web", "cli")
+	var hints []string
+	for _, l := range bare(out.String()) {
+		if rest, ok := strings.CutPrefix(l, "hint to answer it              "); ok {
+			hints = append(hints, rest)
+		}
+	}
+	if want := []string{"petrigate open, in a browser", "petrigate approvals watch; or petrigate open"}; !slices.Equal(hints, want) {
+		t.Errorf("%q", hints)
 	}
 }

@@ -24,7 +24,8 @@ type story struct {
 	lines *lines
 	calls map[callKey]call // that are under way
 	asked []question       // approvals that were told, the oldest first
-	shown bool             // how to answer was told, which is once
+	shown bool             // how to answer was told in full
+	knows bool             // and somebody has answered so, so that it is told no more
 
 	passed, failed, stopped, waited, lost int
 }
@@ -86,6 +87,7 @@ func (s *story) answer(a answer) {
 	if a.denied {
 		l.verb = "no"
 	}
+	s.knows = s.knows || a.channel == proxy.ChannelCLI || a.channel == "web"
 	after := ""
 	if waited := a.at.Sub(a.since); !a.since.IsZero() && waited >= 0 {
 		after = "after " + took(float64(waited.Milliseconds()))
@@ -106,16 +108,22 @@ func (s *story) wait(at time.Time, id, tool, client string, rules []string) {
 	s.lines.tell(line{at: at, verb: "wait", about: tool, says: join(id, by(s.clientOf(client)), s.rules(rules)), vital: true})
 }
 
-// howTo tells, with the first approval that can be answered there, how people answer at this machine.
+// howTo tells how people answer at this machine, with each approval that can be answered so until one is: in full once, and short then.
 func (s *story) howTo(a *approval) {
 	var ways []string
-	if slices.Contains(a.Channels, proxy.ChannelCLI) {
-		ways = append(ways, "petrigate approvals watch, in another terminal")
+	for _, w := range []struct{ channel, command, where string }{
+		{proxy.ChannelCLI, "petrigate approvals watch", ", in another terminal"},
+		{"web", "petrigate open", ", in a browser"},
+	} {
+		switch {
+		case !slices.Contains(a.Channels, w.channel):
+		case s.shown:
+			ways = append(ways, w.command)
+		default:
+			ways = append(ways, w.command+w.where)
+		}
 	}
-	if slices.Contains(a.Channels, "web") {
-		ways = append(ways, "petrigate open, in a browser")
-	}
-	if s.shown || len(ways) == 0 {
+	if s.knows || len(ways) == 0 {
 		return
 	}
 	s.shown = true
