@@ -170,7 +170,21 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	}
 	d.monitor.draining.Store(true)
 	d.Drain()
+	d.sayUnderWay()
 	return shutdown(server, d.Proxy.Close)
+}
+
+// sayUnderWay says what the end waits for, if for anything.
+func (d *Daemon) sayUnderWay() {
+	waiting, open := 0, 0
+	for _, s := range d.Sessions() {
+		waiting += s.Waiting
+		open += len(s.Calls)
+	}
+	if waiting+open > 0 {
+		d.log.Warn("calls are not over: they may go on for a while, and are cut short then; a second signal (Ctrl-C) ends petrigate at once",
+			"while", drainTimeout, "under way", open, "waiting for a person", waiting)
+	}
 }
 
 // accessOf says who may come in, and reads or makes their tokens.
