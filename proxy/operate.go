@@ -41,6 +41,7 @@ type Status struct {
 	State      StateInfo        `json:"state"`
 	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil: there is no audit file; what starts the proxy says it
 	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil: there is none; what starts the proxy says it
+	Pinning    string           `json:"pinning,omitempty"` // warn, enforce or off; what starts the proxy says it
 	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
 	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, and why

@@ -24,11 +24,11 @@ func toolsDiff(s stdio) *cobra.Command {
 		found, err := changedTools(names)
 		changes := differing(found)
 		return changes, func() error {
-			if len(changes) == 0 {
-				_, err := fmt.Fprintln(s.out, "every tool is as it was accepted")
-				return err
+			proxies, err := ask((*control.Client).Status)
+			if err == nil && len(changes) == 0 && slices.ContainsFunc(proxies, func(p proxy.Status) bool { return p.Pinning != "off" }) {
+				_, err = fmt.Fprintln(s.out, "every tool is as it was accepted")
 			}
-			return terminal.PrintToolChanges(s.out, changes)
+			return errors.Join(err, terminal.PrintToolChanges(s.out, changes), terminal.PrintUnpinned(s.out, proxies))
 		}, err
 	})
 }

@@ -24,6 +24,9 @@ func (d *Daemon) Status() proxy.Status {
 		s.State.Driver, s.State.Place, s.State.Since = d.database.driver, d.database.place, d.database.Since()
 	}
 	s.Audit = d.auditInfo()
+	if s.Pinning = d.config.Pinning.Mode; d.pins == nil {
+		s.Pinning = "off"
+	}
 	if d.asking.hook != nil {
 		s.Webhook = d.asking.hook.Status()
 		s.Webhook.Error = d.secrets.Replace(s.Webhook.Error)

@@ -45,6 +45,19 @@ func PrintToolChanges(w io.Writer, changes []proxy.ToolChange) error {
 	return err
 }
 
+// PrintUnpinned writes which of these proxies do not notice when a server changes a tool.
+func PrintUnpinned(w io.Writer, proxies []proxy.Status) error {
+	var b strings.Builder
+	for i := range proxies {
+		if p := &proxies[i]; p.Pinning == "off" {
+			fmt.Fprintf(&b, "Changes are not noticed by process %d (%s): pinning is off. Write pinning: { mode: warn }, or enforce; "+
+				"it is off by itself with state.driver: memory.\n", p.Pid, text.Escape(cmp.Or(p.Config, "no configuration file")))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 // writeValue writes each line of a value behind the sign: of a text as people read it.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {
