@@ -102,6 +102,16 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 			}
 		}
 	}
+	c.checkHookChannels(d, l)
+}
+
+// checkHookChannels warns where nobody can be asked about calls that come by hooks: those of
+// an agent that can show neither a form nor a page.
+func (c *Config) checkHookChannels(d *decoder, l *layers) {
+	beside := func(channel string) bool { return channel != "elicit" && channel != "url" }
+	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
+		d.warn(l.set["approval.channels"], "nobody can approve a call that comes by listen.hooks: a hook shows no question, and no channel beside the client is open", "channels: [elicit, web, cli]")
+	}
 }
 
 // settleApproval checks the durations together.

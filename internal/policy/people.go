@@ -42,6 +42,8 @@ func (b *builder) unasked(via string, persons int) (msg, hint string) {
 		open = b.source.Config.Approval.Channels
 	}
 	switch {
+	case (via == "web" || via == "url") && !slices.Contains(open, via) && b.source.Config != nil && b.source.Config.Console.HTTP == "off":
+		return fmt.Sprintf("the channel %s is a page of the console, and console.http is off", via), "write via cli, or leave out console.http"
 	case via != "" && !slices.Contains(open, via):
 		return fmt.Sprintf("the channel %s is not open", via), "add it to approval.channels"
 	case persons < 2:

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestProblemArchives builds the policy of every archive in testdata/problems:
 // its *.rules and *.yaml with nets, "tools" with the known ones or "schemas"
-// of their arguments, "servers" of a configuration (name/prefix, name! if it is disabled), "active", "default" and the "channels" of approvals. It holds all that is said of it to "want".
+// of their arguments, "servers" of a configuration (name/prefix, name! if it is disabled), "active", "default", the "channels" of approvals and the address of the "console". It holds all that is said of it to "want".
 func TestProblemArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -78,6 +78,8 @@ func said(t *testing.T, files []txtar.File) string {
 			s.Tools = slices.Sorted(maps.Keys(s.Schemas))
 		case f.Name == "channels":
 			s.Config = &config.Config{Approval: config.Approval{Channels: strings.Fields(text)}}
+		case f.Name == "console": // after the channels
+			s.Config.Console.HTTP = strings.TrimSpace(text)
 		case f.Name == "servers":
 			s.Config = &config.Config{}
 			for name := range strings.FieldsSeq(text) {
