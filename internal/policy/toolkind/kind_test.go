@@ -127,9 +127,9 @@ func TestFields(t *testing.T) {
 // TestFiles: every way in which a schema may say that an argument names files.
 func TestFiles(t *testing.T) {
 	for schema, want := range map[string]string{
-		`"path":{"type":"string"}`:                                                                          "path",
-		`"paths":{"type":"array"}`:                                                                          "paths",
-		`"paths":{"type":"array","items":{"type":"string"}}`:                                                "paths",
+		`"path":{"type":"string"}`:                           "path",
+		`"paths":{"type":"array"}`:                           "paths",
+		`"paths":{"type":"array","items":{"type":"string"}}`: "paths",
 		`"directories":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}`:              "directories",
 		`"file":{"type":["string","null"]}`:                                                                 "file",
 		`"destination":{"type":"string"}`:                                                                   "destination",
