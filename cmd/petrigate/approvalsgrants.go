@@ -48,9 +48,9 @@ func alike(g proxy.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {
 		if p.Field == "" {
-			return "with exactly " + fit(p.Value, 160)
+			return "with exactly " + terminal.Fit(p.Value, 160)
 		}
-		pins = append(pins, text.Excerpt(p.Field, 60)+" = "+fit(p.Value, 80))
+		pins = append(pins, text.Excerpt(p.Field, 60)+" = "+terminal.Fit(p.Value, 80))
 	}
 	return "with " + strings.Join(pins, ", ")
 }

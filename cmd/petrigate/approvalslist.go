@@ -1,19 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -28,7 +21,7 @@ func approvalsList(s stdio) *cobra.Command {
 		if *alone {
 			ended = nil
 		}
-		return append(slices.Clip(pending), ended...), func() error { return printApprovals(s.out, pending, ended) }, err
+		return append(slices.Clip(pending), ended...), func() error { return terminal.PrintApprovals(s.out, pending, ended) }, err
 	})
 }
 
@@ -43,122 +36,4 @@ func parted[T any](all []T, which func(T) bool) (yes, no []T) {
 		}
 	}
 	return yes, no
-}
-
-// printApprovals lists what waits for an answer, and below it what does not, the newest first.
-func printApprovals(w io.Writer, pending, ended []proxy.ApprovalInfo) error {
-	if len(pending) == 0 {
-		none := "no approvals"
-		if len(ended) > 0 {
-			none = "no approval waits for an answer"
-		}
-		if _, err := fmt.Fprintln(w, none); err != nil {
-			return err
-		}
-	} else if err := printCalls(w, "ID|STATE|LEFT|ASKED BY|RULE", pending, waiting); err != nil {
-		return err
-	}
-	if len(pending) > 0 && terminal.Is(w) {
-		if _, err := fmt.Fprintln(w, "\nAnswer one: petrigate approvals approve ID, or deny ID. All as they come: petrigate approvals watch"); err != nil {
-			return err
-		}
-	}
-	if len(ended) == 0 {
-		return nil
-	}
-	slices.Reverse(ended)
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return printCalls(w, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settled)
-}
-
-// waiting is the line of an approval that can be answered, without its call.
-func waiting(a proxy.ApprovalInfo) []string {
-	rule := "-"
-	if len(a.Rules) > 0 {
-		rule = text.Excerpt(a.Rules[0], 60)
-	}
-	if more := len(a.Rules) - 1; more > 0 {
-		rule += fmt.Sprintf(" +%d", more)
-	}
-	by := text.Excerpt(cmp.Or(a.Client, "a client"), 30) + " (" + text.Excerpt(a.Principal, 30) + ")"
-	return []string{a.ID, state(a), terminal.Left(a.Expires), by, rule}
-}
-
-// settled is the line of an approval that was answered or has ended, without its call.
-func settled(a proxy.ApprovalInfo) []string {
-	when := "-"
-	if !a.Answered.IsZero() {
-		when = age(a.Answered) + " ago"
-	}
-	return []string{a.ID, state(a), text.Excerpt(cmp.Or(a.Actor, "-"), 40), cmp.Or(a.Channel, "-"), when}
-}
-
-// state is the state of an approval, and how many have approved it of several persons.
-func state(a proxy.ApprovalInfo) string {
-	if a.Needs > 1 && a.State == proxy.Pending {
-		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)
-	}
-	return string(a.State)
-}
-
-// leastCall is how much of a call a line shows, however narrow the terminal is.
-const leastCall = 24
-
-// printCalls writes a table of approvals, whose last column has the calls. At a terminal
-// these are cut so that a line has room.
-func printCalls(w io.Writer, head string, list []proxy.ApprovalInfo, row func(proxy.ApprovalInfo) []string) error {
-	rows, used := make([][]string, len(list)), 0
-	widths := make([]int, 8)
-	for i, title := range bytes.Split([]byte(head), []byte("|")) {
-		widths[i] = len(title)
-	}
-	for i, a := range list {
-		rows[i] = row(a)
-		for n, cell := range rows[i] {
-			widths[n] = max(widths[n], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, width := range widths {
-		if width > 0 {
-			used += width + 2
-		}
-	}
-	room := 160
-	if width := terminal.Width(w); width > 0 {
-		room = max(width-used, leastCall)
-	}
-	for i, a := range list {
-		rows[i] = append(rows[i], callLine(a, room))
-	}
-	return text.Table(w, "", head+"|CALL", rows)
-}
-
-// callLine is a call in at most so many columns, as far as its parts allow.
-func callLine(a proxy.ApprovalInfo, room int) string {
-	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
-	size := ""
-	if a.Size > 0 {
-		size = fmt.Sprintf(" (%s)", text.Count(a.Size, "byte"))
-	}
-	var line bytes.Buffer
-	if len(a.Arguments) == 0 || string(a.Arguments) == "null" || json.Compact(&line, a.Arguments) != nil {
-		return name + size
-	}
-	return name + " " + fit(line.String(), max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
-}
-
-// fit is an excerpt of at most so many columns. A character of several bytes takes no more
-// columns than bytes.
-func fit(s string, room int) string {
-	if whole := text.Escape(s); len(whole) <= room {
-		return whole
-	}
-	for limit := min(len(s)-1, room); limit > 0; limit-- {
-		if cut := text.Excerpt(s, limit); len(cut) <= room {
-			return cut
-		}
-	}
-	return "..."
 }

@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 func newAudit(s stdio) *cobra.Command {
@@ -22,7 +22,7 @@ const aboutLogs = "\n\nLOG is a file (with those that were put aside before it),
 	"PostgreSQL. Without it the log of the configuration is read."
 
 // onLog makes c a verb that reads a log.
-func onLog(c *cobra.Command, do func(ctx context.Context, log *auditLog) error) *cobra.Command {
+func onLog(c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
 	c.Use += " [LOG]"
 	c.Long += aboutLogs
 	c.Args = cobra.MaximumNArgs(1)
@@ -35,11 +35,14 @@ func onLog(c *cobra.Command, do func(ctx context.Context, log *auditLog) error) 
 		if err != nil {
 			return err
 		}
-		log, err := openAuditLog(c.Context(), name, file)
+		log, err := daemon.OpenAuditLog(c.Context(), name, file)
+		if errors.Is(err, daemon.ErrNoAuditLog) {
+			err = usage("%w", err)
+		}
 		if err != nil {
 			return err
 		}
-		defer func() { _ = log.close() }()
+		defer func() { _ = log.Close() }()
 		return do(c.Context(), log)
 	}
 	return c
@@ -53,7 +56,7 @@ func auditVerify(s stdio) *cobra.Command {
 			"Then it ends with exit code 4.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	return onLog(c, func(ctx context.Context, log *auditLog) error {
+	return onLog(c, func(ctx context.Context, log *daemon.AuditLog) error {
 		var r trail.Report
 		var err error
 		switch source := log.Source.(type) {
@@ -68,41 +71,13 @@ func auditVerify(s stdio) *cobra.Command {
 		if *asJSON {
 			err = printAnswer(s.out, "audit", r)
 		} else {
-			err = printVerified(s.out, log.name, r)
+			err = r.Print(s.out, log.Name)
 		}
 		if err == nil && !r.OK() {
 			return &exit{code: exitDiffers}
 		}
 		return err
 	})
-}
-
-func printVerified(w io.Writer, name string, r trail.Report) error {
-	var b strings.Builder
-	for _, f := range r.Faults {
-		fmt.Fprintf(&b, "%s\n", text.Escape(f.String()))
-	}
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", text.Escape(warning))
-	}
-	where := name
-	if len(r.Files) > 1 {
-		where += fmt.Sprintf(" and %s before it", text.Count(len(r.Files)-1, "file"))
-	}
-	if r.OK() {
-		fmt.Fprintf(&b, "%s: %s as they were written\n", where, records(r.Records))
-	} else {
-		fmt.Fprintf(&b, "%s: it was changed; %s before that are as they were written\n", where, records(r.Records))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func records(n uint64) string {
-	if n == 1 {
-		return "1 record"
-	}
-	return text.Grouped(int(n)) + " records"
 }
 
 // filterFlags select records.
@@ -155,10 +130,10 @@ func moment(s string, now time.Time) (time.Time, error) {
 }
 
 // onRecords makes c a verb that reads the records of a log that flags select.
-func onRecords(c *cobra.Command, do func(ctx context.Context, log *auditLog, f *trail.Filter) error) *cobra.Command {
+func onRecords(c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error) *cobra.Command {
 	f := &filterFlags{}
 	f.add(c)
-	return onLog(c, func(ctx context.Context, log *auditLog) error {
+	return onLog(c, func(ctx context.Context, log *daemon.AuditLog) error {
 		if err := f.read(c, time.Now()); err != nil {
 			return err
 		}
@@ -175,7 +150,7 @@ func auditTail(s stdio) *cobra.Command {
 	lines := c.Flags().IntP("lines", "n", 10, "how `many` records to begin with")
 	follow := c.Flags().BoolP("follow", "f", false, "go on with what is written")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
-	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
+	return onRecords(c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		p := trail.NewPrinter(s.out, *asJSON)
 		last, end, err := trail.Last(ctx, log.Source, max(*lines, 0), f)
 		if err != nil {
@@ -214,7 +189,7 @@ func auditQuery(s stdio) *cobra.Command {
 	}
 	limit := c.Flags().Int("limit", 0, "show at most so `many`; 0: all")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
-	return onRecords(c, func(ctx context.Context, log *auditLog, f *trail.Filter) error {
+	return onRecords(c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		p, left := trail.NewPrinter(s.out, *asJSON), *limit
 		for r, err := range log.Records(ctx, f) {
 			if err != nil {

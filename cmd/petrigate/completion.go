@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -142,7 +143,7 @@ func grantIDs(*cobra.Command) (ids []cobra.Completion) {
 func sessionIDs(*cobra.Command) (ids []cobra.Completion) {
 	all, _ := gather((*control.Client).Sessions)
 	for _, o := range all {
-		ids = append(ids, cobra.CompletionWithDesc(o.it.ID, "of "+o.it.Principal+", since "+age(o.it.Since)))
+		ids = append(ids, cobra.CompletionWithDesc(o.it.ID, "of "+o.it.Principal+", since "+terminal.Age(o.it.Since)))
 	}
 	return ids
 }

@@ -59,7 +59,7 @@ func TestJSONPage(t *testing.T) {
 	for verb, answers := range map[string][]any{
 		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Explanation{}}, "test": {policytest.Report{}, diag.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}, proxy.GrantInfo{}},
-		"reload": {control.Reloaded{}}, "sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "suggest": {mining.Report{}}, "audit": {trail.Report{}, auditCounts{}},
+		"reload": {control.Reloaded{}}, "sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "suggest": {mining.Report{}}, "audit": {trail.Report{}, trail.Counts{}},
 		"import": {takeover.Imported{}}, "connect": {takeover.Listed{}},
 	} {
 		names := make(map[string]bool)

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/serve/audit/replay"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -26,7 +27,7 @@ func newReplay(s stdio) *cobra.Command {
 	f.add(c, "replay under")
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	detailed := c.Flags().Bool("detailed-exitcode", false, "end with exit code 4 where a decision comes out otherwise")
-	c = onLog(c, func(ctx context.Context, log *auditLog) error {
+	c = onLog(c, func(ctx context.Context, log *daemon.AuditLog) error {
 		p, err := f.policy()
 		if err != nil {
 			return err
@@ -38,7 +39,7 @@ func newReplay(s stdio) *cobra.Command {
 		if *asJSON {
 			err = printAnswer(s.out, "replay", r)
 		} else {
-			err = printReplayed(s.out, log.name, r)
+			err = printReplayed(s.out, log.Name, r)
 		}
 		if err == nil && *detailed && r.Differs() {
 			return &exit{code: exitDiffers}
@@ -67,7 +68,7 @@ func (f *policyFlags) policy() (*policy.Result, error) {
 	return policy.Build(source)
 }
 
-func replayed(ctx context.Context, s stdio, log *auditLog, p *policy.Result) (*replay.Report, error) {
+func replayed(ctx context.Context, s stdio, log *daemon.AuditLog, p *policy.Result) (*replay.Report, error) {
 	_, database := log.Source.(trail.Database)
 	r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active, Durable: database})
 	if err != nil {
@@ -93,7 +94,7 @@ func replayed(ctx context.Context, s stdio, log *auditLog, p *policy.Result) (*r
 
 func printReplayed(w io.Writer, name string, r *replay.Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s decisions\n", name, records(r.Records), text.Grouped(r.Decisions))
+	fmt.Fprintf(&b, "%s: %s, %s decisions\n", name, trail.Records(r.Records), text.Grouped(r.Decisions))
 	switch {
 	case len(r.Recorded) == 1 && r.Recorded[0] == r.Policy:
 		fmt.Fprintf(&b, "policy %.12s: the one on record\n", r.Policy)
@@ -114,7 +115,7 @@ func printReplayed(w io.Writer, name string, r *replay.Report) error {
 		}
 	}
 	if d := r.First; d != nil {
-		fmt.Fprintf(&b, "first: record %d of %s, session %s, tool %s\n", d.Seq, d.Time.UTC().Format(timeStamp), text.Escape(d.Session), text.Escape(d.Tool))
+		fmt.Fprintf(&b, "first: record %d of %s, session %s, tool %s\n", d.Seq, d.Time.UTC().Format(trail.TimeStamp), text.Escape(d.Session), text.Escape(d.Tool))
 		fmt.Fprintf(&b, "  on record: %s\n  now: %s\n", text.Escape(d.Recorded), text.Escape(d.Replayed))
 		if d.Reason != "" {
 			fmt.Fprintf(&b, "  %s\n", text.Escape(d.Reason))
@@ -127,7 +128,7 @@ func printReplayed(w io.Writer, name string, r *replay.Report) error {
 	for _, c := range r.Rules {
 		rows = append(rows, []string{text.Grouped(c.Count), c.Was, c.Now, c.Net, c.Rule})
 	}
-	return printTable(w, "", "DECISIONS|ON RECORD|NOW|NET|RULE", rows)
+	return text.TableBelow(w, "", "DECISIONS|ON RECORD|NOW|NET|RULE", rows)
 }
 
 func shortened(fingerprints []string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -86,7 +87,7 @@ func printSessions(w io.Writer, lists []listing[proxy.SessionInfo]) error {
 		head = "ID|PRINCIPAL|CLIENTS|AGE|IDLE|HELD BY|WAITING|OPEN CALLS"
 	}
 	return printListings(w, lists, "no sessions", head, func(o proxy.SessionInfo) []string {
-		row := []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since)}
+		row := []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), terminal.Age(o.Since)}
 		if kept {
 			row = append(row, idleFor(o), holder(o))
 		}
@@ -98,7 +99,7 @@ func idleFor(o proxy.SessionInfo) string {
 	if o.Used.IsZero() {
 		return ""
 	}
-	return age(o.Used)
+	return terminal.Age(o.Used)
 }
 
 // holder says which process has a session of a database.
@@ -137,7 +138,7 @@ func sessionsShow(s stdio) *cobra.Command {
 func printSession(w io.Writer, o proxy.SessionInfo) {
 	_, _ = fmt.Fprintf(w, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, by(o), o.Since.Format(time.RFC3339))
 	if !o.Used.IsZero() {
-		_, _ = fmt.Fprintf(w, "  held by %s, idle for %s\n", holder(o), age(o.Used))
+		_, _ = fmt.Fprintf(w, "  held by %s, idle for %s\n", holder(o), terminal.Age(o.Used))
 	}
 	for _, n := range o.Nets {
 		state := ""
@@ -153,7 +154,7 @@ func printSession(w io.Writer, o proxy.SessionInfo) {
 		_, _ = fmt.Fprintf(w, "  waiting for a person: %s, see petrigate approvals\n", text.Count(o.Waiting, "call"))
 	}
 	for _, call := range o.Calls {
-		_, _ = fmt.Fprintf(w, "  open call #%d: %s, for %s\n", call.Number, call.Tool, age(call.Since))
+		_, _ = fmt.Fprintf(w, "  open call #%d: %s, for %s\n", call.Number, call.Tool, terminal.Age(call.Since))
 	}
 }
 

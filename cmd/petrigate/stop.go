@@ -1,18 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -141,16 +138,7 @@ func printSwitch(w io.Writer, on bool, session string, pid int, done proxy.Stopp
 	}
 	for _, left := range done.Left {
 		if !on {
-			_, _ = fmt.Fprintf(w, "  still stopped: %s\n", stopped(left))
+			_, _ = fmt.Fprintf(w, "  still stopped: %s\n", daemon.Stopped(left))
 		}
 	}
-}
-
-// stopped says what is stopped, by whom, and why.
-func stopped(s proxy.StopInfo) string {
-	what, again := "all calls are refused", "petrigate start"
-	if s.Session != "" {
-		what, again = "the calls of session "+s.Session+" are refused", "petrigate start --session "+s.Session
-	}
-	return fmt.Sprintf("%s since %s, by %s: %s (%s)", what, s.Since.Format(time.RFC3339), s.Actor, cmp.Or(text.Escape(s.Reason), "no reason given"), again)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/audit/mining"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -82,10 +83,10 @@ func (f *suggestFlags) suggest(ctx context.Context, s stdio, names []string, fil
 // openLogs opens the logs that are named, or that of the configuration.
 func openLogs(ctx context.Context, names []string, file string) (log mining.Log, done func(), err error) {
 	var logs mining.Logs
-	var open []*auditLog
+	var open []*daemon.AuditLog
 	done = func() {
 		for _, l := range open {
-			_ = l.close()
+			_ = l.Close()
 		}
 	}
 	if len(names) == 0 {
@@ -93,13 +94,13 @@ func openLogs(ctx context.Context, names []string, file string) (log mining.Log,
 	}
 	var called []string
 	for _, name := range names {
-		l, err := openAuditLog(ctx, name, file)
+		l, err := daemon.OpenAuditLog(ctx, name, file)
 		if err != nil {
 			done()
 			return log, nil, err
 		}
 		_, database := l.Source.(trail.Database)
-		open, logs, called = append(open, l), append(logs, l.Source), append(called, l.name)
+		open, logs, called = append(open, l), append(logs, l.Source), append(called, l.Name)
 		log.Durable = log.Durable || database
 	}
 	log.Source, log.Name = logs, strings.Join(called, ", ")

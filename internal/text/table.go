@@ -49,3 +49,11 @@ func (k Ink) In(style, text string) string {
 	}
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
+
+// TableBelow prints a table below an empty line.
+func TableBelow(w io.Writer, none, head string, rows [][]string) error {
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return Table(w, none, head, rows)
+}

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bytes"
@@ -12,21 +12,23 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
-// An auditLog is the log that a verb reads.
-type auditLog struct {
+// An AuditLog is the log that a verb reads. The caller must close it.
+type AuditLog struct {
 	trail.Source
-	name  string // for a reader, without secrets
-	close func() error
+	Name  string // for a reader, without secrets
+	Close func() error
 }
 
-// openAuditLog opens the log that is named: a file, a database of sqlite, or the URL of one of
+// ErrNoAuditLog is the error of a configuration that keeps no records.
+var ErrNoAuditLog = errors.New("keeps no records that are known here: name the log, or set audit.file")
+
+// OpenAuditLog opens the log that is named: a file, a database of sqlite, or the URL of one of
 // PostgreSQL; unnamed, the one of the configuration.
-func openAuditLog(ctx context.Context, name, configFile string) (*auditLog, error) {
+func OpenAuditLog(ctx context.Context, name, configFile string) (*AuditLog, error) {
 	if name != "" {
 		return openNamed(ctx, name)
 	}
@@ -44,13 +46,13 @@ func openAuditLog(ctx context.Context, name, configFile string) (*auditLog, erro
 	case c.Audit.File != "":
 		return openNamed(ctx, c.Audit.File)
 	}
-	return nil, usage("%s keeps no records that are known here: name the log, or set audit.file", c.File)
+	return nil, fmt.Errorf("%s %w", c.File, ErrNoAuditLog)
 }
 
 // openState opens the database of a configuration, or the file beside it where no proxy has
 // made the database yet.
-func openState(ctx context.Context, c *config.Config) (*auditLog, error) {
-	path, err := daemon.StatePath(c)
+func openState(ctx context.Context, c *config.Config) (*AuditLog, error) {
+	path, err := StatePath(c)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func openState(ctx context.Context, c *config.Config) (*auditLog, error) {
 	return nil, fmt.Errorf("%s has no records yet: they will be in %s once a proxy has started", c.File, path)
 }
 
-func openNamed(ctx context.Context, name string) (*auditLog, error) {
+func openNamed(ctx context.Context, name string) (*AuditLog, error) {
 	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
 		return openPostgres(ctx, name)
 	}
@@ -73,21 +75,21 @@ func openNamed(ctx context.Context, name string) (*auditLog, error) {
 	case err != nil:
 		return nil, err
 	case !database:
-		return &auditLog{Source: trail.File(name), name: name, close: func() error { return nil }}, nil
+		return &AuditLog{Source: trail.File(name), Name: name, Close: func() error { return nil }}, nil
 	}
 	b, err := sqlite.Open(ctx, sqlite.Options{Path: name})
 	if err != nil {
 		return nil, err
 	}
-	return &auditLog{Source: trail.Database{Backend: b}, name: name, close: b.Close}, nil
+	return &AuditLog{Source: trail.Database{Backend: b}, Name: name, Close: b.Close}, nil
 }
 
-func openPostgres(ctx context.Context, dsn string) (*auditLog, error) {
+func openPostgres(ctx context.Context, dsn string) (*AuditLog, error) {
 	b, err := postgres.Open(ctx, postgres.Options{DSN: dsn})
 	if err != nil {
 		return nil, err
 	}
-	return &auditLog{Source: trail.Database{Backend: b}, name: "the database", close: b.Close}, nil
+	return &AuditLog{Source: trail.Database{Backend: b}, Name: "the database", Close: b.Close}, nil
 }
 
 // isSQLite reports whether the file is a database of SQLite.

@@ -1,0 +1,102 @@
+package trail
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Print says in lines what was found in the log of a name.
+func (r *Report) Print(w io.Writer, name string) error {
+	var b strings.Builder
+	for _, f := range r.Faults {
+		fmt.Fprintf(&b, "%s\n", text.Escape(f.String()))
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", text.Escape(warning))
+	}
+	where := name
+	if len(r.Files) > 1 {
+		where += fmt.Sprintf(" and %s before it", text.Count(len(r.Files)-1, "file"))
+	}
+	if r.OK() {
+		fmt.Fprintf(&b, "%s: %s as they were written\n", where, Records(r.Records))
+	} else {
+		fmt.Fprintf(&b, "%s: it was changed; %s before that are as they were written\n", where, Records(r.Records))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Records says how many records there are.
+func Records(n uint64) string {
+	if n == 1 {
+		return "1 record"
+	}
+	return text.Grouped(int(n)) + " records"
+}
+
+// Counts are statistics as a verb answers with them.
+type Counts struct {
+	Records   uint64          `json:"records"`
+	From      string          `json:"from,omitempty"`
+	To        string          `json:"to,omitempty"`
+	Sessions  int             `json:"sessions"`
+	Tools     []ToolStats     `json:"tools"`
+	Rules     []RuleStats     `json:"rules"`
+	Approvals []ApprovalStats `json:"approvals"`
+}
+
+// Counts returns the statistics as a verb answers with them. They must be summed.
+func (s *Stats) Counts() Counts {
+	counts := Counts{Records: s.Records, Sessions: s.Sessions, Tools: s.Tools, Rules: s.Rules, Approvals: s.Approvals}
+	if s.Records > 0 {
+		counts.From, counts.To = s.From.UTC().Format(TimeStamp), s.To.UTC().Format(TimeStamp)
+	}
+	return counts
+}
+
+// TimeStamp is the layout of times in what verbs answer.
+const TimeStamp = "2006-01-02T15:04:05Z"
+
+// Print writes the counts in tables.
+func (c *Counts) Print(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, "%s, %s opened", Records(c.Records), text.Count(c.Sessions, "session")); err != nil {
+		return err
+	}
+	if c.From != "" {
+		_, _ = fmt.Fprintf(w, ", from %s to %s", c.From, c.To)
+	}
+	_, _ = fmt.Fprintln(w)
+	rows := [][]string{}
+	ms := func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		row := []string{t.Tool, strconv.Itoa(t.Allowed), strconv.Itoa(t.Refused), strconv.Itoa(t.Asked), strconv.Itoa(t.Success), strconv.Itoa(t.Failure), strconv.Itoa(t.Unknown), "", "", ""}
+		if t.Latency.Count > 0 {
+			row[7], row[8], row[9] = ms(t.Latency.P50), ms(t.Latency.P90), ms(t.Latency.P99)
+		}
+		rows = append(rows, row)
+	}
+	if err := text.TableBelow(w, "no calls", "TOOL|ALLOWED|REFUSED|ASKED|SUCCESS|FAILURE|UNKNOWN|P50 MS|P90|P99", rows); err != nil {
+		return err
+	}
+	if rows = rows[:0]; len(c.Rules) > 0 {
+		for _, r := range c.Rules {
+			rows = append(rows, []string{strconv.Itoa(r.Refused), r.Kind, r.Net, r.Rule})
+		}
+		if err := text.TableBelow(w, "", "REFUSED|KIND|NET|RULE", rows); err != nil {
+			return err
+		}
+	}
+	if rows = [][]string{}; len(c.Approvals) > 0 {
+		for _, a := range c.Approvals {
+			rows = append(rows, []string{a.Actor, a.Channel, strconv.Itoa(a.Allowed), strconv.Itoa(a.Denied)})
+		}
+		return text.TableBelow(w, "", "ACTOR|CHANNEL|ALLOWED|DENIED", rows)
+	}
+	return nil
+}

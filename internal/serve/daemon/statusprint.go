@@ -1,0 +1,117 @@
+package daemon
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// PrintStatus writes how a running proxy is.
+func PrintStatus(w io.Writer, status proxy.Status) {
+	_, _ = fmt.Fprintf(w, "petrigate %s, pid %d, up %s: %s, %s, %s waiting\n", status.Version, status.Pid, age(status.Started),
+		text.Count(status.Tools, "tool"), text.Count(status.Sessions, "session"), text.Count(status.Waiting, "approval"))
+	_, _ = fmt.Fprintf(w, "  %s; clients at %s\n", cmp.Or(status.Config, "no configuration file"), cmp.Or(status.Listen, "no place yet"))
+	switch {
+	case status.ReloadProblem != "":
+		_, _ = fmt.Fprintf(w, "  the configuration was read again %s ago, and is not in force:\n    %s\n", age(*status.Reloaded), strings.ReplaceAll(status.ReloadProblem, "\n", "\n    "))
+	case status.Reloaded != nil:
+		_, _ = fmt.Fprintf(w, "  the configuration was read again %s ago\n", age(*status.Reloaded))
+	}
+	if status.Shadow {
+		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")
+	}
+	printState(w, status.State)
+	printAuditFile(w, status.Audit)
+	printWebhook(w, status.Webhook)
+	for _, stop := range status.Stopped {
+		_, _ = fmt.Fprintf(w, "  STOPPED: %s\n", Stopped(stop))
+	}
+	for _, u := range status.Upstreams {
+		printUpstream(w, u)
+	}
+	for _, left := range status.LeftOut {
+		_, _ = fmt.Fprintf(w, "  left out: %s\n", left)
+	}
+	for _, warning := range status.Warnings {
+		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
+	}
+}
+
+// printWebhook writes which system is told of approvals, and whether it can be.
+func printWebhook(w io.Writer, h *proxy.WebhookInfo) {
+	if h == nil {
+		return
+	}
+	_, _ = fmt.Fprintf(w, "  webhook %s: %s open; answers at %s\n", h.Host, text.Count(h.Open, "question"), h.Answers)
+	if h.Error != "" {
+		_, _ = fmt.Fprintf(w, "  WEBHOOK AWAY for %s, questions stay open elsewhere: %s\n", age(*h.Since), text.Escape(h.Error))
+	}
+}
+
+// printAuditFile writes which file records go to, and whether they do.
+func printAuditFile(w io.Writer, a *proxy.AuditInfo) {
+	if a == nil {
+		return
+	}
+	line := fmt.Sprintf("  audit log %s: %s", a.File, trail.Records(a.Records))
+	if a.Rotated != nil {
+		line += fmt.Sprintf("; %s put aside, the last %s ago", text.Count(a.Aside, "file"), age(*a.Rotated))
+	}
+	_, _ = fmt.Fprintln(w, line)
+	if a.Error != "" {
+		_, _ = fmt.Fprintf(w, "  AUDIT LOG FAILS, every call is refused: %s\n", text.Escape(a.Error))
+	}
+}
+
+// printState writes where states are kept, and what nobody but an operator can mend there.
+func printState(w io.Writer, s proxy.StateInfo) {
+	if s.Driver == "memory" {
+		return
+	}
+	line := fmt.Sprintf("  state in %s, %s", s.Driver, s.Place)
+	if !s.Since.IsZero() {
+		line += fmt.Sprintf(", open for %s: %s; this is process %s", age(s.Since), text.Count(int(s.Records), "record"), s.Process)
+	}
+	_, _ = fmt.Fprintln(w, line)
+	if s.Error != "" {
+		_, _ = fmt.Fprintf(w, "  STATE AWAY, every call is refused: %s\n", s.Error)
+	}
+	for _, call := range s.Unknown {
+		_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago, of process %s, which has ended (petrigate sessions settle %s %d)\n",
+			call.Call, call.Tool, call.Session, age(call.Since), call.Process, call.Session, call.Call)
+	}
+}
+
+// printUpstream writes a line about an upstream of a running proxy, and what
+// its process said last where it is not up.
+func printUpstream(w io.Writer, u proxy.UpstreamStatus) {
+	line := "  upstream " + u.Name + " is " + u.State
+	if u.Protocol != "" && u.State == "up" {
+		line += ", protocol " + u.Protocol
+	}
+	if u.Sessions > 0 {
+		line += ", and " + text.Count(u.Sessions, "session") + " of its own"
+	}
+	if u.Error != "" {
+		line += ": " + u.Error
+	}
+	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
+}
+
+// Stopped says what is stopped, by whom, and why.
+func Stopped(s proxy.StopInfo) string {
+	what, again := "all calls are refused", "petrigate start"
+	if s.Session != "" {
+		what, again = "the calls of session "+s.Session+" are refused", "petrigate start --session "+s.Session
+	}
+	return fmt.Sprintf("%s since %s, by %s: %s (%s)", what, s.Since.Format(time.RFC3339), s.Actor, cmp.Or(text.Escape(s.Reason), "no reason given"), again)
+}
+
+// age is how long ago something was, for people.
+func age(since time.Time) string { return time.Since(since).Round(time.Second).String() }
