@@ -123,6 +123,7 @@ func newConnect(s stdio) *cobra.Command {
 	c.Flags().StringSliceVar(&n.Only, "only", nil, "replace these servers only, by their `names`")
 	c.Flags().StringVar(&n.Launch.URL, "url", "", "let the client reach petrigate at this `URL`, as serve --http gives it")
 	c.Flags().StringArrayVar(&headers, "header", nil, "with --url, a `header` of the requests, as 'Authorization: Bearer ...'")
+	hooks := c.Flags().Bool("hooks", false, "make petrigate a hook of the client, an agent, beside its own: its built-in tools are gated too")
 	list := c.Flags().Bool("list", false, "show all clients: their files, their servers, whether they are connected and run")
 	asJSON := c.Flags().Bool("json", false, "with --list, print JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -138,12 +139,16 @@ func newConnect(s stdio) *cobra.Command {
 			return usage("name a client, or use --list to see them, with --json if you like")
 		case n.All && len(n.Only) > 0:
 			return usage("--all-servers and --only cannot be combined")
+		case *hooks && (n.All || len(n.Only) > 0 || n.Launch.URL != "" || len(headers) > 0):
+			return usage("--hooks takes none of --all-servers, --only, --url and --header")
+		case *hooks:
+			return connectHooks(c, d, takeover.HookConnection{Client: args[0], File: f.file})
 		}
 		n.Client, n.File = args[0], f.file
 		if n.Launch.Headers, err = headersOf(headers); err != nil {
 			return err
 		}
-		if err := fillConnection(c, &n); err != nil {
+		if _, err := fillConnection(c, &n); err != nil {
 			return err
 		}
 		return ended(d.Connect(c.Context(), n))
@@ -152,25 +157,37 @@ func newConnect(s stdio) *cobra.Command {
 }
 
 // fillConnection adds what the configuration and this program say.
-func fillConnection(c *cobra.Command, n *takeover.Connection) error {
+func fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, err := configPath(c)
 	if errors.Is(err, config.ErrNotFound) {
-		return fmt.Errorf("%w; begin with: petrigate import %s", err, n.Client)
+		return nil, fmt.Errorf("%w; begin with: petrigate import %s", err, n.Client)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	loaded, err := config.Load(config.Options{Path: path}) // a client of one that does not load would have no tools
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n.Config, n.Servers = path, loaded.Servers
 	program, err := takeover.Program()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n.Launch.Command, n.Launch.Args = program, []string{"serve", "--config", path}
-	return nil
+	return loaded, nil
+}
+
+// connectHooks makes petrigate a hook: at the URL of the listener where the configuration opens that to hooks.
+func connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection) error {
+	n := takeover.Connection{Client: h.Client}
+	loaded, err := fillConnection(c, &n)
+	if err != nil {
+		return err
+	}
+	h.Launch.Command, h.Launch.Args = n.Launch.Command, []string{"--config", n.Config}
+	h.Launch.URL, h.Launch.Headers = takeover.HookURL(loaded.Listen)
+	return ended(d.ConnectHooks(h))
 }
 
 // headersOf reads headers as --header takes them. A message does not quote one: it may be a secret.
@@ -190,14 +207,19 @@ func newDisconnect(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "disconnect CLIENT", Short: "Give a client its servers back", Args: cobra.ExactArgs(1),
 		Long: "disconnect undoes connect. A file that nobody has edited since is restored byte for byte; in one that was\n" +
-			"edited, the entry of petrigate goes, the servers come back to their places, and all edits stay.",
+			"edited, the entry of petrigate goes, the servers come back to their places, and all edits stay. Hooks of\n" +
+			"connect --hooks go too.",
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.force, "force", false, "write although the client runs and may overwrite its file")
+	hooks := c.Flags().Bool("hooks", false, "take out the hooks alone, and leave the servers")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		d, err := f.desk(s)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case *hooks:
+			return ended(d.DisconnectHooks(args[0], f.file))
 		}
 		return ended(d.Disconnect(c.Context(), args[0], f.file))
 	}

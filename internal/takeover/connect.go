@@ -66,7 +66,7 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 	}
 	d.left(items, c)
 	d.needs(client, c.Config)
-	if err := d.agree("Write " + text.Escape(f.path) + "?"); err != nil {
+	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
 	return d.connect(f, after, changed)
@@ -212,15 +212,23 @@ func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
 	if err != nil {
 		return err
 	}
+	hooked := false
+	if _, ok := clientcfg.HooksOf(client.Name); ok && path == "" { // they came last
+		if hooked, err = d.dropHooks(client.Name, ""); err != nil {
+			return err
+		}
+	}
 	f, err := d.open(client, path)
 	if err != nil {
 		return err
 	}
 	n, err := d.note(f)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if n == nil {
+	case n == nil && hooked:
+		return nil
+	case n == nil:
 		return d.unknown(f)
 	}
 	after, exists, err := d.undone(f, n)
@@ -238,7 +246,7 @@ func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
 		if err := d.show(f.path, f.src, after, append(hidden(items), d.hiddenIn(f, after)...)); err != nil {
 			return err
 		}
-		if err := d.agree("Write " + text.Escape(f.path) + "?"); err != nil {
+		if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 			return err
 		}
 	}
@@ -321,13 +329,7 @@ func (f *file) restore(src []byte, s step) ([]byte, error) {
 
 // disconnect writes the file, and then forgets it.
 func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
-	var err error
-	switch {
-	case !exists && f.exists:
-		err = os.Remove(f.target)
-	case exists && string(after) != string(f.src):
-		err = f.write(after)
-	}
+	err := f.put(after, exists)
 	if err != nil {
 		return err
 	}
@@ -341,6 +343,17 @@ func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
 		}
 	}
 	return errors.Join(err, os.Remove(d.noteFile(f)))
+}
+
+// put makes the file what it is to be, or removes it.
+func (f *file) put(after []byte, exists bool) error {
+	switch {
+	case !exists && f.exists:
+		return os.Remove(f.target)
+	case exists && string(after) != string(f.src):
+		return f.write(after)
+	}
+	return nil
 }
 
 // dropBackup removes a backup that is the same as the file.

@@ -247,7 +247,7 @@ func (d *Desk) Write(p *Imported) error {
 		d.say("nothing to take: %s stays as it is", text.Escape(p.Config))
 		return nil
 	}
-	if err := d.agree("Write " + text.Escape(p.Config) + "?"); err != nil {
+	if err := d.Agree("Write " + text.Escape(p.Config) + "?"); err != nil {
 		return err
 	}
 	kept, err := d.keepTaken(p.file)

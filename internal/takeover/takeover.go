@@ -187,11 +187,11 @@ func (d *Desk) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(d.Out, format+"\n", args...)
 }
 
-// errDeclined is returned where a person says no.
-var errDeclined = errors.New("nothing was written")
+// ErrDeclined is returned where a person says no.
+var ErrDeclined = errors.New("nothing was written")
 
-// agree asks whether to write.
-func (d *Desk) agree(question string) error {
+// Agree asks whether to write.
+func (d *Desk) Agree(question string) error {
 	switch {
 	case d.Yes:
 		return nil
@@ -200,7 +200,7 @@ func (d *Desk) agree(question string) error {
 	}
 	yes, err := d.Ask(question)
 	if err == nil && !yes {
-		err = errDeclined
+		err = ErrDeclined
 	}
 	return err
 }
@@ -242,7 +242,12 @@ func (f *file) write(after []byte) error {
 }
 
 // backup is the file in which connect keeps what was there before.
-func (f *file) backup() string { return f.target + ".before-petrigate" }
+func (f *file) backup() string {
+	if strings.HasSuffix(f.client.Name, "-hooks") { // a file may have servers too
+		return f.target + ".before-petrigate-hooks"
+	}
+	return f.target + ".before-petrigate"
+}
 
 // keepBackup copies a file to the place beside it. A copy of an earlier connect that was not undone
 // stays: it is older.

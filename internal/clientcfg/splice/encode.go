@@ -29,6 +29,12 @@ func Plain(v any) any {
 			fields[m.Key] = Plain(m.Value)
 		}
 		return fields
+	case []Object:
+		items := make([]any, len(v))
+		for i, o := range v {
+			items[i] = Plain(o)
+		}
+		return items
 	case []string:
 		items := make([]any, len(v))
 		for i, s := range v {
@@ -86,6 +92,12 @@ func jsonValue(v any, s style, indent string) string {
 	switch v := v.(type) {
 	case Object:
 		return v.asJSON(s, indent)
+	case []Object:
+		parts := make([]string, len(v))
+		for i, o := range v {
+			parts[i] = o.asJSON(s, indent)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
 	case []string:
 		return quoteAll(v)
 	case string:

@@ -303,7 +303,7 @@ func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	depth := len(at.Path) - len(missing) + 1
 	more := make([]jsonSegment, len(add))
 	for i, n := range add {
-		more[i] = newMember(object, n, s, depth)
+		more[i] = newMember(object, n.Name, n.Value, s, depth)
 	}
 	if len(object.Members) == 0 && len(more) > 0 && !s.compact {
 		object.AfterExtra = append(object.AfterExtra, s.newline+strings.Repeat(s.unit, depth-1)...)
@@ -324,8 +324,8 @@ func nested(path []string, add []New) Object {
 	return inner
 }
 
-// newMember writes an entry as its neighbours are written.
-func newMember(object *hujson.Object, n New, s style, depth int) jsonSegment {
+// newMember writes a member as its neighbours are written.
+func newMember(object *hujson.Object, key string, v any, s style, depth int) jsonSegment {
 	front := s.newline + strings.Repeat(s.unit, depth)
 	if len(object.Members) > 0 {
 		front = spaces(object.Members[len(object.Members)-1].Name.BeforeExtra)
@@ -334,9 +334,9 @@ func newMember(object *hujson.Object, n New, s style, depth int) jsonSegment {
 		front = ""
 	}
 	indent := front[strings.LastIndexByte(front, '\n')+1:]
-	value := hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Literal(n.Value.asJSON(s, indent))}
-	name := hujson.Value{BeforeExtra: hujson.Extra(front), Value: hujson.Literal(quote(n.Name))}
-	return jsonSegment{n.Name, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
+	value := hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Literal(jsonValue(v, s, indent))}
+	name := hujson.Value{BeforeExtra: hujson.Extra(front), Value: hujson.Literal(quote(key))}
+	return jsonSegment{key, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
 }
 
 // spaces are the last line end and the indentation behind it of what stands in front of a value, or

@@ -1,0 +1,252 @@
+package splice
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// An Item is a new entry at the end of a list.
+type Item struct {
+	List  string // the key of the list
+	Value Object
+}
+
+// List returns the entries of a list; none where there is no list.
+func (d *Document) List(path ...string) []any {
+	all, _ := value(d.tree, path).([]any)
+	return all
+}
+
+// Append returns the file, which is JSON, with items at the ends of the lists in the mapping at
+// a path. What does not exist is made.
+func (d *Document) Append(path []string, items []Item) ([]byte, error) {
+	now := d
+	for _, it := range items {
+		b, ok := now.body.(*jsonBody)
+		if !ok {
+			return nil, errors.New("only JSON has lists that are edited")
+		}
+		text, err := b.appendTo(path, it)
+		if err != nil {
+			return nil, err
+		}
+		want := append(slices.Clone(now.List(append(slices.Clone(path), it.List)...)), Plain(it.Value))
+		if now, err = now.edited(text, path, map[string][]any{it.List: want}); err != nil {
+			return nil, err
+		}
+	}
+	return now.src, nil
+}
+
+// Drop returns the file without the entries of the lists in the mapping at a path that are
+// ours. In an entry that has a list under the key inner, those of that list are looked at. A list that is
+// empty then goes, unless old has it.
+func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
+	b, ok := d.body.(*jsonBody)
+	if !ok || b.root == nil {
+		return d.src, nil
+	}
+	want := map[string][]any{}
+	for _, key := range d.Keys(path...) {
+		if list := d.List(append(slices.Clone(path), key)...); len(list) > 0 {
+			if left := kept(list, inner, ours); !reflect.DeepEqual(left, list) {
+				want[key] = left
+			}
+		}
+	}
+	if len(want) == 0 {
+		return d.src, nil
+	}
+	text, err := b.dropFrom(path, inner, old, want, ours)
+	if err != nil {
+		return nil, err
+	}
+	next, err := d.edited(text, path, want)
+	if err != nil {
+		return nil, err
+	}
+	return next.src, nil
+}
+
+// kept are the entries of a list that are not ours.
+func kept(list []any, inner string, ours func(any) bool) []any {
+	var left []any
+	for _, v := range list {
+		fields, _ := v.(map[string]any)
+		group, ok := fields[inner].([]any)
+		if !ok {
+			if !ours(v) {
+				left = append(left, v)
+			}
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(group), ours)
+		if len(rest) == 0 && len(group) > 0 {
+			continue
+		}
+		changed := map[string]any{}
+		for key, v := range fields {
+			changed[key] = v
+		}
+		changed[inner] = rest
+		left = append(left, changed)
+	}
+	return left
+}
+
+// edited parses an edited text: these lists must be as they are wanted, and all else as it was.
+func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
+	var touched []string
+	for key := range want {
+		touched = append(touched, key)
+	}
+	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {
+		for key, list := range want {
+			if got := next.List(append(slices.Clone(path), key)...); len(got)+len(list) > 0 && !reflect.DeepEqual(got, list) {
+				return fmt.Errorf("the list %q would not be read back as it was written", key)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Parse(d.name, text, JSON)
+}
+
+// appendTo writes one item.
+func (b *jsonBody) appendTo(path []string, it Item) ([]byte, error) {
+	s := b.style()
+	whole := append(slices.Clone(path), it.List)
+	if b.root == nil {
+		return []byte(wrapped(whole, []Object{it.Value}).(Object).asJSON(s, "") + s.newline), nil
+	}
+	root := b.clone()
+	object, missing, err := b.find(&root, path)
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) == 0 {
+		if list := member(object, it.List); list != nil {
+			if err := b.appendItem(list, it.Value, s, len(whole)); err != nil {
+				return nil, err
+			}
+			return root.Pack(), nil
+		}
+	}
+	rest := append(slices.Clone(missing), it.List)
+	depth := len(whole) - len(rest) + 1
+	if len(object.Members) == 0 && !s.compact {
+		object.AfterExtra = append(object.AfterExtra, s.newline+strings.Repeat(s.unit, depth-1)...)
+	}
+	more := []jsonSegment{newMember(object, rest[0], wrapped(rest[1:], []Object{it.Value}), s, depth)}
+	b.change(object, func(all []jsonSegment) []jsonSegment { return replaced(all, nil, more, len(all)) })
+	return root.Pack(), nil
+}
+
+// wrapped is an object in which a path leads to a value.
+func wrapped(path []string, v any) any {
+	for _, key := range slices.Backward(path) {
+		v = Object{{key, v}}
+	}
+	return v
+}
+
+// appendItem puts an item behind the others of a list, as they are written.
+func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) error {
+	array, ok := list.Value.(*hujson.Array)
+	if !ok {
+		return problemAt(b.name, b.text, list.StartOffset, "this must be a list", "correct it, or remove the key")
+	}
+	front := s.newline + strings.Repeat(s.unit, depth)
+	n := len(array.Elements)
+	item := hujson.Value{}
+	switch {
+	case n > 0:
+		last := &array.Elements[n-1]
+		front = spaces(last.BeforeExtra)
+		s.compact = s.compact || !strings.Contains(front, "\n")
+		if s.compact && front == "" {
+			front = " "
+		}
+		if last.AfterExtra != nil {
+			item.AfterExtra = hujson.Extra{} // a comma behind the last
+		}
+	case s.compact:
+		front = ""
+	default:
+		array.AfterExtra = append(array.AfterExtra, s.newline+strings.Repeat(s.unit, depth-1)...)
+	}
+	item.BeforeExtra = hujson.Extra(front)
+	item.Value = hujson.Literal(o.asJSON(s, front[strings.LastIndexByte(front, '\n')+1:]))
+	array.Elements = append(array.Elements, item)
+	return nil
+}
+
+// dropFrom removes our entries from the lists that want names.
+func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
+	root := b.clone()
+	object, _, err := b.find(&root, path)
+	if err != nil {
+		return nil, err
+	}
+	for key := range want {
+		array, ok := member(object, key).Value.(*hujson.Array)
+		if !ok {
+			continue
+		}
+		b.filter(array, inner, ours)
+		if len(array.Elements) > 0 {
+			continue
+		}
+		array.AfterExtra = nil
+		if old == nil || !slices.Contains(old.Keys(path...), key) {
+			b.drop(object, key)
+		}
+	}
+	if len(object.Members) == 0 && (old == nil || value(old.tree, path) == nil) {
+		b.prune(&root, path, 0)
+		if top, ok := root.Value.(*hujson.Object); ok && len(top.Members) == 0 {
+			top.AfterExtra = nil
+		}
+	} else if len(object.Members) == 0 {
+		object.AfterExtra = nil
+	}
+	return root.Pack(), nil
+}
+
+// filter removes our entries from a list. Whether it has a comma behind the last stays as it is.
+func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
+	n := len(array.Elements)
+	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil
+	array.Elements = slices.DeleteFunc(array.Elements, func(v hujson.Value) bool {
+		if object, ok := v.Value.(*hujson.Object); ok {
+			if list := member(object, inner); list != nil {
+				group, ok := list.Value.(*hujson.Array)
+				if !ok || len(group.Elements) == 0 {
+					return false
+				}
+				b.filter(group, inner, ours)
+				return len(group.Elements) == 0
+			}
+		}
+		plain, err := decode(v)
+		return err == nil && ours(plain)
+	})
+	if n = len(array.Elements); n == 0 {
+		return
+	}
+	last := &array.Elements[n-1]
+	switch {
+	case trailing && last.AfterExtra == nil:
+		last.AfterExtra = hujson.Extra{}
+	case !trailing && last.AfterExtra != nil:
+		array.AfterExtra = slices.Concat(last.AfterExtra, array.AfterExtra)
+		last.AfterExtra = nil
+	}
+}

@@ -1,0 +1,259 @@
+package takeover
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"os"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// hooksAt is where all agents have their hooks.
+var hooksAt = []string{"hooks"}
+
+// A HookConnection is what connect --hooks shall do.
+type HookConnection struct {
+	Client string
+	File   string           // "": the usual
+	Launch clientcfg.Launch // with a URL where the configuration opens the door for hooks
+}
+
+// findHooks returns the hooks of a client.
+func findHooks(name string) (clientcfg.Hooks, error) {
+	c, err := Find(name)
+	if err != nil {
+		return clientcfg.Hooks{}, err
+	}
+	h, ok := clientcfg.HooksOf(c.Name)
+	if !ok {
+		var names []string
+		for _, h := range clientcfg.AllHooks() {
+			names = append(names, h.Client)
+		}
+		return h, usage("%s has no hooks that petrigate knows; %s have", c.Title, text.And(names))
+	}
+	return h, nil
+}
+
+// ConnectHooks puts hooks that run petrigate beside those of an agent.
+func (d *Desk) ConnectHooks(c HookConnection) error {
+	h, err := findHooks(c.Client)
+	if err != nil {
+		return err
+	}
+	f, err := d.open(h.File(), c.File)
+	if err != nil {
+		return err
+	}
+	if !h.ByURL() {
+		c.Launch.URL = ""
+	}
+	n, err := d.note(f)
+	if err != nil {
+		return err
+	}
+	after, err := d.hooked(f, n, h, c.Launch)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(after, f.src) {
+		d.say("%s already runs petrigate as its hook: %s", h.Title, text.Escape(f.path))
+		d.traps(h)
+		return nil
+	}
+	if err := d.show(f.path, f.src, after, nil); err != nil {
+		return err
+	}
+	d.traps(h)
+	if c.Launch.URL != "" && len(c.Launch.Headers) > 0 {
+		d.say("note: set %s, where %s is started, to the token of the proxy; without it each call is refused", clientcfg.TokenVariable, h.Title)
+	}
+	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
+		return err
+	}
+	return d.writeHooks(f, n, h, after)
+}
+
+// traps says what the hooks of an agent leave open.
+func (d *Desk) traps(h clientcfg.Hooks) {
+	for _, line := range h.Open {
+		d.say("note: %s", line)
+	}
+}
+
+// hooked is the file with our hooks. Those that are there already, as they would be written, stay.
+func (d *Desk) hooked(f *file, n *note, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
+	doc := f.doc
+	if own := h.New(); own != nil && len(bytes.TrimSpace(f.src)) == 0 {
+		var err error
+		if doc, err = splice.Parse(f.path, own, splice.JSON); err != nil {
+			return nil, err
+		}
+	}
+	var before *splice.Document
+	if n != nil {
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // it was read once
+	}
+	bare, err := doc.Drop(hooksAt, "hooks", before, h.Ours)
+	if err != nil {
+		return nil, err
+	}
+	if doc, err = splice.Parse(f.path, bare, splice.JSON); err != nil {
+		return nil, err
+	}
+	return doc.Append(hooksAt, h.Items(d.System, l))
+}
+
+// writeHooks writes the file, after everything that undoing it needs.
+func (d *Desk) writeHooks(f *file, n *note, h clientcfg.Hooks, after []byte) error {
+	if err := d.keepNote(f, n, step{Existed: f.exists, Before: f.src, After: after}); err != nil {
+		return err
+	}
+	err := f.keepBackup(n == nil)
+	if err == nil {
+		err = f.write(after)
+	}
+	if err != nil {
+		return errors.Join(err, d.forget(f, n))
+	}
+	d.say("petrigate is a hook of %s: %s", h.Title, text.Escape(f.path))
+	if f.exists {
+		d.say("A backup is in %s", text.Escape(f.backup()))
+	}
+	d.say("A proxy has to run: petrigate serve\nTo undo: petrigate disconnect %s --hooks", h.Client)
+	return nil
+}
+
+// DisconnectHooks takes our hooks out of the file of an agent.
+func (d *Desk) DisconnectHooks(name, path string) error {
+	done, err := d.dropHooks(name, path)
+	if err == nil && !done {
+		d.say("there is no hook of petrigate")
+	}
+	return err
+}
+
+// dropHooks takes our hooks out of the file of an agent; done is false where there are none.
+func (d *Desk) dropHooks(name, path string) (done bool, err error) {
+	h, err := findHooks(name)
+	if err != nil {
+		return false, err
+	}
+	f, err := d.open(h.File(), path)
+	if err != nil {
+		return false, err
+	}
+	n, err := d.note(f)
+	if err != nil {
+		return false, err
+	}
+	after, exists, err := d.unhooked(f, n, h)
+	if err != nil {
+		return false, err
+	}
+	changes := !bytes.Equal(after, f.src) || exists != f.exists
+	if n == nil && !changes {
+		return false, nil
+	}
+	if changes {
+		if err := d.show(f.path, f.src, after, nil); err != nil {
+			return true, err
+		}
+		if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
+			return true, err
+		}
+	}
+	return true, d.unhook(f, n, h, after, exists)
+}
+
+// unhook writes the file, and then forgets it.
+func (d *Desk) unhook(f *file, n *note, h clientcfg.Hooks, after []byte, exists bool) error {
+	if err := f.put(after, exists); err != nil {
+		return err
+	}
+	if n == nil {
+		d.say("petrigate is no hook of %s any more: %s", h.Title, text.Escape(f.path))
+		return nil
+	}
+	var err error
+	if first := n.Steps[0]; first.Existed == exists && bytes.Equal(after, first.Before) {
+		d.say("petrigate is no hook of %s any more: %s is as it was, byte for byte", h.Title, text.Escape(f.path))
+		err = f.dropBackup(first.Before)
+	} else {
+		d.say("petrigate is no hook of %s any more: %s keeps what was edited since", h.Title, text.Escape(f.path))
+	}
+	return errors.Join(err, os.Remove(d.noteFile(f)))
+}
+
+// unhooked is the file without our hooks, the last step undone first.
+func (d *Desk) unhooked(f *file, n *note, h clientcfg.Hooks) (after []byte, exists bool, err error) {
+	after, exists = f.src, f.exists
+	var before *splice.Document
+	if n != nil {
+		for i := len(n.Steps) - 1; i >= 0 && exists && bytes.Equal(after, n.Steps[i].After); i-- {
+			after, exists = n.Steps[i].Before, n.Steps[i].Existed
+		}
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // it was read once
+	}
+	if !exists {
+		return after, false, nil
+	}
+	doc, err := splice.Parse(f.path, after, splice.JSON)
+	if err != nil {
+		return nil, false, err
+	}
+	after, err = doc.Drop(hooksAt, "hooks", before, h.Ours)
+	return after, true, err
+}
+
+// A HookInspection is what the file of an agent's hooks has.
+type HookInspection struct {
+	clientcfg.Hooks
+	File    string
+	Exists  bool
+	There   []clientcfg.Hook
+	Kept    bool // connect has written them
+	Problem string
+}
+
+// InspectHooks looks at the files of the hooks of all agents.
+func (d *Desk) InspectHooks() (all []HookInspection) {
+	for _, h := range clientcfg.AllHooks() {
+		one := HookInspection{Hooks: h, File: usual(h.File().Files(d.System))}
+		f, err := d.open(h.File(), "")
+		if err != nil {
+			one.Problem = err.Error()
+		} else {
+			one.Exists, one.There = f.exists, h.Installed(f.doc)
+			n, err := d.note(f)
+			one.Kept = n != nil && err == nil
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// HookURL is where hooks of agents of this machine reach a listener, and the headers that they send; "":
+// it does not listen to hooks, or its address is not known before it starts.
+func HookURL(l config.Listen) (string, splice.Object) {
+	host, port, err := net.SplitHostPort(l.HTTP)
+	if l.Stdio || !l.Hooks || err != nil || port == "0" || l.Auth == "jwt" {
+		return "", nil
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	scheme := "http://"
+	if l.TLS != nil {
+		scheme = "https://"
+	}
+	var headers splice.Object
+	if l.Auth != "none" {
+		headers = splice.Object{{Key: "Authorization", Value: "Bearer $" + clientcfg.TokenVariable}}
+	}
+	return scheme + net.JoinHostPort(host, port), headers
+}
