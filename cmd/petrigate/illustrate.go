@@ -30,7 +30,10 @@ petrigate connect --list
 petrigate connect claude-desktop
 petrigate connect cursor --config petrigate.yaml --yes
 petrigate connect codex --url http://127.0.0.1:7777/mcp
+petrigate connect claude-code --hooks
 petrigate disconnect claude-desktop
+petrigate doctor
+petrigate doctor --fix
 petrigate init
 petrigate init --yes --config petrigate.yaml
 petrigate suggest

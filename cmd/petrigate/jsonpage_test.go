@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/doctor"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
@@ -60,7 +61,7 @@ func TestJSONPage(t *testing.T) {
 		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Explanation{}}, "test": {policytest.Report{}, diag.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}, proxy.GrantInfo{}},
 		"reload": {control.Reloaded{}}, "sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "suggest": {mining.Report{}}, "audit": {trail.Report{}, trail.Counts{}},
-		"import": {takeover.Imported{}}, "connect": {takeover.Listed{}},
+		"import": {takeover.Imported{}}, "connect": {takeover.Listed{}}, "doctor": {doctor.Report{}},
 	} {
 		names := make(map[string]bool)
 		for _, answer := range answers {

@@ -20,6 +20,8 @@ var misused = [][]string{
 	{"completion"},
 	{"connect"},
 	{"connect", "cursor", "--all-servers", "--only", "a"},
+	{"connect", "codex", "--hooks", "--all-servers"},
+	{"doctor", "--yes"},
 	{"connect", "cursor", "--header", "Bearer x"},
 	{"approvals", "aprove", "ap_1"},
 	{"approvals", "show", "a", "b"},

@@ -112,7 +112,7 @@ func (d *Daemon) serveMonitor() (stop func(), err error) {
 		return nil, listenError(addr, err)
 	}
 	host, _, _ := net.SplitHostPort(addr) // somebody listens there
-	open := !isLoopback(host)
+	open := !IsLoopback(host)
 	if open {
 		d.log.Warn("metrics are open to everybody who reaches this address, and tell the names of servers and tools", "address", listener.Addr().String())
 	}

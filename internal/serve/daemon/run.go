@@ -160,7 +160,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	failed := make(chan error, 1)
 	go func() { failed <- listenAndServe(server, newLimitListener(listener, l, d.log)) }()
 	d.log.Info("listening", "url", at)
-	if host, _, _ := net.SplitHostPort(access.Addr); !isLoopback(host) && l.TLS == nil {
+	if host, _, _ := net.SplitHostPort(access.Addr); !IsLoopback(host) && l.TLS == nil {
 		d.log.Warn("tokens and calls cross the network as they are: set listen.tls, or put a server that speaks TLS in front")
 	}
 	select {
@@ -236,7 +236,8 @@ func shownAddr(l net.Listener) string {
 	return l.Addr().String()
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is this machine alone.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -23,7 +23,7 @@ func TestTLSFilesThatHaveGone(t *testing.T) {
 		"empty.pem": "petrigate.yaml:2:3: reading the tls of the server files: empty.pem: there is no certificate in PEM",
 	} {
 		server.TLS = &config.ServerTLS{CA: ca}
-		if _, err := upstreamTLS(server); said(err) != want {
+		if _, err := UpstreamTLS(server); said(err) != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

@@ -19,6 +19,8 @@ type Listing struct {
 	Tools      []check.ListedTool
 	Servers    int
 	Unanswered []error // one for each server that does not answer
+	Upstreams  []proxy.UpstreamStatus
+	Began      time.Time // when the servers were started
 	LeftOut    []string
 	Warnings   []string
 }
@@ -37,10 +39,12 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 		return nil, err
 	}
 	defer func() { _ = d.Close() }()
+	began := time.Now()
 	d.Start()
 	d.await(ctx, every, waiting)
 	status := d.Status()
-	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings}
+	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings,
+		Upstreams: status.Upstreams, Began: began}
 	tools, err := d.Tools("")
 	l.Tools = ListedTools(tools)
 	return l, err

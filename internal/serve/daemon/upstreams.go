@@ -27,7 +27,7 @@ func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 			u.Prefix = &s.Prefix
 		}
 		var err error
-		if u.TLS, err = upstreamTLS(s); err != nil {
+		if u.TLS, err = UpstreamTLS(s); err != nil {
 			return nil, err
 		}
 		tokens, err := sourceOf(d.config, s, d.log)
@@ -42,8 +42,8 @@ func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 	return list, nil
 }
 
-// upstreamTLS is [clientTLS] for a server.
-func upstreamTLS(s config.Server) (*tls.Config, error) {
+// UpstreamTLS is [clientTLS] for a server.
+func UpstreamTLS(s config.Server) (*tls.Config, error) {
 	c, err := clientTLS(s.TLS)
 	if err != nil {
 		return nil, &InvalidError{fmt.Errorf("%s: reading the tls of the server %s: %w", s.Position, s.Name, err)}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/doctor"
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/takeover"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+func newDoctor(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "doctor", Short: "Find what breaks in practice, and its fix", Args: cobra.NoArgs,
+		Long: "doctor looks at the configuration, at files and who may write them, at the upstreams, which it starts, and at\n" +
+			"the files of clients: whether they are connected, and what they reach past petrigate. Each finding names its\n" +
+			"fix. With --fix it does those that are safe, each after a question. It ends with exit code 7 where a check\n" +
+			"has failed.",
+	}
+	var f deskFlags
+	fix := c.Flags().Bool("fix", false, "mend what is safe to mend, after a question")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --fix, mend without a question")
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.yes && !*fix {
+			return usage("--yes requires --fix")
+		}
+		d, err := newDoctorOf(c, s, f)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			d.Desk.Out = s.err
+		}
+		report := d.Examine(c.Context())
+		if *fix {
+			if report, err = d.Mend(c.Context(), report); err != nil {
+				return ended(err)
+			}
+		}
+		if *asJSON {
+			err = printAnswer(s.out, "doctor", report)
+		} else {
+			err = report.Print(s.out, newInk(s.out))
+		}
+		if err == nil && !report.OK {
+			err = &exit{exitUpstream, nil}
+		}
+		return err
+	}
+	return c
+}
+
+// newDoctorOf is a doctor of this machine.
+func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error) {
+	desk, err := f.desk(s)
+	if err != nil {
+		return nil, err
+	}
+	path, err := configPath(c)
+	if err != nil && !errors.Is(err, config.ErrNotFound) {
+		return nil, err
+	}
+	dir, err := daemon.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	d := &doctor.Doctor{Config: path, Desk: desk, Short: doctor.ShortPath(runtime.GOOS), StateDir: dir, Now: time.Now}
+	if d.Program, err = takeover.Program(); err == nil {
+		d.Connected.Launch.Command, d.Connected.Launch.Args = d.Program, []string{"serve", "--config", path}
+	}
+	d.Proxies, _ = ask((*control.Client).Status) // none may run
+	bar, begin := newProgress(s.err), time.Now()
+	d.Waiting = func(servers []string) {
+		bar.say(func() string {
+			return fmt.Sprintf("waiting for %s (%s)", text.And(servers), time.Since(begin).Round(time.Second))
+		})
+	}
+	d.Done = bar.clear
+	return d, nil
+}

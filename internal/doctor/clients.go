@@ -1,0 +1,134 @@
+package doctor
+
+import (
+	"context"
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/petrigate/petrigate/internal/takeover"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// connections looks at the files of all clients that are there.
+func (d *Doctor) connections(ctx context.Context) []Finding {
+	d.Connected.Config = d.Config
+	d.clients = d.Desk.Inspect(ctx, d.Connected)
+	var all []Finding
+	for _, c := range d.clients {
+		all = append(all, d.connection(c)...)
+	}
+	if len(all) == 0 {
+		return []Finding{warning("petrigate connect --list shows where their files would be", "no client that petrigate knows has a file here")}
+	}
+	return all
+}
+
+func (d *Doctor) connection(c takeover.Inspection) []Finding {
+	running := ""
+	if c.Running != nil && *c.Running {
+		running = ", and runs"
+	}
+	switch {
+	case c.Connected == "gone":
+		return []Finding{d.again(c, failed("quit "+c.Title+", and run petrigate connect "+c.Name, "%s has overwritten its file%s: the entry of petrigate is gone again (%s)", c.Title, running, c.File))}
+	case c.Problem != "":
+		return []Finding{warning("correct the file; petrigate edits no file that it cannot read", "%s: %s", c.Title, c.Problem)}
+	case !c.Exists:
+		return nil
+	case c.Connected == "no" && c.Servers == 0:
+		return []Finding{ok("%s has no servers%s", c.Title, running)}
+	case c.Connected == "no":
+		return []Finding{warning(fmt.Sprintf("petrigate import %[1]s, then petrigate connect %[1]s", c.Name), "%s is not connected%s: it reaches %s past petrigate (%s)", c.Title, running, text.Count(c.Servers, "server"), c.File)}
+	}
+	var all []Finding
+	for _, e := range c.Entries {
+		if e.Own {
+			all = append(all, d.own(c, e, running))
+		}
+	}
+	return all
+}
+
+// again lets --fix connect a client anew, where nothing keeps it from that.
+func (d *Doctor) again(c takeover.Inspection, f Finding) Finding {
+	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
+		return f
+	}
+	return f.with("", func(ctx context.Context) error {
+		n := d.Connected
+		n.Client = c.Name
+		return d.Desk.Connect(ctx, n)
+	})
+}
+
+// own looks at an entry that runs petrigate.
+func (d *Doctor) own(c takeover.Inspection, e takeover.Entry, running string) Finding {
+	fix := "petrigate connect " + c.Name
+	if e.URL != "" {
+		return ok("%s is connected%s, by a URL", c.Title, running)
+	}
+	if !filepath.IsAbs(e.Command) {
+		if filepath.Base(e.Command) == e.Command && find(d.Short, e.Command) != "" {
+			return d.again(c, warning(fix, "%s starts petrigate as %q, whichever it finds first", c.Title, e.Command))
+		}
+		return d.again(c, failed(fix, "%s starts petrigate as %q, which a client of the desktop does not find", c.Title, e.Command))
+	}
+	info, err := os.Stat(e.Command)
+	switch {
+	case err != nil:
+		return d.again(c, failed(fix, "%s starts %s, which is not there", c.Title, e.Command))
+	case older(info, e.Command, d.Program):
+		return d.again(c, warning(fix, "%s starts %s, which is older than this petrigate (%s)", c.Title, e.Command, d.Program))
+	case e.Config() != "" && !same(e.Config(), d.Config):
+		return warning(fix+" connects it with "+d.Config, "%s is connected%s, with another configuration: %s", c.Title, running, e.Config())
+	}
+	return ok("%s is connected%s", c.Title, running)
+}
+
+// older reports whether a program is an earlier build than ours. It is not run for that.
+func older(info os.FileInfo, program, ours string) bool {
+	mine, err := os.Stat(ours)
+	if err != nil || os.SameFile(info, mine) || !info.ModTime().Before(mine.ModTime()) {
+		return false
+	}
+	a, failed := buildinfo.ReadFile(program)
+	b, err := buildinfo.ReadFile(ours)
+	return failed != nil || err != nil || a.Main.Version != b.Main.Version || a.Main.Version == "(devel)"
+}
+
+// same reports whether two paths lead to one file.
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	other, failed := os.Stat(b)
+	if err != nil || failed != nil {
+		return a == b
+	}
+	return os.SameFile(one, other)
+}
+
+// direct looks for servers that a connected client still reaches by itself.
+func (d *Doctor) direct(context.Context) []Finding {
+	var all []Finding
+	connected := 0
+	for _, c := range d.clients {
+		if c.Connected != "yes" {
+			continue
+		}
+		connected++
+		for _, e := range c.Entries {
+			switch {
+			case e.Own:
+			case e.Served:
+				all = append(all, d.again(c, failed("petrigate connect "+c.Name, "%s still reaches %s directly: no rule holds for that", c.Title, e.Name)))
+			default:
+				all = append(all, warning(fmt.Sprintf("petrigate import %[1]s, then petrigate connect %[1]s", c.Name), "%s reaches %s directly, which the configuration does not have", c.Title, e.Name))
+			}
+		}
+	}
+	if connected > 0 && len(all) == 0 {
+		return []Finding{ok("no connected client reaches a server past petrigate")}
+	}
+	return all
+}

@@ -1,0 +1,92 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+)
+
+// configuration reads the configuration and builds its policy.
+func (d *Doctor) configuration(ctx context.Context) []Finding {
+	if d.Config == "" {
+		return []Finding{failed("petrigate import CLIENT makes one of a client's servers", "there is no configuration")}
+	}
+	c, err := config.Load(config.Options{Path: d.Config})
+	if err != nil {
+		return d.wrong(err)
+	}
+	d.loaded, d.Connected.Servers = c, c.Servers
+	result, warnings, err := daemon.Policy(ctx, c)
+	if err != nil {
+		return d.wrong(err)
+	}
+	d.result = result
+	found := slices.Concat(warnings, check.NoAudit(c), daemon.TLSProblems(c, diag.Error))
+	all := problems(slices.DeleteFunc(found, func(p diag.Problem) bool {
+		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // permissions and audit say it
+	}))
+	if !slices.ContainsFunc(all, func(f Finding) bool { return f.Status == Failed }) {
+		all = append([]Finding{ok("%s loads, and its policy is sound", d.Config)}, all...)
+	}
+	return all
+}
+
+// wrong is a configuration that does not load.
+func (d *Doctor) wrong(err error) []Finding {
+	list, rest := check.ConfigProblems(err)
+	var more diag.List
+	if rest != nil && errors.As(rest, &more) {
+		list, rest = more, nil
+	}
+	all := problems(list)
+	if rest != nil {
+		all = append(all, failed("correct it; petrigate check says more", "%v", rest))
+	}
+	return all
+}
+
+// problems are findings of what check reports.
+func problems(list diag.List) (all []Finding) {
+	for _, p := range list {
+		place := p.File
+		if p.Line > 0 {
+			place = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+		}
+		f := Finding{Status: Warning, Says: fmt.Sprintf("%s: %s", place, p.Msg), Fix: p.Hint}
+		if p.File == "" {
+			f.Says = p.Msg
+		}
+		if p.Code != "" {
+			f.Says += " [" + p.Code + "]"
+		}
+		switch p.Severity {
+		case diag.Error:
+			f.Status = Failed
+		case diag.Note:
+			f.Status = OK
+		}
+		if f.Fix == "" && f.Status != OK {
+			f.Fix = "petrigate check shows the line"
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// asks reports whether the policy asks people, and whether some net asks only by the client.
+func asks(r *policy.Result) (people, client bool) {
+	for _, n := range r.Policy.Nets() {
+		for _, t := range n.Transitions {
+			people = people || t.Manual
+			client = client || t.Manual && t.Via == "elicit"
+		}
+	}
+	return people, client
+}

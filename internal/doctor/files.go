@@ -1,0 +1,175 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// audit looks whether the audit log can be written.
+func (d *Doctor) audit(context.Context) []Finding {
+	if d.loaded == nil || d.loaded.Audit.File == "" {
+		return nil
+	}
+	return []Finding{d.writable("the audit log", d.loaded.Audit.File, "set audit.file to a file that you may write", false)}
+}
+
+// state looks whether the database can be written.
+func (d *Doctor) state(ctx context.Context) []Finding {
+	if d.loaded == nil {
+		return nil
+	}
+	switch d.loaded.State.Driver {
+	case "sqlite":
+		path, err := daemon.StatePath(d.loaded)
+		if err != nil {
+			return []Finding{failed("set state.path", "%v", err)}
+		}
+		return []Finding{d.writable("the database", path, "set state.path to a file that you may write", true)}
+	case "postgres":
+		return d.postgres(ctx)
+	}
+	return nil
+}
+
+// postgres asks the database for its time.
+func (d *Doctor) postgres(ctx context.Context) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	begin := d.Now()
+	there, err := postgres.Clock(ctx, d.loaded.State.DSN)
+	if err != nil {
+		return []Finding{failed("start the database, or correct state.dsn", "the database does not answer: %v", err)}
+	}
+	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
+}
+
+// writable looks whether a file can be written, or made. The proxy makes the folder of some.
+func (d *Doctor) writable(what, path, fix string, made bool) Finding {
+	info, err := os.Stat(path)
+	dir := filepath.Dir(path)
+	switch {
+	case err == nil && info.IsDir():
+		return failed(fix, "%s %s is a folder", what, path)
+	case err == nil && !info.Mode().IsRegular():
+		return ok("%s %s is not a regular file, and is not tried", what, path)
+	case err == nil:
+		err = tryFile(path)
+	case errors.Is(err, fs.ErrNotExist):
+		if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
+			if made {
+				return ok("%s %s will be made", what, path)
+			}
+			return failed("mkdir -p -m 700 "+dir, "%s %s cannot be made: its folder does not exist", what, path).
+				with("mkdir -p -m 700 "+dir, func(context.Context) error { return os.MkdirAll(dir, 0o700) })
+		}
+		err = tryFolder(dir)
+	}
+	if err != nil {
+		return failed(fix, "%s %s cannot be written: %v", what, path, text.Innermost(err))
+	}
+	return ok("%s %s can be written", what, path)
+}
+
+func tryFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func tryFolder(dir string) error {
+	f, err := os.CreateTemp(dir, ".petrigate-doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// A secured is a file or folder of ours with the bits that others must not have.
+type secured struct {
+	what, path string
+	mask       fs.FileMode // that must not be set
+	tolerated  fs.FileMode // of these, a warning
+}
+
+// permissions looks who else may read and write our files.
+func (d *Doctor) permissions(context.Context) (all []Finding) {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	for _, s := range d.ours() {
+		info, err := os.Stat(s.path)
+		if err != nil {
+			continue // what is not there yet is made well
+		}
+		bad := info.Mode().Perm() & s.mask
+		if bad == 0 {
+			all = append(all, ok("%s %s has mode %04o", s.what, s.path, info.Mode().Perm()))
+			continue
+		}
+		mode := info.Mode().Perm() &^ s.mask
+		fix := fmt.Sprintf("chmod %04o %s", mode, s.path)
+		say := "others may write"
+		if bad&0o022 == 0 {
+			say = "others may read"
+		}
+		f := failed(fix, "%s %s: %s (mode %04o)", s.what, s.path, say, info.Mode().Perm())
+		if bad&^s.tolerated == 0 {
+			f.Status = Warning
+		}
+		all = append(all, f.with(fmt.Sprintf("%s: mode %04o becomes %04o", s.path, info.Mode().Perm(), mode), chmod(s.path, info, mode)))
+	}
+	return all
+}
+
+// chmod changes the mode of the file that was looked at, and of no other that has come to its place.
+func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
+	return func(context.Context) error {
+		root, err := os.OpenRoot(filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = root.Close() }()
+		now, err := root.Stat(filepath.Base(path))
+		if err == nil && !os.SameFile(was, now) {
+			err = fmt.Errorf("%s is another file than before; nothing was changed", path)
+		}
+		if err != nil {
+			return err
+		}
+		return root.Chmod(filepath.Base(path), mode)
+	}
+}
+
+// ours are the files that petrigate has, with what others must not do.
+func (d *Doctor) ours() []secured {
+	const others, writers, readers = 0o077, 0o022, 0o055
+	all := []secured{{"the folder of state", d.StateDir, writers, 0}, {"what was kept of clients", d.Desk.State, others, readers}}
+	if d.Config != "" {
+		all = append(all, secured{"the configuration", d.Config, writers, 0})
+	}
+	token := filepath.Join(d.StateDir, "token")
+	if c := d.loaded; c != nil {
+		if c.Listen.TokenFile != "" {
+			token = c.Listen.TokenFile
+		}
+		if c.Audit.File != "" {
+			all = append(all, secured{"the audit log", c.Audit.File, others, readers})
+		}
+		if path, err := daemon.StatePath(c); err == nil && c.State.Driver == "sqlite" {
+			all = append(all, secured{"the database", path, others, readers})
+		}
+	}
+	return append(all, secured{"the token", token, others, 0})
+}

@@ -1,0 +1,116 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/takeover"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// firstClosed is the first version of Claude Code whose hooks can refuse a call where they fail.
+const firstClosed = "2.1.295"
+
+// hooks looks at the hooks of agents that are connected, or have some.
+func (d *Doctor) hooks(context.Context) []Finding {
+	var all []Finding
+	for _, h := range d.Desk.InspectHooks() {
+		there := d.connectedTo(h.Client) != ""
+		switch {
+		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):
+			// it has been said of the client
+		case h.Problem != "":
+			all = append(all, warning("correct the file", "%s: %s", h.Title, h.Problem))
+		case len(h.There) > 0:
+			all = append(all, d.installed(h)...)
+		case h.Kept:
+			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "the hooks of %s are gone again (%s)", h.Title, h.File))
+		case there && d.loaded != nil && d.loaded.Listen.Hooks:
+			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: its own tools are under no rule", h.Title))
+		}
+	}
+	return all
+}
+
+// installed looks at the hooks of an agent that run petrigate.
+func (d *Doctor) installed(h takeover.HookInspection) []Finding {
+	fix := "petrigate connect " + h.Client + " --hooks"
+	var all []Finding
+	if missing := h.Missing(h.There); len(missing) > 0 {
+		f := warning(fix, "%s has no hook of petrigate for %s", h.Title, text.And(missing))
+		if slices.Contains(missing, "PreToolUse") || slices.Contains(missing, "preToolUse") || slices.Contains(missing, "BeforeTool") {
+			f.Status = Failed
+		}
+		all = append(all, f)
+	}
+	for _, t := range h.There {
+		if t.Before && h.CanClose() && !t.Closed {
+			all = append(all, failed(fix, "%s lets a call pass where its hook for %s fails", h.Title, t.Event))
+		}
+	}
+	switch {
+	case h.Agent == "claude-code":
+		all = append(all, d.claude()...)
+	case !h.CanClose():
+		all = append(all, warning("nothing closes it: keep petrigate serve running", "%s: %s", h.Title, strings.Join(h.Open, "; ")))
+	}
+	if len(all) == 0 {
+		return []Finding{ok("petrigate is the hook of %s (%s)", h.Title, h.File)}
+	}
+	return all
+}
+
+// claude looks whether the version of Claude Code heeds onFailure.
+func (d *Doctor) claude() []Finding {
+	switch v := d.claudeVersion(); {
+	case v == "":
+		return []Finding{warning("look at claude --version", "the version of Claude Code is not known; before %s a hook that fails lets the call pass", firstClosed)}
+	case !atLeast(v, firstClosed):
+		return []Finding{failed("claude update", "Claude Code %s lets a call pass where a hook fails; %s is the first that does not", v, firstClosed)}
+	}
+	return nil
+}
+
+var dotted = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+
+// claudeVersion is read from where the program is installed, since doctor starts no program.
+func (d *Doctor) claudeVersion() string {
+	path, err := exec.LookPath("claude")
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return ""
+	}
+	if base := filepath.Base(path); dotted.MatchString(base) {
+		return base
+	}
+	src, err := os.ReadFile(filepath.Join(filepath.Dir(path), "package.json"))
+	var p struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	if err != nil || json.Unmarshal(src, &p) != nil || !strings.Contains(p.Name, "claude-code") || !dotted.MatchString(p.Version) {
+		return ""
+	}
+	return p.Version
+}
+
+// atLeast compares versions of three numbers.
+func atLeast(v, least string) bool {
+	numbers := func(s string) (all []int) {
+		for part := range strings.SplitSeq(s, ".") {
+			n, _ := strconv.Atoi(part)
+			all = append(all, n)
+		}
+		return all
+	}
+	return slices.Compare(numbers(v), numbers(least)) >= 0
+}

@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/takeover"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A limit is what a client makes of many tools, and of long names.
+type limit struct {
+	client string
+	tools  int    // more than these are a nuisance, or left out; 0: any number
+	more   string // what it does with more
+	name   int    // characters of a name, without what the client puts in front; 0: not known
+}
+
+// limits are those of clients, as far as they are known. A name that a client puts in front,
+// such as mcp__petrigate__, is taken off.
+var limits = []limit{
+	{"claude-desktop", 0, "", 64},
+	{"claude-code", 0, "", 128 - len("mcp__petrigate__")},
+	{"cursor", 40, "chooses worse among more", 60 - len("petrigate_")},
+	{"codex", 0, "", 64 - len("mcp__petrigate__")},
+	{"gemini", 0, "", 63 - len("mcp_petrigate_")},
+	{"windsurf", 100, "leaves the rest out", 64},
+	{"vscode", 128, "refuses requests with more, its own included", 64},
+	{"vscode-insiders", 128, "refuses requests with more, its own included", 64},
+}
+
+// toolLimits holds the tools against the limits of the connected clients.
+func (d *Doctor) toolLimits(context.Context) []Finding {
+	if d.loaded == nil || len(d.tools) == 0 {
+		return nil
+	}
+	var all []Finding
+	for _, l := range limits {
+		if title := d.connectedTo(l.client); title != "" {
+			all = append(all, d.within(l, title)...)
+		}
+	}
+	if len(all) == 0 {
+		return []Finding{ok("%s, and no name that a connected client would refuse", text.Count(len(d.tools), "tool"))}
+	}
+	return all
+}
+
+func (d *Doctor) within(l limit, title string) (all []Finding) {
+	if l.tools > 0 && len(d.tools) > l.tools {
+		all = append(all, warning("leave tools out by tools: { allow: [...] } of a server", "%s are more than the %d of %s, which %s", text.Count(len(d.tools), "tool"), l.tools, title, l.more))
+	}
+	var long []string
+	for _, t := range d.tools {
+		if l.name > 0 && len(t.Exposed) > l.name {
+			long = append(long, text.Excerpt(t.Exposed, 80))
+		}
+	}
+	if len(long) > 0 {
+		slices.Sort(long)
+		rest := ""
+		if len(long) > 3 {
+			rest = " and others"
+			long = long[:3]
+		}
+		all = append(all, warning("give the server a shorter prefix", "%s changes or drops names of more than %d characters: %s%s", title, l.name, strings.Join(long, ", "), rest))
+	}
+	return all
+}
+
+// connectedTo is the title of a client if it is connected.
+func (d *Doctor) connectedTo(name string) string {
+	i := slices.IndexFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
+	if i < 0 {
+		return ""
+	}
+	return d.clients[i].Title
+}
+
+// silentClients are clients that show no form: they do not declare elicitation.
+var silentClients = []string{"claude-desktop", "zed", "cline", "gemini", "opencode", "continue", "windsurf"}
+
+// people looks whether somebody can be asked where the policy asks.
+func (d *Doctor) people(context.Context) []Finding {
+	if d.result == nil {
+		return nil
+	}
+	any, client := asks(d.result)
+	if !any {
+		return nil
+	}
+	open := d.loaded.Approval.Channels
+	if open == nil {
+		open = []string{"elicit", "web", "cli"}
+	}
+	alone := !slices.ContainsFunc(open, func(c string) bool { return c != "elicit" && c != "url" })
+	if !alone && !client {
+		return []Finding{ok("people are asked by %s", strings.Join(open, ", "))}
+	}
+	var all []Finding
+	for _, name := range silentClients {
+		if title := d.connectedTo(name); title != "" {
+			all = append(all, failed("add web and cli to approval.channels, and write no via elicit", "%s shows no forms: nobody can be asked there, and calls that need approval are refused", title))
+		}
+	}
+	if len(all) == 0 {
+		return []Finding{ok("people are asked by their client")}
+	}
+	return all
+}

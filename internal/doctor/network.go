@@ -1,0 +1,132 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// mostSkew is how far a clock may be off.
+const mostSkew = 30 * time.Second
+
+// skew compares a clock with ours. It was read between begin and now.
+func (d *Doctor) skew(of string, there, begin time.Time) Finding {
+	off := there.Sub(begin)
+	if end := d.Now(); there.After(begin) && there.Before(end) {
+		off = 0
+	} else if there.After(end) {
+		off = there.Sub(end)
+	}
+	if off > mostSkew || off < -mostSkew {
+		return warning("set the clocks by NTP: limits per hour, tokens and approvals go by them", "the clock of %s is %s off ours", of, off.Round(time.Second))
+	}
+	return ok("the clock of %s agrees with ours", of)
+}
+
+// clock asks each upstream over HTTP for the time.
+func (d *Doctor) clock(ctx context.Context) []Finding {
+	if d.loaded == nil {
+		return nil
+	}
+	found := make([]*Finding, len(d.loaded.Servers))
+	var asked sync.WaitGroup
+	for i, s := range d.loaded.Servers {
+		if s.URL == "" || s.Disabled {
+			continue
+		}
+		asked.Go(func() {
+			begin := d.Now()
+			if there, ok := dateOf(ctx, s); ok {
+				f := d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // a Date has no fractions
+				found[i] = &f
+			}
+		})
+	}
+	asked.Wait()
+	var all []Finding
+	for _, f := range found {
+		if f != nil {
+			all = append(all, *f)
+		}
+	}
+	return all
+}
+
+// dateOf is the time that a server says it is, however it answers. It gets no credentials.
+func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	secure, err := daemon.UpstreamTLS(s)
+	if err != nil {
+		return time.Time{}, false
+	}
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		return time.Time{}, false
+	}
+	at.User, at.RawQuery = nil, "" // they may be secrets
+	r, err := http.NewRequestWithContext(ctx, http.MethodHead, at.String(), nil)
+	if err != nil {
+		return time.Time{}, false
+	}
+	transport := &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
+	answer, err := transport.RoundTrip(r) // which follows no redirection
+	if err != nil {
+		return time.Time{}, false
+	}
+	_ = answer.Body.Close()
+	there, err := http.ParseTime(answer.Header.Get("Date"))
+	return there, err == nil
+}
+
+// listen looks whether the address of the listener is free, and who may reach it.
+func (d *Doctor) listen(ctx context.Context) []Finding {
+	if d.loaded == nil || d.loaded.Listen.Stdio {
+		return nil
+	}
+	l := d.loaded.Listen
+	all := []Finding{d.port(ctx, l.HTTP)}
+	if host, _, err := net.SplitHostPort(l.HTTP); err == nil && !daemon.IsLoopback(host) {
+		switch {
+		case l.Auth == "none":
+			all = append(all, failed("set listen.auth to token or jwt", "%s can be reached from other machines, without a token", l.HTTP))
+		case l.TLS == nil:
+			all = append(all, warning("set listen.tls, or put a server that speaks TLS in front", "tokens and calls to %s cross the network as they are", l.HTTP))
+		}
+	}
+	return all
+}
+
+// port tries to listen at an address.
+func (d *Doctor) port(ctx context.Context, address string) Finding {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err == nil {
+		_ = listener.Close()
+		return ok("%s is free to listen at", address)
+	}
+	_, port, _ := net.SplitHostPort(address)
+	for _, p := range d.Proxies {
+		at, parsed := url.Parse(p.Listen)
+		if parsed != nil || at.Port() != port || port == "0" {
+			continue
+		}
+		if p.Config == d.Config {
+			return ok("a proxy with this configuration listens at %s (pid %d)", address, p.Pid)
+		}
+		return failed("end that proxy, or choose another port in listen.http", "%s is in use by another petrigate (pid %d, %s)", address, p.Pid, p.Config)
+	}
+	if errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "in use") {
+		return failed("end the program that has it, or choose another port in listen.http", "%s is in use by another program", address)
+	}
+	return failed("correct listen.http", "nobody can listen at %s: %v", address, text.Innermost(err))
+}
