@@ -109,9 +109,13 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 		return nil
 	}
 	for _, s := range d.ours() {
-		info, err := os.Stat(s.path)
+		real, err := filepath.EvalSymlinks(s.path)
 		if err != nil {
 			continue // what is not there yet is made well
+		}
+		info, err := os.Stat(real)
+		if err != nil {
+			continue
 		}
 		bad := info.Mode().Perm() & s.mask
 		if bad == 0 {
@@ -128,7 +132,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 		if bad&^s.tolerated == 0 {
 			f.Status = Warning
 		}
-		all = append(all, f.with(fmt.Sprintf("%s: mode %04o becomes %04o", s.path, info.Mode().Perm(), mode), chmod(s.path, info, mode)))
+		all = append(all, f.with(fmt.Sprintf("%s: mode %04o becomes %04o", s.path, info.Mode().Perm(), mode), chmod(real, info, mode)))
 	}
 	return all
 }

@@ -21,7 +21,12 @@ const firstClosed = "2.1.295"
 // hooks looks at the hooks of agents that are connected, or have some.
 func (d *Doctor) hooks(context.Context) []Finding {
 	var all []Finding
+	claude := false
 	for _, h := range d.Desk.InspectHooks() {
+		claude = claude || h.Agent == "claude-code" && len(h.There) > 0
+		if h.Agent == "vscode" && len(h.There) > 0 && claude {
+			all = append(all, warning("petrigate disconnect vscode --hooks", "VS Code runs the hooks of Claude Code too: a call counts twice"))
+		}
 		there := d.connectedTo(h.Client) != ""
 		switch {
 		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):

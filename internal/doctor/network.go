@@ -120,7 +120,7 @@ func (d *Doctor) port(ctx context.Context, address string) Finding {
 		if parsed != nil || at.Port() != port || port == "0" {
 			continue
 		}
-		if p.Config == d.Config {
+		if same(p.Config, d.Config) {
 			return ok("a proxy with this configuration listens at %s (pid %d)", address, p.Pid)
 		}
 		return failed("end that proxy, or choose another port in listen.http", "%s is in use by another petrigate (pid %d, %s)", address, p.Pid, p.Config)

@@ -171,6 +171,21 @@ func TestHookURL(t *testing.T) {
 	}
 }
 
+// TestHookSecrets: what stands beside the hooks is not shown where it may be a secret.
+func TestHookSecrets(t *testing.T) {
+	p := newPlace(t, "claude-code")
+	h, _ := clientcfg.HooksOf("claude-code")
+	if err := os.WriteFile(hookFile(t, p, h), []byte("{\n  \"env\": { \"API_KEY\": \"very-secret\" },\n  \"more\": [{ \"headers\": { \"X\": \"secret-too\" } }]\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.desk.ConnectHooks(HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "petrigate"}}); err != nil {
+		t.Fatal(err)
+	}
+	if shown := p.out.String(); strings.Contains(shown, "very-secret") || strings.Contains(shown, "secret-too") || !strings.Contains(shown, "API_KEY") {
+		t.Errorf("%s", shown)
+	}
+}
+
 // TestNoHooks: a client without hooks is refused, and a list that is none.
 func TestNoHooks(t *testing.T) {
 	p := newPlace(t, "zed")

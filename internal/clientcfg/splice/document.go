@@ -137,6 +137,9 @@ func position(text []byte, offset int) (line, column int) {
 // Bytes returns the text of the file.
 func (d *Document) Bytes() []byte { return d.src }
 
+// Tree returns the values of the file, as they are decoded; nil: it is empty. The caller must not change it.
+func (d *Document) Tree() any { return d.tree }
+
 // Keys returns the keys of a mapping, sorted; none where there is no mapping.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
