@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -21,7 +23,15 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 		return check.ToolSet{}, usage("--live requires a configuration: --rules and --net name no servers to ask")
 	}
 	list, err := f.listedTools(ctx, s, cfg)
-	return check.KnownSet(list, cfg), err
+	known := check.KnownSet(list, cfg)
+	known.Agents = known.Agents || hooked(s)
+	return known, err
+}
+
+// hooked reports whether an agent of this user has petrigate as its hook.
+func hooked(s stdio) bool {
+	d, err := (&deskFlags{}).desk(s)
+	return err == nil && slices.ContainsFunc(d.InspectHooks(), func(h takeover.HookInspection) bool { return len(h.There) > 0 })
 }
 
 // listedTools are the tools of the recorded list, or else those that the upstreams list now.

@@ -75,6 +75,7 @@ type proven struct {
 // Run proves what can be proved of a policy within the effort. The
 // tools tell it which names are of one tool.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
+	tools = tools.withAgents(result)
 	v := &Analysis{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
 	if source.Mode == "shadow" {
 		// What is looked at is what the policy will be when it is enforced.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/toolname"
@@ -73,6 +74,7 @@ type ToolSet struct {
 	Known bool // no other tools exist; otherwise rules make these tools likely
 
 	Schemas map[string][]policy.Schema // of the arguments, by each name of a tool; likely tools have none
+	Agents  bool                       // agents call tools of their own too, and their hooks tell of them
 }
 
 // KnownSet returns the set of a complete list of tools. Under a configuration a
@@ -85,7 +87,7 @@ func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	if cfg == nil {
 		owners = ownersOf(list)
 	}
-	set := ToolSet{Tools: joined(list, owners), Known: true, Schemas: make(map[string][]policy.Schema)}
+	set := ToolSet{Tools: joined(list, owners), Known: true, Schemas: make(map[string][]policy.Schema), Agents: cfg != nil && cfg.Listen.Hooks}
 	for i, t := range set.Tools {
 		schema := policy.ParseSchema(list[i].InputSchema)
 		set.Schemas[t.Name] = append(set.Schemas[t.Name], schema)
@@ -227,6 +229,9 @@ func (s ToolSet) Names() []string {
 		for _, also := range t.Also {
 			names = append(names, also.Text)
 		}
+	}
+	if s.Agents {
+		names = append(names, agenttool.Names()...)
 	}
 	return names
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
@@ -40,26 +41,26 @@ const (
 // agents are those whose hooks are understood.
 var agents = []*Agent{
 	{
-		Name: "claude-code", DenyExit: 2, hold: 45 * time.Second, shells: []string{"Bash"}, marks: true, deny: denyClaude,
+		Name: "claude-code", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("claude-code"), marks: true, deny: denyClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "codex", hold: 45 * time.Second, shells: []string{"Bash", "shell", "exec_command"}, marks: true, deny: denyClaude, read: readCodex,
+		Name: "codex", hold: 45 * time.Second, shells: agenttool.Shells("codex"), marks: true, deny: denyClaude, read: readCodex,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "gemini-cli", DenyExit: 2, hold: 45 * time.Second, shells: []string{"run_shell_command"}, deny: denyGemini, read: readGemini,
+		Name: "gemini-cli", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("gemini-cli"), deny: denyGemini, read: readGemini,
 		events: map[string]kind{"BeforeTool": before, "AfterTool": after, "AfterAgent": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "cursor", hold: 45 * time.Second, shells: []string{"Shell"}, deny: denyCursor, read: readCursor,
+		Name: "cursor", hold: 45 * time.Second, shells: agenttool.Shells("cursor"), deny: denyCursor, read: readCursor,
 		events: map[string]kind{
 			"preToolUse": before, "postToolUse": after, "postToolUseFailure": failed, "beforeShellExecution": before, "afterShellExecution": after,
 			"beforeMCPExecution": before, "afterMCPExecution": after, "beforeReadFile": before, "stop": turnEnds, "sessionEnd": ends,
 		},
 	},
 	{
-		Name: "vscode", DenyExit: 2, hold: 20 * time.Second, shells: []string{"runTerminalCommand", "run_in_terminal", "runInTerminal"}, marks: true, deny: denyClaude,
+		Name: "vscode", DenyExit: 2, hold: 20 * time.Second, shells: agenttool.Shells("vscode"), marks: true, deny: denyClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds},
 	},
 }

@@ -1,0 +1,59 @@
+// Package agenttool names the tools that agents have of their own, as their hooks tell of them.
+package agenttool
+
+import (
+	"slices"
+	"strings"
+)
+
+// tools are those of each agent, as far as they are known.
+var tools = map[string][]string{
+	"claude-code": {
+		"Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit",
+		"NotebookRead", "Read", "Skill", "SlashCommand", "Task", "TaskCreate", "TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
+	},
+	"codex":      {"Bash", "apply_patch", "exec_command", "shell", "update_plan", "view_image", "web_search", "write_stdin"},
+	"gemini-cli": {"glob", "google_web_search", "list_directory", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory", "search_file_content", "web_fetch", "write_file", "write_todos"},
+	"cursor":     {"Delete", "Edit", "Glob", "Grep", "LS", "Read", "Shell", "Task", "WebFetch", "WebSearch", "Write"},
+	"vscode": {
+		"createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",
+		"insert_edit_into_file", "read_file", "fetch_webpage",
+	},
+}
+
+// shells are what the tools that run scripts are called; rules may name them bash as well.
+var shells = map[string][]string{
+	"claude-code": {"Bash"},
+	"codex":       {"Bash", "shell", "exec_command"},
+	"gemini-cli":  {"run_shell_command"},
+	"cursor":      {"Shell"},
+	"vscode":      {"runTerminalCommand", "run_in_terminal", "runInTerminal"},
+}
+
+// Shells returns the tools of an agent that run scripts.
+func Shells(agent string) []string { return slices.Clone(shells[agent]) }
+
+// Agents are the names of the agents, sorted.
+func Agents() (names []string) {
+	for agent := range tools {
+		names = append(names, agent)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Of returns the tools of an agent, as it calls them.
+func Of(agent string) []string { return slices.Clone(tools[agent]) }
+
+// Names are all names that rules may have for the tools of all agents: that of the agent, that
+// behind its agent, in small letters, and bash for what runs a script.
+func Names() []string {
+	all := []string{"bash"}
+	for _, agent := range Agents() {
+		for _, tool := range tools[agent] {
+			all = append(all, tool, agent+"."+tool, strings.ToLower(tool))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,48 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// withAgents adds the tools of agents that the policy speaks of: their hooks tell of calls of
+// tools that no server lists.
+func (s ToolSet) withAgents(result *policy.Result) ToolSet {
+	if !s.Known || !s.Agents || result.Policy == nil {
+		return s
+	}
+	named := NamesIn(result)
+	all := slices.Clone(s.Tools)
+	for _, agent := range agenttool.Agents() {
+		for _, tool := range agenttool.Of(agent) {
+			t := agentTool(agent, tool)
+			mentioned := slices.Contains(named, tool) || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return slices.Contains(named, n.Text) })
+			there := slices.ContainsFunc(all, func(other verify.Tool) bool { return other.Name == tool })
+			if mentioned && !there {
+				all = append(all, t)
+			}
+		}
+	}
+	s.Tools = all
+	return s
+}
+
+// agentTool is the tool of an agent, with the names that a call of it carries.
+func agentTool(agent, tool string) verify.Tool {
+	t := verify.Tool{Name: tool}
+	also := []string{agent + "." + tool, strings.ToLower(tool)}
+	if slices.Contains(agenttool.Shells(agent), tool) {
+		also = append(also, "bash")
+	}
+	for _, name := range also {
+		if name != tool && !slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {
+			t.Also = append(t.Also, gate.Name{Text: name, Certain: true})
+		}
+	}
+	return t
+}

@@ -1,0 +1,30 @@
+package hook
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/agenttool"
+)
+
+// TestKnownNames: check knows every name that a call of an agent's own tool has.
+func TestKnownNames(t *testing.T) {
+	known := agenttool.Names()
+	if got := agenttool.Agents(); len(got) != len(Names()) {
+		t.Errorf("%q are known", got)
+	}
+	for _, a := range agents {
+		listed := agenttool.Of(a.Name)
+		if !slices.ContainsFunc(a.shells, func(s string) bool { return slices.Contains(listed, s) }) {
+			t.Errorf("%s has none of its tools that run scripts: %q", a.Name, a.shells)
+		}
+		for _, tool := range listed {
+			c := (&Event{agent: a, Tool: tool}).call(func(string) bool { return false })
+			for _, also := range c.Also {
+				if !slices.Contains(known, also.Text) {
+					t.Errorf("%s: %s is also %s, which check does not know", a.Name, tool, also.Text)
+				}
+			}
+		}
+	}
+}
