@@ -83,10 +83,21 @@ func AllHooks() []Hooks {
 		},
 		{
 			Agent: "vscode", Client: "vscode", Title: "VS Code", wait: 30, flat: true, typed: true,
-			files:  func(System) []string { return []string{filepath.Join(".github", "hooks", "petrigate.json")} },
+			files:  inFolder(".github", "hooks", "petrigate.json"),
 			events: on("PreToolUse", "PostToolUse", "Stop"),
 			Open:   []string{"a hook that fails lets the call pass", "VS Code ignores matchers: the hook sees every tool"},
 		},
+	}
+}
+
+// inFolder gives the file that is at a path below the present folder, which is that of a project.
+func inFolder(parts ...string) func(System) []string {
+	return func(System) []string {
+		path := filepath.Join(parts...)
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
+		return []string{path}
 	}
 }
 
@@ -183,8 +194,9 @@ func commandLine(s System, words []string) string {
 // A Hook is one hook in a file that runs petrigate.
 type Hook struct {
 	Event  string
-	Before bool // it is one before a call
-	Closed bool // a call is refused where it fails, if the agent can do that
+	URL    string // "": it is a command
+	Before bool   // it is one before a call
+	Closed bool   // a call is refused where it fails, if the agent can do that
 }
 
 // Ours reports whether an entry of a list runs petrigate for this agent. One that connect has written
@@ -212,7 +224,9 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 			}
 			for _, v := range inner {
 				if h.Ours(v) {
-					all = append(all, Hook{e.name, e.before, h.isClosed(v)})
+					fields, _ := v.(map[string]any)
+					url, _ := fields["url"].(string)
+					all = append(all, Hook{e.name, url, e.before, h.isClosed(v)})
 				}
 			}
 		}

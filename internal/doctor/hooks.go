@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -58,6 +59,11 @@ func (d *Doctor) installed(h takeover.HookInspection) []Finding {
 	for _, t := range h.There {
 		if t.Before && h.CanClose() && !t.Closed {
 			all = append(all, failed(fix, "%s lets a call pass where its hook for %s fails", h.Title, t.Event))
+		}
+	}
+	if i := slices.IndexFunc(h.There, func(t clientcfg.Hook) bool { return t.URL != "" }); i >= 0 && d.loaded != nil {
+		if at, _ := takeover.HookURL(d.loaded.Listen); h.There[i].URL != at+"/hook/"+h.Agent {
+			all = append(all, failed(fix, "the hook of %s calls an address at which this configuration does not listen to hooks", h.Title))
 		}
 	}
 	switch {

@@ -25,11 +25,8 @@ var shapes = map[string]string{
 
 func hookFile(t *testing.T, p *place, h clientcfg.Hooks) string {
 	t.Helper()
+	t.Chdir(filepath.Dir(p.config)) // those of VS Code are in the present folder
 	file := h.File().Files(p.desk.System)[0]
-	if !filepath.IsAbs(file) {
-		t.Chdir(filepath.Dir(p.config))
-		file = filepath.Join(filepath.Dir(p.config), file)
-	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
