@@ -5,11 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/docpage"
 )
 
-// TestClaims has every claim of the examples and of the guides proved, and
+// TestClaims has every claim of the examples and of the pages proved, and
 // finds nothing else that is doubtful in them but a command that is not here.
 func TestClaims(t *testing.T) {
 	exe := program(t)
@@ -22,14 +23,15 @@ func TestClaims(t *testing.T) {
 	for _, file := range configs {
 		claims += proved(t, exe, "--config", file)
 	}
-	for _, page := range guides {
-		for _, block := range regexp.MustCompile("(?ms)^```rules\n(.*?)^```$").FindAllStringSubmatch(read(t, page), -1) {
-			file := filepath.Join(t.TempDir(), "page.rules")
-			if err := os.WriteFile(file, []byte(block[1]), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			claims += proved(t, exe, file)
+	for _, b := range docpage.All(t, "..") {
+		if b.Kind != "rules" || ownTest[b.Page] != "" || b.SeenIn != "" || b.NotRun != "" {
+			continue
 		}
+		file := filepath.Join(t.TempDir(), "page.rules")
+		if err := os.WriteFile(file, []byte(b.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		claims += proved(t, exe, file)
 	}
 	if claims < 10 {
 		t.Errorf("there are %d claims", claims)

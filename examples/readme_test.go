@@ -32,65 +32,11 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// guides are the README and the pages that show blocks of several kinds. Read-only.
-var guides = []string{readme, "../docs/clients.md", "../docs/first-policy.md", "../docs/rules.md", "../docs/verification.md"}
-
-// TestBlocks loads every block of the guides that a reader could copy.
-func TestBlocks(t *testing.T) {
-	checks := map[string]func(*testing.T, string){
-		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkClient,
-		"transcript": checkTranscript, "mermaid": checkDiagram,
-	}
-	seen := map[string]int{}
-	for _, page := range guides {
-		blocks := fence.FindAllStringSubmatch(read(t, page), -1)
-		if len(blocks) == 0 {
-			t.Errorf("%s has no block", page)
-		}
-		for _, block := range blocks {
-			kind, text := block[1], block[2]
-			check, ok := checks[kind]
-			if !ok {
-				t.Errorf("%s: a block of kind %q is not checked: %s", page, kind, text)
-				continue
-			}
-			seen[kind]++
-			t.Run(filepath.Base(page)+"/"+kind, func(t *testing.T) { check(t, text) })
-		}
-	}
-	for kind := range checks {
-		if seen[kind] == 0 {
-			t.Errorf("no block of kind %q", kind)
-		}
-	}
-}
-
 // TestReadmeIsShort bounds the README: what is longer belongs in docs.
 func TestReadmeIsShort(t *testing.T) {
 	if n := strings.Count(read(t, readme), "\n"); n > 200 {
 		t.Errorf("the README has %d lines", n)
 	}
-}
-
-// TestPages loads the configurations of the pages about it.
-func TestPages(t *testing.T) {
-	for _, page := range []string{"servers.md", "http.md", "oauth.md", "approvals.md"} {
-		blocks := fence.FindAllStringSubmatch(read(t, "../docs/"+page), -1)
-		for _, block := range blocks {
-			t.Run(page, func(t *testing.T) { checkConfig(t, block[2]) })
-		}
-		if len(blocks) == 0 {
-			t.Errorf("%s has no block", page)
-		}
-	}
-}
-
-func checkConfig(t *testing.T, text string) {
-	c, err := config.Parse(filepath.Join(t.TempDir(), "petrigate.yaml"), []byte(text), config.Options{Env: atHome})
-	if err != nil {
-		t.Fatal(config.Text(err))
-	}
-	build(t, c)
 }
 
 // atHome is the environment of a reader.
@@ -111,6 +57,15 @@ func checkNet(t *testing.T, text string) {
 		t.Fatal(config.Text(err))
 	}
 	build(t, &config.Config{Nets: nets, Default: "allow"})
+}
+
+// checkJSON reads JSON. What has servers is the configuration of a client.
+func checkJSON(t *testing.T, text string) {
+	if strings.Contains(text, `ervers"`) {
+		checkClient(t, text)
+	} else if !json.Valid([]byte(text)) {
+		t.Error("this is no JSON")
+	}
 }
 
 // checkClient reads the configuration of a client. Its block of servers is one

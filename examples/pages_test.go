@@ -1,0 +1,131 @@
+package examples
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/docpage"
+)
+
+// ownTest names the tests of blocks that want to know more than their kind. Read-only.
+var ownTest = map[string]string{
+	"docs/codes.md":       "TestCodesPage and what else reads it, in rules and cmd/petrigate",
+	"docs/hooks.md":       "TestHooksPage",
+	"docs/expressions.md": "TestPage in internal/policy/cel",
+}
+
+// notRun bounds the blocks that say that they cannot run here, each with its reason.
+const notRun = 20
+
+// TestBlocks loads every block of every page that a reader could copy, and fails for
+// one that it cannot try and that does not say why. The commands of the blocks are
+// tried in [TestSessions] and by TestCommandsOfPages in cmd/petrigate.
+func TestBlocks(t *testing.T) {
+	checks := map[string]func(*testing.T, string){
+		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkJSON,
+		"transcript": checkTranscript, "mermaid": checkDiagram,
+	}
+	seen, left := map[string]int{}, 0
+	for _, b := range docpage.All(t, "..") {
+		check := checks[b.Kind]
+		switch {
+		case ownTest[b.Page] != "" || b.Kind == "indented" && b.Script() == "" && b.SeenIn == "":
+			// A text that shows what something looks like.
+		case b.NotRun != "":
+			left++
+		case b.SeenIn != "":
+			checkSeen(t, b)
+		case check != nil:
+			seen[b.Kind]++
+			t.Run(b.Page+"/"+b.Kind, func(t *testing.T) { check(t, b.Text) })
+		case b.Script() == "" || len(b.Sessions()) > 0 && b.RunIn == "":
+			t.Errorf("%s:%d: this block of kind %q is not tried; see internal/docpage for the comments above a block", b.Page, b.Line, b.Kind)
+		}
+		if b.Kind == "indented" && regexp.MustCompile(`^(require|limit|block|prove|map) `).MatchString(b.Text) {
+			t.Errorf("%s:%d: fence rules as ```rules, so that they are tried", b.Page, b.Line)
+		}
+	}
+	for kind := range checks {
+		if seen[kind] == 0 {
+			t.Errorf("no block of kind %q", kind)
+		}
+	}
+	if left > notRun {
+		t.Errorf("%d blocks say that they cannot run, and not %d", left, notRun)
+	}
+}
+
+// checkConfig loads a configuration. One without servers is a part: it gets some.
+func checkConfig(t *testing.T, text string) {
+	dir := t.TempDir()
+	pipeline := regexp.MustCompile(`(?m)^name: .*$`).ReplaceAllString(read(t, "deployment-pipeline/pipeline.net.yaml"), "name: pipeline")
+	for name, text := range map[string]string{"rules/a.rules": "block shutdown\n", "pipeline.net.yaml": pipeline} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !regexp.MustCompile(`(?m)^mcpServers:`).MatchString(text) {
+		text = "mcpServers: { files: { command: server } }\n" + text
+	}
+	c, err := config.Parse(filepath.Join(dir, "petrigate.yaml"), []byte(text), config.Options{Env: atHome})
+	if err != nil {
+		t.Fatal(config.Text(err))
+	}
+	build(t, c)
+}
+
+// checkSeen looks for each line of the output of a block in the file that a test holds.
+// A line of dots stands for what is left out.
+func checkSeen(t *testing.T, b docpage.Block) {
+	t.Helper()
+	text := read(t, filepath.Join("..", filepath.FromSlash(b.SeenIn)))
+	shown := 0
+	for line := range strings.Lines(b.Text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line == "..." || strings.HasPrefix(line, "$ ") {
+			continue
+		}
+		shown++
+		if !strings.Contains(text, line) {
+			t.Errorf("%s:%d: %s does not have the line %q", b.Page, b.Line, b.SeenIn, line)
+		}
+	}
+	if shown == 0 {
+		t.Errorf("%s:%d: no output is shown", b.Page, b.Line)
+	}
+}
+
+// TestSessions runs the commands that pages show the output of, in the folder that
+// the comment above them names.
+func TestSessions(t *testing.T) {
+	exe := program(t)
+	ran := 0
+	for _, b := range docpage.All(t, "..") {
+		if b.RunIn == "" {
+			continue
+		}
+		for _, s := range b.Sessions() {
+			ran++
+			args := strings.Fields(s.Command)
+			c := exec.Command(exe, args[1:]...)
+			c.Dir = filepath.Join("..", filepath.FromSlash(b.RunIn))
+			out, _ := c.CombinedOutput() // a refuted claim is exit code 3
+			got, want := strings.TrimRight(string(out), "\n"), strings.TrimRight(s.Output, "\n")
+			if args[0] != "petrigate" || got != want {
+				t.Errorf("%s:%d: %s prints\n%s\nand not\n%s", b.Page, b.Line, s.Command, got, want)
+			}
+		}
+	}
+	if ran < 4 {
+		t.Errorf("only %d commands were run", ran)
+	}
+}

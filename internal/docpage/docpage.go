@@ -1,0 +1,169 @@
+// Package docpage reads the blocks of the pages in docs and of the README. It is
+// for tests.
+//
+// A block is fenced, or indented by four spaces after an empty line. A comment in the
+// line above a block says how tests treat it:
+//
+//	<!-- run in: FOLDER -->    its commands run in that folder of the repository, and print what the block shows
+//	<!-- seen in: FILE -->     each line of its output stands in that file of the repository
+//	<!-- not run: REASON -->   it cannot run here
+package docpage
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A Block is a piece of a page that a reader could copy.
+type Block struct {
+	Page string // the path of the page, from the top of the repository
+	Line int    // of its first line, from 1
+	Kind string // what stands behind the fence; "indented" without one
+	Text string // without the indent
+
+	RunIn, SeenIn, NotRun string // of the comment above it, or empty
+}
+
+// marker is a comment that says how tests treat the block below it. Read-only.
+var marker = regexp.MustCompile(`^<!-- (run in|seen in|not run): (.+) -->$`)
+
+// All are the blocks of the README and of every page in docs of the repository at top.
+func All(t testing.TB, top string) []Block {
+	t.Helper()
+	var found []Block
+	for page, text := range pages(t, top) {
+		found = append(found, Parse(page, text)...)
+	}
+	return found
+}
+
+// Prose is the text of each page without what is fenced.
+func Prose(t testing.TB, top string) map[string]string {
+	t.Helper()
+	found := pages(t, top)
+	for page, text := range found {
+		found[page] = fenced.ReplaceAllString(text, "")
+	}
+	return found
+}
+
+// fenced is a block between fences. Read-only.
+var fenced = regexp.MustCompile("(?ms)^```.*?^```$")
+
+// pages are the texts of the README and of docs by their paths from top.
+func pages(t testing.TB, top string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d pages: %v", len(files), err)
+	}
+	found := make(map[string]string)
+	for _, file := range append(files, filepath.Join(top, "README.md")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := filepath.Rel(top, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[filepath.ToSlash(name)] = string(text)
+	}
+	return found
+}
+
+// Parse finds the blocks of a page.
+func Parse(page, text string) []Block {
+	var found []Block
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		b := Block{Page: page, Line: i + 1}
+		var end int
+		if kind, fenced := strings.CutPrefix(lines[i], "```"); fenced {
+			b.Kind, end = kind, i+1
+			for end < len(lines) && lines[end] != "```" {
+				end++
+			}
+			b.Text = strings.Join(lines[i+1:min(end, len(lines))], "\n") + "\n"
+		} else if end = indented(lines, i); end > i {
+			b.Kind = "indented"
+			b.Text = strings.ReplaceAll("\n"+strings.Join(lines[i:end], "\n"), "\n    ", "\n")[1:] + "\n"
+		} else {
+			continue
+		}
+		b.mark(lines, i)
+		found, i = append(found, b), end
+	}
+	return found
+}
+
+// indented is the end of the block that begins in line i without a fence, or i.
+func indented(lines []string, i int) int {
+	if !strings.HasPrefix(lines[i], "    ") || i == 0 || lines[i-1] != "" && !marker.MatchString(lines[i-1]) {
+		return i
+	}
+	end := i
+	for j := i; j < len(lines) && (lines[j] == "" || strings.HasPrefix(lines[j], "    ")); j++ {
+		if lines[j] != "" {
+			end = j + 1
+		}
+	}
+	return end
+}
+
+// mark reads the comment above line i.
+func (b *Block) mark(lines []string, i int) {
+	for i > 0 && lines[i-1] == "" {
+		i--
+	}
+	if i == 0 {
+		return
+	}
+	m := marker.FindStringSubmatch(lines[i-1])
+	if m == nil {
+		return
+	}
+	switch m[1] {
+	case "run in":
+		b.RunIn = m[2]
+	case "seen in":
+		b.SeenIn = m[2]
+	default:
+		b.NotRun = m[2]
+	}
+}
+
+// A Session is a command of a block and what the block shows of its output.
+type Session struct{ Command, Output string }
+
+// Sessions are the commands behind "$ " of a block, with the lines below each.
+func (b Block) Sessions() []Session {
+	var found []Session
+	for line := range strings.Lines(b.Text) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			found = append(found, Session{Command: strings.TrimSpace(command)})
+		} else if len(found) > 0 {
+			found[len(found)-1].Output += line
+		}
+	}
+	return found
+}
+
+// Script are the commands of a block for a shell: those behind "$ ", or where there
+// are none all of a block of commands, or else nothing.
+func (b Block) Script() string {
+	if all := b.Sessions(); len(all) > 0 {
+		var script strings.Builder
+		for _, s := range all {
+			script.WriteString(s.Command + "\n")
+		}
+		return script.String()
+	}
+	if b.Kind == "sh" || b.Kind != "rules" && strings.HasPrefix(b.Text, "petrigate ") {
+		return b.Text
+	}
+	return ""
+}
