@@ -33,7 +33,6 @@ func pageRows(t *testing.T) []pageRow {
 // TestAttacksPage: each case stands on the page once and in order, with a test
 // or the reason why there is none; and every test that is named exists.
 func TestAttacksPage(t *testing.T) {
-	named := regexp.MustCompile("`([a-z0-9_/]+): ((?:Test|Fuzz|Example)[A-Za-z0-9_]*)(?:/([^`]+))?`")
 	sources := map[string]string{}
 	last := ""
 	for _, row := range pageRows(t) {
@@ -41,22 +40,42 @@ func TestAttacksPage(t *testing.T) {
 			t.Errorf("%s stands behind %s", row.id, last)
 		}
 		last = row.id
-		tests := named.FindAllStringSubmatch(row.held, -1)
-		if len(tests) == 0 && !strings.HasPrefix(row.held, "*none*: ") {
+		tests := checkNamed(t, sources, row.id, row.held)
+		if tests == 0 && !strings.HasPrefix(row.held, "*none*: ") {
 			t.Errorf("%s has neither a test nor a reason: %s", row.id, row.held)
 		}
-		for _, m := range tests {
-			if sources[m[1]] == "" {
-				sources[m[1]] = testSources(t, m[1])
-			}
-			if !strings.Contains(sources[m[1]], "\nfunc "+m[2]+"(") {
-				t.Errorf("%s: %s has no %s", row.id, m[1], m[2])
-			}
-			if !strings.Contains(sources[m[1]], m[3]) {
-				t.Errorf("%s: the tests of %s say nothing of %q", row.id, m[1], m[3])
-			}
+	}
+}
+
+// TestSecurityPage: every test that docs/security.md names exists.
+func TestSecurityPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := checkNamed(t, map[string]string{}, "docs/security.md", string(page)); n < 40 {
+		t.Errorf("docs/security.md names only %d tests", n)
+	}
+}
+
+// checkNamed wants every test that a text names to exist, and counts them. It keeps the
+// tests of each package in sources.
+func checkNamed(t *testing.T, sources map[string]string, where, held string) int {
+	t.Helper()
+	named := regexp.MustCompile("`([a-z0-9_/]+): ((?:Test|Fuzz|Example)[A-Za-z0-9_]*)(?:/([^`]+))?`")
+	tests := named.FindAllStringSubmatch(held, -1)
+	for _, m := range tests {
+		if sources[m[1]] == "" {
+			sources[m[1]] = testSources(t, m[1])
+		}
+		if !strings.Contains(sources[m[1]], "\nfunc "+m[2]+"(") {
+			t.Errorf("%s: %s has no %s", where, m[1], m[2])
+		}
+		if !strings.Contains(sources[m[1]], m[3]) {
+			t.Errorf("%s: the tests of %s say nothing of %q", where, m[1], m[3])
 		}
 	}
+	return len(tests)
 }
 
 // testSources are the tests of a package and their data, as one text.

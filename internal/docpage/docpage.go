@@ -51,7 +51,7 @@ func Prose(t testing.TB, top string) map[string]string {
 }
 
 // fenced is a block between fences. Read-only.
-var fenced = regexp.MustCompile("(?ms)^```.*?^```$")
+var fenced = regexp.MustCompile("(?s)\n```.*?\n```\n")
 
 // pages are the texts of the README and of docs by their paths from top.
 func pages(t testing.TB, top string) map[string]string {
