@@ -129,3 +129,19 @@ func TestSessions(t *testing.T) {
 		t.Errorf("only %d commands were run", ran)
 	}
 }
+
+// TestNamedScripts: each script that a page names as its witness is there.
+func TestNamedScripts(t *testing.T) {
+	named := 0
+	for page, text := range docpage.Prose(t, "..") {
+		for _, script := range regexp.MustCompile(`[a-z-]+\.txtar`).FindAllString(text, -1) {
+			named++
+			if _, err := os.Stat(filepath.Join("..", "cmd", "petrigate", "testdata", "script", script)); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	if named < 10 {
+		t.Errorf("only %d scripts are named", named)
+	}
+}
