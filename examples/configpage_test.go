@@ -20,7 +20,7 @@ func TestPagesHaveEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := ""
-	for _, page := range []string{"configuration", "servers", "http", "oauth"} {
+	for _, page := range []string{"configuration", "nets", "servers", "http", "oauth"} {
 		text += read(t, "../docs/"+page+".md")
 	}
 	keys := 0

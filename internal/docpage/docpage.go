@@ -2,7 +2,8 @@
 // for tests.
 //
 // A block is fenced, or indented by four spaces after an empty line. A comment in the
-// line above a block says how tests treat it:
+// line above a block says how tests treat it. A line ... in an output stands for what
+// is left out.
 //
 //	<!-- run in: FOLDER -->    its commands run in that folder of the repository, and print what the block shows
 //	<!-- seen in: FILE -->     each line of its output stands in that file of the repository

@@ -155,3 +155,20 @@ func TestFormsKnowKeywords(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesPageHasKeywords: there is no keyword that the pages about rules and claims lack.
+func TestRulesPageHasKeywords(t *testing.T) {
+	var text strings.Builder
+	for _, page := range []string{"rules", "verification"} {
+		one, err := os.ReadFile("../../docs/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(one)
+	}
+	for _, word := range newGrammar().keywords {
+		if !regexp.MustCompile(`(?:^|[^a-z-])` + regexp.QuoteMeta(word) + `(?:$|[^a-z-])`).MatchString(text.String()) {
+			t.Errorf("neither docs/rules.md nor docs/verification.md has the keyword %q", word)
+		}
+	}
+}
