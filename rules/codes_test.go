@@ -44,12 +44,15 @@ func TestCodesPage(t *testing.T) {
 func definedCodes(t *testing.T) map[string]string {
 	t.Helper()
 	code := regexp.MustCompile(`(?m)^\t\w+(?:\s+Code)?\s*=\s*"([EW]\d{3})"`)
-	defined := make(map[string]string)
+	defined, used := make(map[string]string), make(map[string]string)
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		src, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`"([EW]\d{3})"`).FindAllStringSubmatch(string(src), -1) {
+			used[m[1]] = path
+		}
 		for _, m := range code.FindAllStringSubmatch(string(src), -1) {
 			if defined[m[1]] != "" {
 				t.Errorf("%s stands for two problems, in %s and %s", m[1], defined[m[1]], path)
@@ -60,6 +63,11 @@ func definedCodes(t *testing.T) map[string]string {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for code, path := range used {
+		if defined[code] == "" {
+			t.Errorf("%s is used in %s, and is no constant", code, path)
+		}
 	}
 	return defined
 }
