@@ -50,6 +50,7 @@ type Config struct {
 	File    string   // "": no file
 	Servers []Server // in the order of the file
 
+	Bases  []Base `json:",omitempty"` // that it extends; their rules and nets are the first ones of these
 	Rules  []RuleText
 	Nets   []Net
 	Active []string // names of the active nets; nil: all

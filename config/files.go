@@ -39,6 +39,9 @@ func readFiles(v Value) []textFile {
 
 // match reads the files of a pattern in the byte order of their names.
 func (e *environment) match(pattern string) (files []textFile, faults ErrorList) {
+	if e.closed {
+		return nil, ErrorList{{Msg: fmt.Sprintf("a base policy has all of itself in one file, and does not read %q", pattern), Hint: "write it inline"}}
+	}
 	names, bad := e.glob(pattern)
 	if bad != nil {
 		return nil, ErrorList{*bad}

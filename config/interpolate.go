@@ -16,6 +16,9 @@ type environment struct {
 
 	unsaved func(path string) ([]byte, bool) // see [Options.Unsaved]; may be nil
 
+	// closed is set for a base policy: what is signed is all of it, and the same everywhere.
+	closed bool
+
 	secrets []string          // the values of ${...}, see [Config.Secrets]
 	sums    map[string]string // see [Config.Sums]
 }
@@ -63,6 +66,9 @@ var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
 
 // value returns the value of one ${...}.
 func (e *environment) value(expr string) (string, *badExpr) {
+	if e.closed {
+		return "", &badExpr{expr, "a base policy is the same everywhere, and " + expr + " is not", "write the value"}
+	}
 	inner := expr[2 : len(expr)-1]
 	if strings.Contains(inner, "${") {
 		return "", &badExpr{expr, "one ${...} inside another is not supported", ""}

@@ -23,6 +23,9 @@ type layers struct {
 	set    map[string]*node // the values that come from the file
 	given  map[string]bool  // the scalars that some layer gives
 	broken map[string]bool  // sections with mistakes: what is in them is not checked together
+
+	bases []*baseFile // what the file extends
+	fetch func(address string) ([]byte, error)
 }
 
 // A scalar is one value that several layers may give.

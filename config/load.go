@@ -26,6 +26,18 @@ type Options struct {
 	// stands for what is on the disk, of the configuration, of rules and of nets; nil: there
 	// is none.
 	Unsaved func(path string) (text []byte, ok bool)
+
+	// Fetch reads what is at an address, for "extends"; nil: such a base is not taken.
+	Fetch func(address string) ([]byte, error)
+}
+
+var errNoFetch = errors.New("no address is read here; petrigate check and petrigate serve read it")
+
+func (o Options) fetch(address string) ([]byte, error) {
+	if o.Fetch == nil {
+		return nil, errNoFetch
+	}
+	return o.Fetch(address)
 }
 
 func (o Options) lookup(name string) (string, bool) {
@@ -140,12 +152,17 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	root, ok := readConfiguration(name, src, o)
 	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all", State: State{Driver: defaultDriver(name), Sync: "full"}, Audit: Audit{Arguments: "hash"}}
 	l := newLayers()
+	l.fetch = o.fetch
 	if ok {
 		readRoot(root, c, l)
 		c.origin = origin{root.source, root.node}
+		c.extend(root, l.bases, l)
 	}
 	l.merge(o, c, &root.errs)
 	c.settle(root.decoder, l)
+	for _, b := range l.bases {
+		c.narrows(root, b, l)
+	}
 	if err := root.err(); err != nil {
 		return nil, err
 	}

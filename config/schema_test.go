@@ -20,7 +20,7 @@ import (
 // definitions are the names that the schema has for what the decoder calls so.
 var definitions = map[string]string{
 	"the configuration": "configuration", "a server": "server", "a net": "net", "a transition": "transition",
-	`an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry", `an entry of "key"`: "keyEntry",
+	`an entry of "extends"`: "extendsEntry", `an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry", `an entry of "key"`: "keyEntry",
 	`an entry of "validate"`: "validator", `an entry of "remember"`: "memory",
 	`"listen"`: "listen", `"jwt"`: "jwt", `"oauth"`: "oauth", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"webhook"`: "webhook", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state", `"telemetry"`: "telemetry", `"console"`: "console", `"pinning"`: "pinning", `"rotate"`: "rotate",
 	`"tools"`: "toolFilter", `"tls" of a server`: "serverTLS", `"limits"`: "serverLimits",
@@ -29,6 +29,7 @@ var definitions = map[string]string{
 // everywhere uses every table of keys that the decoder has.
 const everywhere = `
 mcpServers: { a: { command: x, oauth: {}, tools: {}, tls: {}, limits: {} } }
+extends: [ {} ]
 rules: [ { inline: block rm } ]
 nets: [ { inline: { name: n, key: [ {} ], transitions: [ {} ], map: [ {} ], validate: [ {} ], remember: [ {} ] } } ]
 listen: { jwt: {}, tls: {}, timeouts: {} }

@@ -54,6 +54,7 @@ func withClientKeys(v Value, known Keys) Keys {
 func sectionKeys(c *Config, l *layers) Keys {
 	return Keys{
 		"version":    readVersion,
+		"extends":    func(v Value) { l.bases = readBases(v, l.fetch) },
 		"mcpServers": readServers(&c.Servers),
 		"rules":      into(&c.Rules, readRules),
 		"nets":       into(&c.Nets, readNets),
@@ -82,7 +83,7 @@ func sectionKeys(c *Config, l *layers) Keys {
 		"console": func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, each(Value.plain))}) },
 		"pinning": func(v Value) {
 			v.Fields(Keys{
-				"mode": into(&c.Pinning.Mode, oneOf([]string{"off", "warn", "enforce"})),
+				"mode": into(&c.Pinning.Mode, oneOf(pinningModes)),
 				"file": into(&c.Pinning.File, readPath),
 			})
 		},

@@ -72,7 +72,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 		return err
 	}
 	watch := newProgress(s.err)
-	report, _, err := check.Look(ctx, source, problems, known, check.Effort{States: f.states, Time: f.timeout, Narrower: policydiff.Narrower, Report: func(spent time.Duration) {
+	report, _, err := check.Look(ctx, source, problems, known, check.Effort{States: f.states, Time: f.timeout, Narrower: policydiff.Narrower, Widened: policydiff.Widened, Report: func(spent time.Duration) {
 		watch.say(func() string {
 			return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent.Seconds(), f.timeout.Seconds())
 		})
@@ -106,6 +106,9 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 		return source, problems, err
 	}
 	cfg := source.Config
+	if err := daemon.Followed(cfg); err != nil {
+		return source, nil, err
+	}
 	if !f.live {
 		return source, daemon.Doubts(cfg), nil
 	}

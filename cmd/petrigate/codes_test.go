@@ -21,6 +21,14 @@ var argumentsOf = map[string][]string{
 	"W305": {"--max-states", "1"},
 }
 
+// baseOnPage is the base.yaml of E112 and E113.
+const baseOnPage = `base: { name: acme, version: 1 }
+rules:
+  - inline: |
+      map bash.command runs ls as look
+      require human-approval before bash unless look
+`
+
 // TestCodesPageExamples checks what the page shows of all codes but those of
 // lines of rules, which package rules checks: the first text of an entry has
 // that problem and no other, the second has none.
@@ -32,6 +40,7 @@ func TestCodesPageExamples(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "tools.json", `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}},
 		{"name": "post_message", "inputSchema": {"type": "object", "properties": {"channel": {}, "text": {}}}}]}`)
+	write(t, "base.yaml", baseOnPage)
 	for name, valid := range map[string]time.Duration{"own": time.Hour, "expired": -time.Minute} {
 		if err := testserver.Certify(name, 1, valid); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -42,7 +43,7 @@ func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
 	}
-	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
+	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: fetching(context.Background())})
 	if err != nil {
 		return policy.Source{}, err
 	}

@@ -24,6 +24,17 @@ type Effort struct {
 	// Narrower proves that a policy admits no more than that of the file of the claim; nil:
 	// nobody does.
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
+
+	// Widened finds the bases of a configuration that it does not only narrow; nil: nobody does.
+	Widened func(c *config.Config, result *policy.Result, stop func() bool) diag.List
+}
+
+// widened finds the bases of the source that it does not only narrow.
+func (e Effort) widened(ctx context.Context, source policy.Source, result *policy.Result) diag.List {
+	if source.Config == nil || e.Widened == nil {
+		return nil
+	}
+	return e.Widened(source.Config, result, func() bool { return ctx.Err() != nil })
 }
 
 // WorkClock tells how much was worked since it was made. The caller keeps to its

@@ -23,6 +23,7 @@ func Look(ctx context.Context, source policy.Source, problems diag.List, known T
 	if err != nil || ctx.Err() != nil {
 		return NewReport(problems, result, known, nil), nil, ctx.Err()
 	}
+	problems = append(problems, e.widened(ctx, source, result)...)
 	tools := known
 	if !known.Known {
 		tools = LikelyTools(source.Config, result)

@@ -105,8 +105,9 @@ func New(o Options) (*Daemon, error) {
 	if file, err := filepath.Abs(c.File); err == nil && c.File != "" {
 		d.file = file
 	}
+	tellBases(d.log, c)
 	upstreams, err := d.upstreams()
-	if err != nil {
+	if err = errors.Join(err, noteBases(c)); err != nil {
 		return nil, err
 	}
 	if d.asking, err = d.newAsking(); err != nil {

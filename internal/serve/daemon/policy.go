@@ -2,12 +2,19 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/policydiff"
 )
 
 // Policy builds the policy of a configuration, proves its claims, and returns warnings to be
@@ -17,6 +24,12 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 	result, err := policy.Build(source)
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := Followed(c); err != nil {
+		return nil, nil, err
+	}
+	if widened := Widened(ctx, c, result); len(widened) > 0 {
+		return nil, nil, widened
 	}
 	v, err := check.Run(ctx, result, source, check.LikelyTools(c, result), effort(len(result.Claims)))
 	if err != nil {
@@ -29,6 +42,68 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 	return result, slices.Concat(check.ConfigWarnings(c), result.Problems.Of(diag.Warning),
 		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), check.ShortSessions(source), found), nil
 }
+
+// Widened are errors where the configuration does not only narrow what it extends.
+func Widened(ctx context.Context, c *config.Config, result *policy.Result) diag.List {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	spent := check.WorkClock()
+	return policydiff.Widened(c, result, func() bool { return ctx.Err() != nil || spent() > narrowTime })
+}
+
+// baseBook is the file with the versions of bases that were in force; "": the configuration
+// has no base.
+func baseBook(c *config.Config) (string, error) {
+	if len(c.Bases) == 0 {
+		return "", nil
+	}
+	dir, err := StateDir()
+	return basefile.Book(dir), err
+}
+
+// Followed refuses a configuration with a signed base that is older than what was in force, or
+// another of the same version. It writes nothing.
+func Followed(c *config.Config) error {
+	book, err := baseBook(c)
+	if err != nil || book == "" {
+		return err
+	}
+	return basefile.Follows(book, seen(c))
+}
+
+// seen are the bases of a configuration that are signed.
+func seen(c *config.Config) (all []basefile.Seen) {
+	for _, b := range c.Bases {
+		if b.Key == "" {
+			continue
+		}
+		place := b.File
+		if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
+			place = full
+		}
+		all = append(all, basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest})
+	}
+	return all
+}
+
+// noteBases keeps the versions of the bases that are about to be in force.
+func noteBases(c *config.Config) error {
+	book, err := baseBook(c)
+	if err != nil || book == "" {
+		return err
+	}
+	return basefile.Note(book, seen(c))
+}
+
+// tellBases puts into the log what the policy stands on.
+func tellBases(log *slog.Logger, c *config.Config) {
+	for _, b := range c.Bases {
+		log.Info("the policy extends a base", "base", b.Name, "version", b.Version, "digest", b.Digest, "key", b.KeyID(), "from", b.File)
+	}
+}
+
+// narrowTime bounds the proof that a configuration only narrows what it extends.
+const narrowTime = 5 * time.Second
 
 // Runnable returns warnings about what the configuration names on this machine, or an error, of
 // type [diag.List], with all that cannot be used: commands and files for TLS.

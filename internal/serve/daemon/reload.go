@@ -13,6 +13,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/policy"
@@ -98,6 +99,12 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	if changed := result.Policy.Fingerprint(); changed != r.Before {
 		r.Difference, r.Diff = s.diff(ctx, c, result)
 	}
+	if !o.DryRun {
+		if err := noteBases(c); err != nil {
+			r.Result, r.Problem = control.Invalid, describe(err)
+			return r
+		}
+	}
 	r.Nets, err = d.Proxy.Reload(ctx, d.replacement(c, result, o))
 	switch {
 	case errors.Is(err, proxy.ErrHeld):
@@ -126,6 +133,7 @@ func (s *reloads) follow(d *Daemon, c *config.Config, result *policy.Result, kno
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))
 	}
+	tellBases(d.log, c)
 	s.review.Close()
 	s.config, s.result, s.review = c, result, newReview(c, known)
 	if s.started && !s.ended {
@@ -179,7 +187,7 @@ func (s *reloads) read() map[string]string {
 func filesOf(c *config.Config) (files []string) {
 	seen := map[string]bool{"": true}
 	add := func(name string) {
-		if !seen[name] {
+		if !seen[name] && !strings.Contains(name, "://") { // an address is not watched
 			seen[name] = true
 			files = append(files, name)
 		}
@@ -190,6 +198,12 @@ func filesOf(c *config.Config) (files []string) {
 	}
 	for i := range c.Nets {
 		add(c.Nets[i].Position.File)
+	}
+	for _, b := range c.Bases {
+		add(b.File)
+		if b.Key != "" {
+			add(basefile.SignatureOf(b.File))
+		}
 	}
 	return files
 }

@@ -1,0 +1,311 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/basefile"
+)
+
+// A Base is a policy that the configuration extends, and may only narrow. Its rules and nets
+// are among those of the configuration, before its own.
+type Base struct {
+	Name    string
+	Version int
+	File    string   // or its address; as messages name it
+	Digest  string   // of its bytes
+	Key     string   // the public key that has signed it; "": its digest is in the configuration
+	Entry   Position // where the configuration names it
+
+	Rules   []RuleText
+	Nets    []Net
+	Default string // "allow" or "deny"
+	Mode    string // "enforce" or "shadow"
+}
+
+// KeyID is how minisign names the key of the base; "": it is not signed.
+func (b Base) KeyID() string {
+	id, _ := basefile.KeyID(b.Key)
+	return id
+}
+
+// A baseFile is a base as it was read.
+type baseFile struct {
+	Base
+	root Value
+	set  Config  // the settings that it gives
+	with *layers // its scalars
+}
+
+// baseScalars are the scalars that a base can give. Read-only.
+var baseScalars = []struct {
+	key   string
+	least bool // a configuration may give more, and not less
+}{{"expire", false}, {"cooldown", true}}
+
+// readBases reads the bases that the configuration extends.
+func readBases(v Value, fetch func(string) ([]byte, error)) (bases []*baseFile) {
+	v.Items(`an entry of "extends"`, func(v Value) {
+		if b := readBaseEntry(v, fetch); b != nil {
+			bases = append(bases, b)
+		}
+	})
+	if v.kind == listKind && len(v.items) == 0 {
+		v.Fault(v.what+" is empty", "leave the key out")
+	}
+	return bases
+}
+
+func readBaseEntry(v Value, fetch func(string) ([]byte, error)) *baseFile {
+	before := v.Faults()
+	var file, address, digest, key string
+	v.Fields(Keys{
+		"file":   into(&file, Value.Text),
+		"url":    into(&address, Value.Text),
+		"digest": promised(&digest, basefile.CheckDigest),
+		"key":    promised(&key, func(text string) error { _, err := basefile.KeyID(text); return err }),
+	})
+	switch {
+	case v.kind != mapKind || v.Faults() > before:
+		return nil
+	case (file == "") == (address == ""):
+		v.Fault(`an entry of "extends" has either "file" or "url"`, "")
+		return nil
+	case (digest == "") == (key == ""):
+		v.Fault(`an entry of "extends" has either "digest" or "key"`, "the digest of exactly these bytes, or the public key of minisign that signs them")
+		return nil
+	}
+	b := &baseFile{Base: Base{File: file, Key: key, Entry: v.Position()}}
+	read := v.readFile
+	if address != "" {
+		b.File, read = address, fetch
+		if why := badAddress(address); why != "" {
+			v.at(v.get("url"), why, "")
+			return nil
+		}
+	} else {
+		b.File = v.path(file)
+	}
+	data, err := trusted(b.File, digest, key, read)
+	if err != nil {
+		v.Fault(fmt.Sprintf("the base policy %q is not taken: %v", b.File, cause(err)), "")
+		return nil
+	}
+	b.Digest = basefile.Digest(data)
+	v.note(b.File, data)
+	b.read(v, data)
+	return b
+}
+
+// promised reads a digest or a key.
+func promised(to *string, check func(string) error) func(Value) {
+	return func(v Value) {
+		text, ok := v.Text()
+		if !ok {
+			return
+		}
+		if err := check(text); err != nil {
+			v.Fault(v.what+": "+err.Error(), "")
+			return
+		}
+		*to = text
+	}
+}
+
+// badAddress says why a base is not read from an address; empty: it is.
+func badAddress(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "":
+		return `"url" is no address of a file: a host and a path, without user, query and fragment`
+	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Host+":80"), u.Scheme == "http" && loopback(u.Host):
+		return ""
+	}
+	return `"url" must begin with https://`
+}
+
+// trusted reads the bytes of a base once, and returns them if they are what was promised.
+func trusted(place, digest, key string, read func(string) ([]byte, error)) ([]byte, error) {
+	data, err := read(place)
+	if err != nil {
+		return nil, err
+	}
+	if digest != "" {
+		return data, basefile.HasDigest(data, digest)
+	}
+	signature, err := read(basefile.SignatureOf(place))
+	if err != nil {
+		return nil, fmt.Errorf("reading its signature: %w", cause(err))
+	}
+	return data, basefile.Signed(data, signature, key)
+}
+
+// read decodes the bytes of the base. Its problems are those of the configuration.
+func (b *baseFile) read(v Value, data []byte) {
+	d := &decoder{source: &source{name: b.File}, environment: &environment{closed: true}, visit: v.visit}
+	root := d.read(data)
+	if root == nil && len(d.errs) == 0 {
+		d.add(1, 1, "the base policy is empty", "")
+	}
+	if root != nil {
+		b.root = Value{decoder: d, node: root, what: "a base policy"}
+		b.decode()
+	}
+	v.errs, v.warns = append(v.errs, d.errs...), append(v.warns, d.warns...)
+}
+
+func (b *baseFile) decode() {
+	b.with, b.Default, b.Mode = newLayers(), "allow", "enforce"
+	before := b.root.Faults()
+	b.root.Fields(Keys{
+		"version": readVersion,
+		"base":    b.readIdentity,
+		"rules":   into(&b.Rules, readRules),
+		"nets":    into(&b.Nets, readNets),
+		"default": into(&b.Default, oneOf([]string{"allow", "deny"})),
+		"mode":    into(&b.Mode, oneOf([]string{"enforce", "shadow"})),
+		"pinning": func(v Value) {
+			v.as("pinning of a base").Fields(Keys{"mode": into(&b.set.Pinning.Mode, oneOf(pinningModes))})
+		},
+		"approval": func(v Value) {
+			v.as("approval of a base").Fields(Keys{
+				"channels": into(&b.set.Approval.Channels, readChannels),
+				"mask":     into(&b.set.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
+				"grants":   into(&b.set.Approval.Grants, readGrants),
+				"self":     into(&b.set.Approval.Self, Value.Flag),
+				"expire":   b.with.scalar("approval.expire"),
+				"cooldown": b.with.scalar("approval.cooldown"),
+			})
+		},
+	})
+	if b.root.Faults() == before {
+		b.root.needs("base")
+	}
+}
+
+func (b *baseFile) readIdentity(v Value) {
+	v.as("the name of a base").Fields(Keys{
+		"name":    into(&b.Name, checked(checkSessionName)),
+		"version": into(&b.Version, whole(1, 1<<31-1)),
+	})
+	v.as(`"base"`).needs("name", "version")
+}
+
+// pinningModes are the words of pinning, the weakest first. Read-only.
+var pinningModes = []string{"off", "warn", "enforce"}
+
+// extend puts the policies of the bases before that of the configuration.
+func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
+	var rules []RuleText
+	var nets []Net
+	var active []string
+	names := map[string]Position{}
+	for _, b := range bases {
+		if first, twice := names[b.Name]; twice && b.Name != "" {
+			root.foreign(b.Entry, fmt.Sprintf("the base policy %q is extended twice", b.Name), firstAt(first))
+		}
+		names[b.Name] = b.Entry
+		rules, nets, c.Bases = append(rules, b.Rules...), append(nets, b.Nets...), append(c.Bases, b.Base)
+		for i := range b.Nets {
+			active = append(active, b.Nets[i].Name)
+		}
+		c.inherit(root, b, l)
+	}
+	if c.Active != nil { // it chooses among the nets of the configuration
+		c.Active = slices.Concat(active, c.Active)
+	}
+	c.Rules, c.Nets = append(rules, c.Rules...), append(nets, c.Nets...)
+	if len(bases) > 0 {
+		root.uniqueNets(c.Nets)
+	}
+}
+
+// inherit takes over the settings of a base that the configuration does not give.
+func (c *Config) inherit(root Value, b *baseFile, l *layers) {
+	if b.Default == "deny" && root.get("default") == nil {
+		c.Default = "deny"
+	}
+	if b.with == nil {
+		return
+	}
+	a, of, ours := &c.Approval, &b.set.Approval, root.get("approval")
+	for _, s := range baseScalars {
+		if name := "approval." + s.key; b.with.given[name] && !l.given[name] {
+			l.values.SetDefault(name, b.with.values.GetString(name))
+		}
+	}
+	if a.Channels == nil {
+		a.Channels = of.Channels
+	}
+	if ours.in("grants") == nil && of.Grants != 0 {
+		a.Grants = of.Grants
+	}
+	for _, m := range of.Mask {
+		if !slices.Contains(a.Mask, m) {
+			a.Mask = append(a.Mask, m)
+		}
+	}
+	if c.Pinning.Mode == "" {
+		c.Pinning.Mode = b.set.Pinning.Mode
+	}
+}
+
+// in is get of a mapping that may not be there.
+func (n *node) in(key string) *node {
+	if n == nil {
+		return nil
+	}
+	return n.get(key)
+}
+
+// narrows finds the settings that are weaker than those of a base. The nets are compared by
+// their proof.
+func (c *Config) narrows(root Value, b *baseFile, l *layers) {
+	weaker := func(n *node, key, ours, theirs string) {
+		root.at(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")
+	}
+	if b.with == nil { // it could not be read
+		return
+	}
+	if c.Mode == "shadow" && b.Mode != "shadow" {
+		weaker(root.get("mode"), "mode", "shadow", "enforce")
+	}
+	if c.Default == "allow" && b.Default == "deny" {
+		weaker(root.get("default"), "default", "allow", "deny")
+	}
+	ours, of := root.get("approval"), &b.set.Approval
+	if ofGrants, grants := longest(of.Grants), longest(c.Approval.Grants); of.Grants != 0 && grants > ofGrants {
+		weaker(ours.in("grants"), "approval.grants", grants.String(), ofGrants.String())
+	}
+	if self := b.root.get("approval").in("self"); self != nil && c.Approval.Self && !of.Self {
+		weaker(ours.in("self"), "approval.self", "true", "false")
+	}
+	for _, channel := range c.Approval.Channels {
+		if of.Channels != nil && !slices.Contains(of.Channels, channel) {
+			weaker(ours.in("channels"), "approval.channels", channel, strings.Join(of.Channels, ", "))
+		}
+	}
+	if mode := b.set.Pinning.Mode; slices.Index(pinningModes, c.Pinning.Mode) < slices.Index(pinningModes, mode) {
+		weaker(root.get("pinning").in("mode"), "pinning.mode", strconv.Quote(c.Pinning.Mode), mode)
+	}
+	for _, s := range baseScalars {
+		name := "approval." + s.key
+		mine, _ := duration(l.values.GetString(name))
+		base, _ := duration(b.with.values.GetString(name))
+		if b.with.given[name] && (mine > base && !s.least || mine < base && s.least) {
+			weaker(l.set[name], name, mine.String(), base.String())
+		}
+	}
+}
+
+// longest is how long a grant may be valid, by the setting.
+func longest(grants time.Duration) time.Duration {
+	if grants == 0 {
+		return maxGrant
+	}
+	return max(grants, 0)
+}

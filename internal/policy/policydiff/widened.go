@@ -1,0 +1,87 @@
+package policydiff
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+)
+
+// The problems of a configuration that extends a base policy.
+const (
+	Widens      = "E112" // it allows what the base does not
+	NotNarrower = "E113" // nothing shows that it allows no more than the base
+)
+
+// Widened are errors about each base policy of which it is not proved that the configuration
+// allows no call, without a person or with fewer, that the base does not. The result is the
+// policy of the configuration.
+func Widened(c *config.Config, result *policy.Result, stop func() bool) (found diag.List) {
+	for _, b := range c.Bases {
+		if p := widened(c, b, result, stop); p != nil {
+			found = append(found, *p)
+		}
+	}
+	return found
+}
+
+func widened(c *config.Config, b config.Base, result *policy.Result, stop func() bool) *diag.Problem {
+	d, err := overBase(c, b, result, stop)
+	var p diag.Problem
+	at := b.Entry
+	if err == nil {
+		at = d.mapOver(b.Entry)
+	}
+	switch {
+	case err != nil:
+		p = diag.At(b.Entry, fmt.Sprintf("the base policy %q cannot be compared with the configuration: %v", b.Name, err), "")
+		p.Code = NotNarrower
+	case d.Looser != nil:
+		p = diag.At(at, fmt.Sprintf("the configuration allows what the base policy %q does not:\n%s", b.Name, d.Text("the base policy", "the configuration")), "a configuration may only narrow what it extends: take out the map, the allow or the exemption that lets the call pass")
+		p.Code = Widens
+	case !d.Excludes("looser"):
+		p = diag.At(at, fmt.Sprintf("it is not proved that the configuration allows no more than the base policy %q: %s", b.Name, d.why), "rules, nets, and maps that give names of which the base does not speak narrow for certain")
+		p.Code = NotNarrower
+	default:
+		return nil
+	}
+	p.Severity = diag.Error
+	return &p
+}
+
+// overBase compares the policy of a base by itself with that of the configuration.
+func overBase(c *config.Config, b config.Base, result *policy.Result, stop func() bool) (*Comparison, error) {
+	source := policy.Source{Rules: b.Rules, Nets: b.Nets, Default: b.Default, Mode: b.Mode}
+	alone, err := policy.Build(source)
+	if err != nil {
+		return nil, err
+	}
+	from, err := NewSide(alone, source, check.LikelyTools(nil, alone).Tools)
+	if err != nil {
+		return nil, err
+	}
+	to, err := NewSide(result, policy.FromConfig(c), check.LikelyTools(c, result).Tools)
+	if err != nil {
+		return nil, err
+	}
+	return Compare(from, to, narrowerStates, stop)
+}
+
+// mapOver is the position of a map that only the second policy has, and that gives a name
+// which a net of the first reads; otherwise, or where there are several, it is at.
+func (d *Comparison) mapOver(at config.Position) config.Position {
+	var over []gate.Map
+	for _, m := range alone(d.sides[0], d.sides[1]) {
+		if slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) }) {
+			over = append(over, m)
+		}
+	}
+	if len(over) == 1 && over[0].Rule.File != "" {
+		return config.Position(over[0].Rule)
+	}
+	return at
+}
