@@ -107,7 +107,7 @@ func New(o Options) (*Daemon, error) {
 	}
 	tellBases(d.log, c)
 	upstreams, err := d.upstreams()
-	if err = errors.Join(err, noteBases(c)); err != nil {
+	if err := errors.Join(err, noteBases(c)); err != nil {
 		return nil, err
 	}
 	if d.asking, err = d.newAsking(); err != nil {
