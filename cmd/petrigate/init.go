@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/starter"
 )
@@ -27,7 +29,7 @@ func newInit(s stdio) *cobra.Command {
 	yes := c.Flags().Bool("yes", false, "write without a question")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f.config, _ = c.Flags().GetString("config")
-		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
+		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: basefile.Fetching(context.Background())})
 		if errors.Is(err, config.ErrNotFound) {
 			err = fmt.Errorf("%w. %s", err, starter.NoConfiguration)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/simulate"
 )
@@ -43,7 +44,7 @@ func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
 	}
-	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: fetching(context.Background())})
+	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: basefile.Fetching(context.Background())})
 	if err != nil {
 		return policy.Source{}, err
 	}

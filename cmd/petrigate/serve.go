@@ -49,7 +49,7 @@ func newServe(s stdio) *cobra.Command {
 				flags[name] = value
 			}
 		}
-		from := config.Options{Path: f.config, Flags: flags, Fetch: fetching(c.Context())}
+		from := config.Options{Path: f.config, Flags: flags, Fetch: basefile.Fetching(c.Context())}
 		cfg, err := config.Load(from)
 		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
 			return fmt.Errorf("%w; the one in this folder is served by petrigate serve --config ./%s", err, file)
@@ -62,11 +62,6 @@ func newServe(s stdio) *cobra.Command {
 		return serve(c.Context(), s, cfg, again)
 	}
 	return c
-}
-
-// fetching reads base policies at addresses.
-func fetching(ctx context.Context) func(string) ([]byte, error) {
-	return func(address string) ([]byte, error) { return basefile.Fetch(ctx, address) }
 }
 
 // serve runs a proxy until ctx or its client ends it. The options o say how it reads its
