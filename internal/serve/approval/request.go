@@ -112,9 +112,9 @@ type Request struct {
 	since    *Comparison   // with the last call that was approved; nil: there was none
 	answered chan struct{} // closed when it leaves pending
 	unasked  chan struct{} // closed when the client said that it asked nobody
-	opened   atomic.Bool   // the client said that a person has opened the page
 
 	accounts [3]*account // of its session, of its principal, and of all
+	opened   atomic.Bool // the client said that a person has opened the page
 
 	// Guarded by the lock of the broker.
 	call      Call // that is forwarded; what is left of it once the request has ended
@@ -123,12 +123,12 @@ type Request struct {
 	approvers []approver    // who has approved so far
 	open      []string      // channels where it was put
 	waiters   int           // calls that wait for the answer
-	parked    bool          // a call was told to come back for the answer
-	announced bool          // somebody was told that it waits
-	claimed   bool          // a call is about to use it up
 	shown     chan struct{} // not nil: the client of the session has it before it, until it is closed
 	weighed   int           // bytes that are put down to its accounts
 	version   int64         // in the store; without one, how often it was answered
+	parked    bool          // a call was told to come back for the answer
+	announced bool          // somebody was told that it waits
+	claimed   bool          // a call is about to use it up
 	foreign   bool          // another broker has opened it
 	shared    bool          // calls at several brokers wait for it
 	doubt     bool          // the store knows better
