@@ -60,6 +60,18 @@ func Wanted(c approval.Call, id, client, how string) string {
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), cmp.Or(text.Escape(client), "a client without a name"), how)
 }
 
+// How returns how an approval is answered. The verb of the command line answers those that
+// operators see.
+func How(r *approval.Request, verb string) string {
+	switch {
+	case r.Via == approval.Webhook:
+		return "by the webhook"
+	case r.AllowsBeside(approval.Elicit, approval.URL):
+		return verb
+	}
+	return "at the client"
+}
+
 // Answered tells operators who has answered an approval where.
 func Answered(r approval.Record, approve bool, channel, actor string) string {
 	verb := "denied"
@@ -72,8 +84,8 @@ func Answered(r approval.Record, approve bool, channel, actor string) string {
 	return fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", r.Request.ID, verb, text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(actor), channel)
 }
 
-// Progress returns notifications/progress, the n-th of a token.
-func Progress(token []byte, n int, message string) []byte {
+// ProgressNote returns notifications/progress, the n-th of a token.
+func ProgressNote(token []byte, n int, message string) []byte {
 	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, token, n)
 	return wire.AppendNotification(nil, "notifications/progress", append(rawjson.AppendString(params, message), '}'))
 }

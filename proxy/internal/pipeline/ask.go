@@ -18,47 +18,68 @@ import (
 )
 
 const (
-	maxRounds     = 8                // of input_required results without a question; clients stop at ten
-	roundHold     = 25 * time.Second // how long one such round lasts
-	progressEvery = 5 * time.Second  // how often progress is notified while a person thinks
+	maxRounds = 8                // of input_required results without a question; clients stop at ten
+	roundHold = 25 * time.Second // how long one such round lasts
 )
 
 // approve asks a person and decides again with the answer. It ends in forward or in an
 // answer, and holds no lock and no token while the person thinks.
 func (p *Pipeline) approve(c *Call, q *admission.Asked) {
 	c.trace.asking(c)
-	a := p.askPerson(c, q)
+	p.askPerson(c, q, nil)
+}
+
+// askPerson asks until a person has answered, and forwards the call where the answer
+// allows it. Otherwise it answers the client. A call that is held goes on with its wait w at
+// each event of it, on a new stack: a stack that has grown stays so for as long as it waits.
+func (p *Pipeline) askPerson(c *Call, q *admission.Asked, w *personWait) {
+	a, held := p.askUntilHeld(c, q, w)
+	if held != nil {
+		c.Spawn(func() {
+			held.event = held.hold.Wait(held.shown.gone)
+			p.askPerson(c, q, held)
+		})
+		return
+	}
 	c.trace.askedFor(admission.Result{Decision: "refuse"})
 	if a != nil {
 		c.answer(a)
 	}
 }
 
-// askPerson asks until a person has answered, and forwards the call where the answer
-// allows it. Otherwise it returns the answer for the client. It waits with a small stack.
-func (p *Pipeline) askPerson(c *Call, q *admission.Asked) answer {
-	defer p.Admission.Withdraw(context.Background(), c.State.Key(), q) // before the client knows, who may use the id again
-	for {
-		r, a := p.openRequest(c, q)
-		if a != nil {
-			return a
+// askUntilHeld asks until the call is held for an answer, or is forwarded, or has the answer a
+// for the client.
+func (p *Pipeline) askUntilHeld(c *Call, q *admission.Asked, w *personWait) (a answer, held *personWait) {
+	defer func() {
+		if held == nil { // before the client knows, who may use the id again
+			p.Admission.Withdraw(context.Background(), c.State.Key(), q)
 		}
-		w := p.beginWait(c, r)
-		if w.held {
-			p.holdCall(c, w)
-			p.endWait(c, w)
+	}()
+	if w != nil && p.staysHeld(c, w) {
+		return nil, w
+	}
+	for {
+		if w == nil {
+			r, a := p.openRequest(c, q)
+			if a != nil {
+				return a, nil
+			}
+			if w = p.beginWait(c, r); w.hold != nil {
+				return nil, w
+			}
 		}
 		if a, over := p.decideAgain(c, q, w); over {
-			return a
+			return a, nil
 		}
-		// Another call used this consent up. This one asks anew.
+		w = nil // Another call used this consent up. This one asks anew.
 	}
 }
 
 // openRequest opens the request for the approval of a call. It returns the answer where
 // nobody can be asked.
 func (p *Pipeline) openRequest(c *Call, q *admission.Asked) (*approval.Request, answer) {
-	r, err := p.Approvals.Open(c.approvalKey(q), c.shown(), q.Ask)
+	key := c.approvalKey(q)
+	r, err := p.Approvals.Open(key, c.shown(key.Arguments), q.Ask)
 	if errors.Is(err, approval.ErrStore) {
 		p.Life.Log.Error("nobody is asked", "tool", c.Tool.Canonical, "error", err)
 		err = approval.ErrStore
@@ -72,9 +93,10 @@ func (p *Pipeline) openRequest(c *Call, q *admission.Asked) (*approval.Request, 
 // A personWait is the wait of a call for the answer to a request.
 type personWait struct {
 	request *approval.Request
-	held    bool          // the call is held; else the result is there at once
-	hold    time.Duration // for so long
-	rounds  int           // of the call, so far
+	hold    *asking.Hold // of the call; nil: the result is there at once
+	event   asking.Event // of the hold, the last one
+	told    int          // notifications of progress
+	rounds  int          // of the call, so far
 	shown   prompt
 	state   approval.State // that the call goes on with
 	parked  answer         // what the client is answered meanwhile; nil: the wait is over
@@ -179,11 +201,15 @@ func (p *Pipeline) beginWait(c *Call, r *approval.Request) *personWait {
 		w.parked = p.elicitByResult(r, way)
 		return w
 	}
-	w.held, w.hold = true, min(p.Approval.Hold(c.Peer.Name), r.Expires.Sub(p.Life.Now()))
+	hold := min(p.Approval.Hold(c.Peer.Name), r.Expires.Sub(p.Life.Now()))
 	if c.Peer.Rev.InputRequired {
-		w.hold = min(w.hold, roundHold)
+		hold = min(hold, roundHold)
 	} else {
 		w.shown = p.elicit(c, r, way)
+	}
+	w.hold = asking.NewHold(hold, r.Answered(), c.ctx.Done())
+	if c.Meta.ProgressToken != nil { // else nobody is told
+		w.hold.Tell(r.Unasked())
 	}
 	return w
 }
@@ -211,60 +237,30 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 	if !p.Approvals.Announce(r) {
 		return
 	}
-	how := "at the client"
-	switch {
-	case r.Via == approval.Webhook:
-		how = "by the webhook"
-	case r.AllowsBeside(approval.Elicit, approval.URL):
-		how = p.Approval.Verb
-	}
 	asked := p.Approvals.Look(r)
-	p.Life.Log.Info(asking.Wanted(asked.Call, r.ID, c.Peer.Name, how), logkind.Approval)
+	p.Life.Log.Info(asking.Wanted(asked.Call, r.ID, c.Peer.Name, asking.How(r, p.Approval.Verb)), logkind.Approval)
 	if p.Approval.Asked != nil {
 		p.Approval.Asked(asked)
 	}
 }
 
-// holdCall waits for the answer to a request, and notifies the client of progress. If another
-// call showed the question to the client and has ended, this one shows it again.
-func (p *Pipeline) holdCall(c *Call, w *personWait) {
-	timer := time.NewTimer(w.hold)
-	defer timer.Stop()
-	r := w.request
-	var unasked <-chan struct{}
-	var ticks <-chan time.Time
-	if c.Meta.ProgressToken != nil { // else nobody is told
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
-		ticks, unasked = tick.C, r.Unasked()
+// staysHeld does what an event of a hold wants, and reports whether the call is still held. It
+// notifies the client of progress, and shows it the question again where that was gone.
+func (p *Pipeline) staysHeld(c *Call, w *personWait) bool {
+	note := "Waiting for a person: approval " + w.request.ID + "."
+	switch w.event {
+	case asking.Ended:
+		p.endWait(c, w)
+		return false
+	case asking.Gone:
+		w.shown = p.elicit(c, w.request, p.wayToClient(c, w.request))
+		return true
+	case asking.Unasked:
+		note = "The client showed the question to nobody. An operator can still answer approval " + w.request.ID + "."
 	}
-	for n := 1; ; {
-		select {
-		case <-r.Answered():
-			return
-		case <-timer.C:
-			return
-		case <-c.ctx.Done():
-			return
-		case <-w.shown.gone:
-			w.shown = p.elicit(c, r, p.wayToClient(c, r))
-		case <-unasked:
-			unasked = nil
-			c.sendProgress(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
-			n++
-		case <-ticks:
-			c.sendProgress(n, "Waiting for a person: approval "+r.ID+".")
-			n++
-		}
-	}
-}
-
-// sendProgress sends notifications/progress, if the client has asked for it.
-func (c *Call) sendProgress(n int, message string) {
-	if c.Meta.ProgressToken == nil {
-		return
-	}
-	c.Stream.Send(asking.Progress(c.Meta.ProgressToken, n, message))
+	w.told++
+	c.Stream.Send(asking.ProgressNote(c.Meta.ProgressToken, w.told, note))
+	return true
 }
 
 // Resolve answers an approval for a person, and logs who answered it where.
@@ -337,8 +333,8 @@ func (c *Call) beside() (members, meta []byte) {
 	return c.params.Beside("name", "arguments")
 }
 
-// shown returns the call as a person sees it.
-func (c *Call) shown() approval.Call {
+// shown returns the call as a person sees it; digest is that of its arguments.
+func (c *Call) shown(digest string) approval.Call {
 	client := c.Peer.Name
 	if c.Peer.Version != "" {
 		client += " " + c.Peer.Version
@@ -346,7 +342,7 @@ func (c *Call) shown() approval.Call {
 	beside, meta := c.beside()
 	return approval.Call{
 		Upstream: c.Tool.Upstream.Config.Name, Tool: c.Tool.Name,
-		Arguments: c.params.Arguments, Size: len(c.params.Arguments), SHA256: wire.Digest(c.params.Arguments), Beside: beside, Meta: meta,
+		Arguments: c.params.Arguments, Size: len(c.params.Arguments), SHA256: digest, Beside: beside, Meta: meta,
 		Session: c.State.ID, Client: client, Principal: c.Client.Principal,
 	}
 }

@@ -185,8 +185,11 @@ func (c *Call) Cancel(reason error) {
 	}
 }
 
-// Bind derives the context of the call from ctx.
+// Bind derives the context of the call from ctx, if it has none yet.
 func (c *Call) Bind(ctx context.Context) {
+	if c.ctx != nil {
+		return
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	c.ctx = ctx
 	c.stopBy(stop)
