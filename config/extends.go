@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -25,6 +26,14 @@ type Base struct {
 	Nets    []Net
 	Default string // "allow" or "deny"
 	Mode    string // "enforce" or "shadow"
+
+	Read []Read // at addresses
+}
+
+// A Read is what was read at an address.
+type Read struct {
+	Address string
+	Data    []byte
 }
 
 // KeyID is how minisign names the key of the base; "": it is not signed.
@@ -82,7 +91,16 @@ func readBaseEntry(v Value, fetch func(string) ([]byte, error)) *baseFile {
 	b := &baseFile{Base: Base{File: file, Key: key, Entry: v.Position()}}
 	read := v.readFile
 	if address != "" {
-		b.File, read = address, fetch
+		b.File = address
+		read = func(address string) ([]byte, error) {
+			data, err := fetch(address)
+			if _, kept := errors.AsType[*basefile.CopyError](err); kept {
+				v.warn(v.get("url"), fmt.Sprintf("%s: %v", address, err), "")
+				err = nil
+			}
+			b.Base.Read = append(b.Base.Read, Read{address, data})
+			return data, err
+		}
 		if why := badAddress(address); why != "" {
 			v.at(v.get("url"), why, "")
 			return nil
@@ -202,7 +220,7 @@ var pinningModes = []string{"off", "warn", "enforce"}
 func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	var rules []RuleText
 	var nets []Net
-	var active []string
+	active := []string{}
 	names := map[string]Position{}
 	for _, b := range bases {
 		if first, twice := names[b.Name]; twice && b.Name != "" {
@@ -215,8 +233,8 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 		}
 		c.inherit(root, b, l)
 	}
-	if c.Active != nil { // it chooses among the nets of the configuration
-		c.Active = slices.Concat(active, c.Active)
+	if c.Active != nil && len(bases) > 0 { // it chooses among the nets of the configuration; empty: none of them
+		c.Active = append(active, c.Active...)
 	}
 	c.Rules, c.Nets = append(rules, c.Rules...), append(nets, c.Nets...)
 	if len(bases) > 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/starter"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 func newInit(s stdio) *cobra.Command {
@@ -29,7 +29,7 @@ func newInit(s stdio) *cobra.Command {
 	yes := c.Flags().Bool("yes", false, "write without a question")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f.config, _ = c.Flags().GetString("config")
-		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: basefile.Fetching(context.Background())})
+		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: daemon.Fetching(context.Background())})
 		if errors.Is(err, config.ErrNotFound) {
 			err = fmt.Errorf("%w. %s", err, starter.NoConfiguration)
 		}

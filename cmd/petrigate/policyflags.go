@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/simulate"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // policyFlags name a policy: a configuration, or rules and nets.
@@ -44,7 +44,7 @@ func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
 	}
-	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: basefile.Fetching(context.Background())})
+	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: daemon.Fetching(context.Background())})
 	if err != nil {
 		return policy.Source{}, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
@@ -49,7 +48,7 @@ func newServe(s stdio) *cobra.Command {
 				flags[name] = value
 			}
 		}
-		from := config.Options{Path: f.config, Flags: flags, Fetch: basefile.Fetching(c.Context())}
+		from := config.Options{Path: f.config, Flags: flags, Fetch: daemon.Fetching(c.Context())}
 		cfg, err := config.Load(from)
 		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
 			return fmt.Errorf("%w; the one in this folder is served by petrigate serve --config ./%s", err, file)

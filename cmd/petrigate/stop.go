@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/proxy"
@@ -62,7 +61,7 @@ func throwInDatabase(s stdio, on bool, session string, pid int, file string, ord
 	if pid != 0 {
 		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
 	}
-	c, err := config.Load(config.Options{Path: file, Fetch: basefile.Fetching(context.Background())})
+	c, err := config.Load(config.Options{Path: file, Fetch: daemon.Fetching(context.Background())})
 	if err != nil {
 		return err
 	}

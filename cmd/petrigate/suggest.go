@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/serve/audit/mining"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
@@ -52,7 +51,7 @@ func newSuggest(s stdio) *cobra.Command {
 }
 
 func (f *suggestFlags) suggest(ctx context.Context, s stdio, names []string, file string) error {
-	cfg, err := config.Load(config.Options{Path: file, WorkDir: true, Fetch: basefile.Fetching(context.Background())})
+	cfg, err := config.Load(config.Options{Path: file, WorkDir: true, Fetch: daemon.Fetching(context.Background())})
 	if errors.Is(err, config.ErrNotFound) && len(names) > 0 && !f.apply {
 		cfg, err = nil, nil
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
@@ -167,7 +166,7 @@ func fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, e
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := config.Load(config.Options{Path: path, Fetch: basefile.Fetching(context.Background())}) // a client of one that does not load would have no tools
+	loaded, err := config.Load(config.Options{Path: path, Fetch: daemon.Fetching(context.Background())}) // a client of one that does not load would have no tools
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,6 @@ const (
 	maxFetch  = 1 << 20 // bytes
 )
 
-// Fetching returns [Fetch] in ctx, as a configuration is loaded with it.
-func Fetching(ctx context.Context) func(address string) ([]byte, error) {
-	return func(address string) ([]byte, error) { return Fetch(ctx, address) }
-}
-
 // Fetch reads what is at an address. It follows no redirect: what is there is meant.
 func Fetch(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)

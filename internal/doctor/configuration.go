@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -19,7 +18,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	if d.Config == "" {
 		return []Finding{failed("petrigate import CLIENT makes one of a client's servers", "there is no configuration")}
 	}
-	c, err := config.Load(config.Options{Path: d.Config, Fetch: basefile.Fetching(ctx)})
+	c, err := config.Load(config.Options{Path: d.Config, Fetch: daemon.Fetching(ctx)})
 	if err != nil {
 		return d.wrong(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
@@ -33,7 +32,7 @@ func OpenAuditLog(ctx context.Context, name, configFile string) (*AuditLog, erro
 	if name != "" {
 		return openNamed(ctx, name)
 	}
-	c, err := config.Load(config.Options{Path: configFile, WorkDir: true, Fetch: basefile.Fetching(ctx)})
+	c, err := config.Load(config.Options{Path: configFile, WorkDir: true, Fetch: Fetching(ctx)})
 	if errors.Is(err, config.ErrNotFound) {
 		err = fmt.Errorf("%w; or name the log", err)
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"runtime"
@@ -86,13 +87,40 @@ func seen(c *config.Config) (all []basefile.Seen) {
 	return all
 }
 
-// noteBases keeps the versions of the bases that are about to be in force.
+// noteBases keeps the versions of the bases that are about to be in force, and what was read at
+// addresses.
 func noteBases(c *config.Config) error {
 	book, err := baseBook(c)
 	if err != nil || book == "" {
 		return err
 	}
-	return basefile.Note(book, seen(c))
+	if err := basefile.Note(book, seen(c)); err != nil {
+		return err
+	}
+	copies, err := baseCopies()
+	for _, b := range c.Bases {
+		for _, r := range b.Read {
+			err = errors.Join(err, copies.Keep(r.Address, r.Data))
+		}
+	}
+	return err
+}
+
+func baseCopies() (basefile.Copies, error) {
+	dir, err := StateDir()
+	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
+}
+
+// Fetching returns how base policies are read at addresses; where one cannot be read, what was
+// in force last is taken.
+func Fetching(ctx context.Context) func(address string) ([]byte, error) {
+	return func(address string) ([]byte, error) {
+		copies, err := baseCopies()
+		if err != nil {
+			return basefile.Fetch(ctx, address)
+		}
+		return copies.Read(ctx, address)
+	}
 }
 
 // tellBases puts into the log what the policy stands on.
