@@ -47,6 +47,7 @@ type Call struct {
 
 	// ctx ends when nobody waits for the call any more. It is set by Bind.
 	ctx    context.Context //nolint:containedctx // the call is what it would be passed with
+	parent context.Context //nolint:containedctx // that ctx is derived from
 	Spawn  func(func())    // runs what may wait, off the goroutine that reads the client's messages
 	rest   func()          // what Spawn was given, for the goroutine of the client; nil: nothing
 	outbox *session.Outbox // for the goroutine of the client; nil: notifications are written at once
@@ -185,13 +186,13 @@ func (c *Call) Cancel(reason error) {
 	}
 }
 
-// Bind derives the context of the call from ctx, if it has none yet.
-func (c *Call) Bind(ctx context.Context) {
-	if c.ctx != nil {
+// Bind derives the context of the call from parent, if it is not of that yet.
+func (c *Call) Bind(parent context.Context) {
+	if c.parent == parent {
 		return
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	c.ctx = ctx
+	ctx, stop := context.WithCancelCause(parent)
+	c.parent, c.ctx = parent, ctx
 	c.stopBy(stop)
 }
 
