@@ -131,11 +131,25 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 	return q, b.byID[q.ID] != nil, nil
 }
 
+// own has a request be of this broker that was taken for one of another: it was read from the
+// store before the broker that has opened it knew that the store has it.
+func (b *Broker) own(q *Request) {
+	if !q.foreign {
+		return
+	}
+	q.foreign, q.parked, q.announced = false, false, false
+	if q.answer.State == Pending {
+		q.new = b.recent.PushBack(q)
+		b.accounts.put(q, func(a *account) { a.recent++ })
+	}
+}
+
 // enter puts a new request into the book, as the store has it.
 func (b *Broker) enter(q *Request, d draft, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known := b.byID[q.ID]; known != nil { // it was read from the store meanwhile
+		b.own(known)
 		known.waiters++
 		b.accounts.weigh(known)
 		return known

@@ -161,6 +161,47 @@ func TestAnsweredElsewhere(t *testing.T) {
 	})
 }
 
+// A readBack is a store of which all is read as soon as it has a request.
+type readBack struct {
+	backend.Backend
+	read func()
+}
+
+func (r *readBack) PutApproval(ctx context.Context, a backend.Approval) (int64, error) {
+	version, err := r.Backend.PutApproval(ctx, a)
+	r.read()
+	return version, err
+}
+
+// TestReadBack: a request that its own broker reads from the store, before it knows that the store
+// has it, is told to people, counts for its limits, and is withdrawn with its call.
+func TestReadBack(t *testing.T) {
+	onEach(t, func(t *testing.T, c *cluster) {
+		store := &readBack{Backend: c.open()}
+		b := approval.New(approval.Options{Expire: time.Minute, Channels: []string{approval.CLI}, Now: c.now, Store: store})
+		store.read = func() { b.Refresh(t.Context()) }
+		q, err := b.Open(key(1), deploy, ask(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !b.Announce(q) {
+			t.Error("nobody is told of it")
+		}
+		if b.Announce(q) {
+			t.Error("people are told twice")
+		}
+		b.Release(q, false)
+		if s := b.Status(q).State; s != approval.Withdrawn {
+			t.Errorf("its call is gone, and it is %s", s)
+		}
+		for n := range 60 {
+			if _, err := b.Open(key(n+2), deploy, ask(1)); (err == nil) != (n < 59) {
+				t.Fatalf("request %d of a session in one minute: %v", n+2, err)
+			}
+		}
+	})
+}
+
 // TestRestart: what was asked and answered survives the process.
 func TestRestart(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
