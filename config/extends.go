@@ -98,7 +98,7 @@ func readBaseEntry(v Value, fetch func(string) ([]byte, error)) *baseFile {
 				v.warn(v.get("url"), fmt.Sprintf("%s: %v", address, err), "")
 				err = nil
 			}
-			b.Base.Read = append(b.Base.Read, Read{address, data})
+			b.Read = append(b.Read, Read{address, data})
 			return data, err
 		}
 		if why := badAddress(address); why != "" {
