@@ -57,11 +57,11 @@
     });
   };
 
-  let visits = 0; // that were asked for
+  let visits = 0, pages = 0; // that were asked for, and that were shown
   const refresh = async () => {
-    const before = visits;
+    const before = visits + pages;
     const { status, page: next } = await request(location.href);
-    if (status !== 200 || next === null || before !== visits) return; // the next event tries again
+    if (status !== 200 || next === null || before !== visits + pages) return; // it is of another page; the next event tries again
     document.title = next.title;
     document.querySelectorAll("[data-live]").forEach((now) => {
       const other = next.getElementById(now.id);
@@ -83,6 +83,7 @@
   const put = (next) => {
     const main = document.getElementById("main"), notes = document.getElementById("notes");
     const taken = (selector) => [...next.querySelectorAll(selector)].map((e) => document.importNode(e, true));
+    pages++;
     document.title = next.title;
     document.body.dataset.view = next.body.dataset.view;
     document.body.dataset.paused = "no";
