@@ -5,7 +5,6 @@ import (
 	"container/list"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -266,62 +265,6 @@ func (b *Broker) Put(q *Request, channel string) bool {
 		q.open = append(q.open, channel)
 	}
 	return q.Allows(channel)
-}
-
-// Answer is [Broker.AnswerAs] of a person who is known by the name of the actor.
-func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) error {
-	return b.AnswerAs(actor, id, approve, channel, actor, reason)
-}
-
-// AnswerAs notes what a person said: who it is as far as the channel proves it, which
-// tells people apart, and the actor for the record. A denial stands at once, and a consent
-// once as many different persons have approved as the rules require. The client's own
-// answers are of one person.
-//
-// AnswerAs is the one door for answers of all channels: one counts only by a channel that
-// is configured, that the rules of the request allow, and where this very request was put.
-// Its error is a [RejectedError] for an answer that was too late, or by whoever has asked.
-func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
-	who := approver{person: person}
-	if channel == Elicit {
-		who = approver{client: true}
-	}
-	said := Rejection{Approve: approve, Channel: channel, Actor: actor, Reason: clip(reason, maxReason), At: b.options.Now()}
-	var rejected *RejectedError
-	err := b.amend(id, func(q *Request) (draft, bool, error) {
-		err := b.answerable(q, id, channel)
-		if rejected = b.options.rejection(q, person, said); rejected != nil {
-			d, ok := q.reject(rejected.Rejection)
-			return d, ok, nil
-		}
-		if err != nil {
-			return draft{}, false, err
-		}
-		d := q.now()
-		if approve && slices.ContainsFunc(d.approvers, who.mayBe) {
-			return d, false, fmt.Errorf("approval %s needs %d different persons, and this one has approved it already", id, q.Needs)
-		}
-		d.answer.Channel, d.answer.Actor, d.answer.Reason, d.answer.At = channel, actor, said.Reason, said.At
-		if !approve {
-			d.answer.State, d.stands = Denied, b.standsUntil(q)
-			return d, true, nil
-		}
-		if len(d.approvers) > 0 {
-			d.answer.Actor = q.answer.Actor + ", " + actor
-		}
-		d.approvers = append(slices.Clone(d.approvers), who)
-		if d.answer.Approvals = len(d.approvers); d.answer.Approvals >= q.Needs {
-			d.answer.State = Approved
-		}
-		return d, true, nil
-	})
-	if rejected == nil {
-		return err
-	}
-	if err != nil {
-		b.options.Log.Error("an answer that does not count is not in the history of its approval", "approval", id, "error", err)
-	}
-	return rejected
 }
 
 // Grant returns what a person who approves the request with the id wants to give: it is

@@ -3,7 +3,6 @@ package approval
 import (
 	"crypto/rand"
 	"fmt"
-	"slices"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -107,19 +106,4 @@ func newID(known map[string]*Request) string {
 			return id
 		}
 	}
-}
-
-// answerable returns why no answer by the channel counts for q, or nil.
-func (b *Broker) answerable(q *Request, id, channel string) error {
-	switch {
-	case q == nil:
-		return fmt.Errorf("no approval %s is waiting", id)
-	case b.check(q) != Pending:
-		return fmt.Errorf("approval %s is %s already", id, q.answer.State)
-	case q.Via != "" && q.Via != channel:
-		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, q.Via)
-	case !slices.Contains(q.open, channel):
-		return fmt.Errorf("approval %s was not put to anybody where this answer comes from", id)
-	}
-	return nil
 }

@@ -150,44 +150,6 @@ func (q *Request) record() Record {
 	return Record{q, q.call, q.steps, q.since, slices.Clone(q.open), q.answer, q.rejections}
 }
 
-// An Answer is the state of a request and, once it is answered, who said what.
-type Answer struct {
-	State   State
-	Channel string
-	Actor   string
-	Reason  string
-	At      time.Time
-
-	Approvals int    // how many different persons have approved; the actor names all of them
-	Grant     string `json:",omitempty"` // that has approved it; empty: a person was asked
-}
-
-// An approver is one person, as far as the channels tell persons apart.
-type approver struct {
-	client bool   // whoever sits at the client
-	person string // another, as proven by the channel
-}
-
-// PersonAt returns who answers by the webhook: the actor whom the system there vouches for,
-// empty where it vouches for nobody.
-func PersonAt(actor string) string {
-	name := strings.ToLower(strings.Join(strings.Fields(actor), " "))
-	if name == "" {
-		return Webhook
-	}
-	return Webhook + ":" + name
-}
-
-// mayBe reports whether a and b may be one person: whoever answers by the webhook without a
-// name may be anybody who answers there.
-func (a approver) mayBe(b approver) bool {
-	return a == b || a.atHook() && b.atHook() && (a.person == Webhook || b.person == Webhook)
-}
-
-func (a approver) atHook() bool {
-	return a.person == Webhook || strings.HasPrefix(a.person, Webhook+":")
-}
-
 // A Record is a snapshot of a request.
 type Record struct {
 	Request *Request

@@ -117,15 +117,6 @@ func (b *Broker) finish(q *Request, s State) {
 	}
 }
 
-// standsUntil is until when a denial of q stands that is given now.
-func (b *Broker) standsUntil(q *Request) time.Time {
-	until := b.options.Now().Add(b.options.Cooldown)
-	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // a call was told to come back by then
-	}
-	return until
-}
-
 // forget drops a request that has ended.
 func (b *Broker) forget(q *Request) {
 	delete(b.byID, q.ID)
