@@ -3,6 +3,7 @@ package verify_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -159,15 +160,30 @@ func (tr *trial) readsResult(tool string) bool {
 // plainName reports whether a tool alone has the name.
 func plainName(name string) bool { return name == "a" || name == "b" || name == "c" || name == "d" }
 
-// hasValue reports whether the call has the value, which is empty where any will do; of
-// a key of two fields it has it in both.
+// hasValue reports whether the call has the value, which is empty where any will do, in
+// each of the fields f and g that keys read.
 func (tr *trial) hasValue(c gate.Call, value string) bool {
 	args := string(c.Args)
-	two := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return valuesOfKey(&n) > 1 })
-	if two && value != "" && strings.Count(args, `"x"`)+strings.Count(args, `"y"`)+strings.Count(args, `"z"`) > strings.Count(args, value) {
+	f, g := tr.reads("f"), tr.reads("g")
+	switch {
+	case value == "":
+		return true
+	case f && !g:
+		args = memberG.ReplaceAllString(args, "")
+	case f && g && strings.Count(args, `"x"`)+strings.Count(args, `"y"`)+strings.Count(args, `"z"`) > strings.Count(args, value):
 		return false
 	}
 	return strings.Contains(args, value)
+}
+
+var memberG = regexp.MustCompile(`"g":"[xyz]"`)
+
+// reads reports whether a key reads the field.
+func (tr *trial) reads(field string) bool {
+	is := func(f gate.Field) bool { return f.Name() == field || strings.Contains(f.Name(), "args."+field+".") }
+	return slices.ContainsFunc(tr.nets, func(n gate.Net) bool {
+		return slices.ContainsFunc(n.Key, is) || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return slices.ContainsFunc(t.Key, is) })
+	})
 }
 
 // forEach compares a claim about each value with what calls of some of them do.

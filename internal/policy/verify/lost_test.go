@@ -19,7 +19,7 @@ func (tr *trial) losses(stats map[string]int) {
 	}
 	for _, l := range tr.report.Losses {
 		stats["losses"]++
-		pl := replay(tr.policy, l.Trace)
+		pl := replay(tr.brute.policy, l.Trace)
 		if pl.refused >= 0 {
 			tr.errorf("loss of %v: step %d of %+v is refused", l.Tools, pl.refused, l.Trace)
 			continue
