@@ -34,7 +34,7 @@ func TestRandomDiffs(t *testing.T) {
 		}
 	}
 	t.Log(stats)
-	if stats["equal true"] == 0 || stats["both true"] == 0 || stats["stricter true"] == 0 {
+	if count >= 120 && (stats["equal true"] == 0 || stats["both true"] == 0 || stats["stricter true"] == 0) {
 		t.Error("the policies are too simple to say anything")
 	}
 }

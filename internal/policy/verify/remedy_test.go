@@ -198,7 +198,7 @@ func randomRemedies(t *testing.T, make func(*testing.T, uint64) *trial) {
 		tr.remedies(wander(tr, rand.New(rand.NewPCG(seed, 2))), stats)
 	}
 	t.Log(stats)
-	if stats["found"] == 0 || stats["none"] == 0 {
+	if count >= 40 && (stats["found"] == 0 || stats["none"] == 0) {
 		t.Error("the policies are too simple to say anything")
 	}
 }
