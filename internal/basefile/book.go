@@ -2,7 +2,6 @@ package basefile
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/safefile"
@@ -23,7 +19,6 @@ import (
 const (
 	maxBook  = 1 << 20 // bytes
 	maxDepth = 10      // of the file
-	lockWait = 5 * time.Second
 )
 
 // A Seen is the highest version of a signed base that was in force.
@@ -58,16 +53,10 @@ func Note(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("making the directory of the versions of base policies: %w", err)
-	}
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
-		return fmt.Errorf("waiting for another petrigate to be done with %s: %w", path, err)
-	}
-	defer lock.Close()
+	return textfile.Locked(path, func() error { return note(path, bases) })
+}
+
+func note(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
-	return d.connect(f, after, changed)
+	return d.connect(f, step{f.exists, f.src, after, changed}, slices.ContainsFunc(items, func(i item) bool { return i.own }))
 }
 
 // reads finds the variables in a configuration that have to be set.
@@ -93,21 +93,10 @@ func (d *Desk) needs(client clientcfg.Client, path string) {
 	}
 }
 
-// connect writes the file, after everything that undoing it needs.
-func (d *Desk) connect(f *file, after []byte, changed []removed) error {
-	n, err := d.note(f)
-	if err != nil {
+// connect writes the file.
+func (d *Desk) connect(f *file, s step, connected bool) error {
+	if err := d.change(f, s, connected); err != nil {
 		return err
-	}
-	if err := d.keepNote(f, n, step{f.exists, f.src, after, changed}); err != nil {
-		return err
-	}
-	err = f.keepBackup(n == nil)
-	if err == nil {
-		err = f.write(after)
-	}
-	if err != nil {
-		return errors.Join(err, d.forget(f, n))
 	}
 	d.say("connected %s: %s", f.client.Title, text.Escape(f.path))
 	if f.exists {
@@ -260,7 +249,7 @@ func (d *Desk) unknown(f *file) error {
 		return err
 	}
 	if slices.ContainsFunc(items, func(i item) bool { return i.own }) {
-		return fmt.Errorf("%s has an entry of petrigate that connect has not written, or not as this user: remove it by hand", f.path)
+		return fmt.Errorf("%s has an entry of petrigate that connect has not written, or not as this user: remove it by hand%s", f.path, f.older())
 	}
 	d.say("%s is not connected: %s", f.client.Title, text.Escape(f.path))
 	return nil
@@ -329,20 +318,38 @@ func (f *file) restore(src []byte, s step) ([]byte, error) {
 
 // disconnect writes the file, and then forgets it.
 func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
-	err := f.put(after, exists)
+	first := n.Steps[0]
+	asBefore := exists == first.Existed && string(after) == string(first.Before)
+	if err := d.undo(f, after, exists, asBefore); err != nil {
+		return err
+	}
+	switch {
+	case asBefore && !exists:
+		d.say("disconnected %s: %s is gone, as before connect", f.client.Title, text.Escape(f.path))
+		return nil
+	case asBefore:
+		d.say("disconnected %s: %s is as it was, byte for byte", f.client.Title, text.Escape(f.path))
+		return d.still(f, after)
+	}
+	d.say("disconnected %s: %s has its servers back, and what was edited since", f.client.Title, text.Escape(f.path))
+	if _, err := os.Lstat(f.backup()); err == nil {
+		d.say("The file as it was before connect is still in %s", text.Escape(f.backup()))
+	}
+	return nil
+}
+
+// still says that a file runs petrigate although all that is kept of it was undone: what an earlier
+// connect has kept is lost.
+func (d *Desk) still(f *file, after []byte) error {
+	doc, err := splice.Parse(f.path, after, f.client.Format)
 	if err != nil {
 		return err
 	}
-	if first := n.Steps[0]; exists && string(after) == string(first.Before) {
-		d.say("disconnected %s: %s is as it was, byte for byte", f.client.Title, text.Escape(f.path))
-		err = f.dropBackup(first.Before)
-	} else {
-		d.say("disconnected %s: %s has its servers back, and what was edited since", f.client.Title, text.Escape(f.path))
-		if _, err := os.Lstat(f.backup()); err == nil {
-			d.say("The file as it was before connect is still in %s", text.Escape(f.backup()))
-		}
+	items, err := d.items(f, doc)
+	if err == nil && slices.ContainsFunc(items, func(i item) bool { return i.own }) {
+		d.say("note: it still runs petrigate, as before connect: remove that entry by hand%s", text.Escape(f.older()))
 	}
-	return errors.Join(err, os.Remove(d.noteFile(f)))
+	return err
 }
 
 // put makes the file what it is to be, or removes it.

@@ -2,9 +2,7 @@ package takeover
 
 import (
 	"bytes"
-	"errors"
 	"net"
-	"os"
 	"slices"
 	"strings"
 
@@ -77,7 +75,7 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
-	return d.writeHooks(f, n, h, after)
+	return d.writeHooks(f, h, after)
 }
 
 // secretsIn are the values of variables and headers anywhere in a file: they may stand beside hooks.
@@ -134,17 +132,10 @@ func (d *Desk) hooked(f *file, n *note, h clientcfg.Hooks, l clientcfg.Launch) (
 	return doc.Append(hooksAt, h.Items(d.System, l))
 }
 
-// writeHooks writes the file, after everything that undoing it needs.
-func (d *Desk) writeHooks(f *file, n *note, h clientcfg.Hooks, after []byte) error {
-	if err := d.keepNote(f, n, step{Existed: f.exists, Before: f.src, After: after}); err != nil {
+// writeHooks writes the file.
+func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
+	if err := d.change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
 		return err
-	}
-	err := f.keepBackup(n == nil)
-	if err == nil {
-		err = f.write(after)
-	}
-	if err != nil {
-		return errors.Join(err, d.forget(f, n))
 	}
 	d.say("petrigate is a hook of %s: %s", h.Title, text.Escape(f.path))
 	if f.exists {
@@ -198,21 +189,19 @@ func (d *Desk) dropHooks(name, path string) (done bool, err error) {
 
 // unhook writes the file, and then forgets it.
 func (d *Desk) unhook(f *file, n *note, h clientcfg.Hooks, after []byte, exists bool) error {
-	if err := f.put(after, exists); err != nil {
+	asBefore := n != nil && n.Steps[0].Existed == exists && bytes.Equal(after, n.Steps[0].Before)
+	if err := d.undo(f, after, exists, asBefore); err != nil {
 		return err
 	}
-	if n == nil {
+	switch {
+	case n == nil:
 		d.say("petrigate is no hook of %s any more: %s", h.Title, text.Escape(f.path))
-		return nil
-	}
-	var err error
-	if first := n.Steps[0]; first.Existed == exists && bytes.Equal(after, first.Before) {
+	case asBefore:
 		d.say("petrigate is no hook of %s any more: %s is as it was, byte for byte", h.Title, text.Escape(f.path))
-		err = f.dropBackup(first.Before)
-	} else {
+	default:
 		d.say("petrigate is no hook of %s any more: %s keeps what was edited since", h.Title, text.Escape(f.path))
 	}
-	return errors.Join(err, os.Remove(d.noteFile(f)))
+	return nil
 }
 
 // unhooked is the file without our hooks, the last step undone first.

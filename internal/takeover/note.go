@@ -69,7 +69,7 @@ func (d *Desk) note(f *file) (*note, error) {
 		err = errors.New("it is of another version of petrigate")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what was kept of %s in %s: %w", f.path, name, err)
+		return nil, fmt.Errorf("reading what was kept of %s in %s: %w%s", f.path, name, err, f.older())
 	}
 	return n, nil
 }
@@ -84,6 +84,55 @@ func (d *Desk) keep(name string, src []byte) error {
 	}
 	return textfile.Replace(name, src)
 }
+
+// change writes a file, after everything that undoing it needs, while no other petrigate does. connected
+// says that the file runs petrigate already: a backup from before that is not replaced.
+func (d *Desk) change(f *file, s step, connected bool) error {
+	return d.alone(func() error {
+		n, err := d.note(f)
+		if err == nil {
+			err = f.unchanged()
+		}
+		if err != nil {
+			return err
+		}
+		if err := d.keepNote(f, n, s); err != nil {
+			return err
+		}
+		err = f.keepBackup(n == nil && !connected)
+		if err == nil {
+			err = f.write(s.After)
+		}
+		if err != nil {
+			return errors.Join(err, d.forget(f, n))
+		}
+		return nil
+	})
+}
+
+// undo makes a file what it is to be, and then forgets it, while no other petrigate changes it. asBefore
+// says that it is as it was before: a backup that is the same is not needed.
+func (d *Desk) undo(f *file, after []byte, exists, asBefore bool) error {
+	return d.alone(func() error {
+		err := f.unchanged()
+		if err == nil {
+			err = f.put(after, exists)
+		}
+		if err == nil && asBefore {
+			err = f.dropBackup(after)
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.Remove(d.noteFile(f)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// alone runs f while no other petrigate changes files of clients.
+func (d *Desk) alone(f func() error) error { return textfile.Locked(d.State, f) }
 
 // keepNote adds a step to what is kept of a file.
 func (d *Desk) keepNote(f *file, n *note, s step) error {

@@ -220,18 +220,10 @@ func (d *Desk) quiet(ctx context.Context, c clientcfg.Client) error {
 	return nil
 }
 
-// write puts new text into a file that is as it was when it was shown. A backup stays beside
-// it.
+// write puts new text into a file that is as it was when it was shown.
 func (f *file) write(after []byte) error {
-	now, err := read(f.target)
-	if errors.Is(err, fs.ErrNotExist) && !f.exists {
-		now, err = nil, nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading %s again: %w", f.path, err)
-	}
-	if !bytes.Equal(now, f.src) {
-		return fmt.Errorf("%s has changed since it was shown; nothing was written. Run the verb again", f.path)
+	if err := f.unchanged(); err != nil {
+		return err
 	}
 	if !f.exists {
 		if err := os.MkdirAll(filepath.Dir(f.target), 0o700); err != nil {
@@ -239,6 +231,24 @@ func (f *file) write(after []byte) error {
 		}
 	}
 	return textfile.Replace(f.target, after)
+}
+
+// unchanged refuses a file that is not as it was when it was shown.
+func (f *file) unchanged() error {
+	now, err := read(f.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		now, err = nil, nil
+		if f.exists {
+			err = fmt.Errorf("it is gone; nothing was written. Run the verb again")
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s again: %w", f.path, err)
+	}
+	if !bytes.Equal(now, f.src) {
+		return fmt.Errorf("%s has changed since it was shown; nothing was written. Run the verb again", f.path)
+	}
+	return nil
 }
 
 // backup is the file in which connect keeps what was there before.
@@ -249,25 +259,23 @@ func (f *file) backup() string {
 	return f.target + ".before-petrigate"
 }
 
-// keepBackup copies a file to the place beside it. A copy of an earlier connect that was not undone
-// stays: it is older.
-func (f *file) keepBackup(first bool) error {
-	if first {
-		if err := os.Remove(f.backup()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing an old backup: %w", err)
-		}
+// older says where the file may be as it was before an earlier connect.
+func (f *file) older() string {
+	if _, err := os.Lstat(f.backup()); err != nil {
+		return ""
 	}
-	if _, err := os.Lstat(f.backup()); !f.exists || err == nil {
+	return fmt.Sprintf("; the file as it was before is perhaps in %s", f.backup())
+}
+
+// keepBackup copies a file to the place beside it, for this user only: it may have secrets. A copy that
+// an earlier connect has made stays where it is older than the entry of petrigate.
+func (f *file) keepBackup(first bool) error {
+	_, err := os.Lstat(f.backup())
+	if !f.exists || err == nil && !first {
 		return nil
 	}
-	info, err := os.Stat(f.target)
-	if err != nil {
-		return err
-	}
-	b, err := os.OpenFile(f.backup(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	if err != nil {
+	if err := textfile.ReplacePrivate(f.backup(), f.src); err != nil {
 		return fmt.Errorf("making a backup: %w", err)
 	}
-	_, err = b.Write(f.src)
-	return errors.Join(err, b.Sync(), b.Close())
+	return nil
 }

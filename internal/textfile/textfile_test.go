@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -81,5 +83,34 @@ func TestReplacePrivate(t *testing.T) {
 		if err != nil || string(src) != "new" || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %q, %v, %v", file, src, info.Mode(), err)
 		}
+	}
+}
+
+// TestLocked: while one runs nobody else does, and the error says what is waited for.
+func TestLocked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new", "f")
+	var inside, count atomic.Int32
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			err := Locked(file, func() error {
+				count.Add(1)
+				defer inside.Add(-1)
+				if inside.Add(1) != 1 {
+					t.Error("two are inside")
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if count.Load() != 4 {
+		t.Errorf("%d of 4 ran", count.Load())
+	}
+	if err := Locked(filepath.Join(file+".lock", "f"), nil); err == nil {
+		t.Error("there is a lock below a file")
 	}
 }

@@ -3,19 +3,15 @@ package toolpin
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/safefile"
@@ -30,7 +26,6 @@ const (
 	maxText  = 1 << 20  // bytes of one definition
 	maxFile  = 64 << 20 // bytes
 	maxDepth = 200      // of the file
-	lockWait = 5 * time.Second
 )
 
 // A Pin is a definition that was accepted.
@@ -211,26 +206,18 @@ func (b *Book) Accept(d Definition, by string) error {
 
 // change changes the book and its file, or neither, while no other process does.
 func (b *Book) change(f func()) error {
-	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
-		return fmt.Errorf("making the directory of accepted definitions: %w", err)
-	}
-	lock := flock.New(b.path+".lock", flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
-		return fmt.Errorf("waiting for another petrigate to be done with %s: %w", b.path, err)
-	}
-	defer lock.Close()
-	if err := b.load(); err != nil {
+	return textfile.Locked(b.path, func() error {
+		if err := b.load(); err != nil {
+			return err
+		}
+		before := maps.Clone(b.pins)
+		f()
+		err := b.store()
+		if err != nil {
+			b.pins = before
+		}
 		return err
-	}
-	before := maps.Clone(b.pins)
-	f()
-	err := b.store()
-	if err != nil {
-		b.pins = before
-	}
-	return err
+	})
 }
 
 // store writes the file.

@@ -1,0 +1,114 @@
+package takeover
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const two = `{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}}`
+
+// served is a place whose configuration has the server a.
+func served(t *testing.T, src string) *place {
+	t.Helper()
+	p := newPlace(t, "cursor")
+	p.write(t, []byte(src))
+	p.configure(t, "version: 1\nmcpServers:\n  a: { command: x }\n")
+	return p
+}
+
+func (p *place) configure(t *testing.T, src string) {
+	t.Helper()
+	if err := os.WriteFile(p.config, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTogether: of several that connect at once one writes, and what it keeps stays.
+func TestTogether(t *testing.T) {
+	for range 10 {
+		p := served(t, two)
+		c := p.connection(t)
+		var all sync.WaitGroup
+		for range 4 {
+			desk := *p.desk
+			desk.Out = io.Discard
+			all.Go(func() { _ = desk.Connect(t.Context(), c) })
+		}
+		all.Wait()
+		if got := p.read(t); !strings.Contains(got, p.config) {
+			t.Fatalf("not connected: %s", got)
+		}
+		p.disconnect(t)
+		if got := p.read(t); got != two {
+			t.Fatalf("not restored: %s", got)
+		}
+	}
+}
+
+// TestLostNote: where what connect has kept is lost, the backup stays, and is named.
+func TestLostNote(t *testing.T) {
+	p := served(t, two)
+	p.connect(t)
+	if err := os.RemoveAll(p.desk.State); err != nil {
+		t.Fatal(err)
+	}
+	backup := p.file + ".before-petrigate"
+	err := p.desk.Disconnect(t.Context(), "cursor", "")
+	if err == nil || !strings.Contains(err.Error(), backup) {
+		t.Errorf("the backup is not named: %v", err)
+	}
+	c := p.connection(t)
+	c.Launch.Args = append(c.Launch.Args, "--quiet")
+	if err := p.desk.Connect(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	p.out.Reset()
+	p.disconnect(t)
+	if !strings.Contains(p.out.String(), "still runs petrigate") || !strings.Contains(p.out.String(), backup) {
+		t.Errorf("disconnect says\n%s", p.out)
+	}
+	if src, err := os.ReadFile(backup); err != nil || string(src) != two {
+		t.Errorf("the backup is %q, %v", src, err)
+	}
+}
+
+// TestBackup: a backup may hold secrets, and is whole or not there.
+func TestBackup(t *testing.T) {
+	p := served(t, two)
+	p.connect(t)
+	info, err := os.Stat(p.file + ".before-petrigate")
+	if err != nil || !privateMode(info) {
+		t.Error(info.Mode(), err)
+	}
+	p.disconnect(t)
+	if _, err := os.Stat(p.file + ".before-petrigate"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func privateMode(info fs.FileInfo) bool {
+	return runtime.GOOS == "windows" || info.Mode().Perm() == 0o600
+}
+
+// TestBrokenNote: an error about what was kept says where the file as it was can be found.
+func TestBrokenNote(t *testing.T) {
+	p := served(t, two)
+	p.connect(t)
+	f, err := p.desk.open(p.client, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.desk.noteFile(f), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = p.desk.Disconnect(t.Context(), "cursor", "")
+	if err == nil || !strings.Contains(err.Error(), p.file+".before-petrigate") {
+		t.Errorf("the backup is not named: %v", err)
+	}
+}

@@ -1,0 +1,30 @@
+package textfile
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockWait bounds how long [Locked] waits for another process.
+const lockWait = 5 * time.Second
+
+// Locked runs f while no other process runs one for the same file, which need not exist: the lock is a
+// file beside it. The folder is made for this user only.
+func Locked(file string, f func() error) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("making the folder of %s: %w", file, err)
+	}
+	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return fmt.Errorf("waiting for another petrigate to be done with %s: %w", file, err)
+	}
+	defer lock.Close()
+	return f()
+}
