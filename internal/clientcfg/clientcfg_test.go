@@ -82,8 +82,12 @@ func describe(t *testing.T, c Client, src []byte) string {
 			default:
 				b.WriteString(s.Fields.YAML("\n"))
 			}
-			if len(s.Dropped)+len(s.Literal)+len(s.Hidden) > 0 {
-				fmt.Fprintf(&b, "dropped %q, literal %q, hidden %q\n", s.Dropped, s.Literal, s.Hidden)
+			var hidden []string
+			for _, secret := range Secrets(e.Value) {
+				hidden = append(hidden, secret.Value)
+			}
+			if len(s.Dropped)+len(s.Literal)+len(hidden) > 0 {
+				fmt.Fprintf(&b, "dropped %q, literal %q, hidden %q\n", s.Dropped, s.Literal, hidden)
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,11 +23,9 @@ type Server struct {
 	Native bool
 	// Dropped are keys that have no meaning outside the client.
 	Dropped []string
-	// Literal are the names of variables and headers whose values are probably secrets and
-	// are written out.
+	// Literal are the names of variables, headers and arguments whose values are probably secrets
+	// and are written out.
 	Literal []string
-	// Hidden are values that no screen should show.
-	Hidden []string
 }
 
 // A dialect is how a client writes its servers, beyond what the keys themselves say.
@@ -237,9 +234,6 @@ func (r *reader) readCommand(key string, v any) {
 	}
 }
 
-// secretName finds names of variables and headers whose values are secrets.
-var secretName = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|\bpat\b|_pat$|dsn|connection`)
-
 func (r *reader) readMap(key string, v any, to map[string]string) {
 	if v == nil {
 		return
@@ -250,17 +244,6 @@ func (r *reader) readMap(key string, v any, to map[string]string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		to[name] = r.text(name, scalar(fields[name]))
-		text, _ := scalar(fields[name]).(string)
-		if text == "" || strings.Contains(to[name], "${") && !strings.Contains(to[name], "$${") {
-			continue
-		}
-		secret := secretName.MatchString(name)
-		if secret {
-			r.to.Literal = append(r.to.Literal, name)
-		}
-		if secret || len(text) >= 8 { // not a port, and not true
-			r.to.Hidden = append(r.to.Hidden, text)
-		}
 	}
 }
 
@@ -324,6 +307,11 @@ func (r *reader) finish() {
 		add("tools", toolLists(r.allow, r.deny))
 	}
 	r.to.Fields = o
+	for _, s := range Secrets(splice.Plain(o)) {
+		if s.Name != "" {
+			r.to.Literal = append(r.to.Literal, s.Name)
+		}
+	}
 }
 
 // sse reports whether the server is of the older transport.

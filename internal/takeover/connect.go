@@ -61,7 +61,7 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 	if err := d.quiet(ctx, client); err != nil {
 		return err
 	}
-	if err := d.show(f.path, f.src, after, hidden(items)); err != nil {
+	if err := d.show(f.path, client.Format, f.src, after); err != nil {
 		return err
 	}
 	d.left(items, c)
@@ -228,11 +228,7 @@ func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
 		return err
 	}
 	if string(after) != string(f.src) || exists != f.exists {
-		items, err := d.items(f, f.doc)
-		if err != nil {
-			return err
-		}
-		if err := d.show(f.path, f.src, after, append(hidden(items), d.hiddenIn(f, after)...)); err != nil {
+		if err := d.show(f.path, client.Format, f.src, after); err != nil {
 			return err
 		}
 		if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
@@ -253,16 +249,6 @@ func (d *Desk) unknown(f *file) error {
 	}
 	d.say("%s is not connected: %s", f.client.Title, text.Escape(f.path))
 	return nil
-}
-
-// hiddenIn are the values in another text of a file that must not be shown.
-func (d *Desk) hiddenIn(f *file, src []byte) []string {
-	doc, err := splice.Parse(f.path, src, f.client.Format)
-	if err != nil {
-		return nil
-	}
-	items, _ := d.items(f, doc) // what cannot be read is not shown as one
-	return hidden(items)
 }
 
 // undone is the file without what connect did, the last step first. A file that connect

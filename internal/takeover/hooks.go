@@ -3,8 +3,6 @@ package takeover
 import (
 	"bytes"
 	"net"
-	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
@@ -65,7 +63,7 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 		d.traps(h)
 		return nil
 	}
-	if err := d.show(f.path, f.src, after, secretsIn(f.doc.Tree())); err != nil {
+	if err := d.show(f.path, splice.JSON, f.src, after); err != nil {
 		return err
 	}
 	d.traps(h)
@@ -76,30 +74,6 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 		return err
 	}
 	return d.writeHooks(f, h, after)
-}
-
-// secretsIn are the values of variables and headers anywhere in a file: they may stand beside hooks.
-func secretsIn(tree any) (all []string) {
-	switch t := tree.(type) {
-	case map[string]any:
-		for key, v := range t {
-			fields, ok := v.(map[string]any)
-			if !ok || !slices.Contains([]string{"env", "headers"}, key) {
-				all = append(all, secretsIn(v)...)
-				continue
-			}
-			for _, value := range fields {
-				if text, ok := value.(string); ok && len(text) > 3 && !strings.Contains(text, clientcfg.TokenVariable) {
-					all = append(all, text)
-				}
-			}
-		}
-	case []any:
-		for _, v := range t {
-			all = append(all, secretsIn(v)...)
-		}
-	}
-	return all
 }
 
 // traps says what the hooks of an agent leave open.
@@ -177,7 +151,7 @@ func (d *Desk) dropHooks(name, path string) (done bool, err error) {
 		return false, nil
 	}
 	if changes {
-		if err := d.show(f.path, f.src, after, secretsIn(f.doc.Tree())); err != nil {
+		if err := d.show(f.path, splice.JSON, f.src, after); err != nil {
 			return true, err
 		}
 		if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
 const two = `{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}}`
@@ -110,5 +112,50 @@ func TestBrokenNote(t *testing.T) {
 	err = p.desk.Disconnect(t.Context(), "cursor", "")
 	if err == nil || !strings.Contains(err.Error(), p.file+".before-petrigate") {
 		t.Errorf("the backup is not named: %v", err)
+	}
+}
+
+// TestMasked: no way to write a secret shows it.
+func TestMasked(t *testing.T) {
+	secrets := []clientcfg.Secret{{Value: "abcd"}, {Value: "abcdefgh=="}, {Value: "-----BEGIN-----\nxyz0\n"}, {Value: `say "x"`}}
+	const shown = `
+abcdefgh==
+abcdefgh\u003d\u003D
+"-----BEGIN-----\nxyz0\n"
+  -----BEGIN-----
+    xyz0
+say \"x\"
+efgh
+`
+	const want = `
+****
+****
+"****"
+  ****
+    ****
+****
+efgh
+`
+	if got := masked(shown, secrets); got != want {
+		t.Errorf("shown as\n%s", got)
+	}
+}
+
+// TestSecretsAround: secrets in arguments, in addresses, and beside the servers are not shown.
+func TestSecretsAround(t *testing.T) {
+	p := newPlace(t, "cursor")
+	p.write(t, []byte(`{
+  "beside": {"apiKey": "secret-1"},
+  "mcpServers": {
+    "a": {"command": "x", "args": ["--token", "secret-2", "KEY=secret-3", "pg://u:secret-4@h/d"], "odd": {"password": "secret-5"}},
+    "b": {"url": "https://u:secret-6@h/mcp?api_key=secret-7", "headers": {"X": "secret-\u0038"}}
+  }
+}
+`))
+	p.take(t)
+	p.connect(t)
+	p.disconnect(t)
+	if shown := p.out.String(); strings.Contains(shown, "secret-") || !strings.Contains(shown, "--token") {
+		t.Errorf("shown:\n%s", shown)
 	}
 }

@@ -37,7 +37,7 @@ type Imported struct {
 	exists bool
 	before []byte
 	after  []byte
-	hidden []string
+	format splice.Format
 }
 
 // A Taken is one server of the client.
@@ -85,11 +85,6 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 		return nil, err
 	}
 	p.take(d, i, items, there)
-	p.hidden = hidden(items)
-	for _, e := range there { // they may stand beside what is new
-		like, _, _ := clientcfg.Find("claude-code")
-		p.hidden = append(p.hidden, like.Read(d.System, e.Name, e.Value).Hidden...)
-	}
 	return p, p.splice(d, doc)
 }
 
@@ -104,16 +99,16 @@ func (p *Imported) open(d *Desk) (*splice.Document, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	format := splice.YAML
+	p.format = splice.YAML
 	if strings.HasPrefix(strings.TrimLeft(string(p.before), " \t\r\n\ufeff"), "{") {
-		format = splice.JSON
+		p.format = splice.JSON
 	}
 	if p.exists {
 		if _, err := config.Parse(p.Config, p.before, config.Options{Env: d.System.Env}); err != nil && !empty(p.before) {
 			return nil, err
 		}
 	}
-	return splice.Parse(p.Config, p.before, format)
+	return splice.Parse(p.Config, p.before, p.format)
 }
 
 func empty(src []byte) bool { return strings.TrimSpace(string(src)) == "" }
@@ -238,7 +233,7 @@ func (p *Imported) Changes() bool { return string(p.before) != string(p.after) }
 // Write shows what import does, asks, and does it.
 func (d *Desk) Write(p *Imported) error {
 	if p.Changes() {
-		if err := d.show(p.Config, p.before, p.after, p.hidden); err != nil {
+		if err := d.show(p.Config, p.format, p.before, p.after); err != nil {
 			return err
 		}
 	}
@@ -293,7 +288,7 @@ func (d *Desk) tell(p *Imported) {
 }
 
 // variableFor is the name of a variable for a secret: itself, or one that is made from the name of
-// a header.
+// a header or an argument.
 func variableFor(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -303,5 +298,5 @@ func variableFor(name string) string {
 			return r - 'a' + 'A'
 		}
 		return r
-	}, name)
+	}, strings.TrimLeft(name, "-"))
 }

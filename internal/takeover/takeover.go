@@ -15,7 +15,6 @@ import (
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
@@ -161,26 +160,6 @@ func runsUs(s clientcfg.Server) bool {
 		}
 	}
 	return s.Name == Ours
-}
-
-// hidden are all values that must not be shown.
-func hidden(items []item) (all []string) {
-	for _, i := range items {
-		all = append(all, i.server.Hidden...)
-	}
-	return all
-}
-
-// show prints what would change in a file. Values of variables and headers are not shown.
-func (d *Desk) show(path string, before, after []byte, secrets []string) error {
-	changes := string(textfile.Diff(path, before, path+" (new)", after))
-	for _, secret := range secrets {
-		changes = strings.ReplaceAll(changes, secret, "****")
-		quoted := strings.Trim(string(text.EscapeJSON(jsonText(secret))), `"`)
-		changes = strings.ReplaceAll(changes, quoted, "****")
-	}
-	_, err := fmt.Fprint(d.Out, text.EscapeLines([]byte(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(changes))))
-	return err
 }
 
 func (d *Desk) say(format string, args ...any) {

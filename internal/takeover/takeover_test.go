@@ -177,8 +177,8 @@ func (p *place) clean(t *testing.T, taken *Imported) {
 	if left, _ := filepath.Glob(p.file + "*"); len(left) != 1 {
 		t.Errorf("left: %q", left)
 	}
-	for _, s := range taken.hidden {
-		if strings.Contains(p.out.String(), s) {
+	for _, s := range clientcfg.Secrets(taken.file.doc.Tree()) {
+		if strings.Contains(p.out.String(), s.Value) {
 			t.Errorf("the secret %q was shown", s)
 		}
 	}

@@ -1,0 +1,131 @@
+package clientcfg
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Secret is a value in a file that no screen should show.
+type Secret struct {
+	Name  string // of what says that it is one; "": it may be one, as any value of a variable or a header
+	Value string
+}
+
+var (
+	// secretName finds names of variables, headers, keys and flags whose values are secrets.
+	secretName = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|\bpat\b|_pat$|dsn|connection`)
+	// reference finds what stands for a value that is elsewhere, and what may stand beside it.
+	reference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$[a-z_][a-z0-9_]*|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
+	// assigned finds NAME=value, as arguments, URLs and connection strings have it.
+	assigned = regexp.MustCompile(`([\w.-]+)=([^\s;&#]+)`)
+	// headed is a header as an argument has it.
+	headed = regexp.MustCompile(`^([A-Za-z][\w-]+): *(.+)$`)
+	// password is that of a URL.
+	password = regexp.MustCompile(`://[^/\s:@]*:([^/\s@]+)@`)
+	// token finds what is a secret by its own form.
+	token = regexp.MustCompile(`\b(sk-|gh[pousr]_|github_pat_|xox[abeprs]-|glpat-|AKIA|AIza|npm_|hf_|eyJ)[\w.-]{8,}`)
+	// option is an argument whose value is the next one.
+	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
+)
+
+// ofPeople are the keys of variables and headers: any value may be a secret there.
+var ofPeople = []string{"env", "envs", "environment", "headers", "http_headers"}
+
+// ofNames are the keys of names of variables, which are no secrets.
+var ofNames = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
+
+const (
+	shortestSecret = 4 // a shorter one would be found everywhere
+	shortestValue  = 8 // not a port, and not true
+)
+
+// Secrets are what may be a secret anywhere in a decoded file.
+func Secrets(tree any) (all []Secret) {
+	switch t := tree.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(t)) {
+			fields, ok := t[key].(map[string]any)
+			switch {
+			case slices.Contains(ofNames, key):
+			case ok && slices.Contains(ofPeople, strings.ToLower(key)):
+				all = append(all, secretValues(fields)...)
+			default:
+				all = append(all, secretUnder(key, t[key])...)
+			}
+		}
+	case []any:
+		for i, v := range t {
+			before := ""
+			if i > 0 {
+				before, _ = t[i-1].(string)
+			}
+			if !option.MatchString(before) {
+				before = ""
+			}
+			all = append(all, secretUnder(before, v)...)
+		}
+	}
+	return all
+}
+
+// secretUnder are the secrets in a value that has a key, or comes after a flag.
+func secretUnder(name string, v any) []Secret {
+	text, ok := written(v)
+	switch {
+	case !ok:
+		return Secrets(v)
+	case secretName.MatchString(name) && !option.MatchString(text):
+		return named(name, text)
+	}
+	return secretsWithin(text)
+}
+
+// secretValues are the values of variables or headers.
+func secretValues(fields map[string]any) (all []Secret) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text, _ := written(fields[name])
+		switch {
+		case secretName.MatchString(name):
+			all = append(all, named(name, text)...)
+		case len(text) >= shortestValue:
+			all = append(all, named("", text)...)
+		}
+	}
+	return all
+}
+
+// written is a text or a number as it stands in the file.
+func written(v any) (text string, ok bool) {
+	if n, is := v.(json.Number); is {
+		return n.String(), true
+	}
+	text, ok = v.(string)
+	return text, ok
+}
+
+// secretsWithin are parts of a text.
+func secretsWithin(text string) (all []Secret) {
+	for _, m := range append(assigned.FindAllStringSubmatch(text, -1), headed.FindAllStringSubmatch(text, -1)...) {
+		if secretName.MatchString(m[1]) {
+			all = append(all, named(m[1], m[2])...)
+		}
+	}
+	for _, m := range password.FindAllStringSubmatch(text, -1) {
+		all = append(all, named("password", m[1])...)
+	}
+	for _, value := range token.FindAllString(text, -1) {
+		all = append(all, named("token", value)...)
+	}
+	return all
+}
+
+// named is a secret, unless the value only refers to one.
+func named(name, value string) []Secret {
+	if len(value) < shortestSecret || strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {
+		return nil
+	}
+	return []Secret{{name, value}}
+}

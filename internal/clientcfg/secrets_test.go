@@ -1,0 +1,49 @@
+package clientcfg
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+)
+
+func ExampleSecrets() {
+	fmt.Println(Secrets(map[string]any{"args": []any{"--api-key", "abc123"}, "env": map[string]any{"PORT": "8080"}}))
+	// Output: [{--api-key abc123}]
+}
+
+// TestSecrets: what is a secret, wherever it stands, and what only looks like one.
+func TestSecrets(t *testing.T) {
+	for src, want := range map[string]string{
+		`{"apiKey": "k-123456"}`:                                            "k-123456",
+		`{"a": {"b": [{"password": "p-123456"}]}}`:                          "p-123456",
+		`{"args": ["--token", "t-123456", "--verbose", "on and on"]}`:       "t-123456",
+		`{"args": ["--token", "--other"]}`:                                  "",
+		`{"args": ["--token=t-123456", "API_KEY=k-123456"]}`:                "t-123456 k-123456",
+		`{"args": ["Authorization: Bearer t-123456"]}`:                      "Bearer t-123456",
+		`{"args": ["Authorization: Bearer ${TOKEN}"]}`:                      "",
+		`{"args": ["postgresql://bob:hunter2@localhost/db"]}`:               "hunter2",
+		`{"args": ["host=x password=hunter2 user=bob"]}`:                    "hunter2",
+		`{"args": ["ghp_0123456789abcdef", "sk-not"]}`:                      "ghp_0123456789abcdef",
+		`{"args": ["http://localhost:8080/x@y"]}`:                           "",
+		`{"url": "https://x/mcp?api_key=k-123456&page=2"}`:                  "k-123456",
+		`{"env": {"PORT": "8080", "NAME": "long enough", "TOKEN": "t-12"}}`: "long enough t-12",
+		`{"env": {"TOKEN": "${TOKEN}", "PIN_KEY": 12345, "KEY": true}}`:     "12345",
+		`{"env": {"TOKEN": "abc"}}`:                                         "",
+		`{"headers": {"X": "Bearer {env:TOKEN}", "Y": "x-${TOKEN}-y"}}`:     "x-${TOKEN}-y",
+		`{"bearer_token_env_var": "MY_TOKEN"}`:                              "",
+	} {
+		d, err := splice.Parse("x", []byte(src), splice.JSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range Secrets(d.Tree()) {
+			got = append(got, s.Value)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+}
