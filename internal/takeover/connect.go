@@ -13,7 +13,9 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/textfile"
 )
 
 // A Connection is what connect shall do.
@@ -49,6 +51,9 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 	if err := c.known(items); err != nil {
 		return err
 	}
+	if err := d.nameFree(f, items, c); err != nil {
+		return err
+	}
 	after, changed, err := d.connected(f, items, c, entry)
 	if err != nil {
 		return err
@@ -66,10 +71,18 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 	}
 	d.left(items, c)
 	d.needs(client, c.Config)
+	d.linked(f)
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
 	return d.connect(f, step{f.exists, f.src, after, changed}, slices.ContainsFunc(items, func(i item) bool { return i.own }))
+}
+
+// linked says that a file has another name, which is not written.
+func (d *Desk) linked(f *file) {
+	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
+		d.say("note: %s has another name, a hard link: what is there stays as it is now", text.Escape(f.path))
+	}
 }
 
 // reads finds the variables in a configuration that have to be set.
@@ -120,10 +133,23 @@ func (c Connection) known(items []item) error {
 	return nil
 }
 
+// nameFree refuses a file with another server of our name, which would be lost.
+func (d *Desk) nameFree(f *file, items []item, c Connection) error {
+	for _, i := range items {
+		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place().Path) && !d.replaces(c, i) {
+			return diag.List{{
+				File: f.path, Line: i.entry.Line, Column: i.entry.Column, Msg: "another server has the name " + Ours,
+				Hint: "give it another name in the client, or take it over: petrigate import " + f.client.Name + " --only " + Ours,
+			}}
+		}
+	}
+	return nil
+}
+
 // replaces reports whether an entry has to make room.
 func (d *Desk) replaces(c Connection, i item) bool {
 	switch {
-	case i.own || i.entry.Name == Ours:
+	case i.own:
 		return true
 	case len(c.Only) > 0:
 		return slices.Contains(c.Only, i.entry.Name)

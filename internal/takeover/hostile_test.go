@@ -2,6 +2,7 @@ package takeover
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
 const two = `{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}}`
@@ -157,5 +159,52 @@ func TestSecretsAround(t *testing.T) {
 	p.disconnect(t)
 	if shown := p.out.String(); strings.Contains(shown, "secret-") || !strings.Contains(shown, "--token") {
 		t.Errorf("shown:\n%s", shown)
+	}
+}
+
+// TestOurName: another server of our name is taken like all others, and is never lost without a word.
+func TestOurName(t *testing.T) {
+	const src = `{"mcpServers":{"petrigate":{"command":"node","args":["theirs.js"]}}}`
+	p := newPlace(t, "cursor")
+	p.write(t, []byte(src))
+	p.configure(t, "version: 1\nmcpServers:\n  a: { command: x }\n")
+	err := p.desk.Connect(t.Context(), p.connection(t))
+	if err == nil || !strings.Contains(fmt.Sprintf("%+v", err), `mcp.json:1:16: another server has the name petrigate`) || p.read(t) != src {
+		t.Errorf("%+v", err)
+	}
+	if taken := p.take(t); len(taken.Servers) != 1 || taken.Servers[0].Result != "taken" {
+		t.Errorf("%+v", taken.Servers)
+	}
+	p.connect(t)
+	if got := p.read(t); strings.Contains(got, "theirs.js") || !strings.Contains(got, p.config) {
+		t.Errorf("not connected: %s", got)
+	}
+	p.disconnect(t)
+	if got := p.read(t); got != src {
+		t.Errorf("not restored: %s", got)
+	}
+}
+
+// TestRunsUs: petrigate is known by what it is, under any name and behind any program.
+func TestRunsUs(t *testing.T) {
+	for _, c := range []struct {
+		name, command, url, args string
+		want                     bool
+	}{
+		{"petrigate", "/opt/petrigate", "", "serve --config x", true},
+		{"gate", `C:\bin\Petrigate.exe`, "", "serve", true},
+		{"petrigate", "docker", "", "run -i petrigate serve", true},
+		{"petrigate", "petrigate", "", "", true},
+		{"petrigate", "", "http://localhost:1/mcp", "", true},
+		{"gate", "", "http://localhost:1/mcp", "", false},
+		{"gate", "petrigate", "", "wrap -- serve", false},
+		{"files", "files", "", "serve", false},
+		{"petrigate", "node", "", "x.js", false},
+		{"petrigate", "", "", "", false},
+	} {
+		s := clientcfg.Server{Name: c.name, Fields: splice.Object{{Key: "command", Value: c.command}, {Key: "url", Value: c.url}, {Key: "args", Value: strings.Fields(c.args)}}}
+		if got := runsUs(s); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }

@@ -43,21 +43,7 @@ func (d *Desk) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 
 func (d *Desk) entry(c Connection, it item) Entry {
 	e := Entry{Name: it.entry.Name, Own: it.own, Served: !it.own && d.replaces(c, it)}
-	for _, m := range it.server.Fields {
-		switch v := m.Value.(type) {
-		case string:
-			switch m.Key {
-			case "command":
-				e.Command = v
-			case "url":
-				e.URL = v
-			}
-		case []string:
-			if m.Key == "args" {
-				e.Args = v
-			}
-		}
-	}
+	e.Command, e.URL, e.Args = started(it.server)
 	return e
 }
 

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
@@ -144,22 +145,35 @@ func (d *Desk) items(f *file, doc *splice.Document) (all []item, err error) {
 	return all, nil
 }
 
-// runsUs reports whether a server is petrigate itself, which must not serve itself.
+// runsUs reports whether a server is petrigate itself, which must not serve itself. Another may have its
+// name.
 func runsUs(s clientcfg.Server) bool {
-	command := ""
+	command, url, args := started(s)
+	named, serves := s.Name == Ours, slices.Contains(args, "serve")
+	if url != "" {
+		return named
+	}
+	return (named || serves && args[0] == "serve") && program(command) == Ours || named && serves
+}
+
+// started is how a server is started or reached.
+func started(s clientcfg.Server) (command, url string, args []string) {
 	for _, m := range s.Fields {
 		switch v := m.Value.(type) {
 		case string:
-			if m.Key == "command" {
-				command = program(v)
+			switch m.Key {
+			case "command":
+				command = v
+			case "url":
+				url = v
 			}
 		case []string:
-			if m.Key == "args" && command == "petrigate" && len(v) > 0 && v[0] == "serve" {
-				return true
+			if m.Key == "args" {
+				args = v
 			}
 		}
 	}
-	return s.Name == Ours
+	return command, url, args
 }
 
 func (d *Desk) say(format string, args ...any) {

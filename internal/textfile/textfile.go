@@ -19,35 +19,39 @@ func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
 }
 
-// Replace writes a file anew, with its old mode; one that was not there is for this user only. A
+// Replace writes a file anew, with its old mode and owner; one that was not there is for this user only. A
 // program that reads it meanwhile sees all of the old or all of the new text. A symbolic link
 // stays one.
 func Replace(file string, src []byte) (err error) {
 	defer func() { err = writing(file, err) }()
 	path, mode := file, fs.FileMode(0o600)
+	var old fs.FileInfo
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		path = target
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode()
+		old, mode = info, info.Mode()
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return put(path, src, mode)
+	return put(path, src, mode, old)
 }
 
 // ReplacePrivate is [Replace] of a file that only this user may read, whatever its old mode.
-func ReplacePrivate(file string, src []byte) error { return writing(file, put(file, src, 0o600)) }
+func ReplacePrivate(file string, src []byte) error { return writing(file, put(file, src, 0o600, nil)) }
 
-// put puts a new file in the place of another.
-func put(path string, src []byte, mode fs.FileMode) error {
+// put puts a new file in the place of another, with its owner; nil: with that of this process.
+func put(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
-	if err = fill(next, src, mode); err == nil {
+	if old != nil {
+		err = keepOwner(next, old)
+	}
+	if err = errors.Join(err, fill(next, src, mode)); err == nil {
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {

@@ -1,0 +1,13 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package textfile
+
+import (
+	"io/fs"
+	"os"
+)
+
+func keepOwner(*os.File, fs.FileInfo) error { return nil }
+
+// Linked reports whether a file has more than one name; where that is not known, it does not.
+func Linked(fs.FileInfo) bool { return false }

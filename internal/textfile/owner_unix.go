@@ -1,0 +1,30 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package textfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives a new file the owner of the one whose place it takes, and its group where this user may
+// do that.
+func keepOwner(f *os.File, old fs.FileInfo) error {
+	stat, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	err := f.Chown(int(stat.Uid), int(stat.Gid))
+	if errors.Is(err, fs.ErrPermission) && stat.Uid != uint32(os.Geteuid()) { //nolint:gosec // a user has no negative number
+		return errors.New("it belongs to another user, who alone can replace it")
+	}
+	return nil
+}
+
+// Linked reports whether a file has more than one name.
+func Linked(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink > 1
+}
