@@ -99,14 +99,18 @@ func (d *Desk) change(f *file, s step, connected bool) error {
 		if err := d.keepNote(f, n, s); err != nil {
 			return err
 		}
-		err = f.keepBackup(n == nil && !connected)
+		first := n == nil && !connected
+		err = f.keepBackup(first)
 		if err == nil {
 			err = f.write(s.After)
 		}
-		if err != nil {
-			return errors.Join(err, d.forget(f, n))
+		if err == nil {
+			return nil
 		}
-		return nil
+		if first {
+			err = errors.Join(err, f.dropBackup(f.src))
+		}
+		return errors.Join(err, d.forget(f, n))
 	})
 }
 

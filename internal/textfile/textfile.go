@@ -48,10 +48,7 @@ func put(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	if old != nil {
-		err = keepOwner(next, old)
-	}
-	if err = errors.Join(err, fill(next, src, mode)); err == nil {
+	if err = fill(next, src, mode, old); err == nil {
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {
@@ -81,8 +78,20 @@ func writing(file string, err error) error {
 	return fmt.Errorf("writing %s: %w", file, text.Innermost(err))
 }
 
-// fill writes all of a new file and closes it.
-func fill(f *os.File, text []byte, mode fs.FileMode) error {
+// fill writes all of a new file, with the owner of an old one if there is one, and closes it.
+func fill(f *os.File, text []byte, mode fs.FileMode, old fs.FileInfo) error {
 	_, err := f.Write(text)
-	return errors.Join(err, f.Chmod(mode.Perm()), f.Sync(), f.Close())
+	if err == nil && old != nil {
+		err = keepOwner(f, old)
+	}
+	if err == nil {
+		err = f.Chmod(mode.Perm())
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
 }
