@@ -26,7 +26,7 @@ type Effort struct {
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 
 	// Widened finds the bases of a configuration that it does not only narrow; nil: nobody does.
-	Widened func(c *config.Config, result *policy.Result, stop func() bool) diag.List
+	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
 }
 
 // widened finds the bases of the source that it does not only narrow.
@@ -34,7 +34,7 @@ func (e Effort) widened(ctx context.Context, source policy.Source, result *polic
 	if source.Config == nil || e.Widened == nil {
 		return nil
 	}
-	return e.Widened(source.Config, result, func() bool { return ctx.Err() != nil })
+	return e.Widened(ctx, source.Config, result)
 }
 
 // WorkClock tells how much was worked since it was made. The caller keeps to its

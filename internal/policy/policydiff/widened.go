@@ -1,8 +1,11 @@
 package policydiff
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
@@ -17,10 +20,17 @@ const (
 	NotNarrower = "E113" // nothing shows that it allows no more than the base
 )
 
+// widenedTime bounds the work of [Widened].
+const widenedTime = 5 * time.Second
+
 // Widened are errors about each base policy of which it is not proved that the configuration
 // allows no call, without a person or with fewer, that the base does not. The result is the
-// policy of the configuration.
-func Widened(c *config.Config, result *policy.Result, stop func() bool) (found diag.List) {
+// policy of the configuration. Whoever reads a configuration asks here, so that all say the same.
+func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	spent := check.WorkClock()
+	stop := func() bool { return ctx.Err() != nil || spent() > widenedTime }
 	for _, b := range c.Bases {
 		if p := widened(c, b, result, stop); p != nil {
 			found = append(found, *p)

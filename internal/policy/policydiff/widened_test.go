@@ -60,7 +60,7 @@ func TestWidened(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := Widened(cfg, result, func() bool { return false })
+			found := Widened(t.Context(), cfg, result)
 			switch {
 			case c.code == "" && len(found) == 0:
 			case len(found) != 1 || found[0].Code != c.code:

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/basefile"
@@ -29,7 +27,7 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 	if err := Followed(c); err != nil {
 		return nil, nil, err
 	}
-	if widened := Widened(ctx, c, result); len(widened) > 0 {
+	if widened := policydiff.Widened(ctx, c, result); len(widened) > 0 {
 		return nil, nil, widened
 	}
 	v, err := check.Run(ctx, result, source, check.LikelyTools(c, result), effort(len(result.Claims)))
@@ -42,14 +40,6 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 	}
 	return result, slices.Concat(check.ConfigWarnings(c), result.Problems.Of(diag.Warning),
 		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), check.ShortSessions(source), found), nil
-}
-
-// Widened are errors where the configuration does not only narrow what it extends.
-func Widened(ctx context.Context, c *config.Config, result *policy.Result) diag.List {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	spent := check.WorkClock()
-	return policydiff.Widened(c, result, func() bool { return ctx.Err() != nil || spent() > narrowTime })
 }
 
 // baseBook is the file with the versions of bases that were in force; "": the configuration
@@ -129,9 +119,6 @@ func tellBases(log *slog.Logger, c *config.Config) {
 		log.Info("the policy extends a base", "base", b.Name, "version", b.Version, "digest", b.Digest, "key", b.KeyID(), "from", b.File)
 	}
 }
-
-// narrowTime bounds the proof that a configuration only narrows what it extends.
-const narrowTime = 5 * time.Second
 
 // Runnable returns warnings about what the configuration names on this machine, or an error, of
 // type [diag.List], with all that cannot be used: commands and files for TLS.

@@ -101,7 +101,7 @@ func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, er
 	} else {
 		err = d.within(ctx, d.of(who), checkTime, func(ctx context.Context) error {
 			known := d.tools(x.config, draft.Known)
-			report, _, err := check.Look(ctx, policy.FromConfig(x.config), x.problems, known, check.Effort{Time: proofTime, Narrower: narrower(x.force)})
+			report, _, err := check.Look(ctx, policy.FromConfig(x.config), x.problems, known, check.Effort{Time: proofTime, Narrower: narrower(x.force), Widened: policydiff.Widened})
 			checked.Report, checked.Known = report, len(known.Tools)
 			return err
 		})

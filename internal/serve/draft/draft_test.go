@@ -18,6 +18,7 @@ import (
 	"github.com/petrigate/petrigate/internal/leftover"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/policydiff"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 )
 
@@ -104,7 +105,7 @@ func onDisk(t *testing.T, list []check.ListedTool) check.Report {
 	if list != nil {
 		known = check.KnownSet(list, c)
 	}
-	report, _, err := check.Look(t.Context(), policy.FromConfig(c), doubts(c), known, check.Effort{Time: proofTime, Narrower: narrower(&policy.Result{})})
+	report, _, err := check.Look(t.Context(), policy.FromConfig(c), doubts(c), known, check.Effort{Time: proofTime, Narrower: narrower(&policy.Result{}), Widened: policydiff.Widened})
 	if err != nil {
 		t.Fatal(err)
 	}

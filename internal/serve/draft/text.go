@@ -53,6 +53,9 @@ func texts(c *config.Config) (all []Text) {
 		t := &all[i]
 		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s", t.index, t.Kind, t.Name))
 		t.ID = hex.EncodeToString(sum[:6])
+		if at := slices.IndexFunc(c.Bases, func(b config.Base) bool { return b.File == t.Name }); at >= 0 {
+			t.Closed = fmt.Sprintf("it is of the base policy %q, which whoever signs it changes: the configuration may only narrow it", c.Bases[at].Name)
+		}
 		switch {
 		case t.Closed != "":
 		case len(t.Text) > MaxText:
