@@ -56,10 +56,16 @@ var baseScalars = []struct {
 	least bool // a configuration may give more, and not less
 }{{"expire", false}, {"cooldown", true}}
 
-// readBases reads the bases that the configuration extends.
-func readBases(v Value, fetch func(string) ([]byte, error)) (bases []*baseFile) {
+// A baseReader reads bases, see [Options].
+type baseReader struct {
+	fetch   func(address string) ([]byte, error)
+	partial bool
+}
+
+// bases reads the bases that the configuration extends.
+func (r baseReader) bases(v Value) (bases []*baseFile) {
 	v.Items(`an entry of "extends"`, func(v Value) {
-		if b := readBaseEntry(v, fetch); b != nil {
+		if b := r.entry(v); b != nil {
 			bases = append(bases, b)
 		}
 	})
@@ -69,7 +75,7 @@ func readBases(v Value, fetch func(string) ([]byte, error)) (bases []*baseFile) 
 	return bases
 }
 
-func readBaseEntry(v Value, fetch func(string) ([]byte, error)) *baseFile {
+func (r baseReader) entry(v Value) *baseFile {
 	before := v.Faults()
 	var file, address, digest, key string
 	v.Fields(Keys{
@@ -88,28 +94,21 @@ func readBaseEntry(v Value, fetch func(string) ([]byte, error)) *baseFile {
 		v.Fault(`an entry of "extends" has either "digest" or "key"`, "the digest of exactly these bytes, or the public key of minisign that signs them")
 		return nil
 	}
-	b := &baseFile{Base: Base{File: file, Key: key, Entry: v.Position()}}
-	read := v.readFile
-	if address != "" {
-		b.File = address
-		read = func(address string) ([]byte, error) {
-			data, err := fetch(address)
-			if _, kept := errors.AsType[*basefile.CopyError](err); kept {
-				v.warn(v.get("url"), fmt.Sprintf("%s: %v", address, err), "")
-				err = nil
-			}
-			b.Read = append(b.Read, Read{address, data})
-			return data, err
-		}
-		if why := badAddress(address); why != "" {
-			v.at(v.get("url"), why, "")
-			return nil
-		}
-	} else {
-		b.File = v.path(file)
+	if why := badAddress(address); address != "" && why != "" {
+		v.at(v.get("url"), why, "")
+		return nil
+	}
+	b := &baseFile{Base: Base{File: address, Key: key, Entry: v.Position()}}
+	read := b.fetching(v, r.fetch)
+	if address == "" {
+		b.File, read = v.path(file), v.readFile
 	}
 	data, err := trusted(b.File, digest, key, read)
-	if err != nil {
+	switch {
+	case err != nil && r.partial && address != "":
+		v.warn(v.get("url"), fmt.Sprintf("the base policy %q is left out here: %v", address, cause(err)), "petrigate check reads it")
+		return nil
+	case err != nil:
 		v.Fault(fmt.Sprintf("the base policy %q is not taken: %v", b.File, cause(err)), "")
 		return nil
 	}
@@ -117,6 +116,32 @@ func readBaseEntry(v Value, fetch func(string) ([]byte, error)) *baseFile {
 	v.note(b.File, data)
 	b.read(v, data)
 	return b
+}
+
+// fetching returns how the base is read at an address.
+func (b *baseFile) fetching(v Value, fetch func(string) ([]byte, error)) func(string) ([]byte, error) {
+	return func(address string) ([]byte, error) {
+		data, err := fetch(address)
+		if _, kept := errors.AsType[*basefile.CopyError](err); kept {
+			v.warn(v.get("url"), fmt.Sprintf("%s: %v", address, err), "")
+			err = nil
+		}
+		b.Read = append(b.Read, Read{address, data})
+		return data, err
+	}
+}
+
+// Fetched is what was read at an address when the configuration was. It is for another text of the
+// same configuration.
+func (c *Config) Fetched(address string) ([]byte, error) {
+	for _, b := range c.Bases {
+		for _, r := range b.Read {
+			if r.Address == address {
+				return r.Data, nil
+			}
+		}
+	}
+	return nil, errNoFetch
 }
 
 // promised reads a digest or a key.

@@ -21,9 +21,9 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestGolden reads every archive in testdata: petrigate.yaml and the files
 // beside it, "env" and "flags" with one NAME=value a line, "modes" with the
-// modes of files in that form, and "want" with what a person sees: the
-// problems, or the warnings and the configuration. Where there is no
-// petrigate.yaml, one is looked for.
+// modes of files in that form, "partial" for [Options.Partial], and "want"
+// with what a person sees: the problems, or the warnings and the
+// configuration. Where there is no petrigate.yaml, one is looked for.
 func TestGolden(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -134,6 +134,8 @@ func outcome(dir string, vars, flags map[string]string) string {
 	if _, err := os.Stat(o.Path); err != nil {
 		o.Path, vars["XDG_CONFIG_HOME"] = "", dir
 	}
+	_, err := os.Stat(filepath.Join(dir, "partial"))
+	o.Partial = err == nil
 	c, err := Load(o)
 	var b strings.Builder
 	if err != nil {

@@ -25,7 +25,7 @@ type layers struct {
 	broken map[string]bool  // sections with mistakes: what is in them is not checked together
 
 	bases []*baseFile // what the file extends
-	fetch func(address string) ([]byte, error)
+	from  baseReader
 }
 
 // A scalar is one value that several layers may give.

@@ -29,9 +29,13 @@ type Options struct {
 
 	// Fetch reads what is at an address, for "extends"; nil: such a base is not taken.
 	Fetch func(address string) ([]byte, error)
+
+	// Partial leaves out a base at an address that cannot be read, or is not what was promised,
+	// with a warning. It is for an editor, and for nothing that decides.
+	Partial bool
 }
 
-var errNoFetch = errors.New("no address is read here; petrigate check and petrigate serve read it")
+var errNoFetch = errors.New("no address is read here")
 
 func (o Options) fetch(address string) ([]byte, error) {
 	if o.Fetch == nil {
@@ -152,7 +156,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	root, ok := readConfiguration(name, src, o)
 	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all", State: State{Driver: defaultDriver(name), Sync: "full"}, Audit: Audit{Arguments: "hash"}}
 	l := newLayers()
-	l.fetch = o.fetch
+	l.from = baseReader{o.fetch, o.Partial}
 	if ok {
 		readRoot(root, c, l)
 		c.origin = origin{root.source, root.node}

@@ -54,7 +54,7 @@ func withClientKeys(v Value, known Keys) Keys {
 func sectionKeys(c *Config, l *layers) Keys {
 	return Keys{
 		"version":    readVersion,
-		"extends":    func(v Value) { l.bases = readBases(v, l.fetch) },
+		"extends":    func(v Value) { l.bases = l.from.bases(v) },
 		"mcpServers": readServers(&c.Servers),
 		"rules":      into(&c.Rules, readRules),
 		"nets":       into(&c.Nets, readNets),

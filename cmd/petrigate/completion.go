@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -177,7 +178,7 @@ func toolNames(c *cobra.Command) []cobra.Completion {
 	f.rules, _ = c.Flags().GetStringArray("rules")
 	f.nets, _ = c.Flags().GetStringArray("net")
 	f.config, _ = c.Flags().GetString("config")
-	source, err := f.load()
+	source, err := f.load(daemon.Kept) // no key waits for a network
 	if err != nil {
 		return nil
 	}

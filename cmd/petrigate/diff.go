@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 func newDiff(s stdio) *cobra.Command {
@@ -32,7 +34,7 @@ func newDiff(s stdio) *cobra.Command {
 		var sides [2]*policydiff.Side
 		for i, file := range files {
 			var err error
-			if sides[i], err = loadSide(file); err != nil {
+			if sides[i], err = loadSide(c.Context(), file); err != nil {
 				return err
 			}
 		}
@@ -76,12 +78,12 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 }
 
 // loadSide builds the policy of a file of rules or of a configuration.
-func loadSide(file string) (*policydiff.Side, error) {
+func loadSide(ctx context.Context, file string) (*policydiff.Side, error) {
 	f := policyFlags{config: file}
 	if filepath.Ext(file) == ".rules" {
 		f = policyFlags{rules: []string{file}}
 	}
-	source, err := f.load()
+	source, err := f.load(daemon.Fetching(ctx))
 	if err != nil {
 		return nil, err
 	}

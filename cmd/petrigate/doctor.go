@@ -60,7 +60,7 @@ func newDoctor(s stdio) *cobra.Command {
 
 // newDoctorOf is a doctor of this machine.
 func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error) {
-	desk, err := f.desk(s)
+	desk, err := f.desk(c.Context(), s)
 	if err != nil {
 		return nil, err
 	}

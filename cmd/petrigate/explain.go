@@ -50,7 +50,7 @@ func newExplain(s stdio) *cobra.Command {
 		if err := f.take(c, nil); err != nil {
 			return err
 		}
-		st, err := f.open()
+		st, err := f.open(c.Context())
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/draw"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -37,7 +39,7 @@ func newGraph(s stdio) *cobra.Command {
 		if err := f.take(c, files); err != nil {
 			return err
 		}
-		nets, err := f.chosen(s)
+		nets, err := f.chosen(c.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -47,8 +49,8 @@ func newGraph(s stdio) *cobra.Command {
 }
 
 // chosen are the nets that are asked for.
-func (f graphFlags) chosen(s stdio) ([]draw.Net, error) {
-	nets, err := f.all(s)
+func (f graphFlags) chosen(ctx context.Context, s stdio) ([]draw.Net, error) {
+	nets, err := f.all(ctx, s)
 	if err != nil || len(f.only) == 0 {
 		return nets, err
 	}
@@ -65,7 +67,7 @@ func (f graphFlags) chosen(s stdio) ([]draw.Net, error) {
 }
 
 // all are the nets of the policy, then those of files in other forms.
-func (f graphFlags) all(s stdio) ([]draw.Net, error) {
+func (f graphFlags) all(ctx context.Context, s stdio) ([]draw.Net, error) {
 	var foreign []string
 	own := policyFlags{config: f.config, rules: f.rules}
 	for _, file := range f.nets {
@@ -78,7 +80,7 @@ func (f graphFlags) all(s stdio) ([]draw.Net, error) {
 	var source policy.Source
 	if own.bare() || len(foreign) == 0 {
 		var err error
-		if source, err = own.load(); err != nil {
+		if source, err = own.load(daemon.Fetching(ctx)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -29,7 +28,7 @@ func newInit(s stdio) *cobra.Command {
 	yes := c.Flags().Bool("yes", false, "write without a question")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f.config, _ = c.Flags().GetString("config")
-		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: daemon.Fetching(context.Background())})
+		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: daemon.Fetching(c.Context())})
 		if errors.Is(err, config.ErrNotFound) {
 			err = fmt.Errorf("%w. %s", err, starter.NoConfiguration)
 		}

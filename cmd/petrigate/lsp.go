@@ -6,6 +6,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/lsp"
+	"github.com/petrigate/petrigate/internal/policy/policydiff"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
@@ -21,7 +22,10 @@ func newLSP(s stdio) *cobra.Command {
 	tools := c.Flags().String("tools", "", "a recorded tool list (`file`), as tools/list gives it: its names are completed, and names in rules held against it")
 	c.Flags().Bool("stdio", true, "speak over standard input and output, as some editors ask for; there is no other way")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		o := lsp.Options{Version: versionString(), Running: runningTools, Lint: func(cfg *config.Config) diag.List { return daemon.TLSProblems(cfg, diag.Warning) }}
+		o := lsp.Options{
+			Version: versionString(), Running: runningTools, Base: daemon.Kept, Widened: policydiff.Widened,
+			Lint: func(cfg *config.Config) diag.List { return daemon.TLSProblems(cfg, diag.Warning) },
+		}
 		if *tools != "" {
 			list, err := recordedTools(*tools)
 			if err != nil {

@@ -39,12 +39,12 @@ func (f *policyFlags) take(c *cobra.Command, files []string) error {
 	return nil
 }
 
-// load reads the files.
-func (f *policyFlags) load() (policy.Source, error) {
+// load reads the files, and base policies at addresses by fetch.
+func (f *policyFlags) load(fetch func(address string) ([]byte, error)) (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
 	}
-	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: daemon.Fetching(context.Background())})
+	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: fetch})
 	if err != nil {
 		return policy.Source{}, err
 	}
@@ -52,8 +52,8 @@ func (f *policyFlags) load() (policy.Source, error) {
 }
 
 // open builds the policy and begins a session.
-func (f *policyFlags) open() (*simulate.Simulation, error) {
-	source, err := f.load()
+func (f *policyFlags) open(ctx context.Context) (*simulate.Simulation, error) {
+	source, err := f.load(daemon.Fetching(ctx))
 	if errors.Is(err, config.ErrNotFound) {
 		err = fmt.Errorf("%w; or name a policy by --rules FILE or --net FILE", err)
 	}

@@ -28,7 +28,7 @@ func newReplay(s stdio) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	detailed := c.Flags().Bool("detailed-exitcode", false, "end with exit code 4 where a decision comes out otherwise")
 	c = onLog(c, func(ctx context.Context, log *daemon.AuditLog) error {
-		p, err := f.policy()
+		p, err := f.policy(ctx)
 		if err != nil {
 			return err
 		}
@@ -60,8 +60,8 @@ func newReplay(s stdio) *cobra.Command {
 }
 
 // policy builds the policy that the flags name.
-func (f *policyFlags) policy() (*policy.Result, error) {
-	source, err := f.load()
+func (f *policyFlags) policy(ctx context.Context) (*policy.Result, error) {
+	source, err := f.load(daemon.Fetching(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func newSimulate(s stdio) *cobra.Command {
 				return fmt.Errorf("recording to %s: the file is there already", *record)
 			}
 		}
-		st, err := f.open()
+		st, err := f.open(c.Context())
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +60,7 @@ func throwInDatabase(s stdio, on bool, session string, pid int, file string, ord
 	if pid != 0 {
 		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
 	}
-	c, err := config.Load(config.Options{Path: file, Fetch: daemon.Fetching(context.Background())})
+	c, err := config.Load(config.Options{Path: file, Fetch: daemon.Kept, Partial: true}) // where the database is, and no more
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func newSuggest(s stdio) *cobra.Command {
 }
 
 func (f *suggestFlags) suggest(ctx context.Context, s stdio, names []string, file string) error {
-	cfg, err := config.Load(config.Options{Path: file, WorkDir: true, Fetch: daemon.Fetching(context.Background())})
+	cfg, err := config.Load(config.Options{Path: file, WorkDir: true, Fetch: daemon.Fetching(ctx)})
 	if errors.Is(err, config.ErrNotFound) && len(names) > 0 && !f.apply {
 		cfg, err = nil, nil
 	}

@@ -31,7 +31,7 @@ func (f *deskFlags) add(c *cobra.Command) {
 }
 
 // desk is what the flows need of this machine.
-func (f *deskFlags) desk(s stdio) (*takeover.Desk, error) {
+func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Desk, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, fmt.Errorf("looking for the home directory: %w", err)
@@ -43,6 +43,7 @@ func (f *deskFlags) desk(s stdio) (*takeover.Desk, error) {
 	d := &takeover.Desk{
 		System: clientcfg.System{OS: runtime.GOOS, Home: home, Env: os.LookupEnv},
 		State:  filepath.Join(state, "clients"), Out: s.out, Running: clientcfg.Running, Yes: f.yes, Force: f.force,
+		Fetch: daemon.Fetching(ctx),
 	}
 	if isTerminal(s.in) && isTerminal(s.out) {
 		d.Ask = takeover.AskAt(s.in, s.out)
@@ -74,7 +75,7 @@ func newImport(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&i.Rename, "rename", false, "give a server another name if the configuration has another of its name")
 	asJSON := c.Flags().Bool("json", false, "print JSON, and write nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		d, err := f.desk(s)
+		d, err := f.desk(c.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -128,7 +129,7 @@ func newConnect(s stdio) *cobra.Command {
 	list := c.Flags().Bool("list", false, "show all clients: their files, their servers, whether they are connected and run")
 	asJSON := c.Flags().Bool("json", false, "with --list, print JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		d, err := f.desk(s)
+		d, err := f.desk(c.Context(), s)
 		switch {
 		case err != nil:
 			return err
@@ -166,7 +167,7 @@ func fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, e
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := config.Load(config.Options{Path: path, Fetch: daemon.Fetching(context.Background())}) // a client of one that does not load would have no tools
+	loaded, err := config.Load(config.Options{Path: path, Fetch: daemon.Fetching(c.Context())}) // a client of one that does not load would have no tools
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +216,7 @@ func newDisconnect(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.force, "force", false, "write although the client runs and may overwrite its file")
 	hooks := c.Flags().Bool("hooks", false, "take out the hooks alone, and leave the servers")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		d, err := f.desk(s)
+		d, err := f.desk(c.Context(), s)
 		switch {
 		case err != nil:
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // testFlags are what test is asked to do.
@@ -75,7 +76,7 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	if err != nil {
 		return usage("--run: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	suite := &policytest.Suite{Loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config}, Name: name, Problems: check.ConfigProblems}
+	suite := &policytest.Suite{Loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config, Fetch: daemon.Fetching(ctx)}, Name: name, Problems: check.ConfigProblems}
 	for _, path := range paths {
 		if filepath.Ext(path) == ".rules" {
 			return usage("%q is a file of rules; tests stand beside it, in files *%s", path, policytest.Suffix)

@@ -24,13 +24,13 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 	}
 	list, err := f.listedTools(ctx, s, cfg)
 	known := check.KnownSet(list, cfg)
-	known.Agents = known.Agents || hooked(s)
+	known.Agents = known.Agents || hooked(ctx, s)
 	return known, err
 }
 
 // hooked reports whether an agent of this user has petrigate as its hook.
-func hooked(s stdio) bool {
-	d, err := (&deskFlags{}).desk(s)
+func hooked(ctx context.Context, s stdio) bool {
+	d, err := (&deskFlags{}).desk(ctx, s)
 	return err == nil && slices.ContainsFunc(d.InspectHooks(), func(h takeover.HookInspection) bool { return len(h.There) > 0 })
 }
 

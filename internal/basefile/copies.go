@@ -34,8 +34,8 @@ func (c Copies) Read(ctx context.Context, address string) ([]byte, error) {
 	if err == nil {
 		return data, nil
 	}
-	kept, none := c.kept(address)
-	if errors.Is(none, os.ErrNotExist) {
+	kept, none := c.Kept(address)
+	if errors.Is(none, errNoCopy) {
 		return nil, err
 	}
 	if none != nil {
@@ -49,7 +49,7 @@ func (c Copies) Keep(address string, data []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of copies of base policies: %w", err)
 	}
-	if was, err := c.kept(address); err == nil && string(was) == string(data) {
+	if was, err := c.Kept(address); err == nil && string(was) == string(data) {
 		return nil
 	}
 	return textfile.ReplacePrivate(c.file(address), data)
@@ -60,8 +60,14 @@ func (c Copies) file(address string) string {
 	return filepath.Join(c.Dir, hex.EncodeToString(sum[:16]))
 }
 
-func (c Copies) kept(address string) ([]byte, error) {
+var errNoCopy = errors.New("there is no copy of it, since it was not in force on this machine yet")
+
+// Kept returns the copy of what was at an address.
+func (c Copies) Kept(address string) ([]byte, error) {
 	f, err := os.Open(c.file(address))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errNoCopy
+	}
 	if err != nil {
 		return nil, err
 	}

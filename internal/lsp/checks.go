@@ -150,6 +150,9 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 	if err != nil || ctx.Err() != nil {
 		return problems, nil
 	}
+	if source.Config != nil && c.options.Widened != nil {
+		problems = append(problems, c.options.Widened(ctx, source.Config, result)...)
+	}
 	likely := known
 	if !known.Known {
 		likely = check.LikelyTools(source.Config, result)
@@ -171,6 +174,7 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 func (c *checker) show(p *project, problems diag.List, open map[string]*document) {
 	at := map[string]diag.List{}
 	for _, q := range problems {
+		q = p.here(q)
 		path := p.main
 		if q.File != "" {
 			path = filepath.Clean(q.File)

@@ -77,7 +77,7 @@ func (s *server) definition(d *document, p Position) any {
 	for _, w := range s.rulesOf(d) {
 		for _, st := range w.file.Statements {
 			m, ok := st.(*rules.Map)
-			if !ok || !name.Matches(m.As.Text) {
+			if !ok || address(m.Pos.File) || !name.Matches(m.As.Text) {
 				continue
 			}
 			sources := sources{project: &project{main: d.path}, open: open, texts: map[string]*content{}}

@@ -53,21 +53,48 @@ func (p *project) lists(path string) bool { return slices.Contains(p.files(), pa
 // files are those of the policy, with the configuration.
 func (p *project) files() []string {
 	files := []string{p.main}
+	add := func(file string) {
+		if !address(file) {
+			files = append(files, filepath.Clean(file))
+		}
+	}
 	for _, r := range p.source.Rules {
-		files = append(files, filepath.Clean(r.File))
+		add(r.File)
 	}
 	for _, n := range p.source.Nets {
-		files = append(files, filepath.Clean(n.Position.File))
+		add(n.Position.File)
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
+}
+
+// here moves a problem of a base at an address, which no editor has open, to where the
+// configuration names it.
+func (p *project) here(q diag.Problem) diag.Problem {
+	if !address(q.File) {
+		return q
+	}
+	q.Msg, q.Excerpt = q.Place()+": "+q.Msg, ""
+	at := config.Position{File: p.main}
+	if c := p.source.Config; c != nil {
+		if i := slices.IndexFunc(c.Bases, func(b config.Base) bool { return b.File == q.File }); i >= 0 {
+			at = c.Bases[i].Entry
+		}
+	}
+	q.File, q.Line, q.Column = at.File, at.Line, at.Column
+	return q
+}
+
+// address reports whether a file of a policy is at an address, where no editor opens it.
+func address(file string) bool {
+	return strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://")
 }
 
 // configured reads a configuration. Where variables are not set in the environment of
 // the editor, that is a problem of its own, and the policy is looked at all the same.
 func (s *server) configured(path string, open map[string]*document) *project {
 	p := &project{main: path}
-	o := config.Options{Path: path, Unsaved: func(path string) ([]byte, bool) {
+	o := config.Options{Path: path, Fetch: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
 		if d := open[filepath.Clean(path)]; d != nil && d.refused == "" {
 			return []byte(d.src), true
 		}

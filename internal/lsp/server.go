@@ -15,6 +15,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
@@ -29,6 +30,13 @@ type Options struct {
 
 	// Lint finds what else is doubtful in a configuration; may be nil.
 	Lint func(*config.Config) diag.List
+
+	// Base returns what is known of a base policy at an address, without asking for it; nil:
+	// nothing. One that is not known is left out, with a warning.
+	Base func(address string) ([]byte, error)
+
+	// Widened finds the bases of a configuration that it does not only narrow; nil: nobody does.
+	Widened func(context.Context, *config.Config, *policy.Result) diag.List
 
 	Quiet time.Duration // after the last key and before a check; 0: 200 ms
 }

@@ -104,7 +104,7 @@ func (p *Imported) open(d *Desk) (*splice.Document, error) {
 		p.format = splice.JSON
 	}
 	if p.exists {
-		if _, err := config.Parse(p.Config, p.before, config.Options{Env: d.System.Env}); err != nil && !empty(p.before) {
+		if _, err := config.Parse(p.Config, p.before, config.Options{Env: d.System.Env, Fetch: d.Fetch}); err != nil && !empty(p.before) {
 			return nil, err
 		}
 	}
@@ -223,7 +223,7 @@ func (p *Imported) splice(d *Desk, doc *splice.Document) error {
 		after = append(after, ending...)
 	}
 	p.after = after
-	_, err = config.Parse(p.Config, after, config.Options{Env: d.System.Env})
+	_, err = config.Parse(p.Config, after, config.Options{Env: d.System.Env, Fetch: d.Fetch})
 	return err
 }
 

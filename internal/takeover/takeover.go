@@ -31,6 +31,8 @@ type Desk struct {
 	Ask func(question string) (bool, error)
 	// Running lists the processes of the machine; nil: it is not known.
 	Running func(context.Context) ([]clientcfg.Process, error)
+	// Fetch reads base policies at addresses, see [config.Options].
+	Fetch func(address string) ([]byte, error)
 
 	Yes   bool // write without a question
 	Force bool // write although the client runs

@@ -32,6 +32,8 @@ type Loader struct {
 	Cover  bool   // watch what the tests exercise
 	Config string // a configuration that all files are held against; empty: each has its own policy
 
+	Fetch func(address string) ([]byte, error) // see [config.Options]
+
 	loaded map[string]*Policy
 	order  []string
 }
@@ -47,7 +49,7 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	if p := l.loaded[key]; p != nil {
 		return p, nil
 	}
-	p, err := s.load()
+	p, err := s.load(l.Fetch)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +122,8 @@ func (s *Source) key() string {
 	return key
 }
 
-func (s *Source) load() (*Policy, error) {
-	source, err := s.read()
+func (s *Source) load(fetch func(string) ([]byte, error)) (*Policy, error) {
+	source, err := s.read(fetch)
 	if err != nil {
 		return nil, s.located(err)
 	}
@@ -129,13 +131,13 @@ func (s *Source) load() (*Policy, error) {
 	return &Policy{Result: result, Source: source}, err
 }
 
-func (s *Source) read() (policy.Source, error) {
+func (s *Source) read(fetch func(string) ([]byte, error)) (policy.Source, error) {
 	if s.Config == "" {
 		source, err := policy.FromFiles(s.Rules, s.Nets)
 		source.Default = s.Default
 		return source, err
 	}
-	cfg, err := config.Load(config.Options{Path: s.Config, Env: s.lookup})
+	cfg, err := config.Load(config.Options{Path: s.Config, Env: s.lookup, Fetch: fetch})
 	if err != nil {
 		return policy.Source{}, err
 	}

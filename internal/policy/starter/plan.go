@@ -42,7 +42,8 @@ type Plan struct {
 	// without a version. It stays as it is.
 	Client bool
 
-	texts []string // of the rules that are there
+	texts []string                             // of the rules that are there
+	fetch func(address string) ([]byte, error) // see [config.Options]
 }
 
 var (
@@ -67,7 +68,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, effort
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
 	}
-	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools)}
+	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), fetch: c.Fetched}
 	plan.There, plan.Enforced = there(c, plan.File), c.Has("mode") && c.Mode != "shadow"
 	if err := plan.prepare(c); err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func (plan *Plan) loaded() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.Parse(plan.Config, plan.After, config.Options{Unsaved: func(path string) ([]byte, bool) {
+	return config.Parse(plan.Config, plan.After, config.Options{Fetch: plan.fetch, Unsaved: func(path string) ([]byte, bool) {
 		if abs, err := filepath.Abs(path); err == nil && abs == rules {
 			return []byte(plan.Rules), true
 		}

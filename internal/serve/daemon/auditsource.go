@@ -32,7 +32,7 @@ func OpenAuditLog(ctx context.Context, name, configFile string) (*AuditLog, erro
 	if name != "" {
 		return openNamed(ctx, name)
 	}
-	c, err := config.Load(config.Options{Path: configFile, WorkDir: true, Fetch: Fetching(ctx)})
+	c, err := config.Load(config.Options{Path: configFile, WorkDir: true, Fetch: Kept, Partial: true})
 	if errors.Is(err, config.ErrNotFound) {
 		err = fmt.Errorf("%w; or name the log", err)
 	}

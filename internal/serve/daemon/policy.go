@@ -113,6 +113,15 @@ func Fetching(ctx context.Context) func(address string) ([]byte, error) {
 	}
 }
 
+// Kept returns what a base policy at an address was when it was in force last, and asks nobody.
+func Kept(address string) ([]byte, error) {
+	copies, err := baseCopies()
+	if err != nil {
+		return nil, err
+	}
+	return copies.Kept(address)
+}
+
 // tellBases puts into the log what the policy stands on.
 func tellBases(log *slog.Logger, c *config.Config) {
 	for _, b := range c.Bases {
