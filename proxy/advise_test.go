@@ -83,7 +83,7 @@ func TestAdvertiseEnabled(t *testing.T) {
 		c.must("push", `{}`)
 		c.changes("the last push")
 		c.shows("backup", "delete", "push", "danger")
-		if err := s.proxy.ResetSession(s.proxy.Sessions()[0].ID, "ann"); err != nil {
+		if err := s.proxy.ResetSession(s.proxy.Sessions()[0].ID, proxy.Actor{Name: "ann"}); err != nil {
 			t.Fatal(err)
 		}
 		c.changes("the reset")

@@ -3,12 +3,10 @@ package proxy
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/pin"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -249,7 +247,7 @@ func (p *Proxy) Answer(id string, a Answer) error {
 			return fmt.Errorf("approval %s is not what was shown any more, so it was not answered; look at it again", id)
 		}
 	}
-	if err := checkPIN(p, id, a); err != nil {
+	if err := checkAnswerPIN(p, id, a); err != nil {
 		return err
 	}
 	if a.Grant != nil {
@@ -258,9 +256,9 @@ func (p *Proxy) Answer(id string, a Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkPIN returns why an approval does not count for want of the PIN. A wrong one goes on
+// checkAnswerPIN returns why an approval does not count for want of the PIN. A wrong one goes on
 // record. A webhook is another system, whose signature is what it has.
-func checkPIN(p *Proxy, id string, a Answer) error {
+func checkAnswerPIN(p *Proxy, id string, a Answer) error {
 	if !a.Approve || a.Channel == approval.Webhook {
 		return nil
 	}
@@ -268,12 +266,10 @@ func checkPIN(p *Proxy, id string, a Answer) error {
 	if !ok || r.Answer.State != approval.Pending { // it does not count anyway, and tells nothing of the PIN
 		return nil
 	}
-	err := p.pin.Check(a.PIN)
-	if err == nil || errors.Is(err, pin.ErrMissing) {
-		return err
-	}
-	said := approval.Rejection{Kind: approval.WrongPIN, Approve: true, Channel: a.Channel, Actor: a.Actor, At: p.life.Now()}
-	return errors.Join(err, p.admission.NoteAnswer(p.life.Ctx, said, r))
+	return checkPIN(p, a.PIN, func() error {
+		said := approval.Rejection{Kind: approval.WrongPIN, Approve: true, Channel: a.Channel, Actor: a.Actor, At: p.life.Now()}
+		return p.admission.NoteAnswer(p.life.Ctx, said, r)
+	})
 }
 
 // Resolve is [Proxy.ResolveAs] for a person who is known by the name of the actor.

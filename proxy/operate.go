@@ -32,7 +32,8 @@ type Status struct {
 	Reloaded      *time.Time `json:"reloaded,omitempty"`      // when the configuration was read again last; what starts the proxy says it
 	ReloadProblem string     `json:"reloadProblem,omitempty"` // why what was read then is not in force; empty: it is
 
-	Shadow     bool             `json:"shadow"` // no net enforces: nothing is refused
+	Shadow     bool             `json:"shadow"`        // no net enforces: nothing is refused
+	PIN        bool             `json:"pin,omitempty"` // orders that could let a call pass need the PIN of approvals
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
 	Sessions   int              `json:"sessions"`
@@ -86,7 +87,7 @@ func (p *Proxy) Status() Status {
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.admission.Generation().Fingerprint,
 		Clients: clients, Sessions: sessions, Tools: len(view.Order), LeftOut: append([]string{}, view.Problems...),
 		Warnings: append([]string{}, view.Warnings...), Shadow: inShadow(p.admission.Generation()), Goroutines: runtime.NumGoroutine(),
-		Upstreams: []UpstreamStatus{}, Stopped: []StopInfo{},
+		Upstreams: []UpstreamStatus{}, Stopped: []StopInfo{}, PIN: p.pin != nil,
 	}
 	for _, u := range p.pool.Servers {
 		state := u.State()
@@ -196,19 +197,22 @@ func clientName(c *session.Client) string {
 }
 
 // ResetSession puts every net of a session back to its start.
-func (p *Proxy) ResetSession(id, actor string) error {
-	return p.mend(id, func(k admission.Key) error { return p.admission.Reset(p.life.Ctx, k, actor) })
+func (p *Proxy) ResetSession(id string, a Actor) error {
+	return p.mend(id, a, "reset the session", func(k admission.Key) error { return p.admission.Reset(p.life.Ctx, k, a.Name) })
 }
 
 // SettleCall says how a call of unknown outcome ended.
-func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string) error {
-	return p.mend(id, func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, actor) })
+func (p *Proxy) SettleCall(id string, number uint64, success bool, a Actor) error {
+	return p.mend(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// mend changes the state of a session by f.
-func (p *Proxy) mend(id string, f func(admission.Key) error) error {
+// mend changes the state of a session by f, as the actor has ordered.
+func (p *Proxy) mend(id string, a Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
+		return err
+	}
+	if err := permit(p, a, s.ID, order); err != nil {
 		return err
 	}
 	if err := f(s.Key()); err != nil {
@@ -241,12 +245,16 @@ func (p *Proxy) Nets() []PolicyNet {
 // SwitchNet activates or deactivates a net in all sessions, those that begin
 // later too. The state of a net that is off is kept: switched on again, it goes
 // on from where it was. What cannot be put on record is not done. Where approvals need a PIN no
-// net is switched off: without the one that asks, nobody would be asked.
-func (p *Proxy) SwitchNet(name string, on bool, actor string) error {
+// net is switched off: without the one that asks, nobody would be asked. One is switched on with
+// the PIN alone, since the calls that it knows pass then under default: deny.
+func (p *Proxy) SwitchNet(name string, on bool, a Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals need a PIN here (approval.pin), so no net is switched off while the proxy runs; take its rule out of the configuration")
 	}
-	if err := p.admission.SwitchNet(p.life.Ctx, name, on, actor); err != nil {
+	if err := permit(p, a, "", "switch a net on"); err != nil {
+		return err
+	}
+	if err := p.admission.SwitchNet(p.life.Ctx, name, on, a.Name); err != nil {
 		return err
 	}
 	p.advertiser.TouchAll()

@@ -160,25 +160,25 @@ func TestReset(t *testing.T) {
 		c.refuses("push", `{}`, "blocked")
 		session := s.proxy.Sessions()[0]
 		s.records.setFail(true)
-		if err := s.proxy.ResetSession(session.ID, "ada"); err == nil {
+		if err := s.proxy.ResetSession(session.ID, proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("a reset that is not on record")
 		}
 		s.records.setFail(false)
 		c.refuses("push", `{}`, "blocked")
-		if err := s.proxy.ResetSession(session.ID, "ada"); err != nil {
+		if err := s.proxy.ResetSession(session.ID, proxy.Actor{Name: "ada"}); err != nil {
 			t.Fatal(err)
 		}
 		c.must("push", `{}`)
 		if n := len(s.records.matching(func(r record) bool { return r.Event == "reset" && r.Actor == "ada" })); n != 1 {
 			t.Errorf("%d records of the reset", n)
 		}
-		if err := s.proxy.ResetSession("nonsense", "ada"); err == nil {
+		if err := s.proxy.ResetSession("nonsense", proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("no session was reset")
 		}
 		if _, err := s.proxy.Session("nonsense"); err == nil {
 			t.Error("no session was shown")
 		}
-		if err := s.proxy.SettleCall("nonsense", 1, true, "ada"); err == nil {
+		if err := s.proxy.SettleCall("nonsense", 1, true, proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("no call was settled")
 		}
 	})

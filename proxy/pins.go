@@ -94,7 +94,7 @@ func (p *Pins) describe(t *pool.Tool) ToolChange {
 
 // Accept accepts what the server says of a tool now, which must be what the person has
 // read: hash is that of the [ToolChange].
-func (p *Pins) Accept(canonical, hash, actor string) error {
+func (p *Pins) Accept(canonical, hash string, a Actor) error {
 	changed := p.changed()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })
 	if at < 0 {
@@ -105,10 +105,13 @@ func (p *Pins) Accept(canonical, hash, actor string) error {
 		return fmt.Errorf("what the server says of %s is not what was shown any more, so it was not accepted; look at it again", canonical)
 	}
 	of := p.proxy
-	if err := of.admission.Note(of.life.Ctx, "accept", "", actor, canonical+" by the definition "+hash); err != nil {
+	if err := permit(of, a, "", "accept the tool "+canonical); err != nil {
 		return err
 	}
-	if err := p.guard.Book.Accept(now, actor); err != nil {
+	if err := of.admission.Note(of.life.Ctx, "accept", "", a.Name, canonical+" by the definition "+hash); err != nil {
+		return err
+	}
+	if err := p.guard.Book.Accept(now, a.Name); err != nil {
 		return err
 	}
 	if of.pool.Catalogue.Relist() {

@@ -68,13 +68,13 @@ func TestQuarantined(t *testing.T) {
 		if !change.Quarantined || change.By != "first sight" || !strings.Contains(string(change.Differences[0].Is), "id_rsa") {
 			t.Errorf("%+v", change)
 		}
-		if err := pins.Accept("up.deploy", strings.Repeat("0", 64), "ada"); err == nil || !strings.Contains(err.Error(), "not what was shown") {
+		if err := pins.Accept("up.deploy", strings.Repeat("0", 64), proxy.Actor{Name: "ada"}); err == nil || !strings.Contains(err.Error(), "not what was shown") {
 			t.Errorf("accepted what was not shown: %v", err)
 		}
-		if err := pins.Accept("up.nope", change.Hash, "ada"); err == nil {
+		if err := pins.Accept("up.nope", change.Hash, proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("accepted a tool that has not changed")
 		}
-		if err := pins.Accept("up.deploy", change.Hash, "ada"); err != nil {
+		if err := pins.Accept("up.deploy", change.Hash, proxy.Actor{Name: "ada"}); err != nil {
 			t.Fatal(err)
 		}
 		s.eventually("the tool is listed", func() bool { return slices.Contains(c.listed(), "deploy") })
@@ -97,7 +97,7 @@ func TestWarnedOfDefinition(t *testing.T) {
 	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "up.deploy: the server says something else") }) {
 		t.Errorf("%q", warnings)
 	}
-	if err := pins.Accept("up.deploy", pins.Changes()[0].Hash, "ada"); err != nil {
+	if err := pins.Accept("up.deploy", pins.Changes()[0].Hash, proxy.Actor{Name: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(pins.Changes()); n != 0 {
@@ -111,7 +111,7 @@ func TestNoPins(t *testing.T) {
 	if n := len(pins.Changes()); n != 0 {
 		t.Errorf("%d changes", n)
 	}
-	if err := pins.Accept("up.deploy", "", "ada"); err == nil {
+	if err := pins.Accept("up.deploy", "", proxy.Actor{Name: "ada"}); err == nil {
 		t.Error("something was accepted")
 	}
 }

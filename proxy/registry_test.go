@@ -3,6 +3,8 @@ package proxy_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/proxy"
 )
 
 // TestBudgetOfAPrincipal: what a principal may do does not start anew with
@@ -41,7 +43,7 @@ func TestSwitchedNets(t *testing.T) {
 				t.Errorf("the budget came back: %s", r.raw)
 			}
 			for _, bad := range []string{name, "no-such-net"} {
-				if err := s.proxy.SwitchNet(bad, true, "ann"); err == nil {
+				if err := s.proxy.SwitchNet(bad, true, proxy.Actor{Name: "ann"}); err == nil {
 					t.Errorf("%s could be activated", bad)
 				}
 			}
@@ -49,7 +51,7 @@ func TestSwitchedNets(t *testing.T) {
 				t.Errorf("%+v", nets)
 			}
 			s.records.setFail(true)
-			if err := s.proxy.SwitchNet(name, false, "ann"); err == nil || !s.proxy.Nets()[0].Active {
+			if err := s.proxy.SwitchNet(name, false, proxy.Actor{Name: "ann"}); err == nil || !s.proxy.Nets()[0].Active {
 				t.Errorf("a net was switched off without a record: %v", err)
 			}
 		})
@@ -58,7 +60,7 @@ func TestSwitchedNets(t *testing.T) {
 
 func (s *site) switchNet(name string, on bool) {
 	s.t.Helper()
-	if err := s.proxy.SwitchNet(name, on, "ann"); err != nil {
+	if err := s.proxy.SwitchNet(name, on, proxy.Actor{Name: "ann"}); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -210,7 +210,7 @@ func TestInputAtAnother(t *testing.T) {
 		if r := b.heard(`{"n":4}`, state); !strings.HasPrefix(r.text(), "Stopped") {
 			t.Errorf("while stopped: %s", r.raw)
 		}
-		if _, err := f.sites[0].proxy.StartAgain("", "ada"); err != nil {
+		if _, err := f.sites[0].proxy.StartAgain("", proxy.Actor{Name: "ada"}); err != nil {
 			t.Fatal(err)
 		}
 		b.eventually("it goes on", func() bool { return at(b.heard(`{"n":4}`, state).result, "heard") == nameGiven })

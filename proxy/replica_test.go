@@ -89,7 +89,7 @@ func TestReplicas(t *testing.T) {
 	if err != nil || at < 0 || list[at].Principal != "token:ann" || list[at].Used.IsZero() {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if err := a.proxy.ResetSession(list[at].ID, "ann"); err != nil {
+	if err := a.proxy.ResetSession(list[at].ID, proxy.Actor{Name: "ann"}); err != nil {
 		t.Error(err)
 	}
 	if got := push(b, "token of ann", session); got != "passes" {
@@ -103,7 +103,7 @@ func TestReplicas(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	if done, err := b.proxy.StartAgain("", "ann"); err != nil || len(done.Left) != 0 {
+	if done, err := b.proxy.StartAgain("", proxy.Actor{Name: "ann"}); err != nil || len(done.Left) != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
 	c.eventually("the calls pass again", func() bool { return !strings.HasPrefix(push(c, "token of ann", session), "Stopped") })

@@ -30,7 +30,7 @@ type Stopping struct {
 const maxStopReason = 1 << 10
 
 // Stop refuses all calls that are not under way, or those of a session. What is under way
-// ends. Lists are still answered.
+// ends. Lists are still answered. It needs no PIN: like a denial, it lets nothing pass.
 func (p *Proxy) Stop(session, actor, reason string) (Stopping, error) {
 	if len(reason) > maxStopReason {
 		return Stopping{}, fmt.Errorf("the reason has %d bytes, and at most %d are kept", len(reason), maxStopReason)
@@ -39,8 +39,11 @@ func (p *Proxy) Stop(session, actor, reason string) (Stopping, error) {
 }
 
 // StartAgain ends a stop: that of a session, or that of all calls.
-func (p *Proxy) StartAgain(session, actor string) (Stopping, error) {
-	return p.setStopped(false, admission.Stop{Session: session, Actor: actor})
+func (p *Proxy) StartAgain(session string, a Actor) (Stopping, error) {
+	if err := permit(p, a, "", "let stopped calls pass again"); err != nil {
+		return Stopping{}, err
+	}
+	return p.setStopped(false, admission.Stop{Session: session, Actor: a.Name})
 }
 
 func (p *Proxy) setStopped(on bool, s admission.Stop) (Stopping, error) {

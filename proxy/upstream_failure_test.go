@@ -112,10 +112,10 @@ func TestConnectionDies(t *testing.T) {
 		s.eventually("it is reached again", func() bool { return !c.do("safe", `{}`).isError() })
 		c.refuses("push", `{}`, "blocked")
 		session := s.proxy.Sessions()[0]
-		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, false, "ada"); err != nil {
+		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, false, proxy.Actor{Name: "ada"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, true, "ada"); err == nil {
+		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, true, proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("a call was settled twice")
 		}
 		s.settled("ready")
@@ -345,7 +345,7 @@ func TestAuditFails(t *testing.T) {
 		s.inFlight()
 		s.records.setFail(false)
 		session := s.proxy.Sessions()[0]
-		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, true, "ada"); err != nil {
+		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, true, proxy.Actor{Name: "ada"}); err != nil {
 			t.Fatal(err)
 		}
 		s.settled("done")

@@ -23,7 +23,7 @@ func approvalsApprove(s stdio) *cobra.Command {
 	wanted.add(c)
 	reason := reasonFlag(c)
 	yes := c.Flags().Bool("yes", false, "approve without being asked once more")
-	pinIn := c.Flags().Bool("pin-stdin", false, "read the PIN, where the approval needs one, from standard input")
+	pinIn := pinFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		id := strings.Join(args, "")
 		if (id != "" || len(args) == 0) && !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/pin"
+	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
@@ -16,8 +17,9 @@ func approvalsPIN(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "pin", Short: "Make the hash of a PIN that approvals need from then on", Args: cobra.NoArgs,
 		Long: "pin asks for a PIN, twice, and prints the line of the configuration by which a proxy knows it: its hash, below\n" +
-			"approval. An approval in the console or at the command line needs the PIN then. Elsewhere than at a terminal, pin\n" +
-			"reads it from standard input.",
+			"approval. An approval in the console or at the command line needs the PIN then, and so does whatever else\n" +
+			"could let a call pass: sessions reset and settle, tools accept, nets activate, start. Elsewhere than at a\n" +
+			"terminal, pin reads it from standard input.",
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		asked := isTerminal(s.in) && isTerminal(s.err)
@@ -47,11 +49,30 @@ func approvalsPIN(s stdio) *cobra.Command {
 	return c
 }
 
+// pinFlag adds the flag by which a program gives the PIN.
+func pinFlag(c *cobra.Command) *bool {
+	return c.Flags().Bool("pin-stdin", false, "read the PIN, where one is needed (approval.pin), from standard input")
+}
+
+// neededPIN returns the PIN that a person types, once, where one of the proxies needs it.
+func neededPIN(ctx context.Context, s stdio, fromInput bool, clients ...*control.Client) (string, error) {
+	for _, client := range clients {
+		status, err := client.Status()
+		if err != nil {
+			continue // whoever gives it the order is told
+		}
+		if status.PIN {
+			return readPIN(ctx, s, "PIN: ", fromInput)
+		}
+	}
+	return "", nil
+}
+
 // readPIN asks for a PIN at the terminal, or reads the first line of standard input.
 func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (string, error) {
 	if !fromInput {
 		if !isTerminal(s.in) {
-			return "", usage("this approval needs the PIN of the proxy, and standard input is no terminal; --pin-stdin reads it from there")
+			return "", usage("this needs the PIN of the proxy, and standard input is no terminal; --pin-stdin reads it from there")
 		}
 		return terminal.Secret(ctx, s.in, s.out, prompt)
 	}

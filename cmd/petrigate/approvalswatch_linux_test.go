@@ -384,6 +384,14 @@ func TestPINAtTerminal(t *testing.T) {
 	if code, out := a.end(); code != 0 || strings.Contains(out, "horse") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
+
+	r := startPTY(t, env, 100, "sessions", "reset", o.proxy.Sessions()[0].ID)
+	r.expect("PIN: ")
+	r.keys(secret + "\n")
+	r.expect("is as it began")
+	if code, out := r.end(); code != 0 || strings.Contains(out, "horse") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
 }
 
 // TestAcceptTool: at a terminal accept shows the change, and takes nothing but a yes.
@@ -427,7 +435,9 @@ type keeper struct {
 
 func (k keeper) ToolChanges() []proxy.ToolChange { return k.pins.Changes() }
 
-func (k keeper) AcceptTool(tool, hash, actor string) error { return k.pins.Accept(tool, hash, actor) }
+func (k keeper) AcceptTool(tool, hash string, a proxy.Actor) error {
+	return k.pins.Accept(tool, hash, a)
+}
 
 // TestMakePIN: a PIN is asked for twice.
 func TestMakePIN(t *testing.T) {

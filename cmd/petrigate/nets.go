@@ -64,8 +64,11 @@ func netsSwitch(s stdio, on bool) *cobra.Command {
 		c.Long = "deactivate takes a net out of decisions, in all sessions of the running proxy that has it. Its state is\n" +
 			"kept. What was proved of the policy does not hold without it."
 	}
-	pid := proxyFlag(c)
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	pid, pinIn := proxyFlag(c), new(bool)
+	if on {
+		pinIn = pinFlag(c)
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
 		having, err := proxiesWith(args[0])
 		if err != nil {
 			return err
@@ -74,7 +77,13 @@ func netsSwitch(s stdio, on bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := client.SwitchNet(control.Switch{Net: args[0], Active: on, Actor: actor()}); err != nil {
+		order := control.Switch{Net: args[0], Active: on, Actor: actor()}
+		if on {
+			if order.PIN, err = neededPIN(c.Context(), s, *pinIn, client); err != nil {
+				return err
+			}
+		}
+		if err := client.SwitchNet(order); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(s.out, "%s %s\n", args[0], done)

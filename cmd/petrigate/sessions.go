@@ -168,7 +168,8 @@ func by(o proxy.SessionInfo) string {
 
 func sessionsReset(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "reset ID", Short: "Reset the nets of a session", Args: cobra.ExactArgs(1)}
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	pinIn := pinFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
 		o, err := findSession(args[0])
 		if err != nil {
 			return err
@@ -177,7 +178,11 @@ func sessionsReset(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := o.client.ResetSession(o.it.ID, control.Reset{Actor: actor()}); err != nil {
+		typed, err := neededPIN(c.Context(), s, *pinIn, o.client)
+		if err != nil {
+			return err
+		}
+		if err := o.client.ResetSession(o.it.ID, control.Reset{Actor: actor(), PIN: typed}); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(s.out, "session %s is as it began%s\n", o.it.ID, keptBy(nets))
@@ -206,7 +211,8 @@ func sessionsSettle(s stdio) *cobra.Command {
 	}
 	success := c.Flags().Bool("success", false, "it took effect")
 	failed := c.Flags().Bool("failure", false, "it did not")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	pinIn := pinFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
 		number, err := strconv.ParseUint(strings.TrimPrefix(args[1], "#"), 10, 64)
 		if err != nil || *success == *failed {
 			return usage("settle requires SESSION, CALL and either --success or --failure")
@@ -215,7 +221,11 @@ func sessionsSettle(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := o.client.SettleCall(o.it.ID, control.Settle{Call: number, Success: *success, Actor: actor()}); err != nil {
+		typed, err := neededPIN(c.Context(), s, *pinIn, o.client)
+		if err != nil {
+			return err
+		}
+		if err := o.client.SettleCall(o.it.ID, control.Settle{Call: number, Success: *success, Actor: actor(), PIN: typed}); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(s.out, "call #%d of session %s is settled\n", number, o.it.ID)

@@ -18,7 +18,7 @@ func newStop(s stdio) *cobra.Command {
 	c.Long = "stop has the running proxies refuse every call, or those of one session, until petrigate start. Calls\n" +
 		"that are under way end. Lists are still answered. Where the states are in a database, it holds for all\n" +
 		"proxies that use it, also for those that start later; without one, until the process ends. --config opens\n" +
-		"the database itself, which works also while no proxy runs, or none answers."
+		"the database itself, which works also while no proxy runs, or none answers. It needs no PIN."
 	session := c.Flags().String("session", "", "of this `session` alone")
 	reason := c.Flags().String("reason", "", "the `text` that callers are told, and that goes on record")
 	pid, file := proxyFlag(c), databaseFlag(c)
@@ -38,13 +38,28 @@ func newStart(s stdio) *cobra.Command {
 	c.Long = "start ends a petrigate stop: that of all calls, or with --session that of a session. Nothing is given\n" +
 		"back: budgets and nets are as they were."
 	session := c.Flags().String("session", "", "end the stop of this `session`")
-	pid, file := proxyFlag(c), databaseFlag(c)
-	c.RunE = func(*cobra.Command, []string) error {
+	pid, file, pinIn := proxyFlag(c), databaseFlag(c), pinFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		typed := ""
 		if *file != "" {
-			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy) (proxy.Stopping, error) { return p.StartAgain(*session, actor()) })
+			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy) (done proxy.Stopping, err error) {
+				if p.Status().PIN {
+					typed, err = readPIN(c.Context(), s, "PIN: ", *pinIn)
+				}
+				if err != nil {
+					return done, err
+				}
+				return p.StartAgain(*session, proxy.Actor{Name: actor(), PIN: typed})
+			})
 		}
-		return throwSwitch(s, false, *session, *pid, func(client *control.Client, session string) (proxy.Stopping, error) {
-			return client.StartAgain(control.Stop{Session: session, Actor: actor()})
+		return throwSwitch(s, false, *session, *pid, func(client *control.Client, session string) (done proxy.Stopping, err error) {
+			if typed == "" { // it is typed once for all proxies
+				typed, err = neededPIN(c.Context(), s, *pinIn, client)
+			}
+			if err != nil {
+				return done, err
+			}
+			return client.StartAgain(control.Stop{Session: session, Actor: actor(), PIN: typed})
 		})
 	}
 	return c

@@ -40,6 +40,7 @@ func toolsAccept(s stdio) *cobra.Command {
 			"accepts what the servers say now, at all running proxies. A name may have a * for anything.",
 	}
 	yes := c.Flags().Bool("yes", false, "accept without being asked once more")
+	pinIn := pinFlag(c)
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
 			return usage("accept asks once more at a terminal, and this is none; use petrigate tools diff to see the changes, and --yes to accept them")
@@ -64,8 +65,16 @@ func toolsAccept(s stdio) *cobra.Command {
 				return errors.New("nothing is accepted")
 			}
 		}
+		var having []*control.Client
 		for _, o := range found {
-			if err := o.client.AcceptTool(control.Accept{Canonical: o.it.Canonical, Hash: o.it.Hash, Actor: actor()}); err != nil {
+			having = append(having, o.client)
+		}
+		typed, err := neededPIN(c.Context(), s, *pinIn, having...)
+		if err != nil {
+			return err
+		}
+		for _, o := range found {
+			if err := o.client.AcceptTool(control.Accept{Canonical: o.it.Canonical, Hash: o.it.Hash, Actor: actor(), PIN: typed}); err != nil {
 				return err
 			}
 		}

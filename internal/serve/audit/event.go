@@ -64,7 +64,7 @@ type NetName struct {
 // all of them.
 type Operator struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // reset, settle success, settle failure, stop, start, grant, revoke, accept
+	Event   string    `json:"event"` // reset, settle success, settle failure, stop, start, grant, revoke, accept, wrong pin
 	Session string    `json:"session"`
 	Call    uint64    `json:"call,omitempty"`
 	Actor   string    `json:"actor"`
@@ -72,7 +72,7 @@ type Operator struct {
 }
 
 // An Answer records what a person said to an approval where it does not count: they were too
-// late, or approve their own call. An answer that counts is on record with the decision that
+// late, approve their own call, or have typed a wrong PIN. An answer that counts is on record with the decision that
 // it leads to.
 type Answer struct {
 	Time     time.Time `json:"time"`
@@ -82,7 +82,7 @@ type Answer struct {
 	Tool     string    `json:"tool"`
 	Approval string    `json:"approval"`
 	Said     string    `json:"said"` // approve, deny
-	Kind     string    `json:"kind"` // why it does not count: late, own
+	Kind     string    `json:"kind"` // why it does not count: late, own, pin
 	Channel  string    `json:"channel"`
 	Actor    string    `json:"actor"`
 	Reason   string    `json:"reason,omitempty"` // what the person said to it

@@ -34,10 +34,10 @@ func (d *desk) Stop(session, actor, reason string) (proxy.Stopping, error) {
 	return proxy.Stopping{Shared: session == ""}, nil
 }
 
-func (d *desk) StartAgain(session, actor string) (proxy.Stopping, error) {
+func (d *desk) StartAgain(session string, a proxy.Actor) (proxy.Stopping, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.answers = append(d.answers, fmt.Sprintf("start %q by %s", session, actor))
+	d.answers = append(d.answers, fmt.Sprintf("start %q by %s", session, a.Name+a.PIN))
 	return proxy.Stopping{Already: session == "s9"}, nil
 }
 

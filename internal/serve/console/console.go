@@ -28,22 +28,22 @@ type Proxy interface {
 	Sessions() []proxy.SessionInfo
 	Tools(session string) ([]proxy.ToolInfo, error)
 	Stop(session, actor, reason string) (proxy.Stopping, error)
-	StartAgain(session, actor string) (proxy.Stopping, error)
+	StartAgain(session string, a proxy.Actor) (proxy.Stopping, error)
 	Nets() []proxy.PolicyNet
 	ListSessions() ([]proxy.SessionInfo, error)
 	Session(id string) (proxy.SessionInfo, error)
 	State(session string) (*gate.State, error)
 	Shadow(session string) (proxy.ShadowInfo, error)
 	ChannelsOf(session string) ([]string, error)
-	ResetSession(id, actor string) error
-	SettleCall(id string, number uint64, success bool, actor string) error
+	ResetSession(id string, a proxy.Actor) error
+	SettleCall(id string, number uint64, success bool, a proxy.Actor) error
 }
 
 // Pins are the definitions of tools that were accepted. They are safe for concurrent use; a
 // [proxy.Pins] is some.
 type Pins interface {
 	Changes() []proxy.ToolChange
-	Accept(canonical, hash, actor string) error
+	Accept(canonical, hash string, a proxy.Actor) error
 }
 
 // Options configure a Console.

@@ -593,3 +593,37 @@ func TestPINField(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestPINOfOrders: where approvals need the PIN, so do the other forms that could let a call pass,
+// and each carries it. The form that stops asks for none.
+func TestPINOfOrders(t *testing.T) {
+	b, _ := visitNets(t, nil, backupNet("backup-first"))
+	b.desk.status.Stopped = []proxy.StopInfo{{Actor: "ann"}}
+	typed := "correct horse"
+	stop := url.Values{"session": {""}}
+	asking := func() (n int) {
+		for _, path := range []string{"/tools", "/sessions?id=s1", "/sessions?id=s1&reset=ask"} {
+			_, page := b.get(path)
+			n += strings.Count(page, `name="pin"`)
+		}
+		_, page := b.post("/start", stop)
+		return n + strings.Count(page, `name="pin"`)
+	}
+	if n := asking(); n != 0 {
+		t.Errorf("%d fields where there is no PIN", n)
+	}
+	b.desk.status.PIN = true
+	if n := asking(); n != 5 { // one to accept, one for the call on either page, one to reset, one to start
+		t.Errorf("%d fields", n)
+	}
+	if _, page := b.post("/stop", stop); strings.Contains(page, `name="pin"`) {
+		t.Error("it is asked for to stop")
+	}
+	b.post("/sessions/reset", url.Values{"id": {"s1"}, "confirmed": {"yes"}, "pin": {typed}})
+	b.post("/sessions/settle", url.Values{"id": {"s1"}, "call": {"7"}, "outcome": {"success"}, "pin": {typed}})
+	b.post("/tools/accept", url.Values{"tool": {"fs.read"}, "hash": {"h1"}, "pin": {typed}})
+	b.post("/start", url.Values{"session": {""}, "confirmed": {"yes"}, "pin": {typed}})
+	if got := b.desk.site.told() + b.desk.told(); strings.Count(got, "ann"+typed) != 4 {
+		t.Error(got)
+	}
+}

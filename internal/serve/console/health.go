@@ -80,7 +80,7 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 		c.show(w, r, "stop", "Confirm", stopBody{Session: session})
 		return
 	}
-	done, err := c.options.Proxy.StartAgain(session, visitorOf(r).Name)
+	done, err := c.options.Proxy.StartAgain(session, actorOf(r))
 	c.doors.note(r, became(false, session, done, err), err)
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }

@@ -76,13 +76,15 @@ func (s *site) Shadow(id string) (proxy.ShadowInfo, error) {
 
 func (s *site) ChannelsOf(string) ([]string, error) { return []string{"web", "cli"}, nil }
 
-func (s *site) ResetSession(id, actor string) error { return s.tell("reset " + id + " by " + actor) }
+func (s *site) ResetSession(id string, a proxy.Actor) error {
+	return s.tell("reset " + id + " by " + a.Name + a.PIN)
+}
 
-func (s *site) SettleCall(id string, call uint64, success bool, actor string) error {
+func (s *site) SettleCall(id string, call uint64, success bool, a proxy.Actor) error {
 	if call == 99 {
 		return errors.New("no open call")
 	}
-	return s.tell(fmt.Sprint("settle ", id, " ", call, " ", success, " by ", actor))
+	return s.tell(fmt.Sprint("settle ", id, " ", call, " ", success, " by ", a.Name+a.PIN))
 }
 
 func (s *site) tell(line string) error {
@@ -347,9 +349,9 @@ func (s *site) Changes() []proxy.ToolChange {
 	}}
 }
 
-func (s *site) Accept(tool, hash, actor string) error {
+func (s *site) Accept(tool, hash string, a proxy.Actor) error {
 	if hash != "h1" {
 		return errors.New("not what was shown")
 	}
-	return s.tell("accept " + tool + " " + hash + " by " + actor)
+	return s.tell("accept " + tool + " " + hash + " by " + a.Name + a.PIN)
 }

@@ -71,6 +71,7 @@ type page struct {
 	Shadow  bool
 	Stopped []proxy.StopInfo
 	Grants  bool // people may let calls like one pass for a while
+	PIN     bool // orders that could let a call pass need the PIN
 	Version string
 	Config  string
 	Body    any
@@ -87,12 +88,17 @@ func visitorOf(r *http.Request) visitor {
 	return v
 }
 
+// actorOf is who sends a form with an order, and the PIN in it.
+func actorOf(r *http.Request) proxy.Actor {
+	return proxy.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
+}
+
 // show writes a page of the view: the template with its name.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title string, body any) {
 	s := c.options.Proxy.Status()
 	p := page{
 		Title: title, View: view, Visitor: visitorOf(r), Now: c.options.Now(), Notes: c.doors.notes(r),
-		Grants:  c.options.Grants,
+		Grants: c.options.Grants, PIN: s.PIN,
 		Waiting: s.Waiting, Shadow: s.Shadow, Stopped: s.Stopped, Version: s.Version, Config: s.Config, Body: body,
 	}
 	c.write(w, http.StatusOK, view, p)

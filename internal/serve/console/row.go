@@ -144,7 +144,7 @@ func (r *row) owns(e *trail.Entry) bool {
 func happened(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: e.Event, Time: e.Time, Session: e.Session, Principal: e.Principal, Call: e.Call, Actor: e.Actor, Reason: short(e.Reason)}
 	switch e.Event {
-	case "session opened", "session closed", "reset", "settle success", "settle failure", "stop", "resumed", "accept":
+	case "session opened", "session closed", "reset", "settle success", "settle failure", "stop", "resumed", "accept", "wrong pin":
 	case "start":
 		if e.Process != "" {
 			r.Event, r.About = "process started", e.Process

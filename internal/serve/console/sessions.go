@@ -135,7 +135,7 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	line := "Every net of the session " + text.Escape(id) + " is at its start again."
-	err := c.options.Proxy.ResetSession(id, visitorOf(r).Name)
+	err := c.options.Proxy.ResetSession(id, actorOf(r))
 	if err != nil {
 		line = fmt.Sprintf("The session %s is not reset: %v.", text.Escape(id), err)
 	}
@@ -152,7 +152,7 @@ func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	line := fmt.Sprintf("Call %d is settled: %s.", call, outcome)
-	err = c.options.Proxy.SettleCall(id, call, outcome == "success", visitorOf(r).Name)
+	err = c.options.Proxy.SettleCall(id, call, outcome == "success", actorOf(r))
 	if err != nil {
 		line = fmt.Sprintf("Call %d is not settled: %v.", call, err)
 	}

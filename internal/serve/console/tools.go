@@ -71,7 +71,7 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	}
 	tool := r.PostForm.Get("tool")
 	line := text.Escape(tool) + " is accepted as its server describes it now."
-	err := c.options.Pins.Accept(tool, r.PostForm.Get("hash"), visitorOf(r).Name)
+	err := c.options.Pins.Accept(tool, r.PostForm.Get("hash"), actorOf(r))
 	if err != nil {
 		line = fmt.Sprintf("%s is not accepted: %v.", text.Escape(tool), err)
 	}

@@ -77,8 +77,8 @@ func (b *booth) ToolChanges() []proxy.ToolChange {
 	return []proxy.ToolChange{{Canonical: "fs.read", Hash: "h1"}}
 }
 
-func (b *booth) AcceptTool(tool, hash, actor string) error {
-	return b.tell("accept %q %q %q", tool, hash, actor)
+func (b *booth) AcceptTool(tool, hash string, a proxy.Actor) error {
+	return b.tell("accept %q %q %q %q", tool, hash, a.Name, a.PIN)
 }
 
 func (b *booth) Approvals() []proxy.ApprovalInfo {
@@ -122,24 +122,26 @@ func (b *booth) Shadow(session string) (proxy.ShadowInfo, error) {
 	return proxy.ShadowInfo{Refused: 3}, b.tell("shadow of %q", session)
 }
 
-func (b *booth) ResetSession(id, actor string) error { return b.tell("reset %q %q", id, actor) }
+func (b *booth) ResetSession(id string, a proxy.Actor) error {
+	return b.tell("reset %q %q %q", id, a.Name, a.PIN)
+}
 
-func (b *booth) SettleCall(session string, call uint64, success bool, actor string) error {
-	return b.tell("settle %q %d %t %q", session, call, success, actor)
+func (b *booth) SettleCall(session string, call uint64, success bool, a proxy.Actor) error {
+	return b.tell("settle %q %d %t %q %q", session, call, success, a.Name, a.PIN)
 }
 
 func (b *booth) Stop(session, actor, reason string) (proxy.Stopping, error) {
 	return proxy.Stopping{Shared: true}, b.tell("stop %q %q %q", session, actor, reason)
 }
 
-func (b *booth) StartAgain(session, actor string) (proxy.Stopping, error) {
-	return proxy.Stopping{Already: true}, b.tell("start %q %q", session, actor)
+func (b *booth) StartAgain(session string, a proxy.Actor) (proxy.Stopping, error) {
+	return proxy.Stopping{Already: true}, b.tell("start %q %q %q", session, a.Name, a.PIN)
 }
 
 func (b *booth) Nets() []proxy.PolicyNet { return []proxy.PolicyNet{{Name: "n/1", Active: true}} }
 
-func (b *booth) SwitchNet(name string, on bool, actor string) error {
-	return b.tell("switch %q %t %q", name, on, actor)
+func (b *booth) SwitchNet(name string, on bool, a proxy.Actor) error {
+	return b.tell("switch %q %t %q %q", name, on, a.Name, a.PIN)
 }
 
 // socketDir is a place for sockets, short enough for the path of a socket.
@@ -196,28 +198,28 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	if done, err := c.Stop(Stop{Session: "s/1", Actor: "ann", Reason: "why"}); err != nil || !done.Shared {
 		t.Errorf("stop: %+v, %v", done, err)
 	}
-	if done, err := c.StartAgain(Stop{Actor: "ann"}); err != nil || !done.Already {
+	if done, err := c.StartAgain(Stop{Actor: "ann", PIN: "p5"}); err != nil || !done.Already {
 		t.Errorf("start: %+v, %v", done, err)
 	}
 	for _, err := range []error{
 		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann", Shown: "5f3c"}),
 		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
 		c.Resolve("ap_2", Answer{Approve: true, Grant: &proxy.Grant{For: time.Minute, Like: []string{"path", "$.a"}}}),
-		c.AcceptTool(Accept{Canonical: "fs.read", Hash: "h1", Actor: "ann"}),
+		c.AcceptTool(Accept{Canonical: "fs.read", Hash: "h1", Actor: "ann", PIN: "p1"}),
 		c.Revoke("gr/1", Revoke{Actor: "ann"}),
-		c.ResetSession("s/1", Reset{Actor: "ann"}),
-		c.SettleCall("s/1", Settle{Call: 1<<64 - 1, Success: true, Actor: "ann"}),
-		c.SwitchNet(Switch{Net: "n/1?", Active: true, Actor: "ann"}),
+		c.ResetSession("s/1", Reset{Actor: "ann", PIN: "p2"}),
+		c.SettleCall("s/1", Settle{Call: 1<<64 - 1, Success: true, Actor: "ann", PIN: "p3"}),
+		c.SwitchNet(Switch{Net: "n/1?", Active: true, Actor: "ann", PIN: "p4"}),
 	} {
 		if err != nil {
 			t.Error(err)
 		}
 	}
 	want := []string{
-		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `stop "s/1" "ann" "why"`, `start "" "ann"`, `resolve "ap_1" via cli true "ann" "" "5f3c"`, `resolve "ap/2?x=%" via cli false "bob" "no \"thanks\"" ""`,
-		`grant "ap_2" 1m0s ["path" "$.a"]`, `accept "fs.read" "h1" "ann"`, `revoke "gr/1" "ann"`,
-		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
-		`switch "n/1?" true "ann"`,
+		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `stop "s/1" "ann" "why"`, `start "" "ann" "p5"`, `resolve "ap_1" via cli true "ann" "" "5f3c"`, `resolve "ap/2?x=%" via cli false "bob" "no \"thanks\"" ""`,
+		`grant "ap_2" 1m0s ["path" "$.a"]`, `accept "fs.read" "h1" "ann" "p1"`, `revoke "gr/1" "ann"`,
+		`reset "s/1" "ann" "p2"`, `settle "s/1" 18446744073709551615 true "ann" "p3"`,
+		`switch "n/1?" true "ann" "p4"`,
 	}
 	if diff := cmp.Diff(want, b.told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

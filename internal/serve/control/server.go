@@ -26,19 +26,19 @@ type Operator interface {
 	Grants() []proxy.GrantInfo
 	Revoke(id, actor string) error
 	AllSessions() ([]proxy.SessionInfo, error)
-	ResetSession(id, actor string) error
+	ResetSession(id string, a proxy.Actor) error
 	Shadow(session string) (proxy.ShadowInfo, error)
-	SettleCall(session string, call uint64, success bool, actor string) error
+	SettleCall(session string, call uint64, success bool, a proxy.Actor) error
 	Stop(session, actor, reason string) (proxy.Stopping, error)
-	StartAgain(session, actor string) (proxy.Stopping, error)
+	StartAgain(session string, a proxy.Actor) (proxy.Stopping, error)
 	Nets() []proxy.PolicyNet
-	SwitchNet(name string, on bool, actor string) error
+	SwitchNet(name string, on bool, a proxy.Actor) error
 }
 
 // A ToolKeeper is an [Operator] that holds tools to the definitions that were accepted.
 type ToolKeeper interface {
 	ToolChanges() []proxy.ToolChange
-	AcceptTool(canonical, hash, actor string) error
+	AcceptTool(canonical, hash string, a proxy.Actor) error
 }
 
 // A Server answers on a socket of its own until it is closed.
@@ -133,10 +133,16 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 	})
 	get("/grants", func(*http.Request) (any, error) { return o.Grants(), nil })
 	post(mux, "/grants/{id}/revoke", func(_ *http.Request, id string, a Revoke) error { return o.Revoke(id, a.Actor) })
-	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error { return o.ResetSession(id, a.Actor) })
-	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error { return o.SettleCall(id, a.Call, a.Success, a.Actor) })
+	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error {
+		return o.ResetSession(id, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+	})
+	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error {
+		return o.SettleCall(id, a.Call, a.Success, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+	})
 	answer(mux, "/stop", func(_ *http.Request, _ string, a Stop) (any, error) { return o.Stop(a.Session, a.Actor, a.Reason) })
-	answer(mux, "/start", func(_ *http.Request, _ string, a Stop) (any, error) { return o.StartAgain(a.Session, a.Actor) })
+	answer(mux, "/start", func(_ *http.Request, _ string, a Stop) (any, error) {
+		return o.StartAgain(a.Session, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+	})
 	if r, can := o.(Reloader); can {
 		answer(mux, "/reload", func(q *http.Request, _ string, a Reload) (any, error) { return r.Reload(q.Context(), a), nil })
 	}
@@ -145,7 +151,9 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 			o.AwaitTools(r.Context())
 			return k.ToolChanges(), nil
 		})
-		post(mux, "/tools/accept", func(_ *http.Request, _ string, a Accept) error { return k.AcceptTool(a.Canonical, a.Hash, a.Actor) })
+		post(mux, "/tools/accept", func(_ *http.Request, _ string, a Accept) error {
+			return k.AcceptTool(a.Canonical, a.Hash, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+		})
 	}
 	if g, can := o.(HookGate); can {
 		mux.HandleFunc("POST /hook", serveHook(g))
@@ -153,7 +161,9 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 	if c, can := o.(ConsoleOpener); can {
 		answer(mux, "/console", func(q *http.Request, _ string, a Open) (any, error) { return open(c, peerOf(q.Context()), a) })
 	}
-	post(mux, "/nets", func(_ *http.Request, _ string, a Switch) error { return o.SwitchNet(a.Net, a.Active, a.Actor) })
+	post(mux, "/nets", func(_ *http.Request, _ string, a Switch) error {
+		return o.SwitchNet(a.Net, a.Active, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+	})
 	return mux
 }
 
@@ -184,6 +194,7 @@ type Switch struct {
 	Net    string `json:"net"`
 	Active bool   `json:"active"`
 	Actor  string `json:"actor"`
+	PIN    string `json:"pin,omitempty"` // to activate
 }
 
 // Accept is the body of an order to accept what a server says of a tool now.
@@ -191,6 +202,7 @@ type Accept struct {
 	Canonical string `json:"canonical"`
 	Hash      string `json:"hash"` // of the change that was shown
 	Actor     string `json:"actor"`
+	PIN       string `json:"pin,omitempty"`
 }
 
 // Stop is the body of an order to stop calls, or to let them pass again.
@@ -198,6 +210,7 @@ type Stop struct {
 	Session string `json:"session,omitempty"` // empty: all
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
+	PIN     string `json:"pin,omitempty"` // to let them pass again
 }
 
 // Answer is the body of an answer to an approval.
@@ -219,6 +232,7 @@ type Revoke struct {
 // Reset is the body of a reset of a session.
 type Reset struct {
 	Actor string `json:"actor"`
+	PIN   string `json:"pin,omitempty"`
 }
 
 // Settle is the body of a settlement of a call.
@@ -226,6 +240,7 @@ type Settle struct {
 	Call    uint64 `json:"call"`
 	Success bool   `json:"success"`
 	Actor   string `json:"actor"`
+	PIN     string `json:"pin,omitempty"`
 }
 
 // failure is the body of an error.

@@ -11,7 +11,7 @@ import (
 )
 
 // WithDatabase runs f on the database of a configuration, whether or not proxies that use
-// it run or answer: the proxy that f gets serves nobody and has no policy.
+// it run or answer: the proxy that f gets serves nobody, has no policy, and wants the PIN of the configuration.
 func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	db, err := stateOf(c, slog.New(slog.DiscardHandler))
 	switch {
@@ -25,7 +25,7 @@ func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	if err := db.Try(ctx); err != nil {
 		return err
 	}
-	p, err := proxy.New(proxy.Options{Database: db.Late})
+	p, err := proxy.New(proxy.Options{Database: db.Late, Approval: proxy.Approval{PIN: c.Approval.PIN}})
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}

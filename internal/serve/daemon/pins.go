@@ -19,8 +19,8 @@ func (d *Daemon) ToolChanges() []proxy.ToolChange { return d.pins.Changes() }
 
 // AcceptTool accepts what the server says of a tool now, which must be what the person has
 // read: hash is that of the [proxy.ToolChange].
-func (d *Daemon) AcceptTool(canonical, hash, actor string) error {
-	return d.pins.Accept(canonical, hash, actor)
+func (d *Daemon) AcceptTool(canonical, hash string, a proxy.Actor) error {
+	return d.pins.Accept(canonical, hash, a)
 }
 
 // openPins reads the accepted definitions of tools; nil: servers may change them.

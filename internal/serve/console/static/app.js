@@ -192,14 +192,15 @@
     if (left <= 0) t.closest("article")?.querySelectorAll("form button").forEach((b) => { b.disabled = true; });
   }), 1000);
 
-  // Where a PIN is typed, no button is the form's own: Enter there approves, and in the reason denies.
+  // Enter in a PIN approves, or presses the only button there is: of several, none is meant. Enter in the reason denies.
   document.addEventListener("keydown", (e) => {
     const form = e.target.form;
     if (e.key !== "Enter" || form?.querySelector("input[name=pin]") == null) return;
     if (e.target.name !== "pin" && e.target.name !== "reason") return;
     e.preventDefault();
-    const press = e.target.name === "reason" ? "button.deny" : "button.approve, button:not([hidden]):not(.deny)";
-    form.querySelector(press)?.click();
+    const buttons = form.querySelectorAll("button:not([hidden])");
+    if (e.target.name === "reason") form.querySelector("button.deny")?.click();
+    else (form.querySelector("button.approve") ?? (buttons.length === 1 ? buttons[0] : null))?.click();
   });
 
   // Keys.
