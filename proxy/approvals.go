@@ -106,6 +106,9 @@ const (
 	Consumed  = ApprovalState(approval.Consumed)
 )
 
+// Word is the state as people read it. Programs read the state itself.
+func (s ApprovalState) Word() string { return approval.State(s).Word() }
+
 // maxListed is how many bytes of arguments a list of approvals gives: it stays
 // small whatever is asked about.
 const maxListed = 1 << 10

@@ -42,7 +42,7 @@ func (e *RejectedError) Error() string {
 	if e.Rejection.Kind == OwnCall {
 		return fmt.Sprintf("approval %s is of a call by %s, who cannot approve it as well: somebody else has to, or deny it (approval.self: true permits it)", r.ID, text.Escape(e.Record.Call.Principal))
 	}
-	return fmt.Sprintf("approval %s is %s already", r.ID, e.Record.Answer.State)
+	return fmt.Sprintf("approval %s is %s already", r.ID, e.Record.Answer.State.Word())
 }
 
 // rejection returns what is to be kept of an answer that does not count; nil: nothing is. It

@@ -85,6 +85,15 @@ const (
 	Consumed  State = "consumed"
 )
 
+// Word is the state as people read it: a consumed approval has been used, for the one call that
+// it was for.
+func (s State) Word() string {
+	if s == Consumed {
+		return "used"
+	}
+	return string(s)
+}
+
 // Channels by which people answer.
 const (
 	Elicit  = "elicit"  // the client asks

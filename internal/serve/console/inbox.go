@@ -65,7 +65,7 @@ func (c *Console) sorted(query string) (pending, ended []proxy.ApprovalInfo) {
 // matches reports whether what is shown of an approval in the history has all words of the
 // query.
 func matches(a proxy.ApprovalInfo, query string) bool {
-	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
+	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
 	for _, r := range a.Rejections {
 		shown += " " + strings.ToLower(r.String())
 	}

@@ -69,7 +69,7 @@ func stateOf(a proxy.ApprovalInfo) string {
 	if a.Needs > 1 && a.State == proxy.Pending {
 		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)
 	}
-	return string(a.State)
+	return a.State.Word()
 }
 
 // leastCall is how much of a call a line shows, however narrow the terminal is.

@@ -175,7 +175,11 @@ func Left(until time.Time) string { return text.Duration(max(0, time.Until(until
 
 // Shown is an approval as a person is asked about it, and how it stands.
 func Shown(a proxy.ApprovalInfo) string {
-	shown := fmt.Sprintf("%s\nState: %s%s", a.Question, a.State, answered(a))
+	state := a.State.Word()
+	if a.State == proxy.Consumed {
+		state = "approved and used"
+	}
+	shown := fmt.Sprintf("%s\nState: %s%s", a.Question, state, answered(a))
 	for _, r := range a.Rejections {
 		shown += fmt.Sprintf("\nNot counted, at %s: %s", r.At.Local().Format("15:04:05"), r)
 		if r.Reason != "" {

@@ -61,7 +61,7 @@ func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	case err != nil || !h.signer.isAbout(t.nonce, a):
 		h.say(w, http.StatusNotFound, view{Title: "Not found", Question: errNone.Error()})
 	case a.State != proxy.Pending:
-		h.say(w, http.StatusGone, view{Title: "Approval " + a.ID + " is " + string(a.State) + " already", Question: a.Question})
+		h.say(w, http.StatusGone, view{Title: "Approval " + a.ID + " is " + a.State.Word() + " already", Question: a.Question})
 	case t.approve:
 		h.say(w, http.StatusOK, view{"Approve this call?", a.Question, "Approve"})
 	default:
