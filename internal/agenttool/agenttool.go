@@ -9,11 +9,19 @@ import (
 // tools are those of each agent, as far as they are known.
 var tools = map[string][]string{
 	"claude-code": {
-		"Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit",
-		"NotebookRead", "Read", "Skill", "SlashCommand", "Task", "TaskCreate", "TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
+		"Agent", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete", "Edit", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillShell",
+		"LS", "ListAgents", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PushNotification", "Read", "RemoteTrigger", "ReportFindings", "ScheduleWakeup", "Skill",
+		"SlashCommand", "Task", "TaskCreate", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
 	},
-	"codex":      {"Bash", "apply_patch", "exec_command", "shell", "update_plan", "view_image", "web_search", "write_stdin"},
-	"gemini-cli": {"glob", "google_web_search", "list_directory", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory", "search_file_content", "web_fetch", "write_file", "write_todos"},
+	"codex": {
+		"Bash", "apply_patch", "create_goal", "exec_command", "get_goal", "request_user_input", "shell", "update_goal", "update_plan", "view_image", "web_search",
+		"write_stdin",
+	},
+	"gemini-cli": {
+		"activate_skill", "enter_plan_mode", "exit_plan_mode", "glob", "google_web_search", "grep_search", "invoke_agent", "list_background_processes", "list_directory",
+		"read_background_output", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory", "search_file_content", "update_topic", "web_fetch",
+		"write_file", "write_todos",
+	},
 	"cursor":     {"Delete", "Edit", "Glob", "Grep", "LS", "Read", "Shell", "Task", "WebFetch", "WebSearch", "Write"},
 	"vscode": {
 		"createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",

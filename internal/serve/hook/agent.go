@@ -132,12 +132,44 @@ func readCodex(e *Event, body []byte) {
 func readGemini(e *Event, body []byte) {
 	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
 		e.Server, _ = rawjson.String(server)
+		e.member = text(memberOf(body, "mcp_context"), "tool_name")
 	}
 	wrong, ok := rawjson.MemberAt(body, "tool_response", "error")
-	if ok && e.kind == after && string(wrong) != "null" {
+	switch {
+	case e.kind != after:
+	case ok && string(wrong) != "null":
 		e.kind = failed
+	case e.isShell():
+		said, _ := rawjson.MemberAt(body, "tool_response", "llmContent")
+		report, _ := rawjson.String(said)
+		e.doubtful = !endedWell(report)
 	}
 }
+
+// endedWell reports whether what Gemini CLI tells its model of a script ends as that of one which has
+// ended with code 0. The output of the script comes before, so that a script cannot take back what is
+// said of it; one whose output ends like a failure is in doubt.
+func endedWell(report string) bool {
+	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
+	lines := strings.Split(report, "\n")
+	last := len(lines) - 1
+	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // it was cancelled, goes on, or another model has written this
+		return false
+	}
+	for _, line := range slices.Backward(lines[:last]) {
+		what, value, _ := strings.Cut(line, ": ")
+		switch well, known := endings[what]; {
+		case !known: // it is of the output
+			return true
+		case value != well:
+			return false
+		}
+	}
+	return true
+}
+
+// endings are the lines after the output of a script, with what they say where all is well.
+var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}
 
 // readCursor reads the events that are about one kind of tool.
 func readCursor(e *Event, body []byte) {

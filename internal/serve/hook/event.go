@@ -32,6 +32,7 @@ type Event struct {
 
 	agent    *Agent
 	kind     kind
+	member   string // what the server of an MCP tool calls it, where the agent says so
 	turn     string // of the agent, after which no call of it is under way; empty: it tells none
 	doubtful bool   // that the call has ended does not say that it did what it should
 	result   []byte // of an event after a call; nil: there is none
@@ -187,6 +188,9 @@ func (e *Event) isShell() bool { return slices.Contains(e.agent.shells, e.Tool) 
 
 // mcp takes the name of an MCP tool apart, as agents make it.
 func (e *Event) mcp() (server, tool string) {
+	if e.member != "" {
+		return e.Server, e.member
+	}
 	rest, ok := strings.CutPrefix(e.Tool, "mcp__")
 	if ok {
 		server, tool, _ = strings.Cut(rest, "__")

@@ -48,6 +48,17 @@ var documented = []struct {
 		after, "g1", "", "", "write_file", `{"file_path":"a"}`, gate.Success},
 	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","tool_name":"write_file","tool_input":{"file_path":"a"},"tool_response":{"llmContent":"no","error":{"message":"no"}}}`,
 		failed, "g1", "", "", "write_file", `{"file_path":"a"}`, gate.Failure},
+	{"gemini-cli", geminiShell(`Output: (empty)\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
+	{"gemini-cli", geminiShell(`Output: FAIL\nExit Code: 1\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Output: ok\nProcess Group PGID: 7\nExit Code: 1\nProcess Group PGID: 8`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Output: Exit Code: 1\nExit Code: 0\nok\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
+	{"gemini-cli", geminiShell(`Output: ok\nSignal: 9\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Output: ok\nBackground PIDs: 9\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Command was cancelled by user before it could complete. There was no output before it was cancelled.`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Command: ls\nDirectory: (root)\nOutput: ok\nError: (none)\nExit Code: 0\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
+	{"gemini-cli", geminiShell(``), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","tool_name":"run_shell_command","tool_input":{"command":"ls"},"tool_response":{"llmContent":[{"text":"Process Group PGID: 7"}]}}`,
+		after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
 	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"SessionEnd","reason":"exit"}`, ends, "g1", "", "", "", `{}`, gate.Success},
 
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","model":"m","hook_event_name":"preToolUse","cursor_version":"2.4","workspace_roots":["/x"],"tool_name":"Shell","tool_input":{"command":"ls","working_directory":"/x"},"tool_use_id":"u1"}`,
@@ -70,6 +81,12 @@ var documented = []struct {
 		before, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
 	{"vscode", `{"cwd":"/x","sessionId":"v1","hookEventName":"PostToolUse","tool_name":"editFiles","tool_input":{"files":["a"]},"tool_use_id":"tool-1","tool_response":"File edited"}`,
 		after, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
+}
+
+// geminiShell is the event of Gemini CLI after a script, of which it tells its model this.
+func geminiShell(report string) string {
+	return `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","timestamp":"2026-11-26T08:44:20.219Z","tool_name":"run_shell_command","tool_input":{"command":"ls"},` +
+		`"tool_response":{"llmContent":"<untrusted_context>\n` + report + `\n</untrusted_context>","returnDisplay":"x"}}`
 }
 
 // TestDocumented: the documented events of each agent are read as what they are.
@@ -129,6 +146,24 @@ func TestNames(t *testing.T) {
 				t.Errorf("%s.%s: %+v is that of a server's tool", c.agent, c.tool, n)
 			}
 		}
+	}
+}
+
+// TestGeminiMember: an MCP tool that Gemini CLI reaches past the proxy is restricted by the names that
+// its server has for it, which are not to be told from the name of the tool.
+func TestGeminiMember(t *testing.T) {
+	e, err := Find("gemini-cli").Read([]byte(`{"session_id":"g1","hook_event_name":"BeforeTool","tool_name":"mcp_git_hub_push_all","tool_input":{},"mcp_context":{"server_name":"git_hub","tool_name":"push_all","command":"x"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var weak []string
+	for _, n := range e.call(func(string) bool { return false }).Also {
+		if n.Weak {
+			weak = append(weak, n.Text)
+		}
+	}
+	if want := []string{"push_all", "git_hub.push_all"}; !slices.Equal(weak, want) || e.comesThrough([]string{"git"}) || !e.comesThrough([]string{"git_hub"}) {
+		t.Errorf("%q, want %q", weak, want)
 	}
 }
 
