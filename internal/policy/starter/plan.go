@@ -82,11 +82,11 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, effort
 		if err != nil {
 			return nil, err
 		}
-		left := p.leave(wrong)
-		if len(left) == 0 {
+		left, again := p.leave(wrong)
+		plan.Left = append(plan.Left, left...)
+		if !again {
 			break
 		}
-		plan.Left = append(plan.Left, left...)
 	}
 	return plan, plan.passes()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -27,6 +28,7 @@ const (
 type tool struct {
 	toolkind.Guess
 	name   string // as rules write it
+	asked  string // as approvals write it
 	bare   string
 	server string
 }
@@ -41,11 +43,18 @@ type server struct {
 // statements is a group of a proposal: lines of rules below a comment.
 type statements struct {
 	comment string
-	lines   []string
+	lines   []line
+}
+
+// line is a statement.
+type line struct {
+	text string
+	// alone is the same for each of its names; nil: it has one.
+	alone []line
 }
 
 func (s *statements) add(format string, args ...any) {
-	s.lines = append(s.lines, fmt.Sprintf(format, args...))
+	s.lines = append(s.lines, line{text: fmt.Sprintf(format, args...)})
 }
 
 // proposal is being made.
@@ -85,7 +94,7 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 		}
 		for _, t := range of[name] {
 			g := toolkind.Of(toolkind.Listed{Name: t.Bare, Schema: t.InputSchema, Annotations: t.Annotations}, known)
-			s.tools = append(s.tools, tool{g, rules.Written(t.Exposed), t.Bare, name})
+			s.tools = append(s.tools, tool{g, rules.Written(t.Exposed), visible(t.Exposed), t.Bare, name})
 		}
 		slices.SortFunc(s.tools, func(a, b tool) int { return cmp.Compare(a.name, b.name) })
 		all = append(all, s)
@@ -97,6 +106,22 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
 	for i := range p.servers {
 		names = append(names, p.servers[i].of(kinds...)...)
+	}
+	return names
+}
+
+// asked are the names of the tools of a kind, as approvals write them.
+func (p *proposal) asked(kind toolkind.Kind) (names []string) {
+	for _, s := range p.servers {
+		for _, t := range s.tools {
+			switch {
+			case t.Kind != kind:
+			case p.deny: // what is not named is refused
+				names = append(names, t.name)
+			default:
+				names = append(names, t.asked)
+			}
+		}
 	}
 	return names
 }
@@ -121,11 +146,11 @@ func (p *proposal) propose() {
 	p.pays()
 	p.secrets()
 	if p.deny {
-		p.group("Prompts, and what servers show as resources, pass. What no rule names is refused (default: deny).", "allow prompt:*, resource:*")
+		p.group("Prompts, and what servers show as resources, pass. What no rule names is refused (default: deny).", line{text: "allow prompt:*, resource:*"})
 	}
 }
 
-func (p *proposal) group(comment string, lines ...string) {
+func (p *proposal) group(comment string, lines ...line) {
 	p.rules = append(p.rules, statements{comment, lines})
 }
 
@@ -187,7 +212,7 @@ func (p *proposal) asks() {
 	}
 	var all []string
 	for _, r := range reasons {
-		names := p.of(r.kind)
+		names := p.asked(r.kind)
 		if len(names) > 0 {
 			p.group(r.comment, each("require human-approval before %s", names)...)
 		}
@@ -203,7 +228,7 @@ func (p *proposal) sends() {
 		return
 	}
 	p.budget("Others get what these send: a budget for each session.", names, sends)
-	var lines []string
+	var lines []line
 	for _, after := range groups(outside) {
 		lines = append(lines, each("require human-approval before %s after "+after, names)...)
 		p.claim("prove never %s after "+after+" without human-approval", names)
@@ -219,9 +244,9 @@ func (p *proposal) pays() {
 			case t.Kind != toolkind.Pay:
 			case len(t.Fields.Amounts) > 0:
 				p.group("The sum for each user and day. Set it to what you can lose.",
-					fmt.Sprintf("limit %s to %d of %s per user per day", t.name, payment, t.Fields.Amounts[0]))
+					line{text: fmt.Sprintf("limit %s to %d of %s per user per day", t.name, payment, t.Fields.Amounts[0])})
 			default:
-				p.group("Few payments in a session: no argument says how much it is.", fmt.Sprintf("limit %s to %d per session", t.name, pays))
+				p.group("Few payments in a session: no argument says how much it is.", line{text: fmt.Sprintf("limit %s to %d per session", t.name, pays)})
 			}
 		}
 	}
@@ -246,21 +271,52 @@ func (p *proposal) secrets() {
 		return
 	}
 	slices.Sort(fields)
+	class := p.free("secret-path")
 	group := statements{comment: "Files that hold keys and passwords, whatever tool it is: a person is asked."}
 	for _, f := range fields {
-		group.add("map *.%s %s as secret-path", f, secretPath)
+		group.add("map *.%s %s as %s", f, secretPath, class)
 	}
-	group.add("require human-approval before secret-path")
+	group.add("require human-approval before %s", class)
 	p.rules = append(p.rules, group)
-	p.claims.add("prove never secret-path without human-approval")
+	p.claims.add("prove never %s without human-approval", class)
+}
+
+// visible is a name as an approval has it. One with invisible characters, which check complains about,
+// becomes a glob: it may match others too, but no server passes by such a name.
+func visible(name string) string {
+	if !strings.ContainsFunc(name, hidden) {
+		return rules.Written(name)
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '?'
+	}, name)
+}
+
+func hidden(r rune) bool { return text.Hidden(r) || unicode.IsControl(r) }
+
+// free is a name that no tool has: a tool of the name of a class would be one with it.
+func (p *proposal) free(name string) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(p.servers, func(s server) bool {
+			return slices.ContainsFunc(s.tools, func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })
+		})
+	}
+	next := name
+	for n := 2; taken(next); n++ {
+		next = fmt.Sprintf("%s-%d", name, n)
+	}
+	return next
 }
 
 // groups are names as lists of a rule has them: all that are plain words together, and each other
-// one alone, so that a line which check complains about takes no other tool along.
+// one alone.
 func groups(names []string) (all []string) {
 	var plain, odd []string
 	for _, n := range names {
-		if strings.HasPrefix(n, `"`) {
+		if strings.ContainsAny(n, `"?`) {
 			odd = append(odd, n)
 		} else {
 			plain = append(plain, n)
@@ -273,10 +329,16 @@ func groups(names []string) (all []string) {
 }
 
 // each is a line for each group of names, which stand at the %s of its form.
-func each(form string, names []string) (lines []string) {
+func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {
-		lines = append(lines, before+group+after)
+		l := line{text: before + group + after}
+		if words := strings.Split(group, ", "); len(words) > 1 && !strings.HasPrefix(group, `"`) {
+			for _, name := range words {
+				l.alone = append(l.alone, line{text: before + name + after})
+			}
+		}
+		lines = append(lines, l)
 	}
 	return lines
 }

@@ -16,11 +16,11 @@ func (p *proposal) text() string {
 	b.WriteString("# With mode: shadow it refuses nothing, and records what it would refuse or ask.\n")
 	for _, g := range p.rules {
 		if len(g.lines) > 0 {
-			fmt.Fprintf(&b, "\n# %s\n%s\n", g.comment, strings.Join(g.lines, "\n"))
+			fmt.Fprintf(&b, "\n# %s\n%s\n", g.comment, joined(g.lines))
 		}
 	}
 	if len(p.claims.lines) > 0 {
-		fmt.Fprintf(&b, "\n# What must hold of all of it, whatever an agent does: petrigate check proves it.\n%s\n", strings.Join(p.claims.lines, "\n"))
+		fmt.Fprintf(&b, "\n# What must hold of all of it, whatever an agent does: petrigate check proves it.\n%s\n", joined(p.claims.lines))
 	}
 	return b.String()
 }
@@ -38,21 +38,35 @@ func (p *proposal) about() string {
 	return text.And(all)
 }
 
-// leave takes the lines with these numbers out, counted as in text, and returns them.
-func (p *proposal) leave(numbers map[int]bool) (left []string) {
+func joined(lines []line) string {
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// leave takes the lines with these numbers out, counted as in text, and returns them. One with several
+// names becomes a line for each first, so that none takes another along; again is set then too.
+func (p *proposal) leave(numbers map[int]bool) (left []string, again bool) {
 	number := 3
 	take := func(s *statements) {
 		if len(s.lines) == 0 {
 			return
 		}
 		number += 2
-		var kept []string
-		for _, line := range s.lines {
-			if number++; numbers[number] {
-				left = append(left, line)
-			} else {
-				kept = append(kept, line)
+		var kept []line
+		for _, l := range s.lines {
+			number++
+			switch {
+			case !numbers[number]:
+				kept = append(kept, l)
+			case l.alone != nil:
+				kept = append(kept, l.alone...)
+			default:
+				left = append(left, l.text)
 			}
+			again = again || numbers[number]
 		}
 		s.lines = kept
 	}
@@ -60,5 +74,5 @@ func (p *proposal) leave(numbers map[int]bool) (left []string) {
 		take(&p.rules[i])
 	}
 	take(&p.claims)
-	return left
+	return left, again
 }
