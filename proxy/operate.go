@@ -95,6 +95,8 @@ func (p *Proxy) Status() Status {
 		one.Sessions = len(u.Connections()) - 1
 		if state.Err != nil {
 			one.Error, one.Said = state.Err.Error(), u.Said()
+		} else if err := u.Listing.Trouble(); err != nil {
+			one.Error = err.Error()
 		}
 		s.Upstreams = append(s.Upstreams, one)
 	}

@@ -39,10 +39,12 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 
 // upstream says how a server has answered.
 func upstream(u proxy.UpstreamStatus, began time.Time) Finding {
-	switch u.State {
-	case "up":
+	switch {
+	case u.State == "up" && u.Error != "":
+		return failed("correct the server, or set disabled: true for "+u.Name, "%s does not list its tools: %s", u.Name, strings.TrimPrefix(u.Error, "listing tools: "))
+	case u.State == "up":
 		return ok("%s answers, within %s", u.Name, u.Since.Sub(began).Round(10*time.Millisecond))
-	case "starting":
+	case u.State == "starting":
 		return failed("wait longer by startup: 120s, or run its command by hand", "%s has not answered in time%s", u.Name, daemon.LastWords(u, "    "))
 	}
 	return failed(fmt.Sprintf("run its command by hand, or set disabled: true for %s", u.Name), "%s does not answer: %s%s", u.Name, u.Error, daemon.LastWords(u, "    "))

@@ -57,11 +57,13 @@ func (d *Daemon) silent() []string {
 func unanswered(upstreams []proxy.UpstreamStatus, c *config.Config) []error {
 	var all []error
 	for _, u := range upstreams {
-		if u.State == "up" {
-			continue
-		}
 		why := "does not answer: " + u.Error
-		if u.State == "starting" {
+		switch {
+		case u.State == "up" && u.Error == "":
+			continue
+		case u.State == "up":
+			why = "does not list its tools: " + strings.TrimPrefix(u.Error, "listing tools: ")
+		case u.State == "starting":
 			why = fmt.Sprintf("has not answered within %s", c.Startup)
 		}
 		text := fmt.Sprintf("%sthe upstream %s %s%s", placeOf(c, u.Name), u.Name, why, LastWords(u, "    "))

@@ -23,6 +23,7 @@ type relisting struct {
 	announced atomic.Bool // the server announced a change since the last listing
 	again     atomic.Bool // one is due because the last failed
 	Logged    atomic.Bool // the log says that the server is up
+	trouble   atomic.Pointer[error]
 	running   sync.Mutex  // one listing at a time; guards the next two
 	began     time.Time   // when the last one did
 	failures  int         // how many failed in a row
@@ -38,6 +39,14 @@ func (r *relisting) request() (end func()) {
 	defer r.mu.Unlock()
 	r.requested = over
 	return func() { close(over) }
+}
+
+// Trouble is why the last listing failed; nil: it did not.
+func (r *relisting) Trouble() error {
+	if err := r.trouble.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // await waits for the listing that was requested last, if any: a server that has learned
@@ -92,11 +101,13 @@ func (p *Pool) listNow(u *Server) {
 	list, err := u.ListTools(ctx)
 	if err != nil {
 		p.Life.Log.Warn("listing the tools of an upstream", "upstream", u.Config.Name, "error", err)
+		r.trouble.Store(&err)
 		u.MarkStarted()
 		p.listAgain(u, announced)
 		return
 	}
 	r.failures = 0
+	r.trouble.Store(nil)
 	for i, tool := range list.Tools { // not with all of the answer
 		list.Tools[i] = bytes.Clone(tool)
 	}
