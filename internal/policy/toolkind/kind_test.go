@@ -107,6 +107,16 @@ func TestKnownTools(t *testing.T) {
 	}
 }
 
+// TestNoHints: hints of listed tools say nothing where a server gives them to all, and those of others do.
+func TestNoHints(t *testing.T) {
+	browser := Known([]string{"npx", "@playwright/mcp@latest"}, nil)
+	for name, want := range map[string]Kind{"browser_navigate": Outside, "browser_click": Send, "browser_evaluate": Run, "browser_view_new": Destroy} {
+		if got := Of(Listed{Name: name, Annotations: json.RawMessage(`{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}`)}, browser).Kind; got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestFields(t *testing.T) {
 	g := Of(Listed{Name: "pay", Schema: json.RawMessage(`{"properties":{
 		"path":{"type":"string"},"file_path":{"type":"string"},"old path":{"type":"string"},"user_id":{"type":"integer"},"url":{"type":"string"},
@@ -182,8 +192,8 @@ func TestServers(t *testing.T) {
 			}
 		}
 	}
-	const want = "line %d of the list of servers: write server NAME, by, like or a kind, and what belongs to it"
-	for text, line := range map[string]int{"read x": 1, "server a\nodd x": 2, "server a\n\nread # x": 3, "server a b": 1, "server a\nunclear x": 2} {
+	const want = "line %d of the list of servers: write server NAME, by, like, hints ignored or a kind, and what belongs to it"
+	for text, line := range map[string]int{"read x": 1, "server a\nodd x": 2, "server a\n\nread # x": 3, "server a b": 1, "server a\nunclear x": 2, "server a\nhints believed": 2} {
 		if _, err := parseServers(text); err == nil || err.Error() != fmt.Sprintf(want, line) {
 			t.Errorf("%q: %v", text, err)
 		}

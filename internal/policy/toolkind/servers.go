@@ -17,6 +17,8 @@ type Server struct {
 	By    []string        // texts in its command, its arguments or its URL
 	Like  []string        // tools by which it is known otherwise: all of them
 	Kinds map[string]Kind // of its tools
+	// NoHints is set where hints of the tools in Kinds say nothing.
+	NoHints bool
 }
 
 // Servers are the servers of servers.txt.
@@ -28,8 +30,8 @@ var Servers = sync.OnceValue(func() []Server {
 	return all
 })
 
-// parseServers reads a list of servers: a line is "server NAME", or below it "by TEXT ...", "like TOOL ..."
-// or "KIND TOOL ...".
+// parseServers reads a list of servers: a line is "server NAME", or below it "by TEXT ...", "like TOOL ...",
+// "hints ignored" or "KIND TOOL ...".
 func parseServers(text string) (all []Server, err error) {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -44,7 +46,7 @@ func parseServers(text string) (all []Server, err error) {
 			continue
 		}
 		if len(all) == 0 || len(words) < 2 || !all[len(all)-1].add(words[0], words[1:]) {
-			return nil, fmt.Errorf("line %d of the list of servers: write server NAME, by, like or a kind, and what belongs to it", number)
+			return nil, fmt.Errorf("line %d of the list of servers: write server NAME, by, like, hints ignored or a kind, and what belongs to it", number)
 		}
 	}
 	return all, nil
@@ -58,6 +60,9 @@ func (s *Server) add(key string, words []string) bool {
 	case "like":
 		s.Like = append(s.Like, words...)
 		return true
+	case "hints":
+		s.NoHints = words[0] == "ignored"
+		return s.NoHints
 	}
 	k := slices.Index(kindNames[:], key)
 	for _, tool := range words {

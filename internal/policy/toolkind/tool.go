@@ -55,7 +55,9 @@ func Of(t Listed, server *Server) Guess {
 	case g.Kind == Read && len(g.Fields.URLs) > 0:
 		g.Kind, g.Why = Outside, "it reads an address"
 	}
-	g.tighten(t.Annotations, known)
+	if !known || !server.NoHints {
+		g.tighten(t.Annotations, known)
+	}
 	return g
 }
 
