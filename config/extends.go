@@ -22,6 +22,9 @@ type Base struct {
 	Key     string   // the public key that has signed it; "": its digest is in the configuration
 	Entry   Position // where the configuration names it
 
+	Refresh time.Duration // its address is read again as often; 0: never by itself
+	Copy    string        // why a copy of it was taken, and not what is at its address; "": that is it
+
 	Rules   []RuleText
 	Nets    []Net
 	Default string // "allow" or "deny"
@@ -78,11 +81,13 @@ func (r baseReader) bases(v Value) (bases []*baseFile) {
 func (r baseReader) entry(v Value) *baseFile {
 	before := v.Faults()
 	var file, address, digest, key string
+	var refresh time.Duration
 	v.Fields(Keys{
-		"file":   into(&file, Value.Text),
-		"url":    into(&address, Value.Text),
-		"digest": promised(&digest, basefile.CheckDigest),
-		"key":    promised(&key, func(text string) error { _, err := basefile.KeyID(text); return err }),
+		"file":    into(&file, Value.Text),
+		"url":     into(&address, Value.Text),
+		"digest":  promised(&digest, basefile.CheckDigest),
+		"key":     promised(&key, func(text string) error { _, err := basefile.KeyID(text); return err }),
+		"refresh": into(&refresh, readRefresh),
 	})
 	switch {
 	case v.kind != mapKind || v.Faults() > before:
@@ -93,12 +98,15 @@ func (r baseReader) entry(v Value) *baseFile {
 	case (digest == "") == (key == ""):
 		v.Fault(`an entry of "extends" has either "digest" or "key"`, "the digest of exactly these bytes, or the public key of minisign that signs them")
 		return nil
+	case refresh > 0 && (address == "" || key == ""):
+		v.at(v.get("refresh"), `"refresh" is for a base at an address that a key signs`, "files are watched, and what a digest says never changes")
+		return nil
 	}
 	if why := badAddress(address); address != "" && why != "" {
 		v.at(v.get("url"), why, "")
 		return nil
 	}
-	b := &baseFile{Base: Base{File: address, Key: key, Entry: v.Position()}}
+	b := &baseFile{Base: Base{File: address, Key: key, Entry: v.Position(), Refresh: refresh}}
 	read := b.fetching(v, r.fetch)
 	if address == "" {
 		b.File, read = v.path(file), v.readFile
@@ -124,7 +132,7 @@ func (b *baseFile) fetching(v Value, fetch func(string) ([]byte, error)) func(st
 		data, err := fetch(address)
 		if _, kept := errors.AsType[*basefile.CopyError](err); kept {
 			v.warn(v.get("url"), fmt.Sprintf("%s: %v", address, err), "")
-			err = nil
+			b.Copy, err = err.Error(), nil
 		}
 		b.Read = append(b.Read, Read{address, data})
 		return data, err
@@ -142,6 +150,12 @@ func (c *Config) Fetched(address string) ([]byte, error) {
 		}
 	}
 	return nil, errNoFetch
+}
+
+func readRefresh(v Value) (time.Duration, bool) {
+	text, ok := scalar{check: checkDuration(time.Minute), timed: true}.read(v)
+	every, _ := duration(text)
+	return every, ok
 }
 
 // promised reads a digest or a key.
@@ -296,6 +310,33 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 		c.Pinning.Mode = b.set.Pinning.Mode
 	}
 }
+
+// required is an error where a base is required that is not among these.
+func (o Options) required(file string, bases []Base) error {
+	if o.Partial {
+		return nil
+	}
+	all := slices.Clone(o.Require)
+	if text, ok := o.lookup("PETRIGATE_REQUIRE_BASE"); ok {
+		all = append(all, strings.Fields(text)...)
+	}
+	for _, text := range all {
+		d, err := basefile.Demanded(text)
+		if err != nil {
+			return Error{File: file, Msg: fmt.Sprintf("the base policy that is required, %q, cannot be read: %v", text, err), Hint: "a digest, or [NAME[@VERSION]=]KEY, in --require-base or PETRIGATE_REQUIRE_BASE"}
+		}
+		met := func(b Base) bool {
+			return d.Met(basefile.Seen{Key: b.Key, Name: b.Name, Version: b.Version, Digest: b.Digest})
+		}
+		if !slices.ContainsFunc(bases, met) {
+			return Error{File: file, Msg: fmt.Sprintf("a base policy %v is required here, and the configuration does not extend it", d), Hint: "--require-base or PETRIGATE_REQUIRE_BASE demands it: name it in extends"}
+		}
+	}
+	return nil
+}
+
+// Required is an error where a base policy is required of what has no file, and so extends none.
+func Required(o Options) error { return o.required("", nil) }
 
 // in is get of a mapping that may not be there.
 func (n *node) in(key string) *node {

@@ -30,8 +30,12 @@ type Options struct {
 	// Fetch reads what is at an address, for "extends"; nil: such a base is not taken.
 	Fetch func(address string) ([]byte, error)
 
+	// Require are bases that the configuration has to extend, beside those that the environment
+	// names in PETRIGATE_REQUIRE_BASE. See basefile.Demanded for their form.
+	Require []string
+
 	// Partial leaves out a base at an address that cannot be read, or is not what was promised,
-	// with a warning. It is for an editor, and for nothing that decides.
+	// with a warning, and requires none. It is for an editor, and for nothing that decides.
 	Partial bool
 }
 
@@ -113,10 +117,16 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	c, err := Parse(path, src, o)
-	if err == nil && writable(path) {
+	if err == nil {
+		err = o.required(path, c.Bases)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if writable(path) {
 		c.Warnings = append(c.Warnings, Error{File: path, Msg: "anybody may change this file", Hint: "chmod o-w"})
 	}
-	return c, err
+	return c, nil
 }
 
 // open finds and reads a configuration.

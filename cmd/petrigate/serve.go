@@ -29,6 +29,7 @@ func newServe(s stdio) *cobra.Command {
 	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "jwt", "none")
 	session := c.Flags().String("session", "", "all calls are in the session of this `name`")
 	still := c.Flags().Bool("no-watch", false, "do not read the configuration again when one of its files changes")
+	require := c.Flags().StringArray("require-base", nil, "end unless the configuration extends this `base` policy: a digest, or [NAME[@VERSION]=]KEY; may be given more than once")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
 	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, files []string) error {
@@ -48,7 +49,7 @@ func newServe(s stdio) *cobra.Command {
 				flags[name] = value
 			}
 		}
-		from := config.Options{Path: f.config, Flags: flags, Fetch: daemon.Fetching(c.Context())}
+		from := config.Options{Path: f.config, Flags: flags, Fetch: daemon.Fetching(c.Context()), Require: *require}
 		cfg, err := config.Load(from)
 		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
 			return fmt.Errorf("%w; the one in this folder is served by petrigate serve --config ./%s", err, file)

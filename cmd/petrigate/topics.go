@@ -67,6 +67,8 @@ const environmentTopic = `Variables that petrigate reads:
   PETRIGATE_LISTEN_HTTP    and others: a scalar of listen, approval, audit and log in place of the
                            configuration's, by its path in capitals (PETRIGATE_APPROVAL_HOLD, PETRIGATE_LOG_LEVEL,
                            PETRIGATE_LISTEN_TOKEN_FILE, ...); a flag goes before it
+  PETRIGATE_REQUIRE_BASE   base policies that every configuration has to extend, as --require-base of serve takes
+                           them, with spaces between
   PETRIGATE_RUNTIME_DIR    where running proxies have the sockets by which status, tools, approvals, sessions and
                            nets reach them
   NO_COLOR, TERM           no color where NO_COLOR is set, or TERM is dumb; never in a pipe

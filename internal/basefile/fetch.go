@@ -2,9 +2,11 @@ package basefile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -13,7 +15,9 @@ const (
 	maxFetch  = 1 << 20 // bytes
 )
 
-// Fetch reads what is at an address. It follows no redirect: what is there is meant.
+// Fetch reads what is at an address. It follows no redirect: what is there is meant. It
+// asks addresses inside a network too: the administrator names them, no server does, and
+// what is read is shown to nobody before its digest or signature holds.
 func Fetch(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
@@ -24,6 +28,9 @@ func Fetch(ctx context.Context, address string) ([]byte, error) {
 		return nil, err
 	}
 	response, err := client.Do(request)
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		err = sent.Err // who reports it names the address
+	}
 	if err != nil {
 		return nil, err
 	}

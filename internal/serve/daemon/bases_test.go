@@ -1,45 +1,103 @@
 package daemon
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
+// A site has a configuration that extends a signed base, which is beside it.
+type site struct {
+	*testing.T
+	dir, key string
+	options  config.Options
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	s := &site{T: t, dir: t.TempDir()}
+	s.key = strings.Split(string(s.signed("k.pub")), "\n")[1]
+	s.options.Path = filepath.Join(s.dir, "petrigate.yaml")
+	return s
+}
+
+// signed is a file that minisign has made.
+func (s *site) signed(name string) []byte {
+	s.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "basefile", "testdata", name))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return data
+}
+
+func (s *site) write(name string, data []byte) {
+	s.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), data, 0o600); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// put puts a base beside a configuration that extends it.
+func (s *site) put(base, local string) {
+	s.Helper()
+	s.write("base.yaml", s.signed(base+".yaml"))
+	s.write("base.yaml.minisig", s.signed(base+".yaml.minisig"))
+	s.extends("file: base.yaml", local)
+}
+
+// extends writes the configuration.
+func (s *site) extends(base, local string) {
+	s.Helper()
+	s.write("petrigate.yaml", []byte("state: { driver: memory }\nconsole: { http: \"off\" }\nextends: [ { "+base+", key: \""+s.key+"\" } ]\n"+local))
+}
+
+func (s *site) load() (*config.Config, error) { return config.Load(s.options) }
+
+// start puts the policy in force, as Run begins.
+func (s *site) start(log *bytes.Buffer) *Daemon {
+	s.Helper()
+	c, err := s.load()
+	if err != nil {
+		s.Fatal(err)
+	}
+	result, known, err := Policy(s.Context(), c)
+	if err != nil {
+		s.Fatal(err)
+	}
+	o := Options{Config: c, Policy: result, Known: known, Load: s.load}
+	if log != nil {
+		o.Log = slog.NewTextHandler(log, nil)
+	}
+	d, err := New(o)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := noteBases(c); err != nil {
+		s.Fatal(err)
+	}
+	return d
+}
+
 // TestSignedBase puts a signed base in force, and tries to widen it, to roll it back and to swap it.
 func TestSignedBase(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	dir := t.TempDir()
-	file := filepath.Join(dir, "petrigate.yaml")
-	key := strings.Split(string(signed(t, "k.pub")), "\n")[1]
-	put := func(base, local string) {
-		for name, data := range map[string][]byte{
-			"base.yaml": signed(t, base+".yaml"), "base.yaml.minisig": signed(t, base+".yaml.minisig"),
-			"petrigate.yaml": []byte("state: { driver: memory }\nconsole: { http: \"off\" }\nextends: [ { file: base.yaml, key: \"" + key + "\" } ]\n" + local),
-		} {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	load := func() (*config.Config, error) { return config.Load(config.Options{Path: file}) }
-	put("b7", "")
-	c, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, known, err := Policy(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := New(Options{Config: c, Policy: result, Known: known, Load: load})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSite(t)
+	s.put("b7", "")
+	d := s.start(nil)
 	defer d.Close()
 	for _, step := range []struct {
 		base, local string
@@ -58,19 +116,170 @@ func TestSignedBase(t *testing.T) {
 		{"b8", "mode: shadow", false, control.Invalid, "weaker"},
 		{"b8", "", false, control.Unchanged, ""},
 	} {
-		put(step.base, step.local)
+		s.put(step.base, step.local)
+		before, _ := d.reloads.inForce()
 		r := d.Reload(t.Context(), control.Reload{Actor: "test", DryRun: step.dry})
 		if r.Result != step.result || !strings.Contains(r.Problem, step.problem) {
 			t.Errorf("%s %s: %s, %s", step.base, step.local, r.Result, r.Problem)
 		}
+		if is, _ := d.reloads.inForce(); (is == before) != (step.problem != "" || step.dry) {
+			t.Errorf("%s %s: %s, and in force is version %d", step.base, step.local, r.Result, is.Bases[0].Version)
+		}
+	}
+	s.options.Require = []string{"acme@8=" + s.key}
+	if r := d.Reload(t.Context(), control.Reload{Actor: "test"}); r.Result != control.Unchanged {
+		t.Errorf("%s, %s", r.Result, r.Problem)
+	}
+	s.write("petrigate.yaml", []byte("state: { driver: memory }\nconsole: { http: \"off\" }\n"))
+	if r := d.Reload(t.Context(), control.Reload{Actor: "test"}); r.Result != control.Invalid || !strings.Contains(r.Problem, `"acme" signed by the key 32A0177F40CEC7A5, of version 8 or higher is required`) {
+		t.Errorf("%s, %s", r.Result, r.Problem)
 	}
 }
 
-func signed(t *testing.T, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "basefile", "testdata", name))
+// TestBaseReadOnce swaps the files of a base when they have been read: what was held against the
+// signature is what is in force.
+func TestBaseReadOnce(t *testing.T) {
+	s := newSite(t)
+	s.extends("file: base.yaml", "")
+	reads := map[string]int{}
+	s.options.Unsaved = func(path string) ([]byte, bool) {
+		name, isBase := strings.CutPrefix(filepath.Base(path), "base.yaml")
+		if !isBase {
+			return nil, false
+		}
+		if reads[name]++; reads[name] > 1 {
+			return s.signed("botherkey.yaml" + name), true
+		}
+		return s.signed("b7.yaml" + name), true
+	}
+	c, err := s.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data
+	if reads[""] != 1 || reads[".minisig"] != 1 {
+		t.Errorf("it is read %v times", reads)
+	}
+	for _, link := range []string{"base.yaml", "base.yaml.minisig"} { // links, that lead elsewhere before the policy is built
+		s.write("good-"+link, s.signed("b7"+strings.TrimPrefix(link, "base")))
+		s.write("evil-"+link, []byte("base: { name: acme, version: 7 }\n"))
+		if err := os.Symlink("good-"+link, filepath.Join(s.dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.options.Unsaved = nil
+	if c, err = s.load(); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{"base.yaml", "base.yaml.minisig"} {
+		if err := os.Rename(filepath.Join(s.dir, "evil-"+link), filepath.Join(s.dir, "good-"+link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, _, err := Policy(t.Context(), c)
+	if err != nil || len(result.Policy.Nets()) != 2 {
+		t.Errorf("%v, %v", result, err)
+	}
+	if _, err := s.load(); err == nil {
+		t.Error("the base that was swapped is taken")
+	}
+}
+
+// TestBaseCopy starts again while the address of a base cannot be read: with what was in force.
+func TestBaseCopy(t *testing.T) {
+	s := newSite(t)
+	gone := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gone {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write(s.signed(strings.TrimPrefix(r.URL.Path, "/")))
+	}))
+	defer server.Close()
+	s.extends("url: "+server.URL+"/b7.yaml", "")
+	s.options.Fetch = Fetching(t.Context())
+	gone = true
+	if _, err := s.load(); err == nil || !strings.Contains(err.Error(), "503") {
+		t.Fatalf("a first start without the base: %v", err)
+	}
+	gone = false
+	c, err := s.load()
+	if err != nil || c.Bases[0].Copy != "" {
+		t.Fatal(err)
+	}
+	gone = true
+	if _, err := s.load(); err == nil {
+		t.Error("a base that was read and never in force is taken")
+	}
+	gone = false
+	s.start(nil).Close()
+	gone = true
+	c, err = s.load()
+	if err != nil || len(c.Bases) != 1 || c.Bases[0].Version != 7 || !strings.Contains(c.Bases[0].Copy, "503") {
+		t.Fatalf("the copy is not taken: %v", err)
+	}
+	if said := c.Warnings.Error(); !strings.Contains(said, "in force last is taken") || !strings.Contains(said, "petrigate.yaml:3:") {
+		t.Errorf("the warnings: %s", said)
+	}
+	if _, _, err := Policy(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+	s.options.Fetch = Kept
+	if _, err := s.load(); err != nil {
+		t.Errorf("the copy by itself: %v", err)
+	}
+}
+
+// TestRefresh reads an address again after the time that the configuration names.
+func TestRefresh(t *testing.T) {
+	s := newSite(t)
+	s.extends("url: https://p.example/base, refresh: 15m", "")
+	synctest.Test(t, func(t *testing.T) {
+		serves, away, asked := "b7", error(nil), 0
+		s.options.Fetch = func(address string) ([]byte, error) {
+			asked++
+			return s.signed(serves + ".yaml" + strings.TrimPrefix(address, "https://p.example/base")), away
+		}
+		var log bytes.Buffer
+		d := s.start(&log)
+		ctx, end := context.WithCancel(t.Context())
+		wait := d.refresh(ctx)
+		for _, step := range []struct {
+			entry   string // of another configuration, which is reloaded; empty: it stays
+			serves  string
+			away    error
+			pass    time.Duration
+			version int // in force afterwards
+			reads   int // a base and its signature are two
+			said    string
+		}{
+			{"", "b7", nil, 14 * time.Minute, 7, 0, ""},
+			{"", "b7", nil, time.Minute, 7, 2, ""},
+			{"", "b8", nil, 15 * time.Minute, 8, 4, `actor="refreshed base"`}, // twice: to look, and to reload
+			{"", "b7", nil, 15 * time.Minute, 8, 4, "rolled back"},
+			{"", "b8", &basefile.CopyError{Err: errors.New("no network")}, 15 * time.Minute, 8, 2, "a base policy cannot be read at its address: nobody knows whether there is a newer one"},
+			{"url: https://p.example/base, refresh: 1h", "b8", nil, 59 * time.Minute, 8, 0, ""},
+			{"", "b8", nil, time.Minute, 8, 2, ""},
+			{"url: https://p.example/base", "b8", nil, 24 * time.Hour, 8, 0, ""},
+		} {
+			serves, away = step.serves, step.away
+			if step.entry != "" {
+				s.extends(step.entry, "")
+				d.Reload(t.Context(), control.Reload{Actor: "test"})
+			}
+			log.Reset()
+			asked = 0
+			time.Sleep(step.pass) // of the bubble
+			synctest.Wait()
+			is, _ := d.reloads.inForce()
+			if is.Bases[0].Version != step.version || asked != step.reads || !strings.Contains(log.String(), step.said) || step.said == "" && log.Len() > 0 {
+				t.Errorf("%+v: version %d is in force, %d reads, %s", step, is.Bases[0].Version, asked, log.String())
+			}
+		}
+		end()
+		wait()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

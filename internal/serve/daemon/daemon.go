@@ -101,13 +101,13 @@ func New(o Options) (*Daemon, error) {
 	if o.Tune {
 		d.load = newProcessors(c)
 	}
-	d.reloads = reloads{load: o.Load, watch: o.Watch, level: o.Level, config: c, result: o.Policy, review: newReview(c, o.Known)}
+	d.reloads = reloads{load: o.Load, watch: o.Watch, level: o.Level, config: c, result: o.Policy, review: newReview(c, o.Known), followed: make(chan struct{}, 1)}
 	if file, err := filepath.Abs(c.File); err == nil && c.File != "" {
 		d.file = file
 	}
 	tellBases(d.log, c)
 	upstreams, err := d.upstreams()
-	if err := errors.Join(err, noteBases(c)); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if d.asking, err = d.newAsking(); err != nil {

@@ -37,6 +37,8 @@ type reloads struct {
 	started bool // the reviews run
 	ended   bool
 
+	followed chan struct{} // has a token where another configuration is in force than refresh knows
+
 	status atomic.Pointer[reloadStatus] // nil: nothing was put in force since the start
 }
 
@@ -136,6 +138,10 @@ func (s *reloads) follow(d *Daemon, c *config.Config, result *policy.Result, kno
 	tellBases(d.log, c)
 	s.review.Close()
 	s.config, s.result, s.review = c, result, newReview(c, known)
+	select {
+	case s.followed <- struct{}{}:
+	default:
+	}
 	if s.started && !s.ended {
 		s.review.start(d)
 	}

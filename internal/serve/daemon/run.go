@@ -26,6 +26,9 @@ import (
 func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
 	slog.SetDefault(d.log) // what libraries log is a record like any other, without the secrets
 	defer d.announceEnd(ctx)()
+	if err := noteBases(d.config); err != nil {
+		return err
+	}
 	socket, err := control.Listen(RuntimeDir(), d)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (d *Daemon) follow(ctx context.Context) (end func()) {
 		return func() {}
 	}
 	ctx, stop := context.WithCancel(ctx)
-	files, signals := func() {}, d.onHangUp(ctx, d.hangUps)
+	files, signals, bases := func() {}, d.onHangUp(ctx, d.hangUps), d.refresh(ctx)
 	if d.reloads.watch {
 		files = d.watch(ctx)
 	}
@@ -36,6 +36,7 @@ func (d *Daemon) follow(ctx context.Context) (end func()) {
 		stop()
 		files()
 		signals()
+		bases()
 	}
 }
 

@@ -1,0 +1,160 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/basefile"
+	"github.com/petrigate/petrigate/internal/serve/control"
+)
+
+// baseBook is the file with the versions of bases that were in force; "": the configuration
+// has no base.
+func baseBook(c *config.Config) (string, error) {
+	if len(c.Bases) == 0 {
+		return "", nil
+	}
+	dir, err := StateDir()
+	return basefile.Book(dir), err
+}
+
+// Followed refuses a configuration with a signed base that is older than what was in force, or
+// another of the same version. It writes nothing.
+func Followed(c *config.Config) error {
+	book, err := baseBook(c)
+	if err != nil || book == "" {
+		return err
+	}
+	return basefile.Follows(book, seen(c))
+}
+
+// seen are the bases of a configuration that are signed.
+func seen(c *config.Config) (all []basefile.Seen) {
+	for _, b := range c.Bases {
+		if b.Key == "" {
+			continue
+		}
+		place := b.File
+		if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
+			place = full
+		}
+		all = append(all, basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest})
+	}
+	return all
+}
+
+// noteBases keeps the versions of the bases that are about to be in force, and what was read at
+// addresses.
+func noteBases(c *config.Config) error {
+	book, err := baseBook(c)
+	if err != nil || book == "" {
+		return err
+	}
+	if err := basefile.Note(book, seen(c)); err != nil {
+		return err
+	}
+	copies, err := baseCopies()
+	for _, b := range c.Bases {
+		for _, r := range b.Read {
+			err = errors.Join(err, copies.Keep(r.Address, r.Data))
+		}
+	}
+	return err
+}
+
+func baseCopies() (basefile.Copies, error) {
+	dir, err := StateDir()
+	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
+}
+
+// Fetching returns how base policies are read at addresses; where one cannot be read, what was
+// in force last is taken.
+func Fetching(ctx context.Context) func(address string) ([]byte, error) {
+	return func(address string) ([]byte, error) {
+		copies, err := baseCopies()
+		if err != nil {
+			return basefile.Fetch(ctx, address)
+		}
+		return copies.Read(ctx, address)
+	}
+}
+
+// Kept returns what a base policy at an address was when it was in force last, and asks nobody.
+func Kept(address string) ([]byte, error) {
+	copies, err := baseCopies()
+	if err != nil {
+		return nil, err
+	}
+	return copies.Kept(address)
+}
+
+// tellBases puts into the log what the policy stands on.
+func tellBases(log *slog.Logger, c *config.Config) {
+	for _, b := range c.Bases {
+		log.Info("the policy extends a base", "base", b.Name, "version", b.Version, "digest", b.Digest, "key", b.KeyID(), "from", b.File)
+	}
+}
+
+// sameBases reports whether two configurations stand on the same bytes of the same bases.
+func sameBases(a, b *config.Config) bool {
+	return slices.EqualFunc(a.Bases, b.Bases, func(a, b config.Base) bool {
+		return a.File == b.File && a.Digest == b.Digest && a.Key == b.Key
+	})
+}
+
+// nextRefresh is after how long an address of a base is read again; 0: never.
+func (s *reloads) nextRefresh() (every time.Duration) {
+	c, _ := s.inForce()
+	for _, b := range c.Bases {
+		if b.Refresh > 0 && (every == 0 || b.Refresh < every) {
+			every = b.Refresh
+		}
+	}
+	return every
+}
+
+// refresh reads the addresses of bases again as often as the configuration in force says. The
+// function that it returns waits for the last time.
+func (d *Daemon) refresh(ctx context.Context) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			var due <-chan time.Time
+			if every := d.reloads.nextRefresh(); every > 0 {
+				due = time.After(every)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-d.reloads.followed:
+			case <-due:
+				d.refreshBases(ctx)
+			}
+		}
+	}()
+	return func() { <-done }
+}
+
+// refreshBases reads the configuration again, and has it reloaded where a base is another one now, or
+// none that is taken.
+func (d *Daemon) refreshBases(ctx context.Context) {
+	c, err := d.reloads.load()
+	if err == nil {
+		for _, b := range c.Bases {
+			if b.Copy != "" {
+				d.log.Warn("a base policy cannot be read at its address: nobody knows whether there is a newer one", "base", b.Name, "version", b.Version, "from", b.File, "error", b.Copy)
+			}
+		}
+		if now, _ := d.reloads.inForce(); sameBases(c, now) {
+			return
+		}
+	}
+	d.Reload(ctx, control.Reload{Actor: "refreshed base"})
+}
