@@ -106,12 +106,9 @@ func (f checkFlags) source(ctx context.Context) (policy.Source, diag.List, error
 		return source, problems, err
 	}
 	cfg := source.Config
-	if err := daemon.Followed(cfg); err != nil {
-		return source, nil, err
+	followed, err := check.ConfigProblems(daemon.Followed(cfg))
+	if err != nil || !f.live {
+		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	if !f.live {
-		return source, daemon.Doubts(cfg), nil
-	}
-	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)) // it has the others as errors
-	return source, problems, nil
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // it has the others as errors
 }

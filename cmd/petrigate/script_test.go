@@ -82,6 +82,7 @@ func TestScripts(t *testing.T) {
 			"raise":   raise,
 			"certify": certify,
 			"fetch":   fetch,
+			"publish": publish,
 
 			"authserver": startAuthServer,
 			"tokens":     handleTokens,

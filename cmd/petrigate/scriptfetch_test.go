@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 
@@ -31,4 +32,12 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has the status %d", args[1], page.StatusCode)
 	}
 	_, _ = fmt.Fprintln(ts.Stderr(), page.Header)
+}
+
+// publish NAME DIRECTORY: sets a variable to an address below which the files of a directory are.
+func publish(ts *testscript.TestScript, neg bool, args []string) {
+	name := argument(ts, neg, args, 2)
+	site := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[1]))))
+	ts.Defer(site.Close)
+	ts.Setenv(name, site.URL)
 }

@@ -29,7 +29,7 @@ func newServe(s stdio) *cobra.Command {
 	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "jwt", "none")
 	session := c.Flags().String("session", "", "all calls are in the session of this `name`")
 	still := c.Flags().Bool("no-watch", false, "do not read the configuration again when one of its files changes")
-	require := c.Flags().StringArray("require-base", nil, "end unless the configuration extends this `base` policy: a digest, or [NAME[@VERSION]=]KEY; may be given more than once")
+	require := c.Flags().StringArray("require-base", nil, "serve no configuration that does not extend this `base`: a digest, or [NAME[@VERSION]=]KEY")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
 	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, files []string) error {

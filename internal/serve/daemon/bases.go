@@ -25,28 +25,34 @@ func baseBook(c *config.Config) (string, error) {
 }
 
 // Followed refuses a configuration with a signed base that is older than what was in force, or
-// another of the same version. It writes nothing.
+// another of the same version. It writes nothing. The error is a [config.ErrorList].
 func Followed(c *config.Config) error {
 	book, err := baseBook(c)
 	if err != nil || book == "" {
 		return err
 	}
-	return basefile.Follows(book, seen(c))
-}
-
-// seen are the bases of a configuration that are signed.
-func seen(c *config.Config) (all []basefile.Seen) {
+	var wrong config.ErrorList
 	for _, b := range c.Bases {
 		if b.Key == "" {
 			continue
 		}
-		place := b.File
-		if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
-			place = full
+		if err := basefile.Follows(book, []basefile.Seen{seenAs(b)}); err != nil {
+			wrong = append(wrong, config.Error{File: b.Entry.File, Line: b.Entry.Line, Column: b.Entry.Column, Msg: err.Error()})
 		}
-		all = append(all, basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest})
 	}
-	return all
+	if len(wrong) > 0 {
+		return wrong
+	}
+	return nil
+}
+
+// seenAs is a base as the book has it.
+func seenAs(b config.Base) basefile.Seen {
+	place := b.File
+	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
+		place = full
+	}
+	return basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest}
 }
 
 // noteBases keeps the versions of the bases that are about to be in force, and what was read at
@@ -56,7 +62,13 @@ func noteBases(c *config.Config) error {
 	if err != nil || book == "" {
 		return err
 	}
-	if err := basefile.Note(book, seen(c)); err != nil {
+	var signed []basefile.Seen
+	for _, b := range c.Bases {
+		if b.Key != "" {
+			signed = append(signed, seenAs(b))
+		}
+	}
+	if err := basefile.Note(book, signed); err != nil {
 		return err
 	}
 	copies, err := baseCopies()
