@@ -15,14 +15,18 @@ import (
 // it is looser. The maps are those that only one of the policies has.
 func (d *Comparison) never(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
-	if doubted(from, to, alone) != "" || from.yields() || to.yields() {
+	if doubted(from, to, alone) != "" {
 		return never
 	}
 	return [2]bool{to.within(from, alone), from.within(to, alone)}
 }
 
-// within reports whether the other side refuses all that s refuses.
+// within reports whether the other side refuses all that s refuses. A net of s that yields does
+// so also for what the other side alone has; those that do not are there in the same class.
 func (s *Side) within(other *Side, alone []gate.Map) bool {
+	if s.yields() {
+		return false
+	}
 	for _, n := range s.nets {
 		if !slices.ContainsFunc(other.nets, func(o gate.NetInfo) bool { return replaces(o, n, alone, !s.deny) }) {
 			return false

@@ -43,10 +43,15 @@ func TestWidened(t *testing.T) {
 		{"deny and less", "default: deny", "rules: [ { inline: \"block push\" } ]", "", ""},
 		{"active", "", "nets: [ { name: mine, places: [p], initialMarking: { p: 1 }, transitions: [ { name: a, inputs: [p], tools: [push] } ] } ]\nactive: [mine]", "", ""},
 		{"a base that watches", "mode: shadow", "rules: [ { inline: \"block rm\" } ]", "", ""},
+		{"an advisory net", "", "nets: [ { name: mine, class: advisory, places: [p], initialMarking: { p: 1 }, transitions: [ { name: a, inputs: [p], tools: [push] } ] } ]", "", ""},
+		{"an advisory base", "", "rules: [ { inline: \"block rm\" } ]", NotNarrower, "petrigate.yaml:2:5"},
 		{"a shadow of a rule", "", "rules: [ { inline: \"shadow require test before push\" } ]", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base := fmt.Sprintf(baseRules, c.base)
+			if c.name == "an advisory base" {
+				base = strings.Replace(base, "name: gate", "name: gate\n    class: advisory", 1)
+			}
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "base.yaml"), []byte(base), 0o600); err != nil {
 				t.Fatal(err)
