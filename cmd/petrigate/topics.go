@@ -74,7 +74,7 @@ const environmentTopic = `Variables that petrigate reads:
   NO_COLOR, TERM           no color where NO_COLOR is set, or TERM is dumb; never in a pipe
   BROWSER                  what login opens pages with
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
-                           for servers over HTTP that are not on this machine
+                           for servers over HTTP, and base policies, that are not on this machine
 
 Where things are:
 
