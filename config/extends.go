@@ -61,7 +61,7 @@ var baseScalars = []struct {
 
 // A baseReader reads bases, see [Options].
 type baseReader struct {
-	fetch   func(address string) ([]byte, error)
+	fetch   Fetch
 	partial bool
 }
 
@@ -109,7 +109,7 @@ func (r baseReader) entry(v Value) *baseFile {
 	b := &baseFile{Base: Base{File: address, Key: key, Entry: v.Position(), Refresh: refresh}}
 	read := b.fetching(v, r.fetch)
 	if address == "" {
-		b.File, read = v.path(file), v.readFile
+		b.File, read = v.path(file), v.readFiles
 	}
 	data, err := trusted(b.File, digest, key, read)
 	switch {
@@ -126,30 +126,36 @@ func (r baseReader) entry(v Value) *baseFile {
 	return b
 }
 
-// fetching returns how the base is read at an address.
-func (b *baseFile) fetching(v Value, fetch func(string) ([]byte, error)) func(string) ([]byte, error) {
-	return func(address string) ([]byte, error) {
-		data, err := fetch(address)
+// fetching returns how the base is read at its address.
+func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
+	return func(addresses ...string) ([][]byte, error) {
+		all, err := fetch(addresses...)
 		if _, kept := errors.AsType[*basefile.CopyError](err); kept {
-			v.warn(v.get("url"), fmt.Sprintf("%s: %v", address, err), "")
+			v.warn(v.get("url"), fmt.Sprintf("%s: %v", b.File, err), "")
 			b.Copy, err = err.Error(), nil
 		}
-		b.Read = append(b.Read, Read{address, data})
-		return data, err
+		for i, data := range all {
+			b.Read = append(b.Read, Read{addresses[i], data})
+		}
+		return all, err
 	}
 }
 
-// Fetched is what was read at an address when the configuration was. It is for another text of the
-// same configuration.
-func (c *Config) Fetched(address string) ([]byte, error) {
-	for _, b := range c.Bases {
-		for _, r := range b.Read {
-			if r.Address == address {
-				return r.Data, nil
+// Fetched returns what was read at addresses when the configuration was. It is for another text
+// of the same configuration.
+func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
+	for _, address := range addresses {
+		for _, b := range c.Bases {
+			if i := slices.IndexFunc(b.Read, func(r Read) bool { return r.Address == address }); i >= 0 {
+				all = append(all, b.Read[i].Data)
+				break
 			}
 		}
 	}
-	return nil, errNoFetch
+	if len(all) < len(addresses) {
+		return nil, errNoFetch
+	}
+	return all, nil
 }
 
 func readRefresh(v Value) (time.Duration, bool) {
@@ -186,19 +192,34 @@ func badAddress(address string) string {
 }
 
 // trusted reads the bytes of a base once, and returns them if they are what was promised.
-func trusted(place, digest, key string, read func(string) ([]byte, error)) ([]byte, error) {
-	data, err := read(place)
+func trusted(place, digest, key string, read Fetch) ([]byte, error) {
+	if digest != "" {
+		all, err := read(place)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], basefile.HasDigest(all[0], digest)
+	}
+	all, err := read(place, basefile.SignatureOf(place))
 	if err != nil {
 		return nil, err
 	}
-	if digest != "" {
-		return data, basefile.HasDigest(data, digest)
+	return all[0], basefile.Signed(all[0], all[1], key)
+}
+
+// readFiles reads the file of a base, and that of its signature.
+func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
+	for i, name := range names {
+		data, err := e.readFile(name)
+		switch {
+		case err != nil && i > 0:
+			return nil, fmt.Errorf("reading its signature: %w", cause(err))
+		case err != nil:
+			return nil, err
+		}
+		all = append(all, data)
 	}
-	signature, err := read(basefile.SignatureOf(place))
-	if err != nil {
-		return nil, fmt.Errorf("reading its signature: %w", cause(err))
-	}
-	return data, basefile.Signed(data, signature, key)
+	return all, nil
 }
 
 // read decodes the bytes of the base. Its problems are those of the configuration.

@@ -27,8 +27,7 @@ type Options struct {
 	// is none.
 	Unsaved func(path string) (text []byte, ok bool)
 
-	// Fetch reads what is at an address, for "extends"; nil: such a base is not taken.
-	Fetch func(address string) ([]byte, error)
+	Fetch Fetch // for "extends"; nil: no base at an address is taken
 
 	// Require are bases that the configuration has to extend, beside those that the environment
 	// names in PETRIGATE_REQUIRE_BASE. See basefile.Demanded for their form.
@@ -39,13 +38,16 @@ type Options struct {
 	Partial bool
 }
 
+// A Fetch reads what is at addresses: all of it, or nothing.
+type Fetch func(addresses ...string) ([][]byte, error)
+
 var errNoFetch = errors.New("no address is read here")
 
-func (o Options) fetch(address string) ([]byte, error) {
+func (o Options) fetch(addresses ...string) ([][]byte, error) {
 	if o.Fetch == nil {
 		return nil, errNoFetch
 	}
-	return o.Fetch(address)
+	return o.Fetch(addresses...)
 }
 
 func (o Options) lookup(name string) (string, bool) {

@@ -40,7 +40,7 @@ func (f *policyFlags) take(c *cobra.Command, files []string) error {
 }
 
 // load reads the files, and base policies at addresses by fetch.
-func (f *policyFlags) load(fetch func(address string) ([]byte, error)) (policy.Source, error) {
+func (f *policyFlags) load(fetch config.Fetch) (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
 	}

@@ -120,17 +120,17 @@ func TestFetch(t *testing.T) {
 	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, maxFetch+1)) })
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	if data, err := Fetch(t.Context(), server.URL+"/base"); err != nil || string(data) != "base" {
+	if data, err := fetch(t.Context(), server.URL+"/base"); err != nil || string(data) != "base" {
 		t.Errorf("%q, %v", data, err)
 	}
 	for path, want := range map[string]string{"/away": "status 302", "/gone": "status 404", "/large": "no base policy"} {
-		if _, err := Fetch(t.Context(), server.URL+path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := fetch(t.Context(), server.URL+path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := Fetch(ended, server.URL+"/base"); err == nil {
+	if _, err := fetch(ended, server.URL+"/base"); err == nil {
 		t.Error("it is read after the end")
 	}
 }

@@ -27,21 +27,37 @@ func (e *CopyError) Unwrap() error { return e.Err }
 // takes a copy has to check it as what it is a copy of.
 type Copies struct{ Dir string }
 
-// Read reads what is at an address. Where it cannot be read, but was kept, it returns the copy and
-// a [*CopyError].
-func (c Copies) Read(ctx context.Context, address string) ([]byte, error) {
-	data, err := Fetch(ctx, address)
+// Read reads what is at addresses. Where one of them cannot be read, but all were kept, it returns the
+// copies and a [*CopyError]: a signature belongs to the bytes that were read with it.
+func (c Copies) Read(ctx context.Context, addresses ...string) ([][]byte, error) {
+	all, err := fetchAll(ctx, addresses)
 	if err == nil {
-		return data, nil
+		return all, nil
 	}
-	kept, none := c.Kept(address)
-	if errors.Is(none, errNoCopy) {
+	kept, none := c.Kept(addresses...)
+	switch {
+	case errors.Is(none, errNoCopy):
 		return nil, err
-	}
-	if none != nil {
+	case none != nil:
 		return nil, errors.Join(err, none)
 	}
 	return kept, &CopyError{err}
+}
+
+func fetchAll(ctx context.Context, addresses []string) (all [][]byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	for i, address := range addresses {
+		data, err := fetch(ctx, address)
+		switch {
+		case err != nil && i > 0:
+			return nil, fmt.Errorf("reading its signature: %w", err)
+		case err != nil:
+			return nil, err
+		}
+		all = append(all, data)
+	}
+	return all, nil
 }
 
 // Keep keeps what was read at an address, and is in force.
@@ -49,7 +65,7 @@ func (c Copies) Keep(address string, data []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of copies of base policies: %w", err)
 	}
-	if was, err := c.Kept(address); err == nil && string(was) == string(data) {
+	if was, err := c.kept(address); err == nil && string(was) == string(data) {
 		return nil
 	}
 	return textfile.ReplacePrivate(c.file(address), data)
@@ -62,8 +78,19 @@ func (c Copies) file(address string) string {
 
 var errNoCopy = errors.New("there is no copy of it, since it was not in force on this machine yet")
 
-// Kept returns the copy of what was at an address.
-func (c Copies) Kept(address string) ([]byte, error) {
+// Kept returns the copies of what was at addresses.
+func (c Copies) Kept(addresses ...string) (all [][]byte, err error) {
+	for _, address := range addresses {
+		data, err := c.kept(address)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, data)
+	}
+	return all, nil
+}
+
+func (c Copies) kept(address string) ([]byte, error) {
 	f, err := os.Open(c.file(address))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, errNoCopy

@@ -5,45 +5,64 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 )
 
-// TestCopies takes the copy of what was in force only where its address cannot be read.
+// TestCopies takes the copies of what was in force only where an address cannot be read, and all of
+// them then.
 func TestCopies(t *testing.T) {
-	text, broken := "one", false
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if broken {
+	text, broken := "one", ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken != "" && strings.HasSuffix(r.URL.Path, broken) {
 			w.WriteHeader(http.StatusBadGateway)
 		}
 		_, _ = w.Write([]byte(text))
 	}))
 	defer server.Close()
 	c := Copies{Dir: t.TempDir() + "/copies"}
-	data, err := c.Read(t.Context(), server.URL)
-	if err != nil || string(data) != "one" {
+	base, signature := server.URL+"/base", server.URL+"/base.minisig"
+	read := func() (string, error) {
+		all, err := c.Read(t.Context(), base, signature)
+		if err == nil || len(all) > 0 {
+			return string(all[0]) + " " + string(all[1]), err
+		}
+		return "", err
+	}
+	if data, err := read(); err != nil || data != "one one" {
 		t.Fatalf("%q, %v", data, err)
 	}
-	broken = true
-	if data, err := c.Read(t.Context(), server.URL); err == nil || data != nil {
+	broken = "e"
+	if data, err := read(); err == nil || data != "" {
 		t.Fatalf("%q is taken, and was never in force", data)
 	}
 	for _, kept := range []string{"one", "two", "two"} {
-		if err := c.Keep(server.URL, []byte(kept)); err != nil {
-			t.Fatal(err)
+		for _, address := range []string{base, signature} {
+			if err := c.Keep(address, []byte(kept)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		data, err := c.Read(t.Context(), server.URL)
-		if _, ok := errors.AsType[*CopyError](err); !ok || string(data) != kept {
-			t.Errorf("%q, %v; want the copy %q", data, err, kept)
+		for _, broken = range []string{"e", ".minisig"} { // a signature alone too: it is that of other bytes
+			data, err := read()
+			if _, ok := errors.AsType[*CopyError](err); !ok || data != kept+" "+kept {
+				t.Errorf("%q, %v; want the copy %q", data, err, kept)
+			}
+			if ofSignature := strings.Contains(err.Error(), "reading its signature: the answer has status 502"); ofSignature != (broken == ".minisig") {
+				t.Errorf("%s: %v", broken, err)
+			}
 		}
 	}
-	if err := os.Chmod(c.file(server.URL), 0o666); err != nil {
+	if err := os.Chmod(c.file(signature), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if data, err := c.Read(t.Context(), server.URL); err == nil || data != nil {
+	if data, err := read(); err == nil || data != "" {
 		t.Errorf("%q is taken, which others may write", data)
 	}
-	broken, text = false, "three"
-	if data, err := c.Read(t.Context(), server.URL); err != nil || string(data) != "three" {
+	if all, err := c.Kept(base); err != nil || string(all[0]) != "two" {
+		t.Errorf("%q, %v", all, err)
+	}
+	broken, text = "", "three"
+	if data, err := read(); err != nil || data != "three three" {
 		t.Errorf("%q, %v", data, err)
 	}
 }

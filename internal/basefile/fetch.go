@@ -11,16 +11,14 @@ import (
 )
 
 const (
-	fetchTime = 15 * time.Second
-	maxFetch  = 1 << 20 // bytes
+	fetchTime = 15 * time.Second // for a base and its signature
+	maxFetch  = 1 << 20          // bytes
 )
 
-// Fetch reads what is at an address. It follows no redirect: what is there is meant. It
+// fetch reads what is at an address. It follows no redirect: what is there is meant. It
 // asks addresses inside a network too: the administrator names them, no server does, and
 // what is read is shown to nobody before its digest or signature holds.
-func Fetch(ctx context.Context, address string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
-	defer cancel()
+func fetch(ctx context.Context, address string) ([]byte, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
@@ -36,14 +34,14 @@ func Fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers with status %d; the file itself must be there, and no redirect", address, response.StatusCode)
+		return nil, fmt.Errorf("the answer has status %d; the file itself must be there, and no redirect", response.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxFetch+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > maxFetch {
-		return nil, fmt.Errorf("%s has more than %d bytes, which is no base policy", address, maxFetch)
+		return nil, fmt.Errorf("it has more than %d bytes, which is no base policy", maxFetch)
 	}
 	return data, nil
 }

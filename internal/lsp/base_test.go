@@ -18,9 +18,9 @@ func TestBase(t *testing.T) {
 		cfg  = "version: 1\nmcpServers: { a: { url: \"https://a.example/mcp\" } }\naudit: { file: audit.jsonl }\nrules: [{ file: a.rules }]\nextends:\n  - { url: \"https://p.example/base.yaml\", digest: \"DIGEST\" }\n"
 	)
 	var known atomic.Pointer[string]
-	e := newEditor(t, Options{Widened: policydiff.Widened, Base: func(address string) ([]byte, error) {
-		if text := known.Load(); text != nil && address == "https://p.example/base.yaml" {
-			return []byte(*text), nil
+	e := newEditor(t, Options{Widened: policydiff.Widened, Base: func(addresses ...string) ([][]byte, error) {
+		if text := known.Load(); text != nil && addresses[0] == "https://p.example/base.yaml" {
+			return [][]byte{[]byte(*text)}, nil
 		}
 		return nil, errors.New("nobody knows it")
 	}}, map[string]string{"a.rules": "block rm\n"})

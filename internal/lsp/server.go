@@ -31,9 +31,9 @@ type Options struct {
 	// Lint finds what else is doubtful in a configuration; may be nil.
 	Lint func(*config.Config) diag.List
 
-	// Base returns what is known of a base policy at an address, without asking for it; nil:
+	// Base returns what is known of base policies at addresses, without asking for it; nil:
 	// nothing. One that is not known is left out, with a warning.
-	Base func(address string) ([]byte, error)
+	Base config.Fetch
 
 	// Widened finds the bases of a configuration that it does not only narrow; nil: nobody does.
 	Widened func(context.Context, *config.Config, *policy.Result) diag.List

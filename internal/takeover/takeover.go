@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 	"github.com/petrigate/petrigate/internal/textfile"
@@ -31,8 +32,8 @@ type Desk struct {
 	Ask func(question string) (bool, error)
 	// Running lists the processes of the machine; nil: it is not known.
 	Running func(context.Context) ([]clientcfg.Process, error)
-	// Fetch reads base policies at addresses, see [config.Options].
-	Fetch func(address string) ([]byte, error)
+	// Fetch reads base policies at addresses.
+	Fetch config.Fetch
 
 	Yes   bool // write without a question
 	Force bool // write although the client runs

@@ -32,7 +32,7 @@ type Loader struct {
 	Cover  bool   // watch what the tests exercise
 	Config string // a configuration that all files are held against; empty: each has its own policy
 
-	Fetch func(address string) ([]byte, error) // see [config.Options]
+	Fetch config.Fetch // of base policies
 
 	loaded map[string]*Policy
 	order  []string
@@ -122,7 +122,7 @@ func (s *Source) key() string {
 	return key
 }
 
-func (s *Source) load(fetch func(string) ([]byte, error)) (*Policy, error) {
+func (s *Source) load(fetch config.Fetch) (*Policy, error) {
 	source, err := s.read(fetch)
 	if err != nil {
 		return nil, s.located(err)
@@ -131,7 +131,7 @@ func (s *Source) load(fetch func(string) ([]byte, error)) (*Policy, error) {
 	return &Policy{Result: result, Source: source}, err
 }
 
-func (s *Source) read(fetch func(string) ([]byte, error)) (policy.Source, error) {
+func (s *Source) read(fetch config.Fetch) (policy.Source, error) {
 	if s.Config == "" {
 		source, err := policy.FromFiles(s.Rules, s.Nets)
 		source.Default = s.Default

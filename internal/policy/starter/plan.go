@@ -42,8 +42,8 @@ type Plan struct {
 	// without a version. It stays as it is.
 	Client bool
 
-	texts []string                             // of the rules that are there
-	fetch func(address string) ([]byte, error) // see [config.Options]
+	texts []string     // of the rules that are there
+	fetch config.Fetch // see [config.Options]
 }
 
 var (

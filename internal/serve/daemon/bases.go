@@ -87,23 +87,23 @@ func baseCopies() (basefile.Copies, error) {
 
 // Fetching returns how base policies are read at addresses; where one cannot be read, what was
 // in force last is taken.
-func Fetching(ctx context.Context) func(address string) ([]byte, error) {
-	return func(address string) ([]byte, error) {
+func Fetching(ctx context.Context) config.Fetch {
+	return func(addresses ...string) ([][]byte, error) {
 		copies, err := baseCopies()
 		if err != nil {
-			return basefile.Fetch(ctx, address)
+			return nil, err
 		}
-		return copies.Read(ctx, address)
+		return copies.Read(ctx, addresses...)
 	}
 }
 
-// Kept returns what a base policy at an address was when it was in force last, and asks nobody.
-func Kept(address string) ([]byte, error) {
+// Kept returns what base policies at addresses were when they were in force last, and asks nobody.
+func Kept(addresses ...string) ([][]byte, error) {
 	copies, err := baseCopies()
 	if err != nil {
 		return nil, err
 	}
-	return copies.Kept(address)
+	return copies.Kept(addresses...)
 }
 
 // tellBases puts into the log what the policy stands on.
