@@ -81,7 +81,8 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)
 	o.Config, o.Policy, o.Known, o.Log, o.Level, o.Version, o.Tune = cfg, result, known, log, level, versionString(), true
-	if isTerminal(s.err) && cfg.Log.Format != "json" {
+	o.AtTerminal = isTerminal(s.err)
+	if o.AtTerminal && cfg.Log.Format != "json" {
 		o.Story, o.Ink = s.err, newInk(s.err)
 	}
 	if o.Load != nil && !isTerminal(s.in) { // one that is started by hand ends with its terminal

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -282,6 +283,31 @@ func TestAnnounceToken(t *testing.T) {
 	announceToken(&b, "0123", "state/token", "http://localhost:7777/mcp")
 	if b.String() != want {
 		t.Errorf("got %q", b.String())
+	}
+}
+
+// TestNewToken: one that was made is shown at a terminal, and elsewhere, where a log has what is
+// said, only the file that it is in.
+func TestNewToken(t *testing.T) {
+	for _, terminal := range []bool{true, false} {
+		state := t.TempDir()
+		t.Setenv("XDG_STATE_HOME", state)
+		var said strings.Builder
+		made, err := loadTokens(&said, terminal, config.Listen{}, "http://localhost:7777/mcp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := os.ReadFile(filepath.Join(state, "petrigate", "token"))
+		if err != nil || strings.TrimSpace(string(kept)) != made.unnamed || !strings.Contains(said.String(), filepath.Join(state, "petrigate", "token")) {
+			t.Errorf("it is not where it is said to be: %v, %s", err, said.String())
+		}
+		if shown := strings.Contains(said.String(), made.unnamed); shown != terminal {
+			t.Errorf("terminal %t: %s", terminal, said.String())
+		}
+		said.Reset()
+		if again, err := loadTokens(&said, terminal, config.Listen{}, ""); err != nil || again.unnamed != made.unnamed || said.Len() > 0 {
+			t.Errorf("at the next start: %v, %s", err, said.String())
+		}
 	}
 }
 

@@ -19,8 +19,9 @@ import (
 const leastToken = 16
 
 // loadTokens reads the bearer tokens of the listener, or makes one at the first
-// start. A file that others can read is refused.
-func loadTokens(w io.Writer, l config.Listen, endpoint string) (tokens, error) {
+// start. A file that others can read is refused. It tells w of a new one, which it shows only
+// at a terminal: elsewhere it would stay in a log.
+func loadTokens(w io.Writer, terminal bool, l config.Listen, endpoint string) (tokens, error) {
 	path := l.TokenFile
 	if path == "" {
 		dir, err := StateDir()
@@ -34,7 +35,11 @@ func loadTokens(w io.Writer, l config.Listen, endpoint string) (tokens, error) {
 		if t.unnamed, err = makeToken(path); err != nil {
 			return tokens{}, fmt.Errorf("keeping a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), text.Innermost(err))
 		}
-		announceToken(w, t.unnamed, path, endpoint)
+		if terminal {
+			announceToken(w, t.unnamed, path, endpoint)
+		} else {
+			_, _ = fmt.Fprintf(w, "A token for clients was made and is kept in %s. It is shown at terminals alone, so that no log has it; see it with: cat %q\n", path, path)
+		}
 	}
 	if err != nil {
 		return tokens{}, fmt.Errorf("reading the token for HTTP: %w", err)
