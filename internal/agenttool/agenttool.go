@@ -22,7 +22,7 @@ var tools = map[string][]string{
 		"read_background_output", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory", "search_file_content", "update_topic", "web_fetch",
 		"write_file", "write_todos",
 	},
-	"cursor":     {"Delete", "Edit", "Glob", "Grep", "LS", "Read", "Shell", "Task", "WebFetch", "WebSearch", "Write"},
+	"cursor": {"Delete", "Edit", "Glob", "Grep", "LS", "Read", "Shell", "Task", "WebFetch", "WebSearch", "Write"},
 	"vscode": {
 		"createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",
 		"insert_edit_into_file", "read_file", "fetch_webpage",

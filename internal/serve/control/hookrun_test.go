@@ -72,13 +72,25 @@ func TestHookRunDenies(t *testing.T) {
 	b := &hookBooth{reply: proxy.HookReply{Output: []byte(`{"no":true}`), Denied: "no"}}
 	listen(t, dir, b)
 	for agent, want := range map[string]struct {
-		code int
-		err  string
-	}{"claude-code": {2, "no"}, "codex": {0, ""}, "vscode": {2, "no"}} {
-		code, out, err := runHook(t.Context(), HookRun{Dir: dir, Agent: agent}, beforeCall)
+		event string
+		code  int
+		err   string
+	}{"claude-code": {"PreToolUse", 2, "no"}, "codex": {"PreToolUse", 2, "no"}, "gemini-cli": {"BeforeTool", 2, "no"}, "cursor": {"preToolUse", 0, ""}, "vscode": {"PreToolUse", 2, "no"}} {
+		code, out, err := runHook(t.Context(), HookRun{Dir: dir, Agent: agent}, strings.Replace(beforeCall, "PreToolUse", want.event, 1))
 		if code != want.code || err != want.err || out != `{"no":true}` {
 			t.Errorf("%s: %d %s %s", agent, code, out, err)
 		}
+	}
+}
+
+// TestHookRunTooLong: an event that is too long is refused once it is read to its end: Codex lets a call
+// pass where its hook does not take all of the event.
+func TestHookRunTooLong(t *testing.T) {
+	long := strings.NewReader(strings.Replace(beforeCall, "<ls>", strings.Repeat("x", 2*hook.MaxEvent), 1))
+	var out, err bytes.Buffer
+	h := HookRun{Dir: socketDir(t), Agent: "codex", In: long, Out: &out, Err: &err}
+	if code := h.Run(t.Context()); code != 2 || long.Len() != 0 || !strings.Contains(err.String(), "at most 8388608 are read") {
+		t.Errorf("%d, %d bytes are left: %s", code, long.Len(), &err)
 	}
 }
 

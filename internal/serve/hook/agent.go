@@ -14,8 +14,9 @@ import (
 type Agent struct {
 	Name string // as it is the upstream of its tools in rules
 
-	// DenyExit is what a hook that is a process exits with to refuse a call, beside the JSON
-	// that it prints.
+	// DenyExit is what a hook that is a process exits with to refuse a call, beside the JSON that it
+	// prints. With 2, agents show the model what is on stderr: it holds where something else gets on
+	// stdout, as from a login shell. Cursor has its reason from the JSON alone, and refuses what is none.
 	DenyExit int
 
 	hold   time.Duration // how long its hooks can wait for a person, with the time-out that docs/hooks.md has
@@ -45,7 +46,7 @@ var agents = []*Agent{
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "codex", hold: 45 * time.Second, shells: agenttool.Shells("codex"), marks: true, deny: denyClaude, read: readCodex,
+		Name: "codex", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("codex"), marks: true, deny: denyClaude, read: readCodex,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
