@@ -19,7 +19,8 @@ type Hooks struct {
 	files  func(System) []string
 	events []hookEvent
 	flat   bool // a hook stands in the list of its event itself, and not in a group
-	// closed is the member of a hook before a call that refuses the call where the hook fails.
+	// closed is the member of a hook before a call that refuses the call where the hook fails; none: the
+	// agent knows no such member, and the command does it, where a shell runs it that can.
 	closed splice.Member
 	milli  bool // time-outs are in milliseconds
 	url    bool // a hook can be at a URL
@@ -38,6 +39,7 @@ type hookEvent struct {
 // AllHooks returns the agents whose hooks are files.
 func AllHooks() []Hooks {
 	const others = "^(?!MCP:)"
+	const slow = "a hook that takes longer than its time-out lets the call pass, and on Windows one that fails does"
 	on := func(before string, after ...string) (all []hookEvent) {
 		all = append(all, hookEvent{name: before, before: true})
 		for _, name := range after {
@@ -67,12 +69,12 @@ func AllHooks() []Hooks {
 				return []string{s.path(s.Home, ".codex/hooks.json")}
 			},
 			events: on("PreToolUse", "PostToolUse", "Stop"),
-			Open:   []string{"Codex leaves out a hook that you have not trusted: type /hooks in codex, and trust it", "a hook that fails lets the call pass"},
+			Open:   []string{"Codex leaves out a hook that you have not trusted: type /hooks in codex, and trust it", slow, "what is typed into a program that runs (write_stdin) has no hook"},
 		},
 		{
 			Agent: "gemini-cli", Client: "gemini", Title: "Gemini CLI", wait: 60, milli: true, typed: true,
 			files: below(".gemini/settings.json"), events: on("BeforeTool", "AfterTool", "SessionEnd"),
-			Open: []string{"a hook that fails is a warning, and the call runs"},
+			Open: []string{slow},
 		},
 		{
 			Agent: "cursor", Client: "cursor", Title: "Cursor", wait: 60, flat: true,
@@ -85,7 +87,7 @@ func AllHooks() []Hooks {
 			Agent: "vscode", Client: "vscode", Title: "VS Code", wait: 30, flat: true, typed: true,
 			files:  inFolder(".github", "hooks", "petrigate.json"),
 			events: on("PreToolUse", "PostToolUse", "Stop"),
-			Open:   []string{"a hook that fails lets the call pass", "VS Code ignores matchers: the hook sees every tool"},
+			Open:   []string{slow, "VS Code ignores matchers: the hook sees every tool"},
 		},
 	}
 }
@@ -153,7 +155,11 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 		if h.typed {
 			o = splice.Object{{Key: "type", Value: "command"}}
 		}
-		o = append(o, splice.Member{Key: "command", Value: commandLine(s, append([]string{l.Command, "hook", h.Agent}, l.Args...))})
+		command := commandLine(s, append([]string{l.Command, "hook", h.Agent}, l.Args...))
+		if e.before && h.byShell(s) {
+			command = commandLine(s, []string{"sh", "-c", command + orRefuse})
+		}
+		o = append(o, splice.Member{Key: "command", Value: command})
 	}
 	seconds := 10
 	if e.before {
@@ -168,6 +174,13 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 	}
 	return o
 }
+
+// orRefuse follows a command whose failure shall refuse the call. An agent that has no member for that
+// heeds the exit code 2 if there is a reason on stderr; after a refusal that has its own, this one adds nothing new.
+const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
+
+// byShell reports whether the command of a hook before a call refuses the call where it fails.
+func (h Hooks) byShell(s System) bool { return h.closed.Key == "" && s.OS != "windows" }
 
 // TokenVariable is the variable with the token for hooks at a URL.
 const TokenVariable = "PETRIGATE_TOKEN"
@@ -196,7 +209,7 @@ type Hook struct {
 	Event  string
 	URL    string // "": it is a command
 	Before bool   // it is one before a call
-	Closed bool   // a call is refused where it fails, if the agent can do that
+	Closed bool   // a call is refused where it fails
 }
 
 // Ours reports whether an entry of a list runs petrigate for this agent. One that connect has written
@@ -209,7 +222,7 @@ func (h Hooks) Ours(v any) bool {
 	command, _ := fields["command"].(string)
 	program, rest, found := strings.Cut(command, " hook ")
 	agent, _, _ := strings.Cut(rest, " ")
-	program = strings.ToLower(strings.Trim(program, `'" `))
+	program = strings.ToLower(strings.Trim(program, `'"\ `))
 	base := program[strings.LastIndexAny(program, `/\`)+1:]
 	return found && agent == h.Agent && (strings.HasPrefix(base, "petrigate") || strings.Contains(rest, " --config "))
 }
@@ -236,11 +249,18 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 
 func (h Hooks) isClosed(v any) bool {
 	fields, _ := v.(map[string]any)
-	return h.closed.Key != "" && fields[h.closed.Key] == h.closed.Value
+	if h.closed.Key == "" {
+		command, _ := fields["command"].(string)
+		return strings.Contains(command, orRefuse)
+	}
+	return fields[h.closed.Key] == h.closed.Value
 }
 
-// CanClose reports whether the agent can refuse a call where its hook fails.
-func (h Hooks) CanClose() bool { return h.closed.Key != "" }
+// CanClose reports whether a hook on that system can refuse a call where it fails.
+func (h Hooks) CanClose(s System) bool { return h.closed.Key != "" || h.byShell(s) }
+
+// ClosesAll reports whether the agent itself refuses a call whose hook fails, in whatever way.
+func (h Hooks) ClosesAll() bool { return h.closed.Key != "" }
 
 // Missing are the events that a file has no hook of ours for.
 func (h Hooks) Missing(there []Hook) (names []string) {

@@ -57,7 +57,7 @@ func (d *Doctor) installed(h takeover.HookInspection) []Finding {
 		all = append(all, f)
 	}
 	for _, t := range h.There {
-		if t.Before && h.CanClose() && !t.Closed {
+		if t.Before && h.CanClose(d.Desk.System) && !t.Closed {
 			all = append(all, failed(fix, "%s lets a call pass where its hook for %s fails", h.Title, t.Event))
 		}
 	}
@@ -69,8 +69,8 @@ func (d *Doctor) installed(h takeover.HookInspection) []Finding {
 	switch {
 	case h.Agent == "claude-code":
 		all = append(all, d.claude()...)
-	case !h.CanClose():
-		all = append(all, warning("nothing closes it: keep petrigate serve running", "%s: %s", h.Title, strings.Join(h.Open, "; ")))
+	case !h.ClosesAll():
+		all = append(all, warning("nothing closes it altogether: see docs/hooks.md", "%s: %s", h.Title, strings.Join(h.Open, "; ")))
 	}
 	if len(all) == 0 {
 		return []Finding{ok("petrigate is the hook of %s (%s)", h.Title, h.File)}

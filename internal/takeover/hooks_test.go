@@ -3,12 +3,15 @@ package takeover
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
 // shapes are files of hooks as people and programs write them. BEFORE stands for the event before a call.
@@ -81,7 +84,7 @@ func testHooks(t *testing.T, h clientcfg.Hooks, src []byte) {
 		t.Errorf("the second time changes something:\n%s\n%s", now, again)
 	}
 	for _, one := range p.desk.InspectHooks() {
-		if one.Agent == h.Agent && (len(h.Missing(one.There)) > 0 || !one.Kept || h.CanClose() && !one.There[0].Closed) {
+		if one.Agent == h.Agent && (len(h.Missing(one.There)) > 0 || !one.Kept || h.CanClose(p.desk.System) && !one.There[0].Closed) {
 			t.Errorf("%+v:\n%s", one, now)
 		}
 	}
@@ -115,6 +118,59 @@ func testHooks(t *testing.T, h clientcfg.Hooks, src []byte) {
 	if kept, _ := filepath.Glob(filepath.Join(p.desk.State, "connected-*")); len(kept) != 0 {
 		t.Errorf("left: %q", kept)
 	}
+}
+
+// TestHookCommand: where an agent cannot refuse a call whose hook fails, the command does: it ends with the
+// code that refuses, and says something, unless the program agrees.
+func TestHookCommand(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands there are run by no shell of POSIX")
+	}
+	dir := filepath.Join(t.TempDir(), `it's "a" $HOME`)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "petrigate")
+	for _, h := range clientcfg.AllHooks() {
+		if h.ClosesAll() {
+			continue
+		}
+		command := hookCommand(t, h.Items(clientcfg.System{OS: "linux"}, clientcfg.Launch{Command: program, Args: []string{"--config", "a b"}})[0].Value)
+		for script, want := range map[string]int{
+			"": 2, "exit 0": 0, "exit 1": 2, "echo no >&2; exit 2": 2, "kill -9 $$": 2, `[ "$*" = "hook ` + h.Agent + ` --config a b" ]`: 0,
+		} {
+			_ = os.Remove(program)
+			if script != "" {
+				if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+					t.Fatal(err)
+				}
+			}
+			c := exec.CommandContext(t.Context(), "sh", "-c", command)
+			var stderr strings.Builder
+			c.Stderr = &stderr
+			_ = c.Run()
+			if got := c.ProcessState.ExitCode(); got != want || (want == 2) != strings.Contains(stderr.String(), "The call was not made.") {
+				t.Errorf("%s: %q: %d %s\n%s", h.Agent, script, got, &stderr, command)
+			}
+		}
+	}
+}
+
+// hookCommand is the command of an entry.
+func hookCommand(t *testing.T, o splice.Object) string {
+	t.Helper()
+	for _, m := range o {
+		switch v := m.Value.(type) {
+		case string:
+			if m.Key == "command" {
+				return v
+			}
+		case []splice.Object:
+			return hookCommand(t, v[0])
+		}
+	}
+	t.Fatalf("no command: %v", o)
+	return ""
 }
 
 // TestHooksAndServers: the servers and the hooks of one file go together.
