@@ -83,8 +83,8 @@ Where things are:
                            ($XDG_CONFIG_HOME, usually ~/.config)
   token for HTTP, logins   petrigate below $XDG_STATE_HOME, usually ~/.local/state; logins in the keyring where
                            there is one
-  sockets                  $PETRIGATE_RUNTIME_DIR, else petrigate below $XDG_RUNTIME_DIR, else petrigate-UID in the
-                           temporary directory
+  sockets                  $PETRIGATE_RUNTIME_DIR, else petrigate below $XDG_RUNTIME_DIR or /run/user/UID, else
+                           petrigate-UID in the temporary directory
 `
 
 const exitTopic = `  0  success

@@ -8,11 +8,18 @@ import (
 )
 
 // RuntimeDir is the folder of the control sockets.
-func RuntimeDir() string {
+func RuntimeDir() string { return runtimeDir("/run/user") }
+
+// runtimeDir looks for the runtime directory of the user below users where no variable names it: some clients
+// start their servers without, and people look for them from a session that has it.
+func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir
 	}
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "petrigate")
+	}
+	if dir := filepath.Join(users, strconv.Itoa(os.Getuid())); isOwn(dir) {
 		return filepath.Join(dir, "petrigate")
 	}
 	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))

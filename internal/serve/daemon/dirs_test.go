@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -24,7 +26,7 @@ func TestWhereSocketsAndTokensAre(t *testing.T) {
 			for _, name := range []string{"PETRIGATE_RUNTIME_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME", "TMPDIR"} {
 				t.Setenv(name, tt.env[name])
 			}
-			if got := RuntimeDir(); filepath.ToSlash(got) != tt.sockets {
+			if got := runtimeDir("/nowhere"); filepath.ToSlash(got) != tt.sockets {
 				t.Errorf("sockets are at %q, want %q", got, tt.sockets)
 			}
 			got, err := StateDir()
@@ -32,5 +34,42 @@ func TestWhereSocketsAndTokensAre(t *testing.T) {
 				t.Errorf("state is at %q, %v, want %q", got, err, tt.state)
 			}
 		})
+	}
+}
+
+// TestRuntimeDirOfUser: a process that was started without the variables has its socket where others of the
+// user look for it; but only where nobody else could have put one.
+func TestRuntimeDirOfUser(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no such directory")
+	}
+	for _, name := range []string{"PETRIGATE_RUNTIME_DIR", "XDG_RUNTIME_DIR"} {
+		t.Setenv(name, "")
+	}
+	users := t.TempDir()
+	of := filepath.Join(users, strconv.Itoa(os.Getuid()))
+	instead := filepath.Join(os.TempDir(), fmt.Sprintf("petrigate-%d", os.Getuid()))
+	if got := runtimeDir(users); got != instead {
+		t.Errorf("there is none: %s", got)
+	}
+	for mode, want := range map[os.FileMode]string{0o700: filepath.Join(of, "petrigate"), 0o755: instead, 0o770: instead} {
+		if err := os.Mkdir(of, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(of, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got := runtimeDir(users); got != want {
+			t.Errorf("%v: %s, want %s", mode, got, want)
+		}
+		if err := os.Remove(of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(t.TempDir(), of); err != nil {
+		t.Fatal(err)
+	}
+	if got := runtimeDir(users); got != instead {
+		t.Errorf("a link: %s", got)
 	}
 }

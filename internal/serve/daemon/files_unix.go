@@ -4,6 +4,8 @@ package daemon
 
 import (
 	"math"
+	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,4 +17,14 @@ func maxFiles() int {
 		return math.MaxInt32
 	}
 	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:unconvert // int64 on some systems
+}
+
+// isOwn reports whether a path is a directory of this user that nobody else can use.
+func isOwn(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.IsDir() && info.Mode().Perm() == 0o700 && int(owner.Uid) == os.Getuid()
 }
