@@ -166,31 +166,144 @@ func TestHookShares(t *testing.T) {
 	}
 }
 
+// agentEvents are the agents whose hooks are understood: the event before a call, and how they name what it has.
+var agentEvents = []struct {
+	agent, before, name, session string
+	ids                          bool // each call has one
+}{
+	{"claude-code", "PreToolUse", "hook_event_name", "session_id", true},
+	{"codex", "PreToolUse", "hook_event_name", "session_id", true},
+	{"gemini-cli", "BeforeTool", "hook_event_name", "session_id", false},
+	{"cursor", "preToolUse", "hook_event_name", "conversation_id", false},
+	{"vscode", "PreToolUse", "hookEventName", "sessionId", true},
+}
+
+// tells gives the hook of an agent an event, and returns why the call is refused.
+func (s *site) tells(agent, event string) string {
+	s.t.Helper()
+	reply, err := s.proxy.Hooks.Serve(s.t.Context(), proxy.HookEvent{Agent: agent, Principal: "local", Event: []byte(event)})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if denies := bytes.Contains(reply.Output, []byte(`"deny"`)); denies != (reply.Denied != "") || !denies && string(reply.Output) != "{}" {
+		s.t.Errorf("%s: %+v", agent, reply)
+	}
+	return reply.Denied
+}
+
 // TestHooksTogether: calls that come at once do not pass a limit of one, and a call of which an
-// agent tells twice is one.
+// agent tells twice is one, where calls have ids.
 func TestHooksTogether(t *testing.T) {
-	s := start(t, setup{rules: hookRules})
-	const n = 16
-	passed := make(chan string, 2*n)
-	var work sync.WaitGroup
-	for i := range n {
-		for range 2 {
-			work.Go(func() {
-				reply, err := s.proxy.Hooks.Serve(t.Context(), proxy.HookEvent{Agent: "claude-code", Principal: "local", Event: []byte(event("PreToolUse", "Write", `{}`, fmt.Sprint("t", i), ""))})
-				if err == nil && reply.Denied == "" {
-					passed <- fmt.Sprint("t", i)
+	for _, a := range agentEvents {
+		t.Run(a.agent, func(t *testing.T) {
+			s := start(t, setup{rules: hookRules})
+			const n = 16
+			passed := make(chan string, 2*n)
+			var work sync.WaitGroup
+			for i := range n {
+				for range 2 {
+					work.Go(func() {
+						if s.tells(a.agent, fmt.Sprintf(`{%q:%q,%q:"s","tool_name":"Write","tool_input":{"n":%d},"tool_use_id":"t%d"}`, a.name, a.before, a.session, i, i)) == "" {
+							passed <- fmt.Sprint("t", i)
+						}
+					})
 				}
-			})
+			}
+			work.Wait()
+			close(passed)
+			ids := map[string]bool{}
+			for id := range passed {
+				ids[id] = true
+			}
+			if len(ids) != 1 || len(s.records.decisions("allow")) != 1 {
+				t.Errorf("%d calls passed, %d are on record", len(ids), len(s.records.decisions("allow")))
+			}
+		})
+	}
+}
+
+// TestHookHostile: an event before a call that is not as its agent would write it refuses the call, for each
+// agent, and the next one is served.
+func TestHookHostile(t *testing.T) {
+	s := start(t, setup{rules: "block nothing-else"})
+	for _, a := range agentEvents {
+		whole := fmt.Sprintf(`{%q:%q,%q:"s1","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"u1","turn_id":"t"}`, a.name, a.before, a.session)
+		for name, change := range map[string][2]string{
+			"the session is a number":  {`"s1"`, `5`},
+			"the session is a list":    {`"s1"`, `["s1"]`},
+			"the session is long":      {`"s1"`, `"` + strings.Repeat("s", 5000) + `"`},
+			"the tool is a number":     {`"Bash"`, `5`},
+			"the tool is an object":    {`"Bash"`, `{"name":"Bash"}`},
+			"the arguments are a list": {`{"command":"ls"}`, `[1]`},
+			"the arguments are no":     {`{"command":"ls"}`, `7`},
+			"a text with two fields":   {`{"command":"ls"}`, `"{\"a\":1,\"a\":2}"`},
+			"two fields, one escaped":  {`"ls"`, `"ls","comm\u0061nd":"rm"`},
+			"two tools, one escaped":   {`"turn_id"`, `"tool_n\u0061me":"Read","turn_id"`},
+			"two events":               {`"turn_id"`, `"` + a.name + `":"Notification","turn_id"`},
+			"another event":            {a.before, a.before + "Batch"},
+			"no event":                 {`"` + a.before + `"`, `3`},
+			"a deep one":               {`"ls"`, strings.Repeat(`{"a":`, 3000) + "1" + strings.Repeat("}", 3000)},
+			"a long turn":              {`"t"`, `"` + strings.Repeat("t", 1<<20) + `"`},
+			"more after it":            {`"t"}`, `"t"}{}`},
+			"no UTF-8":                 {`"ls"`, "\"l\xff\""},
+			"half a character":         {`"ls"`, `"\ud800"`},
+			"no JSON":                  {`"ls"`, `NaN`},
+			"too much":                 {`"ls"`, `"` + strings.Repeat("x", 5<<20) + `"`},
+			"far too much":             {`"ls"`, `"` + strings.Repeat("x", 12<<20) + `"`},
+			"the id is a number":       {`"u1"`, `5`},
+			"the id is long":           {`"u1"`, `"` + strings.Repeat("u", 5000) + `"`},
+		} {
+			if name == "the id is a number" && !a.ids {
+				continue // it has none, as its agent gives none
+			}
+			event := strings.Replace(whole, change[0], change[1], 1)
+			if event == whole {
+				t.Fatalf("%s: nothing changes", name)
+			}
+			if why := s.tells(a.agent, event); !strings.HasPrefix(why, "The call was not made: ") || len(why) > 1000 {
+				t.Errorf("%s: %s: %.1500q", a.agent, name, why)
+			}
+		}
+		if why := s.tells(a.agent, whole); why != "" {
+			t.Errorf("%s: afterwards: %s", a.agent, why)
 		}
 	}
-	work.Wait()
-	close(passed)
-	ids := map[string]bool{}
-	for id := range passed {
-		ids[id] = true
+	if n := len(s.records.decisions("")); n != len(agentEvents) {
+		t.Errorf("%d decisions", n)
 	}
-	if len(ids) != 1 || len(s.records.decisions("allow")) != 1 {
-		t.Errorf("%d calls passed, %d are on record", len(ids), len(s.records.decisions("allow")))
+}
+
+// TestHookOrder: events in no order, twice, or of another agent, settle nothing and pass nothing.
+func TestHookOrder(t *testing.T) {
+	s := start(t, setup{rules: "limit Write to 1 at once"})
+	tells := func(agent, name, id, args string) string {
+		t.Helper()
+		return s.tells(agent, event(name, "Write", args, id, `,"tool_response":{}`))
+	}
+	must := func(want, got string) {
+		t.Helper()
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	must("", tells("claude-code", "PostToolUse", "a", `{}`)) // nothing has begun
+	must("", tells("claude-code", "PreToolUse", "a", `{}`))
+	must("", tells("claude-code", "PreToolUse", "a", `{}`)) // it is the same call
+	must("its id is that of another call", tells("claude-code", "PreToolUse", "a", `{"n":1}`))
+	must("", tells("codex", "PostToolUse", "a", `{}`)) // of nothing of its own
+	if n := len(s.records.outcomes()); n != 0 {
+		t.Errorf("%d calls have ended", n)
+	}
+	must("at once", tells("claude-code", "PreToolUse", "b", `{}`)) // a is still under way, or nobody knows
+	must("which is over", tells("claude-code", "PreToolUse", "a", `{}`))
+	must("", tells("claude-code", "PostToolUse", "a", `{}`))
+	must("", tells("claude-code", "PostToolUse", "a", `{}`))
+	must("", tells("claude-code", "PreToolUse", "a", `{}`)) // the id once more, for a call of its own
+	must("at once", tells("claude-code", "PreToolUse", "c", `{}`))
+	must("", tells("claude-code", "PostToolUse", "b", `{}`)) // which was refused
+	must("at once", tells("claude-code", "PreToolUse", "d", `{}`))
+	if n := len(s.records.decisions("allow")); n != 2 {
+		t.Errorf("%d calls have passed", n)
 	}
 }
 

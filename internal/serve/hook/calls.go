@@ -43,12 +43,13 @@ type calls struct {
 }
 
 // begin notes a call that is to be decided. Where the agent has told of the same one before, it
-// returns that one. It returns those that are not under way any more as late.
-func (s *calls) begin(c *call, unique bool) (known *call, late []*call) {
+// returns that one, and whether it is over. It returns those that are not under way any more as late.
+func (s *calls) begin(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if same := s.byKey[c.key]; unique && len(same) > 0 {
-		return same[0].Value.(*call), nil
+		known = same[0].Value.(*call)
+		return known, known.told, nil
 	}
 	if s.byKey == nil {
 		s.byKey = map[string][]*list.Element{}
@@ -60,7 +61,7 @@ func (s *calls) begin(c *call, unique bool) (known *call, late []*call) {
 		s.drop(oldest)
 	}
 	s.byKey[c.key] = append(s.byKey[c.key], s.order.PushBack(c))
-	return nil, late
+	return nil, false, late
 }
 
 // admit notes that a call is admitted. It reports false where the session is over.

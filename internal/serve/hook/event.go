@@ -170,6 +170,8 @@ func (e *Event) check() error {
 		return errors.New("the event has no tool_use_id")
 	case len(e.ID) > maxName:
 		return errors.New("the tool_use_id of the event is too long")
+	case len(e.turn) > maxName:
+		return errors.New("the turn that the event names is too long")
 	case len(e.Args) > maxArgs:
 		return fmt.Errorf("the arguments have %d bytes, and at most %d are read", len(e.Args), maxArgs)
 	}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -125,8 +126,9 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	return g.serve(ctx, &r, e), nil
 }
 
-// refuse is the answer that refuses the call of an event.
+// refuse is the answer that refuses the call of an event. Codex makes one that is refused without a reason.
 func refuse(e *Event, reason string) Reply {
+	reason = cmp.Or(reason, "The call was not made.")
 	return Reply{Output: e.agent.Deny(e.Name, reason), Denied: reason}
 }
 
@@ -214,9 +216,12 @@ func (g *Gate) end(at place, s *calls) {
 // the hook, gets one answer twice.
 func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
 	c := &call{key: e.key(), digest: e.digest(), turn: e.turn, decided: make(chan struct{})}
-	known, late := s.begin(c, e.ID != "")
+	known, over, late := s.begin(c, e.ID != "")
 	g.unknown(late)
-	if known != nil {
+	switch {
+	case over:
+		return refuse(e, "The call was not made: its id is that of a call which is over.")
+	case known != nil:
 		return again(ctx, known, c, e)
 	}
 	c.reply = refuse(e, "The call was not made: it could not be decided on.") // where that panics
