@@ -24,7 +24,7 @@ var tools = map[string][]string{
 	},
 	"cursor": {"Delete", "Edit", "Glob", "Grep", "LS", "Read", "Shell", "Task", "WebFetch", "WebSearch", "Write"},
 	"vscode": {
-		"createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",
+		"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "WebFetch", "WebSearch", "Write", "createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",
 		"insert_edit_into_file", "read_file", "fetch_webpage",
 	},
 }
@@ -35,7 +35,7 @@ var shells = map[string][]string{
 	"codex":       {"Bash", "shell", "exec_command"},
 	"gemini-cli":  {"run_shell_command"},
 	"cursor":      {"Shell"},
-	"vscode":      {"runTerminalCommand", "run_in_terminal", "runInTerminal"},
+	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal"},
 }
 
 // Shells returns the tools of an agent that run scripts.

@@ -61,8 +61,8 @@ var agents = []*Agent{
 		},
 	},
 	{
-		Name: "vscode", DenyExit: 2, hold: 20 * time.Second, shells: agenttool.Shells("vscode"), marks: true, deny: denyClaude,
-		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds},
+		Name: "vscode", DenyExit: 2, hold: 20 * time.Second, shells: agenttool.Shells("vscode"), deny: denyCopilot, read: readCopilot,
+		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 }
 
@@ -96,11 +96,16 @@ var Pass = []byte("{}")
 func (a *Agent) Deny(event, reason string) []byte { return a.deny(event, reason) }
 
 func denyClaude(event, reason string) []byte {
-	if event == "" {
-		event = "PreToolUse"
-	}
-	out := rawjson.Object{}.String("hookEventName", event).String("permissionDecision", "deny").String("permissionDecisionReason", reason)
-	return rawjson.Object{}.Raw("hookSpecificOutput", out.Bytes()).Bytes()
+	return rawjson.Object{}.Raw("hookSpecificOutput", specific(event, reason)).Bytes()
+}
+
+// denyCopilot refuses a call in both forms that VS Code has: of its own agent, and of Copilot, which reads the same file.
+func denyCopilot(event, reason string) []byte {
+	return rawjson.Object{}.String("permissionDecision", "deny").String("permissionDecisionReason", reason).Raw("hookSpecificOutput", specific(event, reason)).Bytes()
+}
+
+func specific(event, reason string) []byte {
+	return rawjson.Object{}.String("hookEventName", cmp.Or(event, "PreToolUse")).String("permissionDecision", "deny").String("permissionDecisionReason", reason).Bytes()
 }
 
 func denyGemini(_, reason string) []byte {
@@ -121,8 +126,13 @@ func readCodex(e *Event, body []byte) {
 	if !ok {
 		code, ok = rawjson.MemberAt(response, "metadata", "exit_code")
 	}
+	e.exited(code, ok)
+}
+
+// exited notes the code with which a script has ended, if it was told.
+func (e *Event) exited(code []byte, told bool) {
 	switch {
-	case !ok:
+	case !told:
 		e.doubtful = true
 	case string(code) != "0":
 		e.kind = failed
@@ -172,6 +182,18 @@ func endedWell(report string) bool {
 // endings are the lines after the output of a script, with what they say where all is well.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}
 
+// readCopilot reads how a call ended. Of a script it is not told whether it has failed.
+func readCopilot(e *Event, body []byte) {
+	ended, ok := rawjson.MemberAt(body, "tool_result", "result_type")
+	switch {
+	case e.kind != after:
+	case ok && string(ended) != `"success"`:
+		e.kind = failed
+	case e.isShell():
+		e.doubtful = true
+	}
+}
+
 // readCursor reads the events that are about one kind of tool.
 func readCursor(e *Event, body []byte) {
 	switch e.Name {
@@ -181,6 +203,13 @@ func readCursor(e *Event, body []byte) {
 			e.Tool, e.Args = "Shell", rawjson.Object{}.Raw("command", command).Bytes()
 		}
 		e.doubtful = true // the code of its end is not told
+	case "postToolUse":
+		if e.isShell() {
+			said := []byte(text(body, "tool_output"))
+			valid := rawjson.Check(said, rawjson.MaxDepth) == nil
+			code, told := rawjson.Member(said, "exitCode")
+			e.exited(code, valid && told)
+		}
 	case "beforeReadFile":
 		path, _ := rawjson.Member(body, "file_path")
 		if rawjson.Kind(path) == '"' {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -91,10 +92,13 @@ func (a *Agent) kindOf(name string) kind {
 // readCall reads what an event says of a call.
 func (e *Event) readCall(body []byte) (err error) {
 	e.ID, e.Tool = text(body, "tool_use_id"), text(body, "tool_name")
+	if id, ok := rawjson.Member(body, "tool_use_id"); ok && rawjson.Kind(id) != '"' && string(id) != "null" {
+		return errors.New("its tool_use_id is no text")
+	}
 	if e.Args, err = argumentsOf(body); err != nil {
 		return err
 	}
-	for _, key := range [...]string{"tool_response", "result_json", "tool_output"} {
+	for _, key := range [...]string{"tool_response", "tool_result", "result_json", "tool_output"} {
 		if value, ok := rawjson.Member(body, key); ok {
 			e.result = value
 			break
@@ -209,11 +213,42 @@ func (e *Event) mcp() (server, tool string) {
 
 // comesThrough reports whether the call is one of an MCP tool that comes through the proxy, which
 // the agent knows by one of these names: then it is decided on there. An empty name, as of a
-// variable that is not set, is that of no server.
-func (e *Event) comesThrough(servers []string) bool {
+// variable that is not set, is that of no server. offered reports whether the proxy offers a tool.
+func (e *Event) comesThrough(servers []string, offered func(string) bool) bool {
 	return slices.ContainsFunc(servers, func(s string) bool {
-		return s != "" && (s == e.Server || e.agent.Name == "vscode" && strings.HasPrefix(e.Tool, "mcp_"+s+"_"))
+		if s == "" || s == e.Server {
+			return s != ""
+		}
+		tool, ok := strings.CutPrefix(e.Tool, copilotPrefix(s))
+		return ok && e.agent.Name == "vscode" && offered(tool) // else it may be one of a server whose name goes on
 	})
+}
+
+var notInPrefix = regexp.MustCompile(`[^a-z0-9_.-]+`)
+
+// copilotPrefix is what VS Code puts before the names of the tools of a server.
+func copilotPrefix(server string) string {
+	const most = 13
+	name := notInPrefix.ReplaceAllString(strings.ToLower(server), "_")
+	return "mcp_" + name[:min(len(name), most)] + "_"
+}
+
+// members are the names that the server of an MCP tool may have, and the tool in it. The name that VS Code
+// gives one can be taken apart in several ways.
+func (e *Event) members() (all [][2]string) {
+	if server, tool := e.mcp(); tool != "" {
+		return [][2]string{{server, tool}}
+	}
+	rest, ok := strings.CutPrefix(e.Tool, "mcp_")
+	if !ok || e.agent.Name != "vscode" {
+		return nil
+	}
+	for i, r := range rest {
+		if r == '_' && i > 0 && i+1 < len(rest) {
+			all = append(all, [2]string{rest[:i], rest[i+1:]})
+		}
+	}
+	return all
 }
 
 // call returns the call as the gate knows it. taken reports whether a name is that of a tool
@@ -231,10 +266,10 @@ func (e *Event) call(taken func(string) bool) gate.Call {
 	if e.isShell() {
 		also("bash", true)
 	}
-	if server, tool := e.mcp(); tool != "" { // past the proxy: what is forbidden there is here
-		also(tool, false)
-		if server != "" {
-			also(server+"."+tool, false)
+	for _, m := range e.members() { // past the proxy: what is forbidden there is here
+		also(m[1], false)
+		if m[0] != "" {
+			also(m[0]+"."+m[1], false)
 		}
 	}
 	return c

@@ -65,6 +65,14 @@ var documented = []struct {
 		before, "c1", "g1", "u1", "Shell", `{"command":"ls","working_directory":"/x"}`, gate.Success},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Write","tool_input":{"file_path":"a"},"tool_output":"{}","tool_use_id":"u1","duration":5}`,
 		after, "c1", "g1", "u1", "Write", `{"file_path":"a"}`, gate.Success},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":"npm test"},"tool_output":"{\"exitCode\":0,\"stdout\":\"All tests passed\"}","tool_use_id":"abc123","cwd":"/project","duration":5432}`,
+		after, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Success},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":"npm test"},"tool_output":"{\"exitCode\":1,\"stdout\":\"exitCode: 0\"}","tool_use_id":"abc123"}`,
+		failed, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Failure},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":"npm test"},"tool_output":"{\"exitCode\":1,\"exitCode\":0}","tool_use_id":"abc123"}`,
+		after, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Unknown},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":"npm test"},"tool_output":"ok","tool_use_id":"abc123"}`,
+		after, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Unknown},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUseFailure","tool_name":"Write","tool_input":{"file_path":"a"},"tool_use_id":"u1","error_message":"x","failure_type":"error"}`,
 		failed, "c1", "g1", "u1", "Write", `{"file_path":"a"}`, gate.Failure},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"beforeShellExecution","command":"git push","cwd":"/x"}`,
@@ -79,6 +87,19 @@ var documented = []struct {
 
 	{"vscode", `{"timestamp":"2026-11-01T00:00:00Z","cwd":"/x","sessionId":"v1","hookEventName":"PreToolUse","transcript_path":"/x","tool_name":"editFiles","tool_input":{"files":["a"]},"tool_use_id":"tool-1"}`,
 		before, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
+	{"vscode", `{"sessionId":"v1","hookEventName":"PostToolUse","tool_name":"run_in_terminal","tool_input":{"command":"ls"},"tool_use_id":"tool-2","tool_response":"Command exited with code 1"}`,
+		after, "v1", "", "tool-2", "run_in_terminal", `{"command":"ls"}`, gate.Unknown},
+	{"vscode", `{"hook_event_name":"PreToolUse","session_id":"v2","timestamp":"2026-11-01T00:00:00Z","cwd":"/x","tool_name":"Bash","tool_input":{"command":"ls"}}`,
+		before, "v2", "", "", "Bash", `{"command":"ls"}`, gate.Success},
+	{"vscode", `{"hook_event_name":"PostToolUse","session_id":"v2","cwd":"/x","tool_name":"Edit","tool_input":{"path":"a"},"tool_result":{"result_type":"success","text_result_for_llm":"x"}}`,
+		after, "v2", "", "", "Edit", `{"path":"a"}`, gate.Success},
+	{"vscode", `{"hook_event_name":"PostToolUse","session_id":"v2","cwd":"/x","tool_name":"Edit","tool_input":{"path":"a"},"tool_result":{"result_type":"rejected","text_result_for_llm":"x"}}`,
+		failed, "v2", "", "", "Edit", `{"path":"a"}`, gate.Failure},
+	{"vscode", `{"hook_event_name":"PostToolUse","session_id":"v2","cwd":"/x","tool_name":"Bash","tool_input":{"command":"ls"},"tool_result":{"result_type":"success","text_result_for_llm":"<exited with exit code 1>"}}`,
+		after, "v2", "", "", "Bash", `{"command":"ls"}`, gate.Unknown},
+	{"vscode", `{"hook_event_name":"PostToolUseFailure","session_id":"v2","cwd":"/x","tool_name":"Edit","tool_input":{"path":"a"},"error":"no"}`,
+		failed, "v2", "", "", "Edit", `{"path":"a"}`, gate.Failure},
+	{"vscode", `{"hook_event_name":"SessionEnd","session_id":"v2","cwd":"/x","reason":"complete"}`, ends, "v2", "", "", "", `{}`, gate.Success},
 	{"vscode", `{"cwd":"/x","sessionId":"v1","hookEventName":"PostToolUse","tool_name":"editFiles","tool_input":{"files":["a"]},"tool_use_id":"tool-1","tool_response":"File edited"}`,
 		after, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
 }
@@ -162,7 +183,42 @@ func TestGeminiMember(t *testing.T) {
 			weak = append(weak, n.Text)
 		}
 	}
-	if want := []string{"push_all", "git_hub.push_all"}; !slices.Equal(weak, want) || e.comesThrough([]string{"git"}) || !e.comesThrough([]string{"git_hub"}) {
+	if want := []string{"push_all", "git_hub.push_all"}; !slices.Equal(weak, want) || e.comesThrough([]string{"git"}, offersAll) || !e.comesThrough([]string{"git_hub"}, offersAll) {
+		t.Errorf("%q, want %q", weak, want)
+	}
+}
+
+func offersAll(string) bool { return true }
+
+// TestCopilotNames: VS Code writes the name of a server and that of its tool together. Only what the proxy offers
+// comes through it; any other is restricted by all that its name may say.
+func TestCopilotNames(t *testing.T) {
+	offers := func(name string) bool { return name == "push" || name == "git_log" }
+	for _, c := range []struct {
+		tool, server string
+		want         bool
+	}{
+		{"mcp_petrigate_push", "petrigate", true},
+		{"mcp_petrigate_git_log", "petrigate", true},
+		{"mcp_petrigate_evi_push", "petrigate", false}, // of a server petrigate_evil
+		{"mcp_petrigate2_push", "petrigate", false},    // of a second one of that name
+		{"mcp_petrigate_", "petrigate", false},
+		{"mcp_my_gate_push", "My gate!", false},
+		{"mcp_my_gate__push", "My gate!", true},
+		{"mcp_a_long_name_o_push", "a long name of a server", true},
+	} {
+		e := &Event{agent: Find("vscode"), Tool: c.tool}
+		if got := e.comesThrough([]string{c.server}, offers); got != c.want {
+			t.Errorf("%s of %s: %v", c.tool, c.server, got)
+		}
+	}
+	var weak []string
+	for _, n := range (&Event{agent: Find("vscode"), Tool: "mcp_git_hub_push"}).call(func(string) bool { return false }).Also {
+		if n.Weak {
+			weak = append(weak, n.Text)
+		}
+	}
+	if want := []string{"hub_push", "git.hub_push", "push", "git_hub.push"}; !slices.Equal(weak, want) {
 		t.Errorf("%q, want %q", weak, want)
 	}
 }
@@ -182,7 +238,7 @@ func TestComesThrough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.comesThrough([]string{"petrigate"}); got != want {
+		if got := e.comesThrough([]string{"petrigate"}, offersAll); got != want {
 			t.Errorf("%s: %v", event, got)
 		}
 	}
@@ -195,7 +251,7 @@ func TestDeny(t *testing.T) {
 		"codex":       `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a \"b\""}}`,
 		"gemini-cli":  `{"decision":"deny","reason":"a \"b\""}`,
 		"cursor":      `{"permission":"deny","user_message":"petrigate: a \"b\"","agent_message":"a \"b\""}`,
-		"vscode":      `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a \"b\""}}`,
+		"vscode":      `{"permissionDecision":"deny","permissionDecisionReason":"a \"b\"","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a \"b\""}}`,
 	} {
 		got := Find(agent).Deny("", `a "b"`)
 		if string(got) != want || !json.Valid(got) {
@@ -238,7 +294,7 @@ func TestNoServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.comesThrough([]string{""}) {
+		if e.comesThrough([]string{""}, offersAll) {
 			t.Errorf("%s of %s is taken for a call that comes through the proxy", tool, agent)
 		}
 	}

@@ -114,7 +114,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 			return refuse(e, "The call was not made: "+wrong.Error()+"."), nil
 		}
 		return Reply{Output: Pass}, nil
-	case e.kind <= failed && e.comesThrough(r.Servers):
+	case e.kind <= failed && e.comesThrough(r.Servers, g.offers):
 		return Reply{Output: Pass}, nil
 	}
 	defer func() {
@@ -281,6 +281,11 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 		Key: key, Gate: called, Offered: offered, Client: e.agent.Name, ID: rawjson.AppendString(nil, e.ID), Upstream: e.agent.Name,
 		Tool: e.Tool, Method: "tools/call", Canonical: e.agent.Name + "." + e.Tool, Digest: digestOf(e.Args),
 	}
+}
+
+// offers reports whether a server has a tool that VS Code calls by that name.
+func (g *Gate) offers(name string) bool {
+	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return strings.ReplaceAll(c.Tool, ".", "_") == name || c.Tool == name })
 }
 
 // isTool reports whether a tool of a server has that name.
