@@ -140,7 +140,7 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 	if tools := c.recorded(); tools != nil {
 		known = check.KnownSet(tools, source.Config)
 	}
-	source.Tools, source.Schemas = known.Names(), known.Schemas
+	source.Tools, source.Schemas, source.Hooked = known.Names(), known.Schemas, known.Hooked()
 	result, err := policy.Build(source)
 	var invalid diag.List
 	if err != nil && !errors.As(err, &invalid) {

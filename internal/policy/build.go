@@ -30,6 +30,7 @@ type Source struct {
 
 	Tools   []string            // every known physical name of a tool; nil: they are not known
 	Schemas map[string][]Schema // of the arguments of the known tools, by each of their names
+	Hooked  []string            // the names that only tools of agents themselves have, of which hooks tell
 }
 
 // FromConfig is the policy of a configuration. The tools are not in it.

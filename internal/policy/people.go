@@ -16,6 +16,12 @@ func (b *builder) checkPeople() {
 			if s, ok := s.(*rules.Approve); ok {
 				if msg, hint := b.unasked(s.Via, s.Persons); msg != "" {
 					b.atName(s.Before[0], problem(diag.Warning, Unasked, s.Before[0].Pos, listed(s.Before)+" can never be approved: "+msg, hint))
+					continue
+				}
+				for _, n := range s.Before {
+					if atClient(s.Via) && b.byHook(n.Text) {
+						b.atName(n, problem(diag.Warning, Unasked, n.Pos, n.String()+" can never be approved: "+noQuestion, noQuestionHint))
+					}
 				}
 			}
 		}
@@ -28,9 +34,51 @@ func (b *builder) checkPeople() {
 			}
 			if msg, hint := b.unasked(t.Via, t.Approvals); msg != "" {
 				b.inNet(n, problem(diag.Warning, Unasked, position(t.Position), fmt.Sprintf("the transition %q can never be approved: %s", t.Name, msg), hint))
+				continue
+			}
+			if i := slices.IndexFunc(t.Tools, b.byHook); i >= 0 && atClient(t.Via) {
+				b.inNet(n, problem(diag.Warning, Unasked, position(t.Position), fmt.Sprintf("the transition %q can never be approved for %q: %s", t.Name, t.Tools[i], noQuestion), noQuestionHint))
 			}
 		}
 	}
+}
+
+const (
+	noQuestion     = "it comes by the hook of an agent, which shows no question"
+	noQuestionHint = "write via cli, via web or via webhook, or leave via out"
+)
+
+// atClient reports whether a channel is the client of a call.
+func atClient(via string) bool { return via == "elicit" || via == "url" }
+
+// byHook reports whether only calls have a name of which agents tell by their hooks: it is one of their own
+// tools, or each map that gives the name is of one.
+func (b *builder) byHook(name string) bool {
+	hooked := func(tool string) bool { return slices.Contains(b.source.Hooked, tool) }
+	if hooked(name) {
+		return true
+	}
+	mapped := b.mappedTo(name)
+	return len(mapped) > 0 && !slices.Contains(b.source.Tools, name) && !slices.ContainsFunc(mapped, func(tool string) bool { return !hooked(tool) })
+}
+
+// mappedTo returns the tools whose calls maps may give a name.
+func (b *builder) mappedTo(name string) (tools []string) {
+	for _, f := range b.files {
+		for _, s := range f.Statements {
+			if m, ok := s.(*rules.Map); ok && m.As.Text == name {
+				tools = append(tools, m.Tool.Text)
+			}
+		}
+	}
+	for i := range b.source.Nets {
+		for _, m := range b.source.Nets[i].Map {
+			if m.As == name {
+				tools = append(tools, m.Tool)
+			}
+		}
+	}
+	return tools
 }
 
 // unasked says why so many persons cannot be asked by a channel, and what to do; empty

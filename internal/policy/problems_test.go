@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestProblemArchives builds the policy of every archive in testdata/problems:
 // its *.rules and *.yaml with nets, "tools" with the known ones or "schemas"
-// of their arguments, "servers" of a configuration (name/prefix, name! if it is disabled), "active", "default", the "channels" of approvals and the address of the "console". It holds all that is said of it to "want".
+// of their arguments, "servers" of a configuration (name/prefix, name! if it is disabled), the names that only calls by hooks have ("hooked"), "active", "default", the "channels" of approvals and the address of the "console". It holds all that is said of it to "want".
 func TestProblemArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -73,6 +73,8 @@ func said(t *testing.T, files []txtar.File) string {
 		switch text := string(f.Data); {
 		case f.Name == "tools":
 			s.Tools = strings.Fields(text)
+		case f.Name == "hooked":
+			s.Hooked = strings.Fields(text)
 		case f.Name == "schemas":
 			s.Schemas = schemas(t, f.Data)
 			s.Tools = slices.Sorted(maps.Keys(s.Schemas))

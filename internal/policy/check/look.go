@@ -13,7 +13,7 @@ import (
 // are known of the configuration; without known tools, rules make some likely. The result is
 // nil where an error keeps the policy from being built.
 func Look(ctx context.Context, source policy.Source, problems diag.List, known ToolSet, e Effort) (Report, *policy.Result, error) {
-	source.Tools, source.Schemas = known.Names(), known.Schemas
+	source.Tools, source.Schemas, source.Hooked = known.Names(), known.Schemas, known.Hooked()
 	result, err := policy.Build(source)
 	var invalid diag.List
 	if err != nil && !errors.As(err, &invalid) {

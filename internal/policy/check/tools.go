@@ -236,6 +236,18 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
+// Hooked returns the names that only tools have which agents call themselves, as far as that is known: those
+// behind the name of an agent, and where the tools of the servers are known, what none of these is called.
+func (s ToolSet) Hooked() []string {
+	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
+	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {
+		if s.Known && s.Agents {
+			return slices.Contains(servers, name)
+		}
+		return !strings.Contains(name, ".")
+	})
+}
+
 // others returns the known tools none of whose names was seen.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string

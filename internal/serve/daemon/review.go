@@ -59,7 +59,7 @@ func (r *review) Close() {
 // problems are what is wrong with the policy where these are the tools.
 func (r *review) problems(ctx context.Context, tools check.ToolSet) diag.List {
 	source := policy.FromConfig(r.config)
-	source.Tools, source.Schemas = tools.Names(), tools.Schemas
+	source.Tools, source.Schemas, source.Hooked = tools.Names(), tools.Schemas, tools.Hooked()
 	result, err := policy.Build(source)
 	if err != nil {
 		return nil // it was built before
