@@ -356,9 +356,6 @@ func (o Options) required(file string, bases []Base) error {
 	return nil
 }
 
-// Required is an error where a base policy is required of what has no file, and so extends none.
-func Required(o Options) error { return o.required("", nil) }
-
 // in is get of a mapping that may not be there.
 func (n *node) in(key string) *node {
 	if n == nil {

@@ -131,6 +131,15 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
+// Bare returns the configuration of a proxy that has no file: the defaults, overridden by the
+// environment and the flags. It extends no base policy, so where one is required it is an error.
+func Bare(o Options) (*Config, error) {
+	if err := o.required("", nil); err != nil {
+		return nil, err
+	}
+	return Parse("", []byte("version: 1"), o)
+}
+
 // open finds and reads a configuration.
 func open(o Options) (path string, src []byte, err error) {
 	if path, err = Lookup(o); err != nil {

@@ -48,10 +48,7 @@ func newWrap(s stdio) *cobra.Command {
 		if addr != "" {
 			flags["listen.http"] = string(addr)
 		}
-		if err := config.Required(config.Options{}); err != nil {
-			return err
-		}
-		cfg, err := config.Parse("", []byte("version: 1"), config.Options{Flags: flags})
+		cfg, err := config.Bare(config.Options{Flags: flags})
 		if err != nil {
 			return err
 		}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,7 +71,7 @@ func (s *site) extends(base, local string) {
 func (s *site) load() (*config.Config, error) { return config.Load(s.options) }
 
 // start puts the policy in force, as Run begins.
-func (s *site) start(log *bytes.Buffer) *Daemon {
+func (s *site) start(log io.Writer) *Daemon {
 	s.Helper()
 	c, err := s.load()
 	if err != nil {
@@ -152,8 +154,7 @@ func TestBaseReadOnce(t *testing.T) {
 		}
 		return s.signed("b7.yaml" + name), true
 	}
-	c, err := s.load()
-	if err != nil {
+	if _, err := s.load(); err != nil {
 		t.Fatal(err)
 	}
 	if reads[""] != 1 || reads[".minisig"] != 1 {
@@ -167,7 +168,8 @@ func TestBaseReadOnce(t *testing.T) {
 		}
 	}
 	s.options.Unsaved = nil
-	if c, err = s.load(); err != nil {
+	c, err := s.load()
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, link := range []string{"base.yaml", "base.yaml.minisig"} {
@@ -230,18 +232,33 @@ func TestBaseCopy(t *testing.T) {
 	}
 }
 
+// locked is a writer behind a lock.
+type locked struct {
+	io.Writer
+	mu *sync.Mutex
+}
+
+func (l locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Writer.Write(b)
+}
+
 // TestRefresh reads an address again after the time that the configuration names.
 func TestRefresh(t *testing.T) {
 	s := newSite(t)
 	s.extends("url: https://p.example/base, refresh: 15m", "")
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // of these, and of the log
 		serves, away, asked := "b7", error(nil), 0
 		s.options.Fetch = func(...string) ([][]byte, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			asked++
 			return [][]byte{s.signed(serves + ".yaml"), s.signed(serves + ".yaml.minisig")}, away
 		}
 		var log bytes.Buffer
-		d := s.start(&log)
+		d := s.start(locked{&log, &mu})
 		ctx, end := context.WithCancel(t.Context())
 		wait := d.refresh(ctx)
 		for _, step := range []struct {
@@ -262,19 +279,25 @@ func TestRefresh(t *testing.T) {
 			{"", "b8", nil, time.Minute, 8, 1, ""},
 			{"url: https://p.example/base", "b8", nil, 24 * time.Hour, 8, 0, ""},
 		} {
+			mu.Lock()
 			serves, away = step.serves, step.away
+			mu.Unlock()
 			if step.entry != "" {
 				s.extends(step.entry, "")
 				d.Reload(t.Context(), control.Reload{Actor: "test"})
 			}
+			mu.Lock()
 			log.Reset()
 			asked = 0
-			time.Sleep(step.pass) // of the bubble
+			mu.Unlock()
+			<-time.After(step.pass) // of the bubble
 			synctest.Wait()
 			is, _ := d.reloads.inForce()
+			mu.Lock()
 			if is.Bases[0].Version != step.version || asked != step.reads || !strings.Contains(log.String(), step.said) || step.said == "" && log.Len() > 0 {
 				t.Errorf("%+v: version %d is in force, %d reads, %s", step, is.Bases[0].Version, asked, log.String())
 			}
+			mu.Unlock()
 		}
 		end()
 		wait()
