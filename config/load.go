@@ -34,7 +34,8 @@ type Options struct {
 	Require []string
 
 	// Partial leaves out a base at an address that cannot be read, or is not what was promised,
-	// with a warning, and requires none. It is for an editor, and for nothing that decides.
+	// with a warning, and requires none. It is for an editor, and for who looks where records are: never
+	// for what decides.
 	Partial bool
 }
 

@@ -115,7 +115,7 @@ func TestTopicOfRules(t *testing.T) {
 // TestTopicOfEnvironment: each setting that the page names is looked up.
 func TestTopicOfEnvironment(t *testing.T) {
 	var asked []string
-	_, err := config.Parse("petrigate.yaml", []byte("version: 1"), config.Options{Env: func(name string) (string, bool) {
+	_, err := config.Bare(config.Options{Env: func(name string) (string, bool) {
 		asked = append(asked, name)
 		return "", false
 	}})
