@@ -81,8 +81,11 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)
 	o.Config, o.Policy, o.Known, o.Log, o.Level, o.Version, o.Tune = cfg, result, known, log, level, versionString(), true
-	o.AtTerminal = isTerminal(s.err)
-	if o.AtTerminal && cfg.Log.Format != "json" {
+	var say io.Writer
+	if isTerminal(s.err) {
+		say = s.err
+	}
+	if say != nil && cfg.Log.Format != "json" {
 		o.Story, o.Ink = s.err, newInk(s.err)
 	}
 	if o.Load != nil && !isTerminal(s.in) { // one that is started by hand ends with its terminal
@@ -96,7 +99,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	if cfg.Listen.Stdio && isTerminal(s.in) {
 		slog.New(log).Warn("standard input is a terminal: an MCP client should start this program; petrigate demo shows what it does")
 	}
-	return d.Run(ctx, s.in, s.out, s.err)
+	return d.Run(ctx, s.in, s.out, say)
 }
 
 // quietFlag adds --quiet. The function that it returns lowers the level where the flag is given.

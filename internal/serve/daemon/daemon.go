@@ -50,8 +50,6 @@ type Options struct {
 	Story io.Writer
 	Ink   text.Ink
 
-	AtTerminal bool // what [Daemon.Run] says is read at a terminal, so that a new token may be shown
-
 	HangUps <-chan struct{} // each has the configuration read again, see Load; nil: nothing does
 
 	// Tune says that the process is for this proxy alone: GOMAXPROCS may follow its calls.
@@ -70,25 +68,24 @@ func (e *InvalidError) Unwrap() error { return e.Err }
 // A Daemon is a proxy with what was built for it. Close it.
 type Daemon struct {
 	*proxy.Proxy
-	config     *config.Config
-	file       string // of the configuration, absolute; empty: none
-	atTerminal bool
-	listen     atomic.Pointer[string] // where clients reach the proxy; nil: nowhere yet
-	secrets    *strings.Replacer
-	log        *slog.Logger
-	audit      *audit.Log // nil: none
-	feed       *audit.Feed
-	database   *database // nil: in the process
-	begun      atomic.Bool
-	monitor    *monitor
-	asking     asking
-	story      *narrate.Narrator // nil: none
-	load       *processors       // nil: it makes no difference
-	reloads    reloads
-	console    *consoleServer
-	pins       *proxy.Pins // nil: servers may change their tools
-	hangUps    <-chan struct{}
-	tokens     []*oauth.Source
+	config   *config.Config
+	file     string                 // of the configuration, absolute; empty: none
+	listen   atomic.Pointer[string] // where clients reach the proxy; nil: nowhere yet
+	secrets  *strings.Replacer
+	log      *slog.Logger
+	audit    *audit.Log // nil: none
+	feed     *audit.Feed
+	database *database // nil: in the process
+	begun    atomic.Bool
+	monitor  *monitor
+	asking   asking
+	story    *narrate.Narrator // nil: none
+	load     *processors       // nil: it makes no difference
+	reloads  reloads
+	console  *consoleServer
+	pins     *proxy.Pins // nil: servers may change their tools
+	hangUps  <-chan struct{}
+	tokens   []*oauth.Source
 }
 
 // New makes the proxy of a configuration. It starts nothing.
@@ -97,7 +94,7 @@ func New(o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.DiscardHandler
 	}
-	d := &Daemon{config: c, secrets: mask(c.Secrets()), hangUps: o.HangUps, atTerminal: o.AtTerminal}
+	d := &Daemon{config: c, secrets: mask(c.Secrets()), hangUps: o.HangUps}
 	d.story = newStory(&o, d.secrets)
 	d.log = slog.New(redacted(d.story.Log(o.Log), c.Secrets()))
 	d.console = &consoleServer{daemon: d}

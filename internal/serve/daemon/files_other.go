@@ -2,10 +2,18 @@
 
 package daemon
 
-import "math"
+import (
+	"math"
+	"os"
+)
 
 // maxFiles is for systems that bound the files of a process.
 func maxFiles() int { return math.MaxInt32 }
 
 // isOwn is for systems that have no runtime directory of a user.
 func isOwn(string) bool { return false }
+
+// modes is false: here the folder of the user protects a file, whose mode is made up.
+const modes = false
+
+func ofRoot(os.FileInfo) bool { return false }

@@ -28,3 +28,12 @@ func isOwn(path string) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.IsDir() && info.Mode().Perm() == 0o700 && int(owner.Uid) == os.Getuid()
 }
+
+// modes says that the mode of a file tells who can read it.
+const modes = true
+
+// ofRoot reports whether a file is of root, and this process is not.
+func ofRoot(info os.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Uid == 0 && os.Geteuid() != 0
+}

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -286,27 +285,28 @@ func TestAnnounceToken(t *testing.T) {
 	}
 }
 
-// TestNewToken: one that was made is shown at a terminal, and elsewhere, where a log has what is
-// said, only the file that it is in.
-func TestNewToken(t *testing.T) {
-	for _, terminal := range []bool{true, false} {
-		state := t.TempDir()
-		t.Setenv("XDG_STATE_HOME", state)
-		var said strings.Builder
-		made, err := loadTokens(&said, terminal, config.Listen{}, "http://localhost:7777/mcp")
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept, err := os.ReadFile(filepath.Join(state, "petrigate", "token"))
-		if err != nil || strings.TrimSpace(string(kept)) != made.unnamed || !strings.Contains(said.String(), filepath.Join(state, "petrigate", "token")) {
-			t.Errorf("it is not where it is said to be: %v, %s", err, said.String())
-		}
-		if shown := strings.Contains(said.String(), made.unnamed); shown != terminal {
-			t.Errorf("terminal %t: %s", terminal, said.String())
-		}
-		said.Reset()
-		if again, err := loadTokens(&said, terminal, config.Listen{}, ""); err != nil || again.unnamed != made.unnamed || said.Len() > 0 {
-			t.Errorf("at the next start: %v, %s", err, said.String())
+// TestTokenMade: a token is shown at a terminal, and a log names its file.
+func TestTokenMade(t *testing.T) {
+	var log, say strings.Builder
+	d := &Daemon{log: slog.New(slog.NewTextHandler(&log, nil))}
+	d.tokenMade(&say, "0123", "state/token", "http://localhost:7777/mcp")
+	if !strings.Contains(say.String(), "Bearer 0123") || log.Len() != 0 {
+		t.Errorf("%q, %q", say.String(), log.String())
+	}
+	d.tokenMade(nil, "4567", "state/token", "http://localhost:7777/mcp")
+	if !strings.Contains(log.String(), "file=state/token") || strings.Contains(log.String(), "4567") {
+		t.Errorf("%q", log.String())
+	}
+}
+
+// TestExposed: others must not read tokens, but the group may those that root gives.
+func TestExposed(t *testing.T) {
+	for mode, want := range map[os.FileMode][2]bool{
+		0o600: {false, false}, 0o400: {false, false}, 0o440: {true, false}, 0o640: {true, false},
+		0o444: {true, true}, 0o460: {true, true}, 0o644: {true, true}, 0o604: {true, true},
+	} {
+		if got := [2]bool{exposed(mode, false), exposed(mode, true)}; got != want {
+			t.Errorf("%o: %v, want %v", mode, got, want)
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 )
 
 // Run serves clients, over in and out or at the address of the configuration, until ctx or the
-// client over stdio ends it. It tells say of a token that it makes.
+// client over stdio ends it. A token that it makes is shown on say, which is a terminal; where
+// that is nil, the log names its file.
 func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
 	slog.SetDefault(d.log) // what libraries log is a record like any other, without the secrets
 	defer d.announceEnd(ctx)()
@@ -143,7 +144,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	defer func() { _ = listener.Close() }()
 	at := endpoint(l, listener)
 	d.reachedAt(at)
-	access, err := accessOf(say, d.atTerminal, l, listener, at)
+	access, err := accessOf(l, listener, func(token, path string) { d.tokenMade(say, token, path, at) })
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (d *Daemon) sayUnderWay() {
 }
 
 // accessOf says who may come in, and reads or makes their tokens.
-func accessOf(say io.Writer, terminal bool, l config.Listen, listener net.Listener, endpoint string) (proxy.Access, error) {
+func accessOf(l config.Listen, listener net.Listener, made func(token, path string)) (proxy.Access, error) {
 	host, _, _ := net.SplitHostPort(l.HTTP) // both are addresses: somebody listens there
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	a := proxy.Access{
@@ -205,7 +206,7 @@ func accessOf(say io.Writer, terminal bool, l config.Listen, listener net.Listen
 		j := proxy.JWT(*l.JWT)
 		a.JWT = &j
 	default:
-		t, err := loadTokens(say, terminal, l, endpoint)
+		t, err := loadTokens(l, made)
 		if err != nil {
 			return a, err
 		}

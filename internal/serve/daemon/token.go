@@ -19,9 +19,8 @@ import (
 const leastToken = 16
 
 // loadTokens reads the bearer tokens of the listener, or makes one at the first
-// start. A file that others can read is refused. It tells w of a new one, which it shows only
-// at a terminal: elsewhere it would stay in a log.
-func loadTokens(w io.Writer, terminal bool, l config.Listen, endpoint string) (tokens, error) {
+// start and tells of it. A file that others can read is refused.
+func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
 	path := l.TokenFile
 	if path == "" {
 		dir, err := StateDir()
@@ -35,11 +34,7 @@ func loadTokens(w io.Writer, terminal bool, l config.Listen, endpoint string) (t
 		if t.unnamed, err = makeToken(path); err != nil {
 			return tokens{}, fmt.Errorf("keeping a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), text.Innermost(err))
 		}
-		if terminal {
-			announceToken(w, t.unnamed, path, endpoint)
-		} else {
-			_, _ = fmt.Fprintf(w, "A token for clients was made and is kept in %s. It is shown at terminals alone, so that no log has it; see it with: cat %q\n", path, path)
-		}
+		made(t.unnamed, path)
 	}
 	if err != nil {
 		return tokens{}, fmt.Errorf("reading the token for HTTP: %w", err)
@@ -58,7 +53,7 @@ func readTokens(path string) (tokens, error) {
 	if err != nil {
 		return tokens{}, err
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if modes && exposed(info.Mode(), ofRoot(info)) {
 		return tokens{}, fmt.Errorf("%s can be read by other users: chmod 600 it", path)
 	}
 	b, err := os.ReadFile(path)
@@ -66,6 +61,15 @@ func readTokens(path string) (tokens, error) {
 		return tokens{}, err
 	}
 	return parseTokens(path, string(b))
+}
+
+// exposed reports whether others can read a file with this mode. One of root whom this
+// process is not is read by its group: a Secret of Kubernetes, a credential of systemd.
+func exposed(mode os.FileMode, ofRoot bool) bool {
+	if ofRoot {
+		return mode.Perm()&0o037 != 0
+	}
+	return mode.Perm()&0o077 != 0
 }
 
 // parseTokens takes a token alone, or lines "name: token"; # begins a comment.
@@ -118,6 +122,16 @@ func makeToken(path string) (string, error) {
 	}
 	_, err = fmt.Fprintln(f, token)
 	return token, errors.Join(err, f.Close())
+}
+
+// tokenMade tells of a token that was made. A log holds no secret, nor does a file or a
+// journal to which the program writes instead of a terminal.
+func (d *Daemon) tokenMade(say io.Writer, token, path, endpoint string) {
+	if say == nil {
+		d.log.Info("a token for clients was made", "file", path)
+		return
+	}
+	announceToken(say, token, path, endpoint)
 }
 
 // announceToken prints what a client's configuration needs, once.
