@@ -13,5 +13,7 @@ if ! getent passwd petrigate >/dev/null; then
 fi
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
-  systemctl try-restart petrigate.service
+  # The package is installed, whether the service starts or not.
+  systemctl try-restart petrigate.service ||
+    echo "petrigate.service does not start with this version: journalctl -u petrigate says why" >&2
 fi

@@ -6,6 +6,8 @@ case "$1" in
   remove | 0) # deb | rpm
     if [ -d /run/systemd/system ]; then
       systemctl disable --now petrigate.service
+    elif command -v systemctl >/dev/null; then
+      systemctl disable petrigate.service
     fi
     ;;
 esac

@@ -164,6 +164,9 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	failed := make(chan error, 1)
 	go func() { failed <- listenAndServe(server, newLimitListener(listener, l, d.log)) }()
 	d.log.Info("listening", "url", at)
+	if err := notifyReady(); err != nil {
+		d.log.Warn(err.Error())
+	}
 	if host, _, _ := net.SplitHostPort(access.Addr); !IsLoopback(host) && l.TLS == nil {
 		d.log.Warn("tokens and calls cross the network as they are: set listen.tls, or put a server that speaks TLS in front")
 	}

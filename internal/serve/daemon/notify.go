@@ -1,0 +1,23 @@
+package daemon
+
+import (
+	"fmt"
+	"net"
+	"os"
+)
+
+// notifyReady tells systemd that clients can connect, where it waits for that (Type=notify
+// in the unit): its variable NOTIFY_SOCKET names the socket.
+func notifyReady() error {
+	socket := os.Getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return nil
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		return fmt.Errorf("telling systemd of the start at NOTIFY_SOCKET: %w", err)
+	}
+	defer func() { _ = c.Close() }()
+	_, err = c.Write([]byte("READY=1"))
+	return err
+}
