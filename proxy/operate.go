@@ -43,6 +43,7 @@ type Status struct {
 	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil: there is no audit file; what starts the proxy says it
 	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil: there is none; what starts the proxy says it
 	Pinning    string           `json:"pinning,omitempty"` // warn, enforce or off; what starts the proxy says it
+	Bases      []BaseInfo       `json:"bases,omitempty"`   // what starts the proxy says them
 	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
 	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, and why
@@ -59,6 +60,16 @@ type UpstreamStatus struct {
 	Error    string    `json:"error,omitempty"`
 	Said     []string  `json:"said,omitempty"`     // by its process, lately, where it is not up
 	Sessions int       `json:"sessions,omitempty"` // that have it for themselves
+}
+
+// BaseInfo is a base policy that the policy in force stands on, in a [Status].
+type BaseInfo struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	Digest  string `json:"digest"`
+	Key     string `json:"key,omitempty"`  // the id of the one that has signed it
+	From    string `json:"from"`           // its file or address
+	Copy    string `json:"copy,omitempty"` // why a copy was taken and not what is at its address
 }
 
 // WebhookInfo is the system of an operator that is told of approvals, in a [Status].

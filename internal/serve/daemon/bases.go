@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/proxy"
 )
 
 // baseBook is the file with the versions of bases that were in force; "": the configuration
@@ -106,11 +106,14 @@ func Kept(addresses ...string) ([][]byte, error) {
 	return copies.Kept(addresses...)
 }
 
-// tellBases puts into the log what the policy stands on.
-func tellBases(log *slog.Logger, c *config.Config) {
+// tellBases puts into the log what the policy stands on, and into the status.
+func (d *Daemon) tellBases(c *config.Config) {
+	var all []proxy.BaseInfo
 	for _, b := range c.Bases {
-		log.Info("the policy extends a base", "base", b.Name, "version", b.Version, "digest", b.Digest, "key", b.KeyID(), "from", b.File)
+		d.log.Info("the policy extends a base", "base", b.Name, "version", b.Version, "digest", b.Digest, "key", b.KeyID(), "from", b.File)
+		all = append(all, proxy.BaseInfo{Name: b.Name, Version: b.Version, Digest: b.Digest, Key: b.KeyID(), From: b.File, Copy: b.Copy})
 	}
+	d.bases.Store(&all)
 }
 
 // sameBases reports whether two configurations stand on the same bytes of the same bases.

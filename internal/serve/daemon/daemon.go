@@ -82,6 +82,7 @@ type Daemon struct {
 	story    *narrate.Narrator // nil: none
 	load     *processors       // nil: it makes no difference
 	reloads  reloads
+	bases    atomic.Pointer[[]proxy.BaseInfo] // of the policy in force
 	console  *consoleServer
 	pins     *proxy.Pins // nil: servers may change their tools
 	hangUps  <-chan struct{}
@@ -105,7 +106,7 @@ func New(o Options) (*Daemon, error) {
 	if file, err := filepath.Abs(c.File); err == nil && c.File != "" {
 		d.file = file
 	}
-	tellBases(d.log, c)
+	d.tellBases(c)
 	upstreams, err := d.upstreams()
 	if err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func (s *reloads) follow(d *Daemon, c *config.Config, result *policy.Result, kno
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))
 	}
-	tellBases(d.log, c)
+	d.tellBases(c)
 	s.review.Close()
 	s.config, s.result, s.review = c, result, newReview(c, known)
 	select {

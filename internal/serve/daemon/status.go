@@ -13,7 +13,7 @@ import (
 // without secrets: a server may print what it was started with.
 func (d *Daemon) Status() proxy.Status {
 	s := d.Proxy.Status()
-	s.Config = d.file
+	s.Config, s.Bases = d.file, *d.bases.Load()
 	if r := d.reloads.status.Load(); r != nil {
 		s.Reloaded, s.ReloadProblem = &r.at, d.secrets.Replace(r.problem)
 	}

@@ -23,6 +23,9 @@ func PrintStatus(w io.Writer, status proxy.Status) {
 	case status.Reloaded != nil:
 		_, _ = fmt.Fprintf(w, "  the configuration was read again %s ago\n", age(*status.Reloaded))
 	}
+	for _, b := range status.Bases {
+		printBase(w, b)
+	}
 	if status.Shadow {
 		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")
 	}
@@ -41,6 +44,18 @@ func PrintStatus(w io.Writer, status proxy.Status) {
 	for _, warning := range status.Warnings {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
 	}
+}
+
+// printBase writes which base policy holds.
+func printBase(w io.Writer, b proxy.BaseInfo) {
+	_, _ = fmt.Fprintf(w, "  extends %s, version %d, from %s", text.Escape(b.Name), b.Version, text.Escape(b.From))
+	if b.Key != "" {
+		_, _ = fmt.Fprintf(w, ", signed by the key %s", b.Key)
+	}
+	if b.Copy != "" {
+		_, _ = fmt.Fprintf(w, "\n    %s", text.Escape(b.Copy))
+	}
+	_, _ = fmt.Fprintln(w)
 }
 
 // printWebhook writes which system is told of approvals, and whether it can be.
