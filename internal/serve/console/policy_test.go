@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/draft"
@@ -19,14 +20,24 @@ const hostile = "<script>alert(1)</script>\u202e\"'&"
 // study opens a console with the policy of these rules.
 func study(t *testing.T, rules string) *browser {
 	t.Helper()
+	return studyOver(t, "", rules)
+}
+
+// studyOver opens one with the policy of these rules over a base policy; empty: there is none.
+func studyOver(t *testing.T, base, rules string) *browser {
+	t.Helper()
+	extends := ""
+	if base != "" {
+		extends = "extends: [ { file: base.yaml, digest: \"" + basefile.Digest([]byte(base)) + "\" } ]\n"
+	}
 	record, err := os.ReadFile("../draft/testdata/records.jsonl") // six calls, of which delete was refused
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"a.rules": rules, "audit.jsonl": string(record),
-		"petrigate.yaml": "mcpServers:\n  s: { command: go, env: { API_TOKEN: very-secret } }\nrules:\n  - file: a.rules\n  - inline: block rm_rf\n",
+		"a.rules": rules, "audit.jsonl": string(record), "base.yaml": base,
+		"petrigate.yaml": extends + "mcpServers:\n  s: { command: go, env: { API_TOKEN: very-secret } }\nrules:\n  - file: a.rules\n  - inline: block rm_rf\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -178,5 +189,33 @@ func TestNoPolicyPage(t *testing.T) {
 	b, _ := visit(t)
 	if status, page := b.get("/policy"); status != http.StatusNotFound || !strings.Contains(page, "does not show its policy") {
 		t.Errorf("%d %s", status, page)
+	}
+}
+
+// TestDraftOverBase: a draft that lets pass what the base policy does not is an error, and no text of
+// the base can be drafted.
+func TestDraftOverBase(t *testing.T) {
+	b := studyOver(t, "base: { name: acme, version: 1 }\nrules:\n  - inline: |\n      require test before push\n", "block rm\n")
+	_, page := b.get("/policy")
+	if !strings.Contains(page, "<textarea") || !strings.Contains(page, ">\nblock rm\n</textarea>") {
+		t.Fatal(page)
+	}
+	id := between(page, `name="of" value="`, `"`)
+	_, page = b.post("/policy/check", url.Values{"of": {id}, "text": {"block rm\nmap bash.command runs make as test\n"}})
+	for _, want := range []string{`data-line="2" data-column="1">a.rules:2:1</a> <b>error E112</b>`, "allows what the base policy &#34;acme&#34; does not", "push: refuse before, allow now"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in\n%s", want, page)
+		}
+	}
+	if _, page := b.post("/policy/check", url.Values{"of": {id}, "text": {"block rm\nblock rmdir\n"}}); strings.Contains(page, "error E1") {
+		t.Error(page)
+	}
+	link := between(page, `<a href="/policy?text=`, `#draft">base.yaml`)
+	base := link[strings.LastIndex(link, "=")+1:]
+	if _, page := b.get("/policy?text=" + base); !strings.Contains(page, "base.yaml cannot be drafted here: it is of the base policy") || strings.Contains(page, "<textarea") {
+		t.Error(page)
+	}
+	if _, page := b.post("/policy/check", url.Values{"of": {base}, "text": {"allow push\n"}}); !strings.Contains(page, "it is of the base policy") {
+		t.Error(page)
 	}
 }
