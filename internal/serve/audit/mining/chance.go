@@ -39,3 +39,16 @@ func meetings(n, a, b, both int) chance {
 	}
 	return chance(math.Log(min(sum, 1)))
 }
+
+// covered is the chance that of n sessions, of which so many have the one and so many the other, all have one of
+// both, were they independent.
+func covered(n, one, other int) chance {
+	return chance(lnChoose(one, n-other) - lnChoose(n, other))
+}
+
+// present is the chance that so many sessions all have what so many of the others have, were these like
+// them: few others say little.
+func present(sessions, had, of int) chance {
+	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
+	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
+}

@@ -42,6 +42,7 @@ type Report struct {
 	From      time.Time  `json:"from"`
 	To        time.Time  `json:"to"`
 	LeftOut   int        `json:"leftOut"` // sessions that began before the log
+	More      bool       `json:"more"`    // there was more to try than is tried
 	Proposals []Proposal `json:"proposals"`
 	Dropped   []Dropped  `json:"dropped"`
 	Notes     []Note     `json:"notes"`
@@ -72,17 +73,15 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	m.survey.finish()
 	r.other = nil
 	m.names, m.kinds, m.cut = r.names, r.kinds, r.cut
-	candidates := m.survey.candidates(m.least)
-	if len(candidates) > 0 {
-		if err := r.walk(ctx, newMatching(candidates), m.stage("comparing values")); err != nil {
-			return nil, nil, err
-		}
+	f, err := m.find(ctx, r)
+	if err != nil {
+		return nil, nil, err
 	}
 	report := &Report{
 		Log: log.Name, Sessions: m.survey.sessions, Calls: m.survey.calls, From: m.survey.from, To: m.survey.to, LeftOut: m.survey.partial,
-		Proposals: []Proposal{}, Dropped: []Dropped{}, Notes: m.seen.notes(m.least), least: m.least,
+		Proposals: []Proposal{}, Dropped: []Dropped{}, Notes: m.seen.notes(m.least), least: m.least, More: f.more,
 	}
-	report.Proposals = append(report.Proposals, m.order(candidates)...)
+	report.Proposals = append(report.Proposals, m.order(f)...)
 	report.Proposals = append(report.Proposals, m.limits()...)
 	report.Proposals = append(report.Proposals, m.amounts()...)
 	report.Proposals = append(report.Proposals, m.taint()...)

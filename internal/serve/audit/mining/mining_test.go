@@ -101,6 +101,11 @@ func TestChance(t *testing.T) {
 		{noneAfter(1, 1), 0.5},
 		{noneAfter(2, 2), 1.0 / 6},
 		{meetings(10, 5, 5, 5), 1},
+		{covered(4, 2, 2), 1.0 / 6},
+		{covered(4, 2, 1), 0},
+		{covered(3, 3, 1), 1},
+		{present(1, 0, 0), 0.5},
+		{present(2, 3, 3), 4.0 / 6},
 		{meetings(4, 2, 2, 0), 1.0 / 6},
 	} {
 		if math.Abs(math.Exp(float64(c.got))-c.want) > 1e-9 {

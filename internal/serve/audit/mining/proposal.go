@@ -24,9 +24,9 @@ type Proposal struct {
 	Chance   float64   `json:"chance"` // how probable this would be without a rule; at least 1e-300. Of a limit with head room 1: it is none but what was seen
 	Since    time.Time `json:"since"`
 
-	tool   string   // that it restricts; empty: all
-	claims []string // what proves that a policy has it already
-	looser []string // the same rule with more room, for where it refuses something
+	tool   string     // that it restricts; empty: all
+	claims []string   // what proves that a policy has it already
+	looser []Proposal // the same rule with more room, for where it refuses something
 	rank   int
 }
 
@@ -46,75 +46,6 @@ func rank(all []Proposal) {
 	slices.SortFunc(all, func(a, b Proposal) int {
 		return cmp.Or(a.rank-b.rank, b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
 	})
-}
-
-// order are the proposals of sequences, without those that follow from others.
-func (m *Miner) order(candidates []*candidate) (all []Proposal) {
-	v := m.survey
-	tried := 2*len(v.tools)*len(v.tools) + len(candidates)
-	best := map[pair]*candidate{}
-	for _, c := range candidates {
-		s := v.pairs[c.pair]
-		switch {
-		case c.out || c.sessions < m.least || c.tries < m.least/2 || !c.across().beats(tried):
-		case !s.once.beats(tried) && !c.once.beats(tried):
-		case best[c.pair] == nil || c.across() < best[c.pair].across() || c.first == c.then && c.across() == best[c.pair].across():
-			best[c.pair] = c
-		}
-	}
-	held := map[pair]bool{}
-	for p, s := range v.pairs {
-		if !s.notOnce && s.sessions >= m.least && s.sessions == v.tools[p.b].sessions && (s.once.beats(tried) || best[p] != nil) {
-			held[p] = true
-		}
-	}
-	for p := range held {
-		if !chained(held, best, p) {
-			all = append(all, m.sequence(p, best[p], tried))
-		}
-	}
-	return all
-}
-
-// chained reports whether A before C follows from a chain: A before B, and B before C. Where it is
-// about the same thing, so must be both links, by one field of B.
-func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
-	for q := range held {
-		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
-			continue
-		}
-		whole, one, two := best[p], best[q], best[pair{q.b, p.b}]
-		if whole == nil || one != nil && two != nil && one.first == whole.first && one.then == two.first && two.then == whole.then {
-			return true
-		}
-	}
-	return false
-}
-
-// sequence is the proposal of a pair that always held.
-func (m *Miner) sequence(p pair, c *candidate, tried int) Proposal {
-	v := m.survey
-	s, b := v.pairs[p], v.tools[p.b]
-	first, then := m.names[p.a], m.names[p.b]
-	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
-	how, each := s.once, !s.notEach && (s.each-s.once).beats(tried)
-	same, whole := "", ""
-	if c != nil {
-		out.Kind, how, each = "value", min(s.once, c.across()), !c.notEach && c.each.beats(tried)
-		if same = " with same " + c.first; c.then != c.first {
-			same += " as " + c.then
-		}
-		whole = fmt.Sprintf(", each time with the %s of a %s", c.then, text.Escape(first))
-	}
-	once := " once"
-	if each {
-		once, whole = "", ", behind an own one each time"+whole
-	}
-	out.Rule = fmt.Sprintf("require %s before %s%s%s", rules.Written(first), rules.Written(then), once, same)
-	out.Evidence = fmt.Sprintf("%s came after a success of %s in %d of %d sessions (%s)%s", text.Escape(then), text.Escape(first), b.sessions, b.sessions, text.Count(b.calls, "call"), whole)
-	out.claims = []string{fmt.Sprintf("prove never %s before %s%s%s", rules.Written(then), rules.Written(first), once, same)}
-	out.complete(how)
-	return out
 }
 
 // limits are the proposals of numbers that were reached and never passed, and of others with head room for
@@ -191,9 +122,15 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	rule := func(count int) string {
 		return fmt.Sprintf("limit %s to %d per user per day", rules.Written(name), count)
 	}
-	out = Proposal{Kind: "budget", tool: name, Sessions: t.sessions, Calls: t.calls, Since: t.first, Rule: rule(most), looser: []string{rule(most + (most+1)/2), rule(2 * most)}}
+	out = Proposal{Kind: "budget", tool: name, Sessions: t.sessions, Calls: t.calls, Since: t.first}
 	out.Evidence = fmt.Sprintf("%d calls of %s by a user on %d of %d days, more on none", most, text.Escape(name), reached, days)
 	out.complete(how)
+	for _, count := range []int{most + (most+1)/2, 2 * most} {
+		more := out
+		more.Rule = rule(count)
+		out.looser = append(out.looser, more)
+	}
+	out.Rule = rule(most)
 	return out, most
 }
 
@@ -219,7 +156,8 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	on := min(float64(went)/float64(could), float64(least(most))/float64(least(most-1)))
+	near := max(1, most/4) // a few that reached the same high number by luck do not show a limit
+	on := min(float64(went)/float64(could), math.Pow(float64(reached)/float64(least(most-near)), 1/float64(near)))
 	return most, reached, chance(float64(reached) * math.Log1p(-min(on, 1-1e-9)))
 }
 
@@ -231,9 +169,11 @@ func (m *Miner) row() (all []Proposal) {
 	}
 	p := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Since: v.from}
 	p.Rule = fmt.Sprintf("limit * to %d in a row", max(3, v.run+2))
-	p.looser = []string{fmt.Sprintf("limit * to %d in a row", 4*max(3, v.run+2))} // equal calls may be written in several ways
 	p.Evidence = fmt.Sprintf("the same call came at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
 	p.complete(0)
+	looser := p
+	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*max(3, v.run+2))
+	p.looser = []Proposal{looser} // equal calls may be written in several ways
 	return []Proposal{p}
 }
 

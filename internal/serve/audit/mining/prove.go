@@ -124,7 +124,9 @@ func (r *Report) loosen(wrong map[int]string) (loosened bool) {
 	for i := range wrong {
 		p := &r.Proposals[i]
 		if len(p.looser) > 0 {
-			p.Rule, p.looser, loosened = p.looser[0], p.looser[1:], true
+			rest := p.looser[1:]
+			*p, loosened = p.looser[0], true
+			p.looser = rest
 		}
 	}
 	return loosened

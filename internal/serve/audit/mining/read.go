@@ -35,6 +35,7 @@ type action struct {
 	principal string
 	values    []fieldValue
 	row       string // equal for equal calls; empty: not known
+	clock     int    // of its session, when it passed
 }
 
 // named is one of the names of a call: that of its tool, or one that a map gives.
@@ -46,25 +47,33 @@ type named struct {
 // fieldValue is a scalar in an argument.
 type fieldValue struct{ field, value string }
 
-// visitor is told of a log in order.
+// visitor is told of a log in order: of a call that passes before the session counts it, and of
+// a success after that.
 type visitor interface {
 	admit(s *session, a *action)
 	succeed(s *session, a *action)
 	end(s *session)
 }
 
-// session is one of the log, with what visitors keep of it.
-type session struct {
-	principal string
-	process   string
-	partial   bool // it began before the log does
-	calls     map[uint64]*action
-	clock     int // counts what happens
+// visitors are told one after the other.
+type visitors []visitor
 
-	tools  map[int]*toolState
-	values map[fieldKey]map[string]*valueState
-	lastly string // the row of the last call
-	run    int
+func (all visitors) admit(s *session, a *action) {
+	for _, v := range all {
+		v.admit(s, a)
+	}
+}
+
+func (all visitors) succeed(s *session, a *action) {
+	for _, v := range all {
+		v.succeed(s, a)
+	}
+}
+
+func (all visitors) end(s *session) {
+	for _, v := range all {
+		v.end(s)
+	}
 }
 
 // reader walks through a log.
@@ -153,9 +162,11 @@ func (r *reader) take(e *trail.Entry) {
 		}
 		if e.Outcome != "unknown" {
 			delete(s.calls, e.Call)
+			s.ended(a)
 		}
 		if e.Outcome == "success" || e.Event == "settle success" {
 			s.clock++
+			s.succeeded(a)
 			r.visit.succeed(s, a)
 		}
 	}
@@ -172,13 +183,6 @@ func (r *reader) open(e *trail.Entry) {
 		r.visit.end(old)
 	}
 	r.sessions[e.Session] = newSession(e)
-}
-
-func newSession(e *trail.Entry) *session {
-	return &session{
-		principal: e.Principal, process: e.Process, calls: map[uint64]*action{},
-		tools: map[int]*toolState{}, values: map[fieldKey]map[string]*valueState{},
-	}
 }
 
 func (r *reader) decide(e *trail.Entry) {
@@ -211,9 +215,11 @@ func (r *reader) decide(e *trail.Entry) {
 	}
 	a.read(e)
 	s.clock++
+	a.clock = s.clock
 	s.calls[e.Call] = a
 	if !s.partial {
 		r.visit.admit(s, a)
+		s.passed(a)
 	}
 }
 

@@ -9,13 +9,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// toolState is what a session did with a tool.
-type toolState struct {
-	made, ok           int
-	firstMade, firstOK int // by the clock of the session; 0: never
-	lastMade, lastOK   int
-}
-
 // pair is A and B, of which A may have to come first.
 type pair struct{ a, b int }
 
@@ -25,6 +18,8 @@ type pairStats struct {
 	shared           bool // a call has both names
 	sessions         int  // with both
 	once, each       chance
+	earlier          int    // sessions in which a success of A came before B
+	early            uint64 // of the first sessions with B, those in which a success of A came before
 
 	after       bool // a B came after a call of A
 	both        int
@@ -34,6 +29,8 @@ type pairStats struct {
 // toolStats is what is known of a tool.
 type toolStats struct {
 	calls, sessions int
+	held            int // sessions with a success
+	opened          int // sessions that began with a success of it, or had one in their first eighth
 	first           time.Time
 	perSession      map[int]int        // sessions by the number of calls
 	perDay          map[int]int        // days of a principal by the number of calls
@@ -87,15 +84,6 @@ func (v *survey) tool(n int) *toolStats {
 	return &v.tools[n]
 }
 
-func (s *session) tool(n int) *toolState {
-	t := s.tools[n]
-	if t == nil {
-		t = &toolState{}
-		s.tools[n] = t
-	}
-	return t
-}
-
 func (v *survey) admit(s *session, a *action) {
 	v.calls++
 	if v.from.IsZero() || a.time.Before(v.from) {
@@ -115,13 +103,6 @@ func (v *survey) admit(s *session, a *action) {
 		}
 		v.day(n.tool, a, all)
 		v.hold(s, n.tool, a.names)
-	}
-	for _, n := range a.names { // once all are held against what was before
-		mine := s.tool(n.tool)
-		if mine.made++; mine.made == 1 {
-			mine.firstMade = s.clock
-		}
-		mine.lastMade = s.clock
 	}
 }
 
@@ -181,18 +162,7 @@ func (v *survey) row(s *session, a *action) {
 	v.run = max(v.run, s.run)
 }
 
-func (v *survey) succeed(s *session, a *action) {
-	for _, n := range a.names {
-		if !n.certain {
-			continue
-		}
-		t := s.tool(n.tool)
-		if t.ok++; t.ok == 1 {
-			t.firstOK = s.clock
-		}
-		t.lastOK = s.clock
-	}
-}
+func (v *survey) succeed(*session, *action) {}
 
 // end closes the accounts of a session.
 func (v *survey) end(s *session) {
@@ -211,6 +181,12 @@ func (v *survey) end(s *session) {
 			continue
 		}
 		all := v.tool(b)
+		if t.ok > 0 {
+			all.held++
+		}
+		if t.ok > 0 && t.firstOK <= max(2, s.clock/8) {
+			all.opened++
+		}
 		all.sessions++
 		all.perSession[t.made]++
 		for _, a := range order {
@@ -221,10 +197,20 @@ func (v *survey) end(s *session) {
 	}
 }
 
+// samples is of how many sessions it is kept in which A came before B.
+const samples = 64
+
 // together takes what a session did with both. That it had B without A shows in the number of sessions.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
-	s.notOnce = s.notOnce || s.shared || a.firstOK == 0 || a.firstOK > b.firstMade
+	early := a.firstOK > 0 && a.firstOK < b.firstMade
+	if early {
+		s.earlier++
+	}
+	if n := v.tools[p.b].sessions; early && n <= samples {
+		s.early |= 1 << (n - 1)
+	}
+	s.notOnce = s.notOnce || s.shared || !early
 	if !s.notOnce {
 		s.sessions++
 		s.once += onceByChance(a.ok, b.made)

@@ -1,0 +1,226 @@
+package mining
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// found is what the walks found about the order of calls.
+type found struct {
+	tried    int // rules that were held against chance
+	more     bool
+	held     map[pair]bool
+	best     map[pair]*candidate // what they are about
+	eithers  []*either
+	spoilers map[pair][]*spoiler
+}
+
+// find reads the log again for what the survey leaves open, and does so only where that can give a rule.
+func (m *Miner) find(ctx context.Context, r *reader) (*found, error) {
+	v, n := m.survey, len(m.survey.tools)
+	candidates := v.candidates(m.least)
+	f := &found{tried: 2*n*n + n*n*n/2 + len(candidates)}
+	alone := m.holding(f.tried, nil)
+	eithers, more := v.eithers(m.least, f.tried)
+	spoilers, also := v.spoilers(alone, f.tried, m.least)
+	f.more = more || also
+	for _, e := range eithers {
+		for _, field := range v.shared(e.a, e.alt, e.b) {
+			c := &candidate{pair: pair{e.a, e.b}, alt: e.alt, first: field, then: field}
+			e.same, candidates = append(e.same, c), append(candidates, c)
+		}
+	}
+	f.tried += len(spoilers)
+	if len(candidates)+len(eithers)+len(spoilers) > 0 {
+		if err := r.walk(ctx, visitors{newMatching(candidates), newChoosing(eithers), newSpoiling(spoilers)}, m.stage("comparing values")); err != nil {
+			return nil, err
+		}
+	}
+	joint := m.jointly(candidates, f.tried)
+	if f.tried += len(joint); len(joint) > 0 {
+		if err := r.walk(ctx, newMatching(joint), m.stage("comparing several values")); err != nil {
+			return nil, err
+		}
+	}
+	f.best = m.keys(candidates, joint, f.tried)
+	f.held = m.holding(f.tried, f.best)
+	f.eithers = strongest(slices.DeleteFunc(eithers, func(e *either) bool { return !e.supported(m, f.tried) }))
+	f.spoilers = spoiled(spoilers, m.least, f.tried)
+	return f, nil
+}
+
+// keys are what pairs are about: the field that agrees most, or two of them.
+func (m *Miner) keys(candidates, joint []*candidate, tried int) map[pair]*candidate {
+	best := map[pair]*candidate{}
+	for _, c := range candidates {
+		switch s := m.survey.pairs[c.pair]; {
+		case c.alt >= 0 || !c.supported(m.least, tried):
+		case !s.once.beats(tried) && !c.once.beats(tried):
+		case best[c.pair] == nil || compareKeys(c, best[c.pair]) < 0:
+			best[c.pair] = c
+		}
+	}
+	for _, c := range joint {
+		if b := best[c.pair]; b != nil && c.joins(m, tried) && (len(b.parts) == 0 || c.once < b.once) {
+			best[c.pair] = c
+		}
+	}
+	return best
+}
+
+// holding are the pairs that always held, beyond chance.
+func (m *Miner) holding(tried int, best map[pair]*candidate) map[pair]bool {
+	v, held := m.survey, map[pair]bool{}
+	for p, s := range v.pairs {
+		if s.notOnce || s.sessions < m.least || s.sessions < v.tools[p.b].sessions {
+			continue
+		}
+		if best[p] != nil || s.once.beats(tried) && (!v.opens(p.a, m.least) || v.needed(p).beats(tried)) {
+			held[p] = true
+		}
+	}
+	return held
+}
+
+// mostOpened is how many tools there have to be for a call at the beginning of sessions to say nothing.
+const mostOpened = 5
+
+// opens reports whether most sessions with a tool begin with it: then it comes before all others whatever
+// these need.
+func (v *survey) opens(tool, least int) bool {
+	n := 0
+	for _, t := range v.tools {
+		if t.sessions >= least {
+			n++
+		}
+	}
+	t := v.tools[tool]
+	return n > mostOpened && 5*t.opened >= 4*t.sessions
+}
+
+// needed is the chance that all sessions with B have A, as other sessions do.
+func (v *survey) needed(p pair) chance {
+	b := v.tools[p.b].sessions
+	return present(b, v.tools[p.a].held-b, v.sessions-b)
+}
+
+// order are the proposals of sequences, without those that follow from others.
+func (m *Miner) order(f *found) (all []Proposal) {
+	for p := range f.held {
+		if !chained(f.held, f.best, p) {
+			all = append(all, m.sequence(f, p))
+		}
+	}
+	for _, e := range f.eithers {
+		if !e.implied(f.held, f.eithers) {
+			all = append(all, m.alternative(e, f.tried))
+		}
+	}
+	return all
+}
+
+// chained reports whether A before C follows from a chain: A before B, and B before C. Where it is
+// about the same thing, so must be both links, by one field of B.
+func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
+	for q := range held {
+		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
+			continue
+		}
+		whole, one, two := best[p], best[q], best[pair{q.b, p.b}]
+		if whole == nil || one != nil && two != nil && one.first == whole.first && one.then == two.first && two.then == whole.then {
+			return true
+		}
+	}
+	return false
+}
+
+// sequence is the proposal of a pair that always held.
+func (m *Miner) sequence(f *found, p pair) Proposal {
+	v, c := m.survey, f.best[p]
+	s, b := v.pairs[p], v.tools[p.b]
+	first, then := m.names[p.a], m.names[p.b]
+	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
+	how, each := s.once, !s.notEach && (s.each-s.once).beats(f.tried)
+	same, whole := "", ""
+	if c != nil {
+		out.Kind, how, each = "value", min(s.once, c.across()), !c.notEach && c.each.beats(f.tried)
+		same, whole = c.key(), fmt.Sprintf(", each time with the %s of a %s", c.words(), text.Escape(first))
+	}
+	once := " once"
+	if each {
+		once, whole = "", ", behind an own one each time"+whole
+	}
+	out.Rule = fmt.Sprintf("require %s before %s%s%s", rules.Written(first), rules.Written(then), once, same)
+	out.Evidence = fmt.Sprintf("%s came after a success of %s in %d of %d sessions (%s)%s", text.Escape(then), text.Escape(first), b.sessions, b.sessions, text.Count(b.calls, "call"), whole)
+	out.claims = []string{fmt.Sprintf("prove never %s before %s%s%s", rules.Written(then), rules.Written(first), once, same)}
+	out.complete(how)
+	if of := f.spoilers[p]; c == nil && each && len(of) > 0 {
+		return m.renewed(out, of, first)
+	}
+	return out
+}
+
+// renewed is a sequence whose first call has to come anew after others.
+func (m *Miner) renewed(p Proposal, of []*spoiler, first string) Proposal {
+	out := p
+	out.looser = []Proposal{p}
+	var names, said []string
+	for _, s := range of {
+		names = append(names, rules.Written(m.names[s.c]))
+		said = append(said, fmt.Sprintf("%s %s in %s", text.Escape(m.names[s.c]), times(s.calls), text.Count(s.sessions, "session")))
+	}
+	out.Rule += " since " + strings.Join(names, ", ")
+	out.Evidence += fmt.Sprintf("; where others came between, %s was made anew: after %s", text.Escape(first), text.And(said))
+	out.claims = nil // none says this
+	return out
+}
+
+// alternative is the proposal of two calls of which one came before a third.
+func (m *Miner) alternative(e *either, tried int) Proposal {
+	b := m.survey.tools[e.b]
+	one, other, then := m.names[e.a], m.names[e.alt], m.names[e.b]
+	early, otherEarly := e.early, e.altEarly
+	if other < one {
+		one, other, early, otherEarly = other, one, otherEarly, early
+	}
+	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
+	how, each := e.strength(), !e.notEach && (e.each-e.once).beats(tried)
+	same, whole := "", ""
+	if c := e.about(m.least, tried); c != nil {
+		out.Kind, how, each = "value", min(how, c.across()), !c.notEach && c.each.beats(tried)
+		same, whole = c.key(), fmt.Sprintf(", each time with the %s of one of these", c.words())
+	}
+	once := " once"
+	if each {
+		once, whole = "", ", behind an own one each time"+whole
+	}
+	out.Rule = fmt.Sprintf("require %s or %s before %s%s%s", rules.Written(one), rules.Written(other), rules.Written(then), once, same)
+	out.Evidence = fmt.Sprintf("%s came after a success of %s or %s in %d of %d sessions (%s; after %s in %d, after %s in %d)%s",
+		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), early, text.Escape(other), otherEarly, whole)
+	for _, first := range []string{one, other} { // each alone is more
+		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s%s", rules.Written(then), rules.Written(first), once, same))
+	}
+	out.complete(how)
+	return out
+}
+
+// key is the key as rules write it.
+func (c *candidate) key() string {
+	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
+	var all []string
+	for i, f := range first {
+		if then[i] != f {
+			f += " as " + then[i]
+		}
+		all = append(all, f)
+	}
+	return " with same " + strings.Join(all, ", ")
+}
+
+// words names the fields of B.
+func (c *candidate) words() string { return text.And(strings.Split(c.then, joined)) }
