@@ -56,16 +56,20 @@ func printShadow(w io.Writer, r proxy.ShadowInfo) error {
 	}
 	var rows [][]string
 	for _, a := range r.Would {
-		rows = append(rows, []string{fmt.Sprint(a.Count), a.Decision, a.Tool, strings.Join(a.Nets, ", "), strings.Join(a.Rules, ", "), a.Reason})
+		from := a.Rules
+		if len(from) == 0 {
+			from = a.Nets // that were written by hand
+		}
+		rows = append(rows, []string{fmt.Sprint(a.Count), a.Decision, a.Tool, strings.Join(from, ", "), a.Reason})
 	}
 	if len(rows) > 0 {
-		if err := text.Table(w, "", "TIMES|WOULD|TOOL|NETS|RULES|REASON", rows); err != nil {
+		if err := text.Table(w, "", "TIMES|WOULD|TOOL|RULE OR NET|REASON", rows); err != nil {
 			return err
 		}
 	}
 	for _, n := range r.Nets {
 		if n.Parted {
-			_, _ = fmt.Fprintf(w, "session %s: %s is at %s; %s\n", n.Session, n.Net, cmp.Or(n.Actual, noTokens), shadowState(n.NetShadow))
+			_, _ = fmt.Fprintf(w, "session %s: %s is at %s, and would be at %s\n", n.Session, n.Net, cmp.Or(n.Actual, noTokens), cmp.Or(n.Enforced, noTokens))
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Package docpage reads the blocks of the pages in docs and of the README. It is
-// for tests.
+// Package docpage reads the blocks of the pages in docs and of the README, and goes the
+// way of the tutorial. It is for tests.
 //
 // A block is fenced, or indented by four spaces after an empty line. A comment in the
 // line above a block says how tests treat it. A line ... in an output stands for what

@@ -61,9 +61,10 @@ func (plan *Plan) Run(o Options) error {
 		return err
 	}
 	say("\nWritten: %s. Next:", plan.File)
-	say("  1. use your agents as always (petrigate sessions shadow shows what would be refused)")
-	say("  2. petrigate suggest: the rules that your record supports, and what shadow would have refused")
-	say("  3. remove \"mode: shadow\" from %s to enforce", filepath.Base(plan.Config))
+	say("  1. petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them")
+	say("  2. use your agents as always (petrigate sessions shadow shows what would be refused)")
+	say("  3. petrigate suggest: the rules that your record supports, and what shadow would have refused")
+	say("  4. remove \"mode: shadow\" from %s to enforce", filepath.Base(plan.Config))
 	return nil
 }
 
