@@ -551,7 +551,8 @@ func TestHookLeft(t *testing.T) {
 	}
 }
 
-// BenchmarkHook is the time that one event before a call takes over HTTP, and its end.
+// BenchmarkHook is the time that the events before a call and after it take over HTTP, and what the same
+// requests take to a handler that does nothing.
 func BenchmarkHook(b *testing.B) {
 	o := proxy.Options{Policy: policyOf(b, "limit Write to 1000000000 per session"), Recorder: &memory{}}
 	p, err := proxy.New(o)
@@ -559,30 +560,44 @@ func BenchmarkHook(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer p.Close()
-	server := httptest.NewUnstartedServer(nil)
-	if server.Config.Handler, err = p.Handler(proxy.Access{Addr: server.Listener.Addr().String(), Token: token, Hooks: true}); err != nil {
+	gated := httptest.NewUnstartedServer(nil)
+	if gated.Config.Handler, err = p.Handler(proxy.Access{Addr: gated.Listener.Addr().String(), Token: token, Hooks: true}); err != nil {
 		b.Fatal(err)
 	}
-	server.Start()
-	defer server.Close()
-	client := server.Client()
-	send := func(body string) {
-		r, _ := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL+"/hook/claude-code", strings.NewReader(body))
-		r.Header.Set("Authorization", "Bearer "+token)
-		r.Header.Set("Content-Type", "application/json")
-		response, err := client.Do(r)
-		if err != nil {
-			b.Fatal(err)
-		}
-		answer, _ := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if string(answer) != "{}" {
-			b.Fatalf("%s", answer)
-		}
+	gated.Start()
+	defer gated.Close()
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer bare.Close()
+	for name, server := range map[string]*httptest.Server{"bare": bare, "gated": gated} {
+		b.Run(name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				id := fmt.Sprint("t", i)
+				tellHTTP(b, server, event("PreToolUse", "Write", `{"file_path":"/a","content":"b"}`, id, ""))
+				tellHTTP(b, server, event("PostToolUse", "Write", `{"file_path":"/a","content":"b"}`, id, `,"tool_response":{"filePath":"/a"}`))
+			}
+		})
 	}
-	for i := 0; b.Loop(); i++ {
-		id := fmt.Sprint("t", i)
-		send(event("PreToolUse", "Write", `{"file_path":"/a","content":"b"}`, id, ""))
-		send(event("PostToolUse", "Write", `{"file_path":"/a","content":"b"}`, id, `,"tool_response":{"filePath":"/a"}`))
+}
+
+// tellHTTP sends an event that has to pass.
+func tellHTTP(b *testing.B, server *httptest.Server, body string) {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL+"/hook/claude-code", strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	response, err := server.Client().Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer, _ := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if string(answer) != "{}" {
+		b.Fatalf("%s", answer)
 	}
 }

@@ -48,6 +48,7 @@ type Status struct {
 	Goroutines int              `json:"goroutines"`
 	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, and why
 	Warnings   []string         `json:"warnings"` // of the tools, and of what the configuration says of them
+	Crowded    string           `json:"-"`        // the one of them that there are many tools; empty: there are not
 }
 
 // UpstreamStatus is one upstream of a [Status].
@@ -97,7 +98,7 @@ func (p *Proxy) Status() Status {
 	s := Status{
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.admission.Generation().Fingerprint,
 		Clients: clients, Sessions: sessions, Tools: len(view.Order), LeftOut: append([]string{}, view.Problems...),
-		Warnings: append([]string{}, view.Warnings...), Shadow: inShadow(p.admission.Generation()), Goroutines: runtime.NumGoroutine(),
+		Warnings: append([]string{}, view.Warnings...), Crowded: view.Crowded, Shadow: inShadow(p.admission.Generation()), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{}, Stopped: []StopInfo{}, PIN: p.pin != nil,
 	}
 	for _, u := range p.pool.Servers {

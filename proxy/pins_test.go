@@ -83,6 +83,43 @@ func TestQuarantined(t *testing.T) {
 	})
 }
 
+// TestQuarantinedAfterApproval: B008. A call that a person has approved is not made where its tool has changed
+// since, and the approval is good for nothing once the change is accepted.
+func TestQuarantinedAfterApproval(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		of, pins := pinned(t, true)
+		change := of.change
+		of.change = func(o *proxy.Options) {
+			change(o)
+			o.Approval.Hold = atOnce
+		}
+		s := start(t, of)
+		c := s.connect(l, "")
+		s.awaitSubscribed()
+		first := c.do("deploy", `{}`)
+		if err := s.proxy.Resolve(s.pending(1)[0].ID, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		s.upstream.AddTool(poisoned())
+		s.eventually("the tool is quarantined", func() bool { return len(pins.Changes()) == 1 })
+		again := func() message {
+			if l.modern {
+				return c.reply(c.callWith("deploy", `{}`, "", `,"requestState":`+at(first.result, "requestState")))
+			}
+			return c.do("deploy", `{}`)
+		}
+		if r := again(); !r.isError() || r.decision("kind") != "quarantined" {
+			t.Errorf("%s", r.raw)
+		}
+		if err := pins.Accept("up.deploy", pins.Changes()[0].Hash, proxy.Actor{Name: "ada"}); err != nil {
+			t.Fatal(err)
+		}
+		s.eventually("the tool is listed", func() bool { return slices.Contains(c.listed(), "deploy") })
+		again() // it is refused, or a person is asked anew
+		s.executed("deploy", 0)
+	})
+}
+
 // TestWarnedOfDefinition: without enforcement a change is told, and nothing else.
 func TestWarnedOfDefinition(t *testing.T) {
 	of, pins := pinned(t, false)

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -76,6 +79,145 @@ func TestListen(t *testing.T) {
 			t.Errorf("%+v: %+v", c, found)
 		}
 	}
+}
+
+// TestPostgres: the clock of the database is asked of it, and one that does not answer is a failure.
+func TestPostgres(t *testing.T) {
+	dsn := os.Getenv(postgrestest.Variable)
+	if dsn == "" {
+		t.Skipf("no PostgreSQL to test with: %s is not set", postgrestest.Variable)
+	}
+	for off, want := range map[time.Duration]string{0: OK, time.Hour: Warning, -time.Hour: Warning} {
+		d := &Doctor{Now: func() time.Time { return time.Now().Add(off) }, loaded: &config.Config{State: config.State{Driver: "postgres", DSN: dsn}}}
+		found := d.state(t.Context())
+		if len(found) != 2 || found[0].Status != OK || found[1].Status != want || off != 0 && !strings.Contains(found[1].Says, "the clock of the database is "+(-off).String()) {
+			t.Errorf("%s: %+v", off, found)
+		}
+	}
+	d := &Doctor{Now: time.Now, loaded: &config.Config{State: config.State{Driver: "postgres", DSN: "host=" + t.TempDir() + " user=nobody password=secret"}}}
+	if found := d.state(t.Context()); len(found) != 1 || found[0].Status != Failed || strings.Contains(found[0].Says, "secret") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestOlder: a client that starts an earlier build is a warning, without a run of it; one of the same file, a later one, and
+// ours where it cannot be found are none.
+func TestOlder(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, now := t.TempDir(), time.Now()
+	place := func(name string, content []byte, age time.Duration) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o700); err != nil { //nolint:gosec // as a program is
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now, now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	ours := place("ours", build, time.Hour)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(ours, link); err != nil {
+		t.Skipf("no links: %v", err)
+	}
+	for _, c := range []struct {
+		name, program, ours string
+		want                string
+	}{
+		{"ours", ours, ours, OK},
+		{"a link to it", link, ours, OK},
+		{"an earlier one", place("earlier", build, 2*time.Hour), ours, Warning},
+		{"a later one", place("later", build, 0), ours, OK},
+		{"no build of Go, earlier", place("script", []byte("#!/bin/sh\ntouch "+filepath.Join(dir, "ran")), 2*time.Hour), ours, Warning},
+		{"ours is gone", place("lone", build, 2*time.Hour), filepath.Join(dir, "gone"), OK},
+		{"none", filepath.Join(dir, "none"), ours, Failed},
+	} {
+		d := &Doctor{Program: c.ours}
+		f := d.own(takeover.Inspection{Client: clientcfg.Client{Title: "Cursor"}}, takeover.Entry{Command: c.program, Own: true}, "")
+		if f.Status != c.want || c.want == Warning && !strings.Contains(f.Says, "which is older than this petrigate") {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("a program of a client was run")
+	}
+}
+
+// TestHooks: hooks that let a call pass where they fail, or of which two run for one call, are found.
+func TestHooks(t *testing.T) {
+	home := t.TempDir()
+	t.Chdir(home)
+	none := func(string) (string, bool) { return "", false }
+	for _, c := range []struct {
+		name   string
+		system string
+		files  map[string]string
+		want   []string // the beginnings of warnings and failures
+	}{
+		{"two for VS Code", "linux", map[string]string{
+			".claude/settings.json": `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/petrigate hook claude-code","onFailure":"block"}]}],
+				"PostToolUse":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"PostToolUseFailure":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"SessionEnd":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}]}}`,
+			".github/hooks/petrigate.json": vscodeHooks(closed("vscode")),
+		}, []string{"warning the version of Claude Code", "warning VS Code runs the hooks of Claude Code too: a call counts twice", "warning VS Code: a hook that takes longer"}},
+		{"VS Code alone", "linux", map[string]string{".github/hooks/petrigate.json": vscodeHooks(closed("vscode"))}, []string{"warning VS Code: a hook that takes longer"}},
+		{"of an earlier petrigate", "linux", map[string]string{".codex/hooks.json": codexHooks("/x/petrigate hook codex")}, []string{
+			"failed Codex lets a call pass where its hook for PreToolUse fails", "warning Codex: ",
+		}},
+		{"of this one", "linux", map[string]string{".codex/hooks.json": codexHooks(closed("codex"))}, []string{"warning Codex: "}},
+		{"none before a call", "linux", map[string]string{".codex/hooks.json": `{"hooks":{"Stop":[{"hooks":[{"command":"/x/petrigate hook codex"}]}]}}`}, []string{
+			"failed Codex has no hook of petrigate for PreToolUse and PostToolUse", "warning Codex: ",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("PATH", "")
+			for name, text := range c.files {
+				path := filepath.Join(home, name)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = os.Remove(path) })
+			}
+			d := &Doctor{Desk: &takeover.Desk{System: clientcfg.System{OS: c.system, Home: home, Env: none}, State: filepath.Join(home, "state")}}
+			var got []string
+			for _, f := range d.hooks(t.Context()) {
+				if f.Status != OK {
+					got = append(got, f.Status+" "+f.Says)
+				}
+			}
+			if len(got) != len(c.want) {
+				t.Fatalf("%q, want %q", got, c.want)
+			}
+			for i, want := range c.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("%q, want %q", got[i], want)
+				}
+			}
+		})
+	}
+}
+
+// closed is a command that refuses a call where the hook fails, in a text of JSON.
+func closed(agent string) string {
+	return `sh -c '/x/petrigate hook ` + agent + ` || { echo \"The call was not made.\" >&2; exit 2; }'`
+}
+
+func codexHooks(before string) string {
+	return `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"` + before + `"}]}],"PostToolUse":[{"hooks":[{"command":"petrigate hook codex"}]}],"Stop":[{"hooks":[{"command":"petrigate hook codex"}]}]}}`
+}
+
+func vscodeHooks(before string) string {
+	return `{"hooks":{"PreToolUse":[{"type":"command","command":"` + before + `"}],"PostToolUse":[{"command":"petrigate hook vscode"}],"Stop":[{"command":"petrigate hook vscode"}]}}`
 }
 
 // TestPrint: what servers and files say is escaped.

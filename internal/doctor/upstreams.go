@@ -29,7 +29,7 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 		all = append(all, warning("rename the tool, or give the server another prefix", "a tool is left out: %s", left))
 	}
 	for _, w := range listing.Warnings {
-		if strings.Contains(w, " tools are listed: ") {
+		if w == listing.Crowded {
 			continue // it is said of the clients that are connected
 		}
 		all = append(all, warning("petrigate tools shows the names", "%s", w))

@@ -23,6 +23,7 @@ type Listing struct {
 	Began      time.Time // when the servers were started
 	LeftOut    []string
 	Warnings   []string
+	Crowded    string // the one of them that there are many tools; empty: there are not
 }
 
 // ListTools starts the servers of a configuration, asks them for their tools, and ends them. It
@@ -44,7 +45,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	d.await(ctx, every, waiting)
 	status := d.Status()
 	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings,
-		Upstreams: status.Upstreams, Began: began}
+		Crowded: status.Crowded, Upstreams: status.Upstreams, Began: began}
 	tools, err := d.Tools("")
 	l.Tools = ListedTools(tools)
 	return l, err

@@ -41,6 +41,7 @@ type ToolView struct {
 	List2026 []byte      // the same for revision 2026-07-28
 	Problems []string
 	Warnings []string // about the tools, and about what the configuration says of them
+	Crowded  string   // the one of them that there are many tools; empty: there are not
 
 	Filtered map[string]*Tool // tools that the configuration filters out, or that are quarantined, by exposed name
 	Changed  []*Tool          // tools whose definition is not accepted
@@ -162,8 +163,8 @@ func (c *Catalogue) build() *ToolView {
 		kept = append(kept, t)
 	}
 	v.Order = kept
-	if warning := listing.Crowded(len(kept)); warning != "" {
-		v.Warnings = append(v.Warnings, warning)
+	if v.Crowded = listing.Crowded(len(kept)); v.Crowded != "" {
+		v.Warnings = append(v.Warnings, v.Crowded)
 	}
 	for _, t := range v.Order {
 		v.Calls = append(v.Calls, t.Call())
