@@ -9,26 +9,14 @@
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
+import { connect } from './agent.mjs';
 
 const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
 const { chromium } = require('playwright-core');
 const job = JSON.parse(await text(process.stdin));
 const petrigate = (...args) => execFileSync(job.binary, args, { env: job.env, encoding: 'utf8' }).trim();
 
-// An agent makes calls over streamable HTTP.
-const agent = async () => {
-  let session, id = 0;
-  const post = async (body) => {
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
-    if (session) headers['mcp-session-id'] = session;
-    const response = await fetch(job.url, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...body }) });
-    session ??= response.headers.get('mcp-session-id');
-    return response.text();
-  };
-  await post({ id: ++id, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'speed', version: '1' } } });
-  await post({ method: 'notifications/initialized' });
-  return { call: (name, args = {}) => post({ id: ++id, method: 'tools/call', params: { name, arguments: args } }) };
-};
+const agent = () => connect(job.url, 'speed');
 
 // times calls do(n) for n below count, width of them at once.
 const times = async (count, width, act) => {

@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
 import assert from 'node:assert/strict';
+import { connect } from './agent.mjs';
 import { start, end, within } from './browser.mjs';
 
 const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
@@ -16,19 +17,7 @@ const axe = require.resolve('axe-core');
 const job = JSON.parse(await text(process.stdin));
 const patience = 40_000;
 
-// An agent makes calls over streamable HTTP.
-let session, id = 0;
-const post = async (body) => {
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
-  if (session) headers['mcp-session-id'] = session;
-  const response = await fetch(job.url, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...body }) });
-  session ??= response.headers.get('mcp-session-id');
-  return response.text();
-};
-await post({ id: ++id, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'e2e', version: '1' } } });
-await post({ method: 'notifications/initialized' });
-const call = (name, args = {}) => post({ id: ++id, method: 'tools/call', params: { name, arguments: args } });
-
+const { call } = await connect(job.url, 'e2e');
 const petrigate = (...args) => execFileSync(job.binary, args, { env: job.env, encoding: 'utf8' }).trim();
 
 // Each trial has a browser of its own.
