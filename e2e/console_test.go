@@ -53,7 +53,7 @@ func browse(t *testing.T, npm string, job map[string]any) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, "node", script)
 	c.Env = append(os.Environ(), "E2E_PACKAGES="+npm)
@@ -73,7 +73,7 @@ func browse(t *testing.T, npm string, job map[string]any) map[string]string {
 		}
 		tried[line.Name] = line.Error
 	}
-	if len(tried) < 11+4*len(views) {
+	if len(tried) < 12+4*len(views) {
 		t.Errorf("only %d things were tried", len(tried))
 	}
 	return tried

@@ -126,7 +126,7 @@ await trial('a button is not armed at once', async (page) => {
   const answer = call('deploy', { to: 'arm-me' });
   const mine = card(page, 'deploy', 'arm-me');
   await mine.locator('button.approve:enabled').waitFor();
-  assert.deepEqual(await page.evaluate(() => globalThis.early), [true, true, true]);
+  assert.deepEqual(await page.evaluate(() => globalThis.early), [true, true, true, true]);
   await mine.getByRole('button', { name: 'Deny' }).click();
   await answer;
 });
@@ -255,6 +255,40 @@ await trial('hostile text stays text', async (page) => {
   await card(page, 'deploy', 'hostile').getByRole('button', { name: 'Deny' }).click();
   await answer;
 });
+
+// On a phone the answer is at hand as soon as all that will run was shown, and not before.
+await trial('a phone', async (page) => {
+  const seen = (box) => box.y >= 0 && box.y + box.height <= 844;
+  const short = call('deploy', { to: 'phone-short' });
+  await card(page, 'deploy', 'phone-short').waitFor();
+  await page.goto(page.home + '/inbox/' + await card(page, 'deploy', 'phone-short').getAttribute('id'));
+  const approve = page.locator('button.approve:enabled'), on = page.locator('button.readon:enabled');
+  await approve.waitFor();
+  assert.ok(seen(await approve.boundingBox()), 'Approve once is below the fold');
+  await approve.click();
+  assert.match(await short, /deployed/);
+
+  const long = call('deploy', { to: 'phone-long', script: Array.from({ length: 60 }, (_, n) => 'step ' + n) });
+  await page.goto(page.home + '/inbox');
+  await card(page, 'deploy', 'phone-long').waitFor();
+  await page.goto(page.home + '/inbox/' + await card(page, 'deploy', 'phone-long').getAttribute('id'));
+  let times = 0;
+  for (; times < 50; times++) {
+    await page.locator('button:is(.approve, .readon):enabled:visible').first().waitFor();
+    const last = await page.locator('.call pre').last().boundingBox(), bar = await page.locator('form.decide').boundingBox();
+    if (await approve.isVisible()) {
+      assert.ok(last.y + last.height <= bar.y, 'it can be approved before its end was shown');
+      break;
+    }
+    assert.ok(seen(await on.boundingBox()) && seen(await page.getByRole('button', { name: 'Deny' }).boundingBox()), 'no answer is at hand');
+    await on.click();
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  }
+  assert.ok(times > 1, 'the end of a long text is shown at once');
+  assert.ok(seen(await approve.boundingBox()));
+  await approve.click();
+  assert.match(await long, /deployed/);
+}, { viewport: { width: 390, height: 844 } });
 
 await trial('expiry while it is open', async (page) => {
   const answer = call('deploy', { to: 'expire-me' });

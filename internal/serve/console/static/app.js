@@ -8,13 +8,44 @@
   const arm = (card) => {
     const buttons = card.querySelectorAll("form button:not([hidden])");
     buttons.forEach((b) => { b.disabled = true; });
-    setTimeout(() => buttons.forEach((b) => { b.disabled = false; }), armAfter);
+    setTimeout(() => {
+      if (card.classList.contains("over") || card.querySelector("time.expired") !== null) return;
+      buttons.forEach((b) => { b.disabled = false; });
+    }, armAfter);
+  };
+
+  // watch keeps the answer to a question at hand on a narrow screen (app.css), while what will
+  // run is before it. It can be approved there once the end of that was shown, above the answer.
+  const watch = (card) => {
+    const call = card.querySelector(".call");
+    if (call === null || card.querySelector("button.readon") === null) return;
+    const end = document.createElement("div");
+    end.className = "end";
+    call.append(end);
+    card.classList.add("unread");
+    let ends = null;
+    new IntersectionObserver((all) => {
+      const last = all.at(-1);
+      card.classList.toggle("sticks", last.isIntersecting || last.boundingClientRect.top < 0);
+      if (ends !== null || !last.isIntersecting) return;
+      card.classList.remove("unread");
+      const covers = card.querySelector(".decide").offsetHeight; // with the button that is to come
+      card.classList.add("unread");
+      ends = new IntersectionObserver((ended) => {
+        if (!ended.some((e) => e.isIntersecting)) return;
+        ends.disconnect();
+        card.classList.remove("unread");
+        arm(card); // what is tapped there was another button
+      }, { rootMargin: `0px 0px -${covers}px 0px` });
+      ends.observe(end);
+    }).observe(call);
   };
   // arrive begins what a page has, once it is shown at its address.
   let shown;
   const arrive = () => {
     shown = location.pathname + location.search;
-    document.querySelectorAll("article.card").forEach(arm);
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    document.querySelectorAll("article.card.pending").forEach((card) => { arm(card); watch(card); });
     document.dispatchEvent(new Event("page"));
   };
 
@@ -54,6 +85,7 @@
       now.querySelector(".empty")?.remove();
       now.append(own);
       arm(own);
+      watch(own);
     });
   };
 
@@ -127,6 +159,12 @@
   };
 
   document.addEventListener("click", (e) => {
+    if (!e.target.matches?.("button.readon")) return;
+    const end = e.target.closest("article").querySelector(".end");
+    if (end.getBoundingClientRect().top < 0) end.scrollIntoView({ block: "center" }); // it was jumped over
+    else scrollBy(0, innerHeight / 2);
+  });
+  document.addEventListener("click", (e) => {
     const link = e.target.closest?.("a[href]");
     if (e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || link == null || link.hasAttribute("download")) return;
     const url = new URL(link.href);
@@ -182,13 +220,15 @@
   // Time left, in words like those of the server.
   const words = (ms) => {
     const s = Math.max(0, Math.round(ms / 1000));
-    return s >= 3600 ? Math.floor(s / 3600) + " h " + Math.floor((s % 3600) / 60) + " min" : s >= 60 ? Math.floor(s / 60) + " min " + (s % 60) + " s" : s + " s";
+    const hours = Math.floor(s / 3600), minutes = Math.floor((s % 3600) / 60);
+    return (hours > 0 ? hours + "h" : "") + (s >= 60 ? minutes + "m" : "") + (s < 60 || s % 60 > 0 ? (s % 60) + "s" : "");
   };
   setInterval(() => document.querySelectorAll("time.countdown").forEach((t) => {
     const left = Date.parse(t.dataset.until) - Date.now();
     const line = left > 0 ? words(left) + " left" : "expired";
     if (t.textContent !== line) t.textContent = line;
     t.classList.toggle("short", left < 60000);
+    t.classList.toggle("expired", left <= 0);
     if (left <= 0) t.closest("article")?.querySelectorAll("form button").forEach((b) => { b.disabled = true; });
   }), 1000);
 
@@ -199,8 +239,10 @@
     if (e.target.name !== "pin" && e.target.name !== "reason") return;
     e.preventDefault();
     const buttons = form.querySelectorAll("button:not([hidden])");
+    const approve = form.querySelector("button.approve");
     if (e.target.name === "reason") form.querySelector("button.deny")?.click();
-    else (form.querySelector("button.approve") ?? (buttons.length === 1 ? buttons[0] : null))?.click();
+    else if (approve !== null && approve.offsetParent === null) form.querySelector("button.readon").click(); // it is not shown yet
+    else (approve ?? (buttons.length === 1 ? buttons[0] : null))?.click();
   });
 
   // Keys.
