@@ -1,0 +1,57 @@
+package splice
+
+import "testing"
+
+// TestOrder: an entry comes back behind the one that it followed, or where ours is now, whatever came
+// between.
+func TestOrder(t *testing.T) {
+	json, toml, yaml := Place{Path: []string{"s"}}, Place{Path: []string{"s"}}, Place{Path: []string{"s"}, Named: "name"}
+	for _, c := range []struct {
+		what, old, edited, want string
+		format                  Format
+		at                      Place
+		names                   []string
+	}{
+		{
+			"ours is gone, one came behind the first", `{"s":{"a":1,"b":2,"c":3}}`, `{"s":{"a":1,"x":9}}`,
+			`{"s":{"a":1,"b":2,"x":9}}`, JSON, json, []string{"b"},
+		},
+		{
+			"ours was moved behind a new one", `{"s":{"a":1,"b":2,"c":3}}`, `{"s":{"a":1,"x":9,"petrigate":0,"c":3}}`,
+			`{"s":{"a":1,"x":9,"b":2,"c":3}}`, JSON, json, []string{"b"},
+		},
+		{
+			"the first and the last", `{"s":{"a":1,"b":2,"c":3}}`, `{"s":{"petrigate":0,"b":2}}`,
+			`{"s":{"a":1,"b":2,"c":3}}`, JSON, json, []string{"a", "c"},
+		},
+		{
+			"all around one that stayed", `{"s":{"a":1,"b":2,"c":3}}`, `{"s":{"b":2}}`,
+			`{"s":{"a":1,"b":2,"c":3}}`, JSON, json, []string{"a", "c"},
+		},
+		{
+			"a heading below a comment", "[s.a]\nx = 1\n\n# about b\n[s.b]\nx = 2\n", "[s.a]\nx = 1\n\n[s.new]\nx = 9\n\n[s.petrigate]\nx = 0\n",
+			"[s.a]\nx = 1\n\n[s.new]\nx = 9\n\n# about b\n[s.b]\nx = 2\n", TOML, toml, []string{"b"},
+		},
+		{
+			"a key that connect has made, in the first line", "", "s:\n  - name: petrigate\n# mine\nother: 1\n",
+			"# mine\nother: 1\n", YAML, yaml, nil,
+		},
+		{
+			"a list whose key is gone", "s:\n  - name: a\n    x: 1\n", "other: 1\n",
+			"other: 1\ns:\n  - name: a\n    x: 1\n", YAML, yaml, []string{"a"},
+		},
+	} {
+		old, err := Parse("file", []byte(c.old), c.format)
+		if err != nil {
+			t.Fatal(c.what, err)
+		}
+		edited, err := Parse("file", []byte(c.edited), c.format)
+		if err != nil {
+			t.Fatal(c.what, err)
+		}
+		got, err := edited.Restore(c.at, old, c.names, "petrigate")
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %v, %q, want %q", c.what, err, got, c.want)
+		}
+	}
+}
