@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,7 +183,7 @@ func (d *Desk) left(items []item, c Connection) {
 	var names []string
 	for _, i := range items {
 		if !d.replaces(c, i) {
-			names = append(names, i.entry.Name)
+			names = append(names, cmp.Or(i.entry.Name, `""`))
 		}
 	}
 	if len(names) > 0 {
@@ -235,6 +236,9 @@ func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
 	}
 	f, err := d.open(client, path)
 	if err != nil {
+		if f != nil {
+			d.copies(f)
+		}
 		return err
 	}
 	n, err := d.note(f)
@@ -262,6 +266,15 @@ func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
 		}
 	}
 	return d.disconnect(f, n, after, exists)
+}
+
+// copies says where a file that cannot be read is as it was before connect.
+func (d *Desk) copies(f *file) {
+	for _, name := range []string{f.backup(), d.noteFile(f)} {
+		if _, err := os.Lstat(name); err == nil {
+			d.say("The file as it was before connect is in %s", text.Escape(name))
+		}
+	}
 }
 
 // unknown answers for a file of which nothing is kept.

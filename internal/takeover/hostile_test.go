@@ -208,3 +208,35 @@ func TestRunsUs(t *testing.T) {
 		}
 	}
 }
+
+// TestBroken: where somebody has broken a connected file, disconnect says where it is as it was.
+func TestBroken(t *testing.T) {
+	p := served(t, two)
+	p.connect(t)
+	p.write(t, []byte(`{"mcpServers":`))
+	p.out.Reset()
+	err := p.desk.Disconnect(t.Context(), "cursor", "")
+	if err == nil || !strings.Contains(p.out.String(), "is in "+p.file+".before-petrigate\n") || p.read(t) != `{"mcpServers":` {
+		t.Errorf("%v\n%s", err, p.out)
+	}
+}
+
+// TestExposed: import says that others can read the file that gets secrets.
+func TestExposed(t *testing.T) {
+	for mode, want := range map[fs.FileMode]bool{0o644: true, 0o600: false} {
+		p := newPlace(t, "cursor")
+		p.write(t, []byte(`{"mcpServers":{"a":{"command":"x","env":{"TOKEN":"secret-1"}},"":{"command":"z","args":["${config:x}"]}}}`))
+		p.configure(t, "version: 1\nmcpServers:\n  z: { command: z }\n")
+		if err := os.Chmod(p.config, mode); err != nil {
+			t.Fatal(err)
+		}
+		p.take(t)
+		if said := strings.Contains(p.out.String(), "note: others can read "+p.config); said != want {
+			t.Errorf("%v:\n%s", mode, p.out)
+		}
+		p.connect(t)
+		if !strings.Contains(p.out.String(), `still reaches "" directly`) {
+			t.Errorf("%s", p.out)
+		}
+	}
+}

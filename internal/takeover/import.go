@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -242,6 +243,7 @@ func (d *Desk) Write(p *Imported) error {
 		d.say("nothing to take: %s stays as it is", text.Escape(p.Config))
 		return nil
 	}
+	d.exposed(p)
 	if err := d.Agree("Write " + text.Escape(p.Config) + "?"); err != nil {
 		return err
 	}
@@ -284,6 +286,15 @@ func (d *Desk) tell(p *Imported) {
 				d.say("  note: %s is for %s and has no effect here", text.And(text.EscapeAll(t.Dropped)), p.file.client.Title)
 			}
 		}
+	}
+}
+
+// exposed says that others can read secrets that were taken.
+func (d *Desk) exposed(p *Imported) {
+	taken := slices.ContainsFunc(p.Servers, func(t Taken) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
+	info, err := os.Stat(p.path)
+	if taken && err == nil && d.System.OS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		d.say("note: others can read %s, which gets the secrets (mode %04o): chmod 600", text.Escape(p.Config), info.Mode().Perm())
 	}
 }
 
