@@ -24,9 +24,9 @@ type relisting struct {
 	again     atomic.Bool // one is due because the last failed
 	Logged    atomic.Bool // the log says that the server is up
 	trouble   atomic.Pointer[error]
-	running   sync.Mutex  // one listing at a time; guards the next two
-	began     time.Time   // when the last one did
-	failures  int         // how many failed in a row
+	running   sync.Mutex // one listing at a time; guards the next two
+	began     time.Time  // when the last one did
+	failures  int        // how many failed in a row
 
 	mu        sync.Mutex
 	requested chan struct{} // closed at the end of the listing that was requested last; nil: there was none

@@ -1,0 +1,68 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy/check"
+)
+
+// TestChmodSame: a file that is the one that was looked at gets its mode.
+func TestChmodSame(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no mode bits")
+	}
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, nil, 0o644); err != nil { //nolint:gosec // others may read it
+		t.Fatal(err)
+	}
+	was, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chmod(file, was, 0o600)(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if now, err := os.Stat(file); err != nil || now.Mode() != 0o600 {
+		t.Error(now.Mode(), err)
+	}
+}
+
+// TestInterpreter: a script is found, and what runs it is not.
+func TestInterpreter(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no scripts with a first line")
+	}
+	dir := t.TempDir()
+	script, runs := filepath.Join(dir, "server"), filepath.Join(dir, "runner-of-scripts")
+	for file, src := range map[string]string{script: "#!/usr/bin/env runner-of-scripts\n", runs: "x"} {
+		if err := os.WriteFile(file, []byte(src), 0o700); err != nil { //nolint:gosec // it runs
+			t.Fatal(err)
+		}
+	}
+	for short, want := range map[string]string{dir: OK, filepath.Join(dir, "none"): Warning} {
+		d := &Doctor{Short: []string{short}}
+		f := d.command(config.Server{Name: "s", Command: script})
+		if f.Status != want || want == Warning && !strings.Contains(f.Says, "is a script of runner-of-scripts") {
+			t.Errorf("%s: %+v", short, f)
+		}
+	}
+}
+
+// TestLongNames: three names are listed, and of more it is said that there are some.
+func TestLongNames(t *testing.T) {
+	for count, more := range map[int]bool{3: false, 4: true} {
+		d := &Doctor{}
+		for i := range count {
+			d.tools = append(d.tools, check.ListedTool{Exposed: "long-name-" + string(rune('a'+i))})
+		}
+		found := d.within(limit{name: 5}, "Cursor")
+		if len(found) != 1 || strings.Contains(found[0].Says, "and others") != more || !strings.Contains(found[0].Says, "long-name-c") {
+			t.Errorf("%d: %+v", count, found)
+		}
+	}
+}
