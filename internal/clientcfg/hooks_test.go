@@ -49,7 +49,7 @@ func TestItems(t *testing.T) {
 		}
 		closing := strings.Count(text.String(), "onFailure") + strings.Count(text.String(), "failClosed")
 		before, _, _ := strings.Cut(text.String(), h.events[1].name+" ")
-		if want := map[bool]int{true: 1}[h.CanClose()]; closing != want || want == 1 && !strings.Contains(before, h.closed.Key) {
+		if want := map[bool]int{true: 1}[h.ClosesAll()]; closing != want || want == 1 && !strings.Contains(before, h.closed.Key) {
 			t.Errorf("%s: %d hooks close\n%s", h.Agent, closing, text.String())
 		}
 	}
