@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
@@ -149,5 +150,162 @@ func TestPlantedChoices(t *testing.T) {
 			t.Errorf("seed %d: %s\ndropped: %v", seed, strings.Join(got, "\n"), r.Dropped)
 		}
 		passes(t, log, r)
+	}
+}
+
+// TestSince: a success that was earned beside a call that takes it away is none, also where that call fails.
+func TestSince(t *testing.T) {
+	for beside, want := range map[bool]string{false: "require test before push since edit;", true: "require test before push;"} {
+		w := newWorld(t, "")
+		random := rand.New(rand.NewPCG(2, 2))
+		for n := range 60 {
+			key := w.open(n, "ann")
+			call := func(tool string, outcome gate.Outcome) {
+				w.call(key, tool, fmt.Sprintf(`{"n":%d}`, random.IntN(1e9)), outcome)
+			}
+			if n%3 == 0 {
+				call("edit", gate.Success)
+			}
+			for range 3 + random.IntN(3) {
+				call("test", gate.Success)
+				if random.IntN(2) == 0 {
+					call("edit", gate.Failure)
+					call("test", gate.Success)
+				}
+				if beside && n == 50 {
+					w.around(key, "edit", func() { call("test", gate.Success) })
+				}
+				call("push", gate.Success)
+			}
+			call("edit", gate.Success)
+			if err := w.a.End(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log := w.close()
+		r := suggested(t, log)
+		got := ""
+		for _, p := range r.Proposals {
+			if p.Kind == "order" {
+				got += p.Rule + ";"
+			}
+		}
+		if got != want {
+			t.Errorf("beside %v: %s, want %s\n%s\n%v", beside, got, want, r.Text(), r.Dropped)
+		}
+		passes(t, log, r)
+	}
+}
+
+// around makes a call that is under way while others are made.
+func (w *world) around(key admission.Key, tool string, others func()) {
+	w.t.Helper()
+	c := &admission.Call{Key: key, Tool: tool, Canonical: "up." + tool, Upstream: "up", Gate: gate.Call{Tool: tool, Time: w.now, Args: []byte(`{}`)}}
+	d, ok := w.a.Decide(w.t.Context(), c).(*admission.Admitted)
+	if !ok {
+		w.t.Fatal(tool)
+	}
+	others()
+	w.a.Settle(w.t.Context(), &d.Ticket, gate.End{Outcome: gate.Success, Time: w.now}, "")
+}
+
+// TestLoosen: where since refuses what passed, the rule without it is left, with its own evidence.
+func TestLoosen(t *testing.T) {
+	w := newWorld(t, "")
+	for n := range 30 {
+		key := w.open(n, "ann")
+		for _, tool := range []string{"test", "edit", "push"} {
+			w.call(key, tool, `{}`, gate.Success)
+		}
+	}
+	m, r, err := Mine(t.Context(), w.close(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := Proposal{Rule: "require test before push", Evidence: "plain"}
+	r.Proposals = []Proposal{{Rule: "require test before push since edit", Evidence: "since", looser: []Proposal{plain}}}
+	if err := m.Prove(t.Context(), r); err != nil || len(r.Proposals) != 1 || r.Proposals[0].Rule != plain.Rule || r.Proposals[0].Evidence != "plain" {
+		t.Errorf("%v, %+v", err, r.Proposals)
+	}
+}
+
+// TestImplied: of alternatives that say the same, the strictest is left.
+func TestImplied(t *testing.T) {
+	e := &either{a: 0, alt: 1, b: 9}
+	for _, c := range []struct {
+		name   string
+		held   map[pair]bool
+		others []*either
+		want   bool
+	}{
+		{"nothing else", nil, nil, false},
+		{"of another call", map[pair]bool{{0, 8}: true}, []*either{{a: 0, alt: 1, b: 8}}, false},
+		{"a chain by an alternative", map[pair]bool{{5, 9}: true}, []*either{{a: 0, alt: 1, b: 5}}, true},
+		{"a chain by one of both", map[pair]bool{{5, 9}: true, {0, 5}: true}, nil, true},
+		{"a chain that does not begin", map[pair]bool{{5, 9}: true}, nil, false},
+		{"a stricter alternative", map[pair]bool{{0, 5}: true}, []*either{{a: 5, alt: 1, b: 9}}, true},
+		{"one of two stands apart", map[pair]bool{{0, 5}: true}, []*either{{a: 5, alt: 6, b: 9}}, false},
+	} {
+		if got := e.implied(c.held, append(c.others, e)); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestOpener: a call at the beginning of all sessions gives no rule, and a note; one at the
+// beginning of those sessions only that have another does.
+func TestOpener(t *testing.T) {
+	for always, want := range map[bool]string{true: "", false: "require begin before c once;"} {
+		w := newWorld(t, "")
+		random := rand.New(rand.NewPCG(3, 3))
+		for n := range 120 {
+			key := w.open(n, "ann")
+			opened := always || n%2 == 0
+			if opened {
+				w.call(key, "begin", `{}`, gate.Success)
+			}
+			for range 30 {
+				tool := []string{"a", "b", "c", "d", "e", "f", "g"}[random.IntN(7)]
+				if tool != "c" || opened {
+					w.call(key, tool, fmt.Sprintf(`{"n":%d}`, random.IntN(1e9)), gate.Success)
+				}
+			}
+		}
+		r := suggested(t, w.close())
+		got := ""
+		for _, p := range r.Proposals {
+			if p.Kind == "order" {
+				got += p.Rule + ";"
+			}
+		}
+		if got != want || always != (len(r.Notes) == 1 && r.Notes[0].Kind == "opening") {
+			t.Errorf("always %v: %s, want %s\n%v", always, got, want, r.Notes)
+		}
+	}
+}
+
+// TestMore: where there are more combinations than are tried, the report says so.
+func TestMore(t *testing.T) {
+	if r := suggested(t, always(t, "", 20, "a", "b")); r.More || strings.Contains(r.Text(), "more combinations") {
+		t.Error(r.Text())
+	}
+	v := newSurvey()
+	const tools = 60
+	for n := range tools {
+		v.tool(n).sessions = 64
+		for other := range tools { // each came before each other in half of the sessions
+			early := uint64(1<<32 - 1)
+			if n%2 == 0 {
+				early <<= 32
+			}
+			v.pairs[pair{n, other}] = &pairStats{notOnce: true, early: early, earlier: 32}
+		}
+	}
+	if all, more := v.eithers(20, 1); len(all) != mostEithers || !more {
+		t.Error(len(all), more)
+	}
+	r := &Report{More: true}
+	if !strings.Contains(r.Text(), "# There are more combinations of calls than it tries") {
+		t.Error(r.Text())
 	}
 }

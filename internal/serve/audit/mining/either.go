@@ -29,28 +29,34 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 		}
 		first := v.alone(b, least)
 		want := uint64(1)<<min(t.sessions, samples) - 1
-		for i, a := range first {
-			for _, alt := range first[i+1:] {
-				one, other := v.pairs[pair{a, b}], v.pairs[pair{alt, b}]
-				if one.early|other.early != want || !covered(t.sessions, one.earlier, other.earlier).beats(tried) && len(v.shared(a, alt, b)) == 0 {
-					continue
-				}
-				if len(all) == mostEithers {
+		for i, one := range first {
+			for _, other := range first[i+1:] {
+				switch {
+				case one.early|other.early != want:
+				case !covered(t.sessions, one.earlier, other.earlier).beats(tried) && len(v.shared(one.tool, other.tool, b)) == 0:
+				case len(all) == mostEithers:
 					return all, true
+				default:
+					all = append(all, &either{a: one.tool, alt: other.tool, b: b})
 				}
-				all = append(all, &either{a: a, alt: alt, b: b})
 			}
 		}
 	}
 	return all, false
 }
 
+// earlyTool is a tool with how often it came before another.
+type earlyTool struct {
+	tool, earlier int
+	early         uint64
+}
+
 // alone are the calls that came before some B, and not before all.
-func (v *survey) alone(b, least int) (all []int) {
-	for a := range v.tools {
+func (v *survey) alone(b, least int) (all []earlyTool) {
+	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]
-		if a != b && s != nil && s.notOnce && !s.shared && v.tools[a].sessions >= least && s.early != 0 {
-			all = append(all, a)
+		if a != b && s != nil && s.notOnce && !s.shared && t.sessions >= least && s.early != 0 {
+			all = append(all, earlyTool{a, s.earlier, s.early})
 		}
 	}
 	return all
@@ -63,6 +69,7 @@ func (e *either) strength() chance { return max(e.once, covered(e.sessions, e.ea
 // choosing is a visitor: which of two calls came before a third.
 type choosing struct{ byB map[int][]*either }
 
+// newChoosing keeps lists of its own, from which it takes what does not hold.
 func newChoosing(all []*either) *choosing {
 	c := &choosing{map[int][]*either{}}
 	for _, e := range all {
@@ -81,9 +88,7 @@ func (c *choosing) admit(s *session, a *action) {
 		for _, e := range of {
 			e.hold(s, mine)
 		}
-	}
-	for b, of := range c.byB {
-		c.byB[b] = slices.DeleteFunc(of, func(e *either) bool { return e.out })
+		c.byB[n.tool] = slices.DeleteFunc(of, func(e *either) bool { return e.out })
 	}
 }
 

@@ -87,6 +87,7 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	report.Proposals = append(report.Proposals, m.taint()...)
 	report.Proposals = append(report.Proposals, m.row()...)
 	rank(report.Proposals)
+	report.Notes = append(report.Notes, m.opening()...)
 	return m, report, nil
 }
 

@@ -84,6 +84,17 @@ func (m *Miner) everything(r *Report) {
 				r.Proposals = append(r.Proposals, out)
 			}
 		}
+		for _, c := range m.names {
+			a, b, c := rules.Written(m.names[p.a]), rules.Written(m.names[p.b]), rules.Written(c)
+			if a == c || b == c || len(r.Proposals) > 40 {
+				continue
+			}
+			plain := Proposal{Kind: "order", Rule: fmt.Sprintf("require %s before %s", a, b)}
+			r.Proposals = append(r.Proposals,
+				Proposal{Kind: "order", Rule: plain.Rule + " since " + c, looser: []Proposal{plain}},
+				Proposal{Kind: "order", Rule: fmt.Sprintf("require %s or %s before %s once", a, c, b)},
+				Proposal{Kind: "value", Rule: fmt.Sprintf("require %s or %s before %s once with same path, n", a, c, b)})
+		}
 	}
 }
 

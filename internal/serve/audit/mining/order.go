@@ -73,11 +73,17 @@ func (m *Miner) keys(candidates, joint []*candidate, tried int) map[pair]*candid
 	return best
 }
 
+// always reports whether a success of A came before B in all sessions with B.
+func (v *survey) always(p pair, least int) bool {
+	s := v.pairs[p]
+	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
+}
+
 // holding are the pairs that always held, beyond chance.
 func (m *Miner) holding(tried int, best map[pair]*candidate) map[pair]bool {
 	v, held := m.survey, map[pair]bool{}
 	for p, s := range v.pairs {
-		if s.notOnce || s.sessions < m.least || s.sessions < v.tools[p.b].sessions {
+		if !v.always(p, m.least) {
 			continue
 		}
 		if best[p] != nil || s.once.beats(tried) && (!v.opens(p.a, m.least) || v.needed(p).beats(tried)) {
@@ -101,6 +107,24 @@ func (v *survey) opens(tool, least int) bool {
 	}
 	t := v.tools[tool]
 	return n > mostOpened && 5*t.opened >= 4*t.sessions
+}
+
+// opening are notes on calls at the beginning of sessions that give no rule.
+func (m *Miner) opening() (all []Note) {
+	v := m.survey
+	for a, t := range v.tools {
+		n := 0
+		for b := range v.tools {
+			if v.always(pair{a, b}, m.least) {
+				n++
+			}
+		}
+		if n >= mostOpened && v.opens(a, m.least) {
+			all = append(all, Note{Kind: "opening", Count: t.opened, Text: fmt.Sprintf(
+				"%d of %s with %s begin with it: that other calls come after it does not show that they need it, and alone gives no rule", t.opened, text.Count(t.sessions, "session"), text.Escape(m.names[a]))})
+		}
+	}
+	return all
 }
 
 // needed is the chance that all sessions with B have A, as other sessions do.
@@ -146,18 +170,13 @@ func (m *Miner) sequence(f *found, p pair) Proposal {
 	first, then := m.names[p.a], m.names[p.b]
 	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
 	how, each := s.once, !s.notEach && (s.each-s.once).beats(f.tried)
-	same, whole := "", ""
 	if c != nil {
 		out.Kind, how, each = "value", min(s.once, c.across()), !c.notEach && c.each.beats(f.tried)
-		same, whole = c.key(), fmt.Sprintf(", each time with the %s of a %s", c.words(), text.Escape(first))
 	}
-	once := " once"
-	if each {
-		once, whole = "", ", behind an own one each time"+whole
-	}
-	out.Rule = fmt.Sprintf("require %s before %s%s%s", rules.Written(first), rules.Written(then), once, same)
+	clause, whole := c.clause(each, text.Escape(first)+" call")
+	out.Rule = fmt.Sprintf("require %s before %s%s", rules.Written(first), rules.Written(then), clause)
 	out.Evidence = fmt.Sprintf("%s came after a success of %s in %d of %d sessions (%s)%s", text.Escape(then), text.Escape(first), b.sessions, b.sessions, text.Count(b.calls, "call"), whole)
-	out.claims = []string{fmt.Sprintf("prove never %s before %s%s%s", rules.Written(then), rules.Written(first), once, same)}
+	out.claims = []string{fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause)}
 	out.complete(how)
 	if of := f.spoilers[p]; c == nil && each && len(of) > 0 {
 		return m.renewed(out, of, first)
@@ -175,7 +194,7 @@ func (m *Miner) renewed(p Proposal, of []*spoiler, first string) Proposal {
 		said = append(said, fmt.Sprintf("%s %s in %s", text.Escape(m.names[s.c]), times(s.calls), text.Count(s.sessions, "session")))
 	}
 	out.Rule += " since " + strings.Join(names, ", ")
-	out.Evidence += fmt.Sprintf("; where others came between, %s was made anew: after %s", text.Escape(first), text.And(said))
+	out.Evidence += fmt.Sprintf("; %s was called anew after %s", text.Escape(first), text.And(said))
 	out.claims = nil // none says this
 	return out
 }
@@ -190,23 +209,35 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	}
 	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
 	how, each := e.strength(), !e.notEach && (e.each-e.once).beats(tried)
-	same, whole := "", ""
-	if c := e.about(m.least, tried); c != nil {
+	c := e.about(m.least, tried)
+	if c != nil {
 		out.Kind, how, each = "value", min(how, c.across()), !c.notEach && c.each.beats(tried)
-		same, whole = c.key(), fmt.Sprintf(", each time with the %s of one of these", c.words())
 	}
-	once := " once"
-	if each {
-		once, whole = "", ", behind an own one each time"+whole
-	}
-	out.Rule = fmt.Sprintf("require %s or %s before %s%s%s", rules.Written(one), rules.Written(other), rules.Written(then), once, same)
-	out.Evidence = fmt.Sprintf("%s came after a success of %s or %s in %d of %d sessions (%s; after %s in %d, after %s in %d)%s",
-		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), early, text.Escape(other), otherEarly, whole)
+	clause, whole := c.clause(each, "of these calls")
+	out.Rule = fmt.Sprintf("require %s or %s before %s%s", rules.Written(one), rules.Written(other), rules.Written(then), clause)
+	out.Evidence = fmt.Sprintf("%s came after a success of %s or %s in %d of %d sessions (%s; after %s in %s, after %s in %d)%s",
+		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), text.Count(early, "session"), text.Escape(other), otherEarly, whole)
 	for _, first := range []string{one, other} { // each alone is more
-		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s%s", rules.Written(then), rules.Written(first), once, same))
+		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause))
 	}
 	out.complete(how)
 	return out
+}
+
+// clause is what stands behind the names of a rule, and how the evidence says it; c may be nil.
+func (c *candidate) clause(each bool, call string) (clause, said string) {
+	if !each {
+		clause = " once"
+	}
+	switch {
+	case c == nil && each:
+		return clause, ", each after one " + call + " of its own"
+	case c == nil:
+		return clause, ""
+	case each:
+		return clause + c.key(), fmt.Sprintf(", each after one %s of its own, with the %s of that", call, c.words())
+	}
+	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.words(), call)
 }
 
 // key is the key as rules write it.

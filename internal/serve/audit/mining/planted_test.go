@@ -266,14 +266,3 @@ func TestPlanted(t *testing.T) {
 		passes(t, log, r)
 	}
 }
-
-// BenchmarkSuggest finds and proves what 100,000 records support.
-func BenchmarkSuggest(b *testing.B) {
-	log := planted(b, 1, 48_000)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Suggest(b.Context(), log, nil, Options{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

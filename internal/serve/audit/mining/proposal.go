@@ -44,7 +44,7 @@ func (p *Proposal) complete(c chance) {
 
 func rank(all []Proposal) {
 	slices.SortFunc(all, func(a, b Proposal) int {
-		return cmp.Or(a.rank-b.rank, b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
+		return cmp.Or(a.rank-b.rank, cmp.Compare(a.Chance, b.Chance), b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
 	})
 }
 
@@ -157,7 +157,7 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 		could, went = could+least(k), went+least(k+1)
 	}
 	near := max(1, most/4) // a few that reached the same high number by luck do not show a limit
-	on := min(float64(went)/float64(could), math.Pow(float64(reached)/float64(least(most-near)), 1/float64(near)))
+	on := min(float64(went)/float64(could), float64(reached)/float64(least(most-1)), math.Pow(float64(reached)/float64(least(most-near)), 1/float64(near)))
 	return most, reached, chance(float64(reached) * math.Log1p(-min(on, 1-1e-9)))
 }
 

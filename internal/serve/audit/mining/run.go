@@ -67,7 +67,10 @@ func (r *Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Suggested by petrigate suggest from %s: %s, %s that passed", text.Escape(r.Log), text.Count(r.Sessions, "session"), calls(r.Calls))
 	if r.Calls > 0 {
-		fmt.Fprintf(&b, ", %s to %s", day(r.From), day(r.To))
+		b.WriteString(", " + day(r.From))
+		if day(r.To) != day(r.From) {
+			b.WriteString(" to " + day(r.To))
+		}
 	}
 	b.WriteString(".\n")
 	switch {
@@ -78,6 +81,9 @@ func (r *Report) Text() string {
 	}
 	if r.LeftOut > 0 {
 		fmt.Fprintf(&b, "# %s began before the record, and left out.\n", text.Subject(r.LeftOut, "session", "is", "are"))
+	}
+	if r.More {
+		b.WriteString("# There are more combinations of calls than it tries: rules with or and since may be missing.\n")
 	}
 	b.WriteString(r.rules())
 	for i, n := range r.Notes {
@@ -93,7 +99,7 @@ func (r *Report) Text() string {
 func (r *Report) rules() string {
 	var b strings.Builder
 	for _, p := range r.Proposals {
-		fmt.Fprintf(&b, "\n# %s. Counterexamples: 0, since %s%s\n%s\n", p.Evidence, day(p.Since), odds(p.Chance), p.Rule)
+		fmt.Fprintf(&b, "\n# %s. No counterexample since %s%s\n%s\n", p.Evidence, day(p.Since), odds(p.Chance), p.Rule)
 	}
 	return b.String()
 }
@@ -113,9 +119,9 @@ func odds(chance float64) string {
 	case chance >= 1:
 		return ""
 	case chance > 1e-9:
-		return fmt.Sprintf(". By chance: %.0g", chance)
+		return fmt.Sprintf(". Chance without a rule: %.0g", chance)
 	}
-	return fmt.Sprintf(". By chance: below 1 in 10^%d", int(-math.Log10(max(chance, 1e-300))))
+	return fmt.Sprintf(". Chance without a rule: below 1 in 10^%d", int(-math.Log10(max(chance, 1e-300))))
 }
 
 // An ApplyOptions says what becomes of proposals.

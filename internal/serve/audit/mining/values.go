@@ -286,8 +286,8 @@ const mostPairs = 24
 
 // candidates are the fields that may agree, of the pairs that always held.
 func (v *survey) candidates(least int) (all []*candidate) {
-	for p, s := range v.pairs {
-		if s.notOnce || s.sessions < least || s.sessions < v.tools[p.b].sessions {
+	for p := range v.pairs {
+		if !v.always(p, least) {
 			continue
 		}
 		n := 0
