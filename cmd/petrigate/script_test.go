@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -63,9 +64,16 @@ func TestScripts(t *testing.T) {
 					e.T().Fatal("processes are left: ", left)
 				}
 			})
+			nameDatabase(e)
 			e.Values[agentsKey{}] = map[string]*scriptAgent{}
 			e.Values[authKey{}] = map[string]*authSite{}
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "postgres" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return hasPostgres(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
@@ -90,6 +98,26 @@ func TestScripts(t *testing.T) {
 			"secretless": secretless,
 		},
 	})
+}
+
+// hasPostgres reports whether tests may use a PostgreSQL, and its programs are there.
+func hasPostgres() bool {
+	for _, program := range []string{"psql", "pg_dump", "pg_restore"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return false
+		}
+	}
+	return os.Getenv("PETRIGATE_TEST_POSTGRES") != ""
+}
+
+// nameDatabase sets variables of a script to the connection strings of the server for tests and of a
+// database there that no other script has, and to the name of that.
+func nameDatabase(e *testscript.Env) {
+	admin := os.Getenv("PETRIGATE_TEST_POSTGRES")
+	name := fmt.Sprintf("scripts_%d_%x", os.Getpid(), time.Now().UnixNano())
+	e.Setenv("ADMIN", admin)
+	e.Setenv("DATABASE", name)
+	e.Setenv("DSN", admin+" dbname="+name) // the last one counts
 }
 
 // scriptDir makes a directory for the directories of scripts. Where -run picks some of the

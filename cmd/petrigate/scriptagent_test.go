@@ -75,7 +75,7 @@ func startProxy(ts *testscript.TestScript, neg bool, args []string) {
 func environ(ts *testscript.TestScript) []string {
 	var env []string
 	for _, name := range []string{
-		"PATH", "HOME", "TMPDIR", "USER", "WORK", "PETRIGATE_RUNTIME_DIR", "PETRIGATE_STARTUP", "PETRIGATE_REQUIRE_BASE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TOKEN", "NOTES", "BROWSER", "GOCOVERDIR", "GORACE", "SSL_CERT_FILE",
+		"PATH", "HOME", "TMPDIR", "USER", "WORK", "PETRIGATE_RUNTIME_DIR", "PETRIGATE_STARTUP", "PETRIGATE_REQUIRE_BASE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TOKEN", "NOTES", "DSN", "BROWSER", "GOCOVERDIR", "GORACE", "SSL_CERT_FILE",
 		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_PROTOCOL",
 	} {
 		if value := ts.Getenv(name); value != "" {
