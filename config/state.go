@@ -99,6 +99,9 @@ func (c *Config) settleState(d *decoder, l *layers) {
 	if at := l.set["state.sync"]; at != nil && s.Driver == "memory" {
 		d.at(at, `"sync" has no meaning with the driver memory`, "driver: sqlite")
 	}
+	if s.Driver == "postgres" && c.Pinning.Mode == "enforce" && c.Pinning.File == "" {
+		d.warn(l.set["state.driver"], "the definitions of tools that were accepted are kept on each machine: another replica accepts what it sees first", `pinning: { file: tools.json }, which all replicas are given`)
+	}
 	if s.Driver == "postgres" && l.set["state.dsn"] == nil {
 		d.at(l.set["state.driver"], `the driver postgres requires "dsn"`, `dsn: "postgres://gate:${env:PGPASSWORD}@db.example/petrigate"`)
 	}
