@@ -71,6 +71,18 @@ const trial = async (name, f, options) => {
   await quit();
 };
 
+// accessible checks the page that is shown with axe.
+const accessible = async (page) => {
+  const client = await page.context().newCDPSession(page); // past the policy of content, which lets in no script of others
+  await client.send('Page.setBypassCSP', { enabled: true });
+  await page.reload();
+  await page.locator('main h1').first().waitFor();
+  await page.waitForFunction(() => document.querySelectorAll('button.approve:disabled').length === 0);
+  await page.addScriptTag({ path: axe });
+  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+  assert.deepEqual(found.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')), []);
+};
+
 const card = (page, tool, words) => page.locator('article.card.pending', { hasText: tool }).filter({ hasText: words });
 
 await trial('approve', async (page) => {
@@ -152,6 +164,7 @@ await trial('several at once, exactly these', async (page) => {
   await card(page, 'deploy', 'batch-c').getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Approve…' }).click();
   await page.getByRole('heading', { name: 'Approve 2 calls, each once?' }).waitFor();
+  assert.equal(await page.locator('.confirm h3').count(), 2);
   assert.equal(await page.locator('.confirm', { hasText: 'batch-b' }).count(), 0);
   await page.getByRole('button', { name: 'Approve these 2' }).click();
   assert.match(await answers[0], /deployed/);
@@ -262,6 +275,7 @@ await trial('a phone', async (page) => {
   const short = call('deploy', { to: 'phone-short' });
   await card(page, 'deploy', 'phone-short').waitFor();
   await page.goto(page.home + '/inbox/' + await card(page, 'deploy', 'phone-short').getAttribute('id'));
+  await accessible(page);
   const approve = page.locator('button.approve:enabled'), on = page.locator('button.readon:enabled');
   await approve.waitFor();
   assert.ok(seen(await approve.boundingBox()), 'Approve once is below the fold');
@@ -309,14 +323,7 @@ for (const colorScheme of ['light', 'dark']) {
         await page.locator('main h1').first().waitFor();
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
-        const client = await page.context().newCDPSession(page); // past the policy of content, which lets in no script of others
-        await client.send('Page.setBypassCSP', { enabled: true });
-        await page.reload();
-        await page.locator('main h1').first().waitFor();
-        await page.waitForFunction(() => document.querySelectorAll('button.approve:disabled').length === 0);
-        await page.addScriptTag({ path: axe });
-        const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
-        assert.deepEqual(found.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')), []);
+        await accessible(page);
         if (job.shots) await page.screenshot({ path: `${job.shots}/${view.slice(1).replaceAll('/', '-')}-${colorScheme}-${size}.png` });
       }, { colorScheme, viewport });
     }
