@@ -56,7 +56,7 @@ func TestDisconnectAsks(t *testing.T) {
 func TestNothingLeft(t *testing.T) {
 	p := served(t, `{"mcpServers":{"a":{"command":"x"}}}`)
 	p.connect(t)
-	if strings.Contains(p.out.String(), "directly") {
+	if strings.Contains(p.out.String(), "note:") {
 		t.Errorf("%s", p.out)
 	}
 }
