@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/safefile"
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 

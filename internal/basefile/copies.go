@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/safefile"
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/safefile"
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/safefile"
 )
 
 // A Log is an open audit file. It is safe for concurrent use. When lines reach

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/safefile"
+	"github.com/petrigate/petrigate/internal/safefile"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
