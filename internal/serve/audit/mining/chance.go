@@ -52,3 +52,8 @@ func present(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
+
+// piled is the chance that so many of n are at one of some values, were all of these as probable.
+func piled(many, n, values int) chance {
+	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
+}

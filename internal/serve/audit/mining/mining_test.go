@@ -116,6 +116,8 @@ func TestChance(t *testing.T) {
 		{covered(4, 2, 1), 0},
 		{covered(3, 3, 1), 1},
 		{present(1, 0, 0), 0.5},
+		{piled(2, 2, 3), 1.0 / 9},
+		{piled(1, 9, 3), 1},
 		{present(2, 3, 3), 4.0 / 6},
 		{meetings(4, 2, 2, 0), 1.0 / 6},
 	} {
@@ -128,6 +130,12 @@ func TestChance(t *testing.T) {
 	}
 	if most, reached, how := ceiling(map[int]int{1: 10, 2: 10, 3: 60}); most != 3 || reached != 60 || !how.beats(100) {
 		t.Error(most, reached, how)
+	}
+	if _, _, how := ceiling(map[int]int{1: 1, 12: 2, 20: 3, 24: 4, 31: 4, 38: 1, 41: 3}); how.beats(1) {
+		t.Error("a high number that a few reached is no limit:", how)
+	}
+	if most, _, how := ceiling(map[int]int{5: 4, 12: 3, 17: 2, 18: 2, 20: 40}); most != 20 || !how.beats(100) {
+		t.Error(most, how)
 	}
 	if _, _, how := ceiling(map[int]int{1: 40, 2: 20, 3: 10, 4: 5, 5: 2}); how.beats(1) {
 		t.Error(how)

@@ -156,9 +156,12 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	near := max(1, most/4) // a few that reached the same high number by luck do not show a limit
-	on := min(float64(went)/float64(could), float64(reached)/float64(least(most-1)), math.Pow(float64(reached)/float64(least(most-near)), 1/float64(near)))
-	return most, reached, chance(float64(reached) * math.Log1p(-min(on, 1-1e-9)))
+	on := min(float64(went)/float64(could), float64(reached)/float64(least(most-1)))
+	how = chance(float64(reached) * math.Log1p(-min(on, 1-1e-9)))
+	if near := most / 4; near > 1 { // numbers that are as high differ by luck
+		how = max(how, piled(reached, least(most-near), near+1))
+	}
+	return most, reached, how
 }
 
 // row is the proposal of equal calls in a row.
