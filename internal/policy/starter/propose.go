@@ -208,6 +208,7 @@ func (p *proposal) asks() {
 		{toolkind.Destroy, "What these remove or overwrite is gone: a person is asked, each time."},
 		{toolkind.Run, "These run commands or code, which can do anything: a person is asked."},
 		{toolkind.Pay, "These move money: a person is asked."},
+		{toolkind.Secret, "What these return may be keys and passwords, which the model would know then: a person is asked."},
 		{toolkind.Unclear, "Nothing says for sure what these do: a person is asked, until you know better."},
 	}
 	var all []string

@@ -14,6 +14,7 @@ const (
 	Unclear Kind = iota // nothing says what it does
 	Read                // it changes nothing
 	Outside             // it changes nothing, and strangers may have written what it returns
+	Secret              // it changes nothing, and what it returns may be secret
 	Write               // it makes something new, or something that can be undone
 	Edit                // it changes what is there
 	Send                // others get what it sends
@@ -22,7 +23,7 @@ const (
 	Pay                 // it moves money
 )
 
-var kindNames = [...]string{"unclear", "read", "outside", "write", "edit", "send", "destroy", "run", "pay"}
+var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "edit", "send", "destroy", "run", "pay"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -60,6 +61,12 @@ var (
 	money = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
+// secret are nouns of what gives access to other things, and opening are words that make a key one of them.
+var (
+	secret  = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
+	opening = []string{"api", "private", "access", "signing"}
+)
+
 // foreign are nouns of what strangers write.
 var foreign = []string{
 	"web", "page", "url", "website", "html", "email", "emails", "mail", "mails", "inbox", "issue", "issues", "comment", "comments", "message", "messages",
@@ -85,6 +92,8 @@ func ByName(name string) Kind {
 		return slices.ContainsFunc(words[min(at, len(words)):], func(w string) bool { return slices.Contains(nouns, w) })
 	}
 	switch {
+	case (verb == Read || verb == Unclear) && hides(words):
+		return Secret
 	case verb == Read && has(foreign):
 		return Outside
 	case reads(verb):
@@ -97,7 +106,13 @@ func ByName(name string) Kind {
 	return verb
 }
 
-// Reads reports whether a call changes nothing.
+// hides reports whether a name is about secrets.
+func hides(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secret, w) }) ||
+		(slices.Contains(words, "key") || slices.Contains(words, "keys")) && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(opening, w) })
+}
+
+// Reads reports whether a call changes nothing, and returns no secrets.
 func (k Kind) Reads() bool { return reads(k) }
 
 func reads(k Kind) bool { return k == Read || k == Outside }
