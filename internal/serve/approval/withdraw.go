@@ -1,0 +1,54 @@
+package approval
+
+import "slices"
+
+// withdraw ends a request that is pending, if that is to be. A store that does not take it
+// keeps the request until its time is over.
+func (b *Broker) withdraw(q *Request, due func() bool) {
+	err := b.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
+		if q == nil || q.answer.State != Pending || !due() {
+			return d, false, nil
+		}
+		d = q.now()
+		d.answer.State = Withdrawn
+		return d, true, nil
+	})
+	if err != nil {
+		b.options.Log.Error("an approval cannot be withdrawn", "approval", q.ID, "error", err)
+	}
+}
+
+// MarkUnasked notes that by the channel, where q was put, nobody was shown it.
+// Where no other channel is open, that ends it. No answer of the client counts any more, at
+// any broker.
+func (b *Broker) MarkUnasked(q *Request, channel string) {
+	if !b.unput(q, channel) {
+		return
+	}
+	err := b.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
+		if q == nil || q.answer.State != Pending {
+			return d, false, nil
+		}
+		over := len(q.open) == 0 && !q.shared
+		if d = q.now(); over {
+			d.answer.State = Withdrawn
+		}
+		return d, over || b.storage != nil, nil
+	})
+	if err != nil {
+		b.options.Log.Error("other processes may take an answer to an approval from a client that asked nobody", "approval", q.ID, "error", err)
+	}
+}
+
+// leaveUnasked requires the lock of the broker.
+func (q *Request) leaveUnasked(channel string) bool {
+	if !q.WasUnasked() {
+		close(q.unasked)
+	}
+	at := slices.Index(q.open, channel)
+	if at < 0 {
+		return false
+	}
+	q.open = slices.Delete(q.open, at, at+1)
+	return true
+}
