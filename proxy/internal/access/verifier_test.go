@@ -66,6 +66,19 @@ func (d *desk) move(by time.Duration) {
 	d.now = d.now.Add(by)
 }
 
+// publish adds keys, which are fetched when they are needed: after the first
+// fetch, which may have begun without them, and after the pause.
+func (d *desk) publish(ids ...string) {
+	d.t.Helper()
+	if got := d.kind(d.token(nil)); got != taken {
+		d.t.Fatal(got)
+	}
+	for _, id := range ids {
+		d.issuer.Add(id)
+	}
+	d.move(time.Minute)
+}
+
 // claims are good ones, with changes; nil takes a claim away.
 func (d *desk) claims(changes map[string]any) map[string]any {
 	c := d.issuer.Claims("ann", d.time())
@@ -184,9 +197,7 @@ func TestRemembered(t *testing.T) {
 // that is right for it.
 func TestForged(t *testing.T) {
 	d := newDesk(t, nil)
-	d.issuer.Add("rs")
-	d.issuer.Add("ed")
-	d.move(time.Minute) // they are fetched when they are needed
+	d.publish("rs", "ed")
 	good := d.token(nil)
 	part := strings.Split(good, ".")
 	encode := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
@@ -250,8 +261,7 @@ func TestForged(t *testing.T) {
 // TestAmbiguous: a token that names no key could be signed with two.
 func TestAmbiguous(t *testing.T) {
 	d := newDesk(t, nil)
-	d.issuer.Add("ec2")
-	d.move(time.Minute)
+	d.publish("ec2")
 	if got := d.kind(d.issuer.Sign("ec2", jose.ES256, nil, d.claims(nil))); got != taken {
 		t.Errorf("named: %d", got)
 	}
