@@ -173,6 +173,44 @@ func TestOwn(t *testing.T) {
 	_ = ownIn.Close()
 }
 
+// A file that somebody makes unable to block is read and written as before, a message that is
+// larger than what it holds too.
+func TestShared(t *testing.T) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, other := pipe.Shared{File: os.NewFile(uintptr(fds[0]), "mine")}, os.NewFile(uintptr(fds[1]), "other")
+	defer mine.Close()
+	defer other.Close()
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mine.File.Read(make([]byte, 1)); !errors.Is(err, syscall.EAGAIN) {
+		t.Errorf("a plain file: %v", err) // else the rest shows nothing
+	}
+	sent := bytes.Repeat([]byte("a message and then some\n"), 100_000)
+	go func() { // waits for each end in turn
+		_, _ = io.CopyN(other, other, int64(len(sent)))
+		_ = unix.Shutdown(fds[1], unix.SHUT_WR)
+	}()
+	written := make(chan error, 1)
+	go func() {
+		n, err := mine.Write(sent)
+		if err == nil && n != len(sent) {
+			err = fmt.Errorf("%d of %d bytes", n, len(sent))
+		}
+		written <- err
+	}()
+	got, err := io.ReadAll(mine)
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Errorf("%d of %d bytes, %v", len(got), len(sent), err)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
+
 // Whoever waits for a client that does not read is told when the time is over.
 func TestDeadline(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -182,10 +220,7 @@ func TestDeadline(t *testing.T) {
 	out, in := os.NewFile(uintptr(fds[0]), "out"), os.NewFile(uintptr(fds[1]), "in")
 	defer out.Close()
 	defer in.Close()
-	socket, ok := pipe.AsSocket(out)
-	if !ok {
-		t.Fatal("not seen as a socket")
-	}
+	socket := pipe.Shared{File: out}
 	said := make(chan error, 1)
 	go func() {
 		_, err := socket.Write(make([]byte, 8<<20))
@@ -197,15 +232,17 @@ func TestDeadline(t *testing.T) {
 	if err := <-said; !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("a socket: %v", err)
 	}
-	r, w := ends(t)
-	if _, ok := pipe.AsSocket(r.File); ok {
-		t.Error("a pipe is seen as a socket")
-	}
-	if err := w.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write(make([]byte, 8<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a pipe: %v", err)
+	_, w := ends(t)
+	for name, w := range map[string]interface {
+		io.Writer
+		SetWriteDeadline(t time.Time) error
+	}{"a pipe": w, "a shared pipe": pipe.Shared{File: w.File}} {
+		if err := w.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(make([]byte, 8<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -108,11 +108,6 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer closeIn()
 	out, closeOut := own(out)
 	defer closeOut()
-	if f, ok := out.(*os.File); ok {
-		if socket, ok := pipe.AsSocket(f); ok {
-			out = socket
-		}
-	}
 	err := d.ServeStdio(ctx, in, out)
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 		return nil
@@ -128,7 +123,7 @@ func own[T any](stream T) (T, func()) {
 	}
 	mine := pipe.Own(f)
 	if mine == f {
-		return stream, func() {}
+		return any(pipe.Shared{File: f}).(T), func() {}
 	}
 	return any(pipe.New(mine)).(T), func() { _ = mine.Close() }
 }

@@ -5,6 +5,7 @@
 
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
+const { isatty } = require("node:tty");
 
 function program() {
   const name = `@petrigate/${process.platform}-${process.arch}`;
@@ -23,7 +24,8 @@ function program() {
 const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
 
 // A terminal sends what its keys mean to both of us; of the rest only this process hears.
-const atTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+// process.stdin is left alone: Node would make what petrigate reads unable to block.
+const atTerminal = [0, 1, 2].some(isatty);
 const fromKeys = ["SIGINT", "SIGQUIT"];
 for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"]) {
   if (process.platform === "win32" && signal === "SIGQUIT") continue;
