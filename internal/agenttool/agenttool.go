@@ -10,7 +10,7 @@ import (
 var tools = map[string][]string{
 	"claude-code": {
 		"Agent", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete", "Edit", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillShell",
-		"LS", "ListAgents", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PushNotification", "Read", "RemoteTrigger", "ReportFindings", "ScheduleWakeup", "Skill",
+		"LS", "ListAgents", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "PushNotification", "Read", "RemoteTrigger", "ReportFindings", "ScheduleWakeup", "Skill",
 		"SlashCommand", "Task", "TaskCreate", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
 	},
 	"codex": {
@@ -25,17 +25,17 @@ var tools = map[string][]string{
 	"cursor": {"Delete", "Edit", "Glob", "Grep", "LS", "Read", "Shell", "Task", "WebFetch", "WebSearch", "Write"},
 	"vscode": {
 		"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "WebFetch", "WebSearch", "Write", "createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",
-		"insert_edit_into_file", "read_file", "fetch_webpage",
+		"insert_edit_into_file", "read_file", "fetch_webpage", "send_to_terminal",
 	},
 }
 
 // shells are what the tools that run scripts are called; rules may name them bash as well.
 var shells = map[string][]string{
-	"claude-code": {"Bash"},
+	"claude-code": {"Bash", "Monitor"},
 	"codex":       {"Bash", "shell", "exec_command"},
 	"gemini-cli":  {"run_shell_command"},
 	"cursor":      {"Shell"},
-	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal"},
+	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal", "send_to_terminal"},
 }
 
 // Shells returns the tools of an agent that run scripts.

@@ -42,7 +42,7 @@ const (
 // agents are those whose hooks are understood.
 var agents = []*Agent{
 	{
-		Name: "claude-code", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("claude-code"), marks: true, deny: denyClaude,
+		Name: "claude-code", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("claude-code"), marks: true, deny: denyClaude, read: readClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
@@ -114,6 +114,11 @@ func denyGemini(_, reason string) []byte {
 
 func denyCursor(_, reason string) []byte {
 	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
+}
+
+// readClaude reads how a call ended: what Monitor has started goes on, and its end is not told.
+func readClaude(e *Event, _ []byte) {
+	e.doubtful = e.Tool == "Monitor"
 }
 
 // readCodex reads how a call ended: the event after it comes also after a script that has failed.
@@ -216,10 +221,8 @@ func readCursor(e *Event, body []byte) {
 			e.Tool, e.Args = "Read", rawjson.Object{}.Raw("file_path", path).Bytes()
 		}
 	case "beforeMCPExecution", "afterMCPExecution":
-		if server, name, ok := strings.Cut(strings.TrimPrefix(e.Tool, "MCP:"), ":"); ok {
-			e.Tool, e.Server = "MCP:"+server+":"+name, server
-		} else if e.Tool != "" {
-			e.Tool = "MCP:" + server
+		if e.Tool != "" {
+			e.Tool = "MCP:" + strings.TrimPrefix(e.Tool, "MCP:")
 		}
 	}
 	e.ID = cmp.Or(e.ID, text(body, "tool_call_id"))

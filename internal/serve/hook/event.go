@@ -28,11 +28,12 @@ type Event struct {
 	Session string // as the agent calls it
 	ID      string // of the call; empty: the agent gives none
 	Tool    string
-	Server  string // of an MCP tool, as the agent knows it; empty: it is not known, or none
+	Server  string // of an MCP tool, where the agent says it beside; empty: it is not known, or none
 	Args    []byte // a JSON object
 
 	agent    *Agent
 	kind     kind
+	said     string // what the server of the tool may be called; empty: the agent does not say it
 	member   string // what the server of an MCP tool calls it, where the agent says so
 	turn     string // of the agent, after which no call of it is under way; empty: it tells none
 	doubtful bool   // that the call has ended does not say that it did what it should
@@ -107,12 +108,7 @@ func (e *Event) readCall(body []byte) (err error) {
 	if e.agent.read != nil {
 		e.agent.read(e, body)
 	}
-	if e.Server == "" {
-		e.Server, _ = e.mcp()
-	}
-	if said := text(memberOf(body, "mcp_server"), "name"); said != "" && said != e.Server {
-		e.Server = "" // the name of the tool can be taken apart in two ways
-	}
+	e.said = text(memberOf(body, "mcp_server"), "name")
 	e.doubtful = e.doubtful || e.inBackground()
 	if e.kind == failed && string(memberOf(body, "is_interrupt")) == "true" {
 		e.kind, e.doubtful = after, true
@@ -189,38 +185,59 @@ func validTool(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, other)
 }
 
+// powerShell is what Claude Code calls its tool for another shell. A map that reads its script as one of bash finds
+// what is written plainly, so it restricts and proves nothing.
+const powerShell = "PowerShell"
+
 // isShell reports whether the tool runs a script.
 func (e *Event) isShell() bool { return slices.Contains(e.agent.shells, e.Tool) }
 
-// mcp takes the name of an MCP tool apart, as agents make it.
-func (e *Event) mcp() (server, tool string) {
+// parts are the ways to take the name of an MCP tool apart, as agents make it, into that of its server and that
+// of the tool in it. There are several where one of them has the sign that the agent puts between them.
+func (e *Event) parts() [][2]string {
 	if e.member != "" {
-		return e.Server, e.member
+		return [][2]string{{e.Server, e.member}}
 	}
-	rest, ok := strings.CutPrefix(e.Tool, "mcp__")
-	if ok {
-		server, tool, _ = strings.Cut(rest, "__")
-		return server, tool
-	}
-	if rest, ok = strings.CutPrefix(e.Tool, "MCP:"); ok {
-		if server, tool, ok = strings.Cut(rest, ":"); !ok {
-			server, tool = "", rest
+	if rest, ok := strings.CutPrefix(e.Tool, "MCP:"); ok {
+		if all := cuts(rest, ":"); all != nil {
+			return all
 		}
-		return server, tool
+		return [][2]string{{"", rest}}
 	}
-	return "", ""
+	rest, _ := strings.CutPrefix(e.Tool, "mcp__")
+	if rest == e.Tool {
+		return nil
+	}
+	return cuts(rest, "__")
+}
+
+// cuts are what stands before and behind each place of sign, where something does stand behind it.
+func cuts(name, sign string) (all [][2]string) {
+	for i := range len(name) - len(sign) {
+		if strings.HasPrefix(name[i:], sign) {
+			all = append(all, [2]string{name[:i], name[i+len(sign):]})
+		}
+	}
+	return all
 }
 
 // comesThrough reports whether the call is one of an MCP tool that comes through the proxy, which
 // the agent knows by one of these names: then it is decided on there. An empty name, as of a
-// variable that is not set, is that of no server. offered reports whether the proxy offers a tool.
+// variable that is not set, is that of no server. offered reports whether the proxy offers a tool:
+// it decides where the name may also be that of a tool of a server whose name goes on.
 func (e *Event) comesThrough(servers []string, offered func(string) bool) bool {
+	parts := e.parts()
 	return slices.ContainsFunc(servers, func(s string) bool {
 		if s == "" || s == e.Server {
 			return s != ""
 		}
+		for _, p := range parts {
+			if p[0] == s && (e.said == s || e.said == "" && (len(parts) == 1 || offered(p[1]))) {
+				return true
+			}
+		}
 		tool, ok := strings.CutPrefix(e.Tool, copilotPrefix(s))
-		return ok && e.agent.Name == "vscode" && offered(tool) // else it may be one of a server whose name goes on
+		return ok && e.agent.Name == "vscode" && offered(tool)
 	})
 }
 
@@ -233,19 +250,14 @@ func copilotPrefix(server string) string {
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members are the names that the server of an MCP tool may have, and the tool in it. The name that VS Code
-// gives one can be taken apart in several ways.
-func (e *Event) members() (all [][2]string) {
-	if server, tool := e.mcp(); tool != "" {
-		return [][2]string{{server, tool}}
-	}
-	rest, ok := strings.CutPrefix(e.Tool, "mcp_")
-	if !ok || e.agent.Name != "vscode" {
-		return nil
-	}
-	for i, r := range rest {
-		if r == '_' && i > 0 && i+1 < len(rest) {
-			all = append(all, [2]string{rest[:i], rest[i+1:]})
+// members are the names that the server of an MCP tool may have, and the tool in it.
+func (e *Event) members() [][2]string {
+	all := e.parts()
+	if rest, ok := strings.CutPrefix(e.Tool, "mcp_"); ok && e.agent.Name == "vscode" {
+		for _, p := range cuts(rest, "_") {
+			if p[0] != "" {
+				all = append(all, p)
+			}
 		}
 	}
 	return all
@@ -265,6 +277,8 @@ func (e *Event) call(taken func(string) bool) gate.Call {
 	also(strings.ToLower(e.Tool), true)
 	if e.isShell() {
 		also("bash", true)
+	} else if e.Tool == powerShell {
+		also("bash", false)
 	}
 	for _, m := range e.members() { // past the proxy: what is forbidden there is here
 		also(m[1], false)

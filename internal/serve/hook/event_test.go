@@ -27,6 +27,8 @@ var documented = []struct {
 		after, "abc123", "", "toolu_04", "Bash", `{"command":"npm test"}`, gate.Unknown},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_response":{"stdout":"","stderr":"","interrupted":false,"backgroundTaskId":"b1"},"tool_use_id":"toolu_05"}`,
 		after, "abc123", "", "toolu_05", "Bash", `{"command":"npm test"}`, gate.Unknown},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Monitor","tool_input":{"command":"npm test"},"tool_response":{"taskId":"b1"},"tool_use_id":"toolu_06"}`,
+		after, "abc123", "", "toolu_06", "Monitor", `{"command":"npm test"}`, gate.Unknown}, // it goes on
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"SessionEnd","reason":"prompt_input_exit"}`, ends, "abc123", "", "", "", `{}`, gate.Success},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"Stop","stop_hook_active":false}`, turnEnds, "abc123", "", "", "", `{}`, gate.Success},
 	{"claude-code", `{"session_id":"abc123","hook_event_name":"Notification","message":"x"}`, ignored, "abc123", "", "", "", `{}`, gate.Success},
@@ -147,8 +149,14 @@ func TestNames(t *testing.T) {
 		{"gemini-cli", "run_shell_command", []string{"gemini-cli.run_shell_command", "bash"}, nil},
 		{"cursor", "Shell", []string{"cursor.Shell", "shell", "bash"}, nil},
 		{"vscode", "runTerminalCommand", []string{"vscode.runTerminalCommand", "runterminalcommand", "bash"}, nil},
+		{"claude-code", "Monitor", []string{"claude-code.Monitor", "monitor", "bash"}, nil},
+		{"claude-code", "PowerShell", []string{"claude-code.PowerShell", "powershell"}, []string{"bash"}},
+		{"vscode", "send_to_terminal", []string{"vscode.send_to_terminal", "bash"}, nil},
 		{"claude-code", "mcp__git__push", []string{"claude-code.mcp__git__push"}, []string{"push", "git.push"}},
+		{"claude-code", "mcp__a__b__push", []string{"claude-code.mcp__a__b__push"}, []string{"b__push", "a.b__push", "push", "a__b.push"}},
+		{"codex", "mcp__a___push", []string{"codex.mcp__a___push"}, []string{"_push", "a._push", "push", "a_.push"}},
 		{"cursor", "MCP:push", []string{"cursor.MCP:push", "mcp:push"}, []string{"push"}},
+		{"cursor", "MCP:a:b:push", []string{"cursor.MCP:a:b:push", "mcp:a:b:push"}, []string{"b:push", "a.b:push", "push", "a:b.push"}},
 	} {
 		e := &Event{agent: Find(c.agent), Tool: c.tool}
 		var certain, weak []string
@@ -240,6 +248,34 @@ func TestComesThrough(t *testing.T) {
 		}
 		if got := e.comesThrough([]string{"petrigate"}, offersAll); got != want {
 			t.Errorf("%s: %v", event, got)
+		}
+	}
+}
+
+// TestSplitNames: where the name of an MCP tool can be taken apart in several ways, it comes through the
+// proxy if the agent says so, or if the proxy offers that tool.
+func TestSplitNames(t *testing.T) {
+	offers := func(name string) bool { return name == "push" || name == "git__log" }
+	for _, c := range []struct {
+		tool, said, server string
+		want               bool
+	}{
+		{"mcp__petrigate__evil__push", "", "petrigate", false}, // of a server petrigate__evil
+		{"mcp__petrigate___push", "", "petrigate", false},      // of a server petrigate_
+		{"mcp__petrigate__git__log", "", "petrigate", true},
+		{"mcp__petrigate__git__rest", "petrigate", "petrigate", true},
+		{"mcp__petrigate__git__log", "petrigate__git", "petrigate", false},
+		{"mcp__my__gate__push", "", "my__gate", true},
+		{"mcp__my__gate__push", "my__gate", "my__gate", true},
+		{"mcp__my__gate__other", "", "my__gate", false},
+	} {
+		event := `{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"` + c.tool + `","mcp_server":{"name":"` + c.said + `"}}`
+		e, err := Find("claude-code").Read([]byte(event))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.comesThrough([]string{c.server}, offers); got != c.want {
+			t.Errorf("%s of %q: %v", c.tool, c.said, got)
 		}
 	}
 }

@@ -283,9 +283,12 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	}
 }
 
-// offers reports whether a server has a tool that VS Code calls by that name.
+// inAgents is how agents write the names of tools that have other signs than theirs.
+var inAgents = strings.NewReplacer(".", "_", "/", "_")
+
+// offers reports whether a server has a tool that agents call by that name.
 func (g *Gate) offers(name string) bool {
-	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return strings.ReplaceAll(c.Tool, ".", "_") == name || c.Tool == name })
+	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return inAgents.Replace(c.Tool) == name || c.Tool == name })
 }
 
 // isTool reports whether a tool of a server has that name.
