@@ -28,7 +28,7 @@ func readGit(r *reader, args []arg) {
 
 // gitRunning are the subcommands that run what they are told.
 var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
-	maintenance remote-ext remote-fd p4 svn cvsserver web--browse help`)
+	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
 // readGitCommand reads the arguments of a subcommand.
 func readGitCommand(r *reader, name string, args []arg) {

@@ -130,6 +130,10 @@ func (c *command) carries(p Pattern) Outcome {
 		if sure < len(p.operands) && a.kind == literal && a.text == p.operands[sure] {
 			sure++
 		}
+		if may < len(p.operands) && a.kind == literal && isShort(p, a.text, may) {
+			may++
+			continue
+		}
 		may = a.advance(p.operands, may)
 	}
 	switch {

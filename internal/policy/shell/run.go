@@ -49,6 +49,9 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if lower != name && known {
 		r.unsure("a name in the wrong case")
 	}
+	if sub, ok := strings.CutPrefix(lower, "git-"); ok {
+		r.run(slices.Concat(literals([]string{"git", sub}), args[1:]), redirs) // by the other of its names
+	}
 }
 
 // dispatch reads what a program runs, by the tables of programs; it reports

@@ -72,7 +72,7 @@ var tools = eachName(map[string]tool{
 	"bun":         {kind: builder, files: "package.json", file: makefile, tells: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
 	"deno":        {kind: builder, file: makefile, tells: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
 	"go":          {kind: builder, file: makefile, tells: projectTells + " =-w *-ext", commands: "=-exec =-toolexec =-vettool =--exec =--toolexec =--vettool", runs: "=run"},
-	"cargo":       {kind: builder, file: makefile, tells: projectTells + " =--config =rustc =rustdoc", launches: projectLaunches},
+	"cargo":       {kind: builder, file: makefile, tells: projectTells + " =--config =rustc =rustdoc =watch", launches: projectLaunches},
 	"make,gmake":  {kind: runner, files: "Makefile makefile GNUmakefile", file: "=-f", tells: "$ =.SHELLFLAGS =eval", flags: "jskBnqtdlCRrwi0123456789"},
 	"just":        {kind: runner, files: "justfile Justfile .justfile", file: makefile, tells: projectTells, launches: projectLaunches},
 	"task":        {kind: runner, files: "Taskfile.yml Taskfile.yaml", file: makefile, tells: projectTells, launches: projectLaunches},
