@@ -246,7 +246,7 @@ func (a *action) read(e *trail.Entry) {
 			a.row = fmt.Sprint(a.names, " {}")
 		}
 		for _, v := range e.Values {
-			if len(v.Hashes) == 1 && v.Lacks == "" {
+			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // a log can have anything there
 				a.values = append(a.values, fieldValue{v.Field, v.Hashes[0]})
 			}
 		}
