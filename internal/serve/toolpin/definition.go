@@ -5,13 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// members are what a model or a client goes by, but for the name. The others, such as _meta
-// and icons, may differ from start to start. Read-only.
-var members = []string{"annotations", "description", "execution", "inputSchema", "outputSchema", "title"}
+// left are the members that do not count: the name, and what may differ from start to start. Others do, also
+// those that nobody knows: a reader that minds no case takes Description for the description. Read-only.
+var left = []string{"name", "_meta", "icons"}
 
 // A Definition is what a server says of one of its tools.
 type Definition struct {
@@ -26,11 +28,16 @@ type Definition struct {
 // Read reads the definition of a tool from the element of a list of tools, which must be
 // strict JSON.
 func Read(server, tool string, object []byte) Definition {
-	text := rawjson.Object{}
-	for _, key := range members {
-		if value, ok := rawjson.Member(object, key); ok {
-			text = text.Raw(key, canonical(value))
+	said := map[string][]byte{}
+	rawjson.Members(object, func(key, value []byte, _ int) bool {
+		if !slices.Contains(left, string(key)) {
+			said[string(key)] = value
 		}
+		return true
+	})
+	text := rawjson.Object{}
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		text = text.Raw(key, canonical(said[key]))
 	}
 	return Definition{Server: server, Tool: tool, Text: text.Bytes()}
 }
