@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	words "github.com/petrigate/petrigate/internal/text"
 )
@@ -185,10 +186,6 @@ func validTool(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, other)
 }
 
-// powerShell is what Claude Code calls its tool for another shell. A map that reads its script as one of bash finds
-// what is written plainly, so it restricts and proves nothing.
-const powerShell = "PowerShell"
-
 // isShell reports whether the tool runs a script.
 func (e *Event) isShell() bool { return slices.Contains(e.agent.shells, e.Tool) }
 
@@ -209,6 +206,13 @@ func (e *Event) parts() [][2]string {
 		return nil
 	}
 	return cuts(rest, "__")
+}
+
+// mayBeShell reports whether the tool may run a script in the field command, so that maps of bash restrict it and
+// prove nothing: it is one for another shell, or one of the agent that nobody knows.
+func (e *Event) mayBeShell() bool {
+	known := slices.Contains(agenttool.Of(e.agent.Name), e.Tool) || e.members() != nil
+	return e.Tool == "PowerShell" || !known && memberOf(e.Args, "command") != nil
 }
 
 // cuts are what stands before and behind each place of sign, where something does stand behind it.
@@ -277,7 +281,7 @@ func (e *Event) call(taken func(string) bool) gate.Call {
 	also(strings.ToLower(e.Tool), true)
 	if e.isShell() {
 		also("bash", true)
-	} else if e.Tool == powerShell {
+	} else if e.mayBeShell() {
 		also("bash", false)
 	}
 	for _, m := range e.members() { // past the proxy: what is forbidden there is here

@@ -151,6 +151,8 @@ func TestNames(t *testing.T) {
 		{"vscode", "runTerminalCommand", []string{"vscode.runTerminalCommand", "runterminalcommand", "bash"}, nil},
 		{"claude-code", "Monitor", []string{"claude-code.Monitor", "monitor", "bash"}, nil},
 		{"claude-code", "PowerShell", []string{"claude-code.PowerShell", "powershell"}, []string{"bash"}},
+		{"claude-code", "RunLater", []string{"claude-code.RunLater", "runlater"}, []string{"bash"}}, // of a version to come
+		{"codex", "apply_patch", []string{"codex.apply_patch"}, nil},
 		{"vscode", "send_to_terminal", []string{"vscode.send_to_terminal", "bash"}, nil},
 		{"claude-code", "mcp__git__push", []string{"claude-code.mcp__git__push"}, []string{"push", "git.push"}},
 		{"claude-code", "mcp__a__b__push", []string{"claude-code.mcp__a__b__push"}, []string{"b__push", "a.b__push", "push", "a__b.push"}},
@@ -158,7 +160,7 @@ func TestNames(t *testing.T) {
 		{"cursor", "MCP:push", []string{"cursor.MCP:push", "mcp:push"}, []string{"push"}},
 		{"cursor", "MCP:a:b:push", []string{"cursor.MCP:a:b:push", "mcp:a:b:push"}, []string{"b:push", "a.b:push", "push", "a:b.push"}},
 	} {
-		e := &Event{agent: Find(c.agent), Tool: c.tool}
+		e := &Event{agent: Find(c.agent), Tool: c.tool, Args: []byte(`{"command":"x"}`)}
 		var certain, weak []string
 		for _, n := range e.call(free).Also {
 			if n.Certain && !n.Weak {
