@@ -31,15 +31,22 @@ var tools = map[string][]string{
 
 // shells are what the tools that run scripts are called; rules may name them bash as well.
 var shells = map[string][]string{
-	"claude-code": {"Bash", "Monitor"},
+	"claude-code": {"Bash"},
 	"codex":       {"Bash", "shell", "exec_command"},
 	"gemini-cli":  {"run_shell_command"},
 	"cursor":      {"Shell"},
-	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal", "send_to_terminal"},
+	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal"},
 }
 
 // Shells returns the tools of an agent that run scripts.
 func Shells(agent string) []string { return slices.Clone(shells[agent]) }
+
+// beside are tools that run scripts too, but tell no end of them, or run those of another shell.
+var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
+
+// MayRun reports whether the tool of an agent may run a script in its field command, so that what
+// restricts bash restricts it, and proves nothing.
+func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents are the names of the agents, sorted.
 func Agents() (names []string) {

@@ -44,5 +44,8 @@ func agentTool(agent, tool string) verify.Tool {
 			t.Also = append(t.Also, gate.Name{Text: name, Certain: true})
 		}
 	}
+	if agenttool.MayRun(tool) {
+		t.Also = append(t.Also, gate.Name{Text: "bash", Weak: true})
+	}
 	return t
 }

@@ -116,7 +116,7 @@ func denyCursor(_, reason string) []byte {
 	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
 }
 
-// readClaude reads how a call ended: what Monitor has started goes on, and its end is not told.
+// readClaude reads how a call ended: the end of what Monitor has started is not told.
 func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }

@@ -209,10 +209,10 @@ func (e *Event) parts() [][2]string {
 }
 
 // mayBeShell reports whether the tool may run a script in the field command, so that maps of bash restrict it and
-// prove nothing: it is one for another shell, or one of the agent that nobody knows.
+// prove nothing: it is known for that, or is one of the agent that nobody knows.
 func (e *Event) mayBeShell() bool {
 	known := slices.Contains(agenttool.Of(e.agent.Name), e.Tool) || e.members() != nil
-	return e.Tool == "PowerShell" || !known && memberOf(e.Args, "command") != nil
+	return agenttool.MayRun(e.Tool) || !known && memberOf(e.Args, "command") != nil
 }
 
 // cuts are what stands before and behind each place of sign, where something does stand behind it.

@@ -149,11 +149,11 @@ func TestNames(t *testing.T) {
 		{"gemini-cli", "run_shell_command", []string{"gemini-cli.run_shell_command", "bash"}, nil},
 		{"cursor", "Shell", []string{"cursor.Shell", "shell", "bash"}, nil},
 		{"vscode", "runTerminalCommand", []string{"vscode.runTerminalCommand", "runterminalcommand", "bash"}, nil},
-		{"claude-code", "Monitor", []string{"claude-code.Monitor", "monitor", "bash"}, nil},
+		{"claude-code", "Monitor", []string{"claude-code.Monitor", "monitor"}, []string{"bash"}},
 		{"claude-code", "PowerShell", []string{"claude-code.PowerShell", "powershell"}, []string{"bash"}},
 		{"claude-code", "RunLater", []string{"claude-code.RunLater", "runlater"}, []string{"bash"}}, // of a version to come
 		{"codex", "apply_patch", []string{"codex.apply_patch"}, nil},
-		{"vscode", "send_to_terminal", []string{"vscode.send_to_terminal", "bash"}, nil},
+		{"vscode", "send_to_terminal", []string{"vscode.send_to_terminal"}, []string{"bash"}},
 		{"claude-code", "mcp__git__push", []string{"claude-code.mcp__git__push"}, []string{"push", "git.push"}},
 		{"claude-code", "mcp__a__b__push", []string{"claude-code.mcp__a__b__push"}, []string{"b__push", "a.b__push", "push", "a__b.push"}},
 		{"codex", "mcp__a___push", []string{"codex.mcp__a___push"}, []string{"_push", "a._push", "push", "a_.push"}},
