@@ -1,6 +1,7 @@
 package clientcfg
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +17,10 @@ type Hooks struct {
 	// Open says what petrigate cannot keep from passing, whatever is in the file.
 	Open []string
 
-	files  func(System) []string
+	files func(System) []string
+	// beside are files of a project, in the present folder, that can switch hooks off as well.
+	beside []string
+	off    [][]string // where a file has what switches hooks off: the path, and the value at its end
 	events []hookEvent
 	flat   bool // a hook stands in the list of its event itself, and not in a group
 	// closed is the member of a hook before a call that refuses the call where the hook fails; none: the
@@ -56,6 +60,7 @@ func AllHooks() []Hooks {
 				}
 				return []string{s.path(s.Home, ".claude/settings.json")}
 			},
+			beside: []string{".claude/settings.json", ".claude/settings.local.json"}, off: [][]string{{"disableAllHooks", "true"}},
 			closed: splice.Member{Key: "onFailure", Value: "block"},
 			events: on("PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"),
 			Open:   []string{"before version 2.1.295 a hook that fails lets the call pass", "@file mentions run no hook"},
@@ -73,6 +78,7 @@ func AllHooks() []Hooks {
 		},
 		{
 			Agent: "gemini-cli", Client: "gemini", Title: "Gemini CLI", wait: 60, milli: true, typed: true,
+			beside: []string{".gemini/settings.json"}, off: [][]string{{"hooksConfig", "enabled", "false"}, {"tools", "enableHooks", "false"}},
 			files: below(".gemini/settings.json"), events: on("BeforeTool", "AfterTool", "SessionEnd"),
 			Open: []string{slow},
 		},
@@ -210,6 +216,7 @@ type Hook struct {
 	URL    string // "": it is a command
 	Before bool   // it is one before a call
 	Closed bool   // a call is refused where it fails
+	Narrow bool   // it is not run for each of the calls that it should be, or nobody waits for its answer
 }
 
 // Ours reports whether an entry of a list runs petrigate for this agent. One that connect has written
@@ -232,19 +239,41 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	for _, e := range h.events {
 		for _, v := range d.List("hooks", e.name) {
 			inner := []any{v}
-			if group, ok := v.(map[string]any); ok && group["hooks"] != nil {
+			group, _ := v.(map[string]any)
+			if group["hooks"] != nil {
 				inner, _ = group["hooks"].([]any)
 			}
 			for _, v := range inner {
 				if h.Ours(v) {
 					fields, _ := v.(map[string]any)
 					url, _ := fields["url"].(string)
-					all = append(all, Hook{e.name, url, e.before, h.isClosed(v)})
+					all = append(all, Hook{e.name, url, e.before, h.isClosed(v), e.isNarrow(group) || e.isNarrow(fields)})
 				}
 			}
 		}
 	}
 	return all
+}
+
+// isNarrow reports whether a group of hooks, or a hook, is not for all tools that the event is for, or runs
+// beside the call.
+func (e hookEvent) isNarrow(fields map[string]any) bool {
+	match, _ := fields["matcher"].(string)
+	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
+}
+
+// Beside are the files of a project, in the present folder, that can switch the hooks off as well.
+func (h Hooks) Beside() []string { return h.beside }
+
+// Off returns the setting of a file that switches all hooks of the agent off; empty: none does.
+func (h Hooks) Off(d *splice.Document) string {
+	for _, path := range h.off {
+		last := len(path) - 1
+		if v := d.At(path[:last]...); v != nil && fmt.Sprint(v) == path[last] {
+			return strings.Join(path[:last], ".") + ": " + path[last]
+		}
+	}
+	return ""
 }
 
 func (h Hooks) isClosed(v any) bool {

@@ -66,7 +66,7 @@ func TestInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Hook{{"PreToolUse", "", true, true}, {"PostToolUse", "", false, false}, {"PostToolUse", "", false, false}}
+	want := []Hook{{Event: "PreToolUse", Before: true, Closed: true}, {Event: "PostToolUse"}, {Event: "PostToolUse"}}
 	there := h.Installed(d)
 	if !slices.Equal(there, want) {
 		t.Errorf("%+v", there)

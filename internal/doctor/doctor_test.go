@@ -167,6 +167,19 @@ func TestHooks(t *testing.T) {
 				"PostToolUse":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"PostToolUseFailure":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"SessionEnd":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}]}}`,
 			".github/hooks/petrigate.json": vscodeHooks(closed("vscode")),
 		}, []string{"warning the version of Claude Code", "warning VS Code runs the hooks of Claude Code too: a call counts twice", "warning VS Code: a hook that takes longer"}},
+		{"switched off by a project", "linux", map[string]string{
+			".gemini/settings.json": `{"hooksConfig":{"enabled":false},"hooks":{"BeforeTool":[{"hooks":[{"command":"` + closed("gemini-cli") + `"}]}],` +
+				`"AfterTool":[{"hooks":[{"command":"petrigate hook gemini-cli"}]}],"SessionEnd":[{"hooks":[{"command":"petrigate hook gemini-cli"}]}]}}`,
+			".claude/settings.local.json": `{"disableAllHooks":true}`,
+			".claude/settings.json":       claudeHooks(`"matcher":"Bash",`, ``),
+		}, []string{
+			"failed Claude Code runs no hooks: ", "failed Claude Code does not run its hook for PreToolUse before each call, or does not wait for it",
+			"warning the version of Claude Code", "failed Gemini CLI runs no hooks: ", "warning Gemini CLI: ",
+		}},
+		{"not waited for", "linux", map[string]string{".claude/settings.json": claudeHooks(``, `,"async":true`)}, []string{
+			"failed Claude Code does not run its hook for PreToolUse before each call, or does not wait for it", "warning the version of Claude Code",
+		}},
+		{"for all tools", "linux", map[string]string{".claude/settings.json": claudeHooks(`"matcher":"*",`, ``)}, []string{"warning the version of Claude Code"}},
 		{"VS Code alone", "linux", map[string]string{".github/hooks/petrigate.json": vscodeHooks(closed("vscode"))}, []string{"warning VS Code: a hook that takes longer"}},
 		{"of an earlier petrigate", "linux", map[string]string{".codex/hooks.json": codexHooks("/x/petrigate hook codex")}, []string{
 			"failed Codex lets a call pass where its hook for PreToolUse fails", "warning Codex: ",
@@ -210,6 +223,13 @@ func TestHooks(t *testing.T) {
 // closed is a command that refuses a call where the hook fails, in a text of JSON.
 func closed(agent string) string {
 	return `sh -c '/x/petrigate hook ` + agent + ` || { echo \"The call was not made.\" >&2; exit 2; }'`
+}
+
+// claudeHooks are hooks of which the one before a call has this beside it, and in it.
+func claudeHooks(beside, in string) string {
+	return `{"hooks":{"PreToolUse":[{` + beside + `"hooks":[{"type":"command","command":"/x/petrigate hook claude-code","onFailure":"block"` + in + `}]}],` +
+		`"PostToolUse":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"PostToolUseFailure":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],` +
+		`"SessionEnd":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}]}}`
 }
 
 func codexHooks(before string) string {

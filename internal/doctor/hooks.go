@@ -56,7 +56,13 @@ func (d *Doctor) installed(h takeover.HookInspection) []Finding {
 		}
 		all = append(all, f)
 	}
+	for _, line := range h.Off {
+		all = append(all, failed("take it out, or work in another folder", "%s runs no hooks: %s", h.Title, text.Escape(line)))
+	}
 	for _, t := range h.There {
+		if t.Before && t.Narrow {
+			all = append(all, failed(fix, "%s does not run its hook for %s before each call, or does not wait for it", h.Title, t.Event))
+		}
 		if t.Before && h.CanClose(d.Desk.System) && !t.Closed {
 			all = append(all, failed(fix, "%s lets a call pass where its hook for %s fails", h.Title, t.Event))
 		}

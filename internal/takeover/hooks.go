@@ -60,13 +60,13 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 	}
 	if bytes.Equal(after, f.src) {
 		d.say("%s already runs petrigate as its hook: %s", h.Title, text.Escape(f.path))
-		d.traps(h)
+		d.traps(h, f)
 		return nil
 	}
 	if err := d.show(f.path, splice.JSON, f.src, after); err != nil {
 		return err
 	}
-	d.traps(h)
+	d.traps(h, f)
 	if c.Launch.URL != "" && len(c.Launch.Headers) > 0 {
 		d.say("note: set %s, where %s is started, to the token of the proxy; without it each call is refused", clientcfg.TokenVariable, h.Title)
 	}
@@ -77,7 +77,10 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 }
 
 // traps says what the hooks of an agent leave open.
-func (d *Desk) traps(h clientcfg.Hooks) {
+func (d *Desk) traps(h clientcfg.Hooks, f *file) {
+	for _, line := range d.off(h, f) {
+		d.say("warning: %s runs no hooks: %s", h.Title, text.Escape(line))
+	}
 	for _, line := range h.Open {
 		d.say("note: %s", line)
 	}
@@ -205,7 +208,8 @@ type HookInspection struct {
 	File    string
 	Exists  bool
 	There   []clientcfg.Hook
-	Kept    bool // connect has written them
+	Kept    bool     // connect has written them
+	Off     []string // what switches all hooks of the agent off, in this file and in those of the present folder
 	Problem string
 }
 
@@ -220,8 +224,26 @@ func (d *Desk) InspectHooks() (all []HookInspection) {
 			one.Exists, one.There = f.exists, h.Installed(f.doc)
 			n, err := d.note(f)
 			one.Kept = n != nil && err == nil
+			one.Off = d.off(h, f)
 		}
 		all = append(all, one)
+	}
+	return all
+}
+
+// off says what switches all hooks of an agent off: a setting of its file, or of one of the project in the
+// present folder, as whoever wrote that project wants it.
+func (d *Desk) off(h clientcfg.Hooks, own *file) (all []string) {
+	files := []*file{own}
+	for _, name := range h.Beside() {
+		if f, err := d.open(h.File(), name); err == nil && f.target != own.target {
+			files = append(files, f)
+		}
+	}
+	for _, f := range files {
+		if why := h.Off(f.doc); f.exists && why != "" {
+			all = append(all, f.path+" has "+why)
+		}
 	}
 	return all
 }

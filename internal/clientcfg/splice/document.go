@@ -151,6 +151,9 @@ func (d *Document) Keys(path ...string) []string {
 	return keys
 }
 
+// At returns what is at the end of a path of keys; nil: nothing.
+func (d *Document) At(path ...string) any { return value(d.tree, path) }
+
 // value returns what is at the end of a path, or nil.
 func value(tree any, path []string) any {
 	for _, key := range path {
