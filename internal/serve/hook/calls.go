@@ -16,6 +16,7 @@ const maxOpen = 1000
 const (
 	manySessions = 500
 	maxSessions  = 10_000
+	maxOwn       = 1000           // of one principal, who may be told of by any number of names
 	idleSession  = 24 * time.Hour // after which one of many is forgotten
 )
 

@@ -172,7 +172,7 @@ type placed struct {
 
 // of returns the calls of a session of an agent; nil: there are none, and open does not say that
 // there may be. It forgets sessions that were not used for long, which the caller has to end.
-func (g *Gate) of(at place, own, open bool) (s *calls, idle []placed) {
+func (g *Gate) of(at place, alone, open bool) (s *calls, idle []placed) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.Now()
@@ -190,10 +190,16 @@ func (g *Gate) of(at place, own, open bool) (s *calls, idle []placed) {
 			}
 		}
 	}
-	if len(g.calls) >= maxSessions {
+	own := 0
+	for p := range g.calls {
+		if p.Principal == at.Principal {
+			own++
+		}
+	}
+	if len(g.calls) >= maxSessions || own >= maxOwn {
 		return nil, idle
 	}
-	s = &calls{used: now, own: own}
+	s = &calls{used: now, own: alone}
 	g.calls[at] = s
 	return s, idle
 }
