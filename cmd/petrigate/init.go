@@ -21,7 +21,9 @@ func newInit(s stdio) *cobra.Command {
 			"from names, hints, schemas and a list of well-known servers, explains each rule in a comment, adds claims\n" +
 			"and proves them. The policy begins in shadow: it refuses nothing and records what it would refuse.\n\n" +
 			"It prints the rules, and writes them only with --yes, or after a question at a terminal: " + starter.FileName + "\n" +
-			"beside the configuration, and the missing keys into it. What is there already is never overwritten.",
+			"beside the configuration, and the missing keys into it. What is there already is never overwritten.\n\n" +
+			"A server that does not answer is left out, and the file says so: init ends with exit code 7 then. Run it again\n" +
+			"once the server answers, and it prints what to add.",
 	}
 	var f checkFlags
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it, in place of the servers' answers")
@@ -36,19 +38,23 @@ func newInit(s stdio) *cobra.Command {
 			return err
 		}
 		f.live = f.tools == ""
-		tools, err := f.listedTools(c.Context(), s, cfg)
+		tools, missing, err := f.listedTools(c.Context(), s, cfg)
 		if err != nil {
 			return err
 		}
 		watch := newProgress(s.err)
-		plan, err := starter.New(c.Context(), cfg, tools, check.Effort{Report: func(spent time.Duration) {
+		plan, err := starter.New(c.Context(), cfg, tools, missing, check.Effort{Report: func(spent time.Duration) {
 			watch.say(func() string { return fmt.Sprintf("proving: %.0f s", spent.Seconds()) })
 		}})
 		watch.clear()
 		if err != nil {
 			return err
 		}
-		return plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: *yes, Ask: s.asker(c.Context())})
+		err = plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: *yes, Ask: s.asker(c.Context())})
+		if err == nil && len(missing) > 0 {
+			err = &exit{exitUpstream, nil}
+		}
+		return err
 	}
 	return c
 }

@@ -22,7 +22,10 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 	case f.tools == "" && cfg == nil:
 		return check.ToolSet{}, usage("--live requires a configuration: --rules and --net name no servers to ask")
 	}
-	list, err := f.listedTools(ctx, s, cfg)
+	list, missing, err := f.listedTools(ctx, s, cfg)
+	if len(missing) > 0 {
+		err = &exit{exitUpstream, nil}
+	}
 	known := check.KnownSet(list, cfg)
 	known.Agents = known.Agents || hooked(ctx, s)
 	return known, err
@@ -34,10 +37,12 @@ func hooked(ctx context.Context, s stdio) bool {
 	return err == nil && slices.ContainsFunc(d.InspectHooks(), func(h takeover.HookInspection) bool { return len(h.There) > 0 })
 }
 
-// listedTools are the tools of the recorded list, or else those that the upstreams list now.
-func (f checkFlags) listedTools(ctx context.Context, s stdio, cfg *config.Config) ([]check.ListedTool, error) {
+// listedTools are the tools of the recorded list, or else those that the upstreams list now, and
+// the upstreams that did not answer.
+func (f checkFlags) listedTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if f.tools != "" {
-		return recordedTools(f.tools)
+		tools, err = recordedTools(f.tools)
+		return tools, nil, err
 	}
 	return liveTools(ctx, s, cfg)
 }
@@ -55,10 +60,11 @@ func recordedTools(path string) ([]check.ListedTool, error) {
 	return tools, nil
 }
 
-// liveTools asks the upstreams. One that does not answer fails the check.
-func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]check.ListedTool, error) {
+// liveTools asks the upstreams, and says why those that are missing did not answer. It is an
+// error where none did.
+func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if err := runnable(s.err, cfg); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	bar, begin := newProgress(s.err), time.Now()
 	listing, err := daemon.ListTools(ctx, cfg, progressEvery, func(servers []string) {
@@ -68,13 +74,14 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]check.Listed
 	})
 	bar.clear()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if len(listing.Unanswered) > 0 {
-		for _, why := range listing.Unanswered {
-			printError(s.err, why)
-		}
-		return nil, &exit{exitUpstream, nil}
+	for _, u := range listing.Unanswered {
+		printError(s.err, u.Why)
+		missing = append(missing, u.Upstream)
+	}
+	if len(missing) > 0 && len(listing.Tools) == 0 {
+		return nil, nil, &exit{exitUpstream, nil}
 	}
 	for _, left := range listing.LeftOut {
 		_, _ = fmt.Fprintln(s.err, "petrigate: a tool is left out:", left)
@@ -82,6 +89,10 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]check.Listed
 	for _, warning := range listing.Warnings {
 		_, _ = fmt.Fprintln(s.err, "petrigate: warning:", warning)
 	}
-	_, _ = fmt.Fprintf(s.err, "%s of %s\n", text.Count(len(listing.Tools), "tool"), text.Count(listing.Servers, "upstream"))
-	return listing.Tools, nil
+	of := text.Count(listing.Servers, "upstream")
+	if len(missing) > 0 {
+		of = fmt.Sprintf("%d of %s", listing.Servers-len(missing), of)
+	}
+	_, _ = fmt.Fprintf(s.err, "%s of %s\n", text.Count(len(listing.Tools), "tool"), of)
+	return listing.Tools, missing, nil
 }

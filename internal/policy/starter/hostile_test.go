@@ -58,7 +58,7 @@ func TestNothingPasses(t *testing.T) {
 		fallback := []string{"", "default: allow\n", "default: deny\n"}[seed%3]
 		c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, a_b: { command: ./b }, \"c d\": { command: ./c } }\n"+fallback))
 		tools := hostile(random, []string{"a", "a_b", "c d"})
-		plan, err := New(t.Context(), c, tools, check.Effort{})
+		plan, err := New(t.Context(), c, tools, nil, check.Effort{})
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%+v", seed, err, tools)
 		}
@@ -101,7 +101,7 @@ func TestTakenAlong(t *testing.T) {
 	plan, err := New(t.Context(), c, []check.ListedTool{
 		{Name: "a_delete_note"}, {Name: "a_secret-path"}, {Name: "a_dr\u200bop"},
 		{Name: "b_read", InputSchema: json.RawMessage(`{"properties":{"path":{"type":"string"}},"required":["path"]}`)},
-	}, check.Effort{})
+	}, nil, check.Effort{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,8 @@ type Plan struct {
 	Tools  int
 	Left   []string // lines that were left out: check would complain about them
 
+	Missing []string // servers that did not answer: no rule is about their tools
+
 	Enforced bool // the configuration says so itself: the rules are not in shadow
 
 	Config        string // the configuration, of which it changes only the keys that are missing
@@ -58,9 +60,9 @@ var (
 // rounds bounds how often rules are left out that would not pass.
 const rounds = 20
 
-// New makes a plan for a configuration and the tools that its servers list. Effort bounds the
-// proofs.
-func New(ctx context.Context, c *config.Config, tools []check.ListedTool, effort check.Effort) (*Plan, error) {
+// New makes a plan for a configuration and the tools that its servers list. Missing are the servers
+// that did not answer; effort bounds the proofs.
+func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missing []string, effort check.Effort) (*Plan, error) {
 	if len(tools) == 0 {
 		return nil, ErrNoTools
 	}
@@ -68,13 +70,13 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, effort
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
 	}
-	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), fetch: c.Fetched}
+	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), Missing: missing, fetch: c.Fetched}
 	plan.There, plan.Enforced = there(c, plan.File), c.Has("mode") && c.Mode != "shadow"
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
 	known := check.KnownSet(tools, c) // it completes their names
-	p := &proposal{servers: guess(tools, c.Servers), deny: c.Default == "deny" || !c.Has("default")}
+	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range rounds {
 		plan.Rules = p.text()

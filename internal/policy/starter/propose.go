@@ -60,7 +60,8 @@ func (s *statements) add(format string, args ...any) {
 // proposal is being made.
 type proposal struct {
 	servers []server
-	deny    bool // what no rule names is refused
+	missing []string // servers that did not answer
+	deny    bool     // what no rule names is refused
 	rules   []statements
 	claims  statements
 }

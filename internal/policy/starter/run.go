@@ -8,7 +8,6 @@ import (
 
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/textfile"
-	"github.com/petrigate/petrigate/rules"
 )
 
 // NoConfiguration says how to begin where there is no configuration.
@@ -25,6 +24,16 @@ type Options struct {
 
 // Run shows the plan, and writes it where that is wanted.
 func (plan *Plan) Run(o Options) error {
+	if err := plan.offer(o); err != nil || len(plan.Missing) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(o.Err, "\nNo rule was proposed for %s, which did not answer: see above why. Correct that (petrigate doctor looks closer), then run petrigate init again: "+
+		"where it finds rules, it prints what to add to them.\n", text.And(text.EscapeAll(plan.Missing)))
+	return err
+}
+
+// offer shows the plan, asks, and writes it.
+func (plan *Plan) offer(o Options) error {
 	if plan.There != "" {
 		return plan.compare(o)
 	}
@@ -77,43 +86,4 @@ func (plan *Plan) Summary() string {
 		}
 	}
 	return fmt.Sprintf("%s: %s, %s proved. No rule makes a tool impossible or gets a session stuck.", text.Count(plan.Tools, "tool"), text.Count(len(plan.Report.Nets), "net"), text.Count(proved, "claim"))
-}
-
-// compare shows what the plan has beyond the policy that is there, which stays as it is.
-func (plan *Plan) compare(o Options) error {
-	_, _ = fmt.Fprintf(o.Err, "%s has a policy already, so nothing is written. This is what init would propose beyond it:\n\n", plan.There)
-	_, err := io.WriteString(o.Out, beyond(plan.Rules, plan.have()))
-	return err
-}
-
-// beyond are the statements of a text that others do not have, below their comments.
-func beyond(text string, have map[string]bool) string {
-	var b strings.Builder
-	comment := ""
-	for line := range strings.Lines(text) {
-		switch {
-		case strings.HasPrefix(line, "#"):
-			comment = line
-		case strings.TrimSpace(line) == "" || have[strings.TrimSpace(line)]:
-		default:
-			if comment != "" && b.Len() > 0 {
-				b.WriteByte('\n')
-			}
-			b.WriteString(comment + line)
-			comment = ""
-		}
-	}
-	return b.String()
-}
-
-// have are the statements that are there already, in canonical form.
-func (plan *Plan) have() map[string]bool {
-	have := map[string]bool{}
-	for _, t := range plan.texts {
-		f, _ := rules.Parse("", []byte(t)) // what cannot be read is not there
-		for _, s := range f.Statements {
-			have[s.String()] = true
-		}
-	}
-	return have
 }

@@ -63,7 +63,7 @@ func TestProposals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan, err := New(t.Context(), c, tools, check.Effort{})
+			plan, err := New(t.Context(), c, tools, nil, check.Effort{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedToo
 	if len(after.Rules) != 1 || after.Rules[0].Text != plan.Rules || len(after.Servers) != len(c.Servers) {
 		t.Errorf("%+v", after.Rules)
 	}
-	again, err := New(t.Context(), after, tools, check.Effort{})
+	again, err := New(t.Context(), after, tools, nil, check.Effort{})
 	if err != nil || again.There == "" || again.Rules != plan.Rules {
 		t.Errorf("a second time: %v, %q\n%s", err, again.There, again.Rules)
 	}
@@ -138,7 +138,7 @@ func TestSecretsInLists(t *testing.T) {
 	plan, err := New(t.Context(), c, []check.ListedTool{
 		{Name: "read_multiple_files", InputSchema: json.RawMessage(`{"properties":{"paths":{"type":"array"}},"required":["paths"]}`)},
 		{Name: "push_files", InputSchema: json.RawMessage(`{"properties":{"files":{"type":"array","items":{"properties":{"path":{"type":"string"}}}}}}`)},
-	}, check.Effort{})
+	}, nil, check.Effort{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ example push_files {"files": [{"path": "a", "content": "/.env"}]} not as secret-
 func TestQuestion(t *testing.T) {
 	src := []byte("version: 1\nmcpServers: { s: { command: ./s } }\n")
 	c := load(t, src)
-	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete"}}, check.Effort{})
+	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete"}}, nil, check.Effort{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestQuestion(t *testing.T) {
 	if _, err := os.Stat(plan.File); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, err := New(t.Context(), c, nil, check.Effort{}); !errors.Is(err, ErrNoTools) {
+	if _, err := New(t.Context(), c, nil, nil, check.Effort{}); !errors.Is(err, ErrNoTools) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(plan.File, nil, 0o600); err != nil {
@@ -188,7 +188,7 @@ func TestQuestion(t *testing.T) {
 // TestOddNeighbour: a name that check complains about takes no rule about another tool along.
 func TestOddNeighbour(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s } }\ndefault: allow\n"))
-	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete_note"}, {Name: "delete_\n%s"}, {Name: "send_*"}, {Name: "send_mail"}, {Name: "fetch_\x07"}, {Name: "fetch_page"}}, check.Effort{})
+	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete_note"}, {Name: "delete_\n%s"}, {Name: "send_*"}, {Name: "send_mail"}, {Name: "fetch_\x07"}, {Name: "fetch_page"}}, nil, check.Effort{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestOddNeighbour(t *testing.T) {
 func TestClient(t *testing.T) {
 	src := []byte(`{ "mcpServers": { "s": { "command": "./s" } } }`)
 	c := load(t, src)
-	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete"}}, check.Effort{})
+	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete"}}, nil, check.Effort{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestRandomTools(t *testing.T) {
 			schema := fmt.Sprintf(`{"type":"object","properties":{"path":{"type":"string"},"amount":{"type":"number"}},"required":[%s]}`, []string{`"path"`, ``}[random.IntN(2)])
 			tools = append(tools, check.ListedTool{Exposed: server + "_" + name, Bare: name, Canonical: server + "." + name, InputSchema: json.RawMessage(schema)})
 		}
-		plan, err := New(t.Context(), c, tools, check.Effort{})
+		plan, err := New(t.Context(), c, tools, nil, check.Effort{})
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%+v", seed, err, tools)
 		}
@@ -277,6 +277,52 @@ func TestRandomTools(t *testing.T) {
 			if !have[n.Text] {
 				t.Errorf("seed %d: %q is no tool\n%s", seed, n.Text, plan.Rules)
 			}
+		}
+	}
+}
+
+// TestMissing: what is not known of servers that did not answer is said at the top, and lines are counted from below that.
+func TestMissing(t *testing.T) {
+	for fallback, want := range map[string]string{"": "its tools are refused (default: deny)", "default: allow\n": "its tools pass (default: allow)"} {
+		c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s }, gone: { command: ./gone } }\n"+fallback))
+		plan, err := New(t.Context(), c, []check.ListedTool{{Name: "s_delete_note"}, {Name: "s_send_*"}, {Name: "s_send_mail"}, {Name: "s_fetch_page"}}, []string{"gone", "a\x1b[2K\nblock *"}, check.Effort{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{
+			"# gone did not answer, so no rule here is about it, and " + want + ". Once it answers, petrigate init prints the rules to add.\n",
+			"# a\\u{1b}[2K\\u{a}block * did not answer",
+			"\nrequire human-approval before s_send_mail after s_fetch_page\n", "\nrequire human-approval before s_delete_note\n",
+		} {
+			if !strings.Contains(plan.Rules, line) {
+				t.Errorf("%q is not there:\n%s\n%s", line, plan.Rules, plan.Left)
+			}
+		}
+		var said bytes.Buffer
+		if err := plan.Run(Options{Out: &bytes.Buffer{}, Err: &said}); err != nil || !strings.Contains(said.String(), `No rule was proposed for gone and a\u{1b}[2K\u{a}block *, which did not answer`) {
+			t.Errorf("%v\n%s", err, said.String())
+		}
+	}
+}
+
+// TestBeyond: of a list of tools about which people are asked, only those are shown about which nobody is asked yet.
+func TestBeyond(t *testing.T) {
+	have := (&Plan{texts: []string{"require human-approval before a, b\nprove never a, b without human-approval\nlimit a, b to 3 per session\n"}}).have()
+	for statement, want := range map[string]string{
+		"require human-approval before a":                     "",
+		"require human-approval before b, a":                  "",
+		"require human-approval before a, c, b, d":            "require human-approval before c, d",
+		"require human-approval before a, c after x":          "require human-approval before a, c after x",
+		`require human-approval before "a, b"`:                `require human-approval before "a, b"`,
+		"prove never a, c without human-approval":             "prove never c without human-approval",
+		"prove never a, c after x, y without human-approval":  "prove never a, c after x, y without human-approval",
+		"limit a, b to 3 per session":                         "",
+		"limit a to 3 per session":                            "limit a to 3 per session",
+		"limit a, b, c to 3 per session":                      "limit a, b, c to 3 per session",
+		"require human-approval before a, c # as it was said": "require human-approval before a, c # as it was said",
+	} {
+		if got := without(statement, have); got != want {
+			t.Errorf("%s: %q, not %q", statement, got, want)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 // have put into a name.
 func (p *proposal) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A first policy for %s, proposed by petrigate init.\n", p.about())
-	b.WriteString("# It was guessed from names, hints and schemas, which are the words of the servers: read it, and change it.\n")
-	b.WriteString("# With mode: shadow it refuses nothing, and records what it would refuse or ask.\n")
+	for _, line := range p.head() {
+		fmt.Fprintf(&b, "# %s\n", line)
+	}
 	for _, g := range p.rules {
 		if len(g.lines) > 0 {
 			fmt.Fprintf(&b, "\n# %s\n%s\n", g.comment, joined(g.lines))
@@ -23,6 +23,28 @@ func (p *proposal) text() string {
 		fmt.Fprintf(&b, "\n# What must hold of all of it, whatever an agent does: petrigate check proves it.\n%s\n", joined(p.claims.lines))
 	}
 	return b.String()
+}
+
+// head is what stands above the rules.
+func (p *proposal) head() []string {
+	head := []string{
+		fmt.Sprintf("A first policy for %s, proposed by petrigate init.", p.about()),
+		"It was guessed from names, hints and schemas, which are the words of the servers: read it, and change it.",
+		"With mode: shadow it refuses nothing, and records what it would refuse or ask.",
+	}
+	for _, name := range p.missing {
+		head = append(head, unasked(name, p.deny))
+	}
+	return head
+}
+
+// unasked says what is not here for a server that did not answer.
+func unasked(name string, deny bool) string {
+	meanwhile := "its tools pass (default: allow)"
+	if deny {
+		meanwhile = "its tools are refused (default: deny)"
+	}
+	return fmt.Sprintf("%s did not answer, so no rule here is about it, and %s. Once it answers, petrigate init prints the rules to add.", text.Excerpt(name, 64), meanwhile)
 }
 
 // about names the servers, and what is known of them.
@@ -49,7 +71,7 @@ func joined(lines []line) string {
 // leave takes the lines with these numbers out, counted as in text, and returns them. One with several
 // names becomes a line for each first, so that none takes another along; again is set then too.
 func (p *proposal) leave(numbers map[int]bool) (left []string, again bool) {
-	number := 3
+	number := len(p.head())
 	take := func(s *statements) {
 		if len(s.lines) == 0 {
 			return

@@ -54,8 +54,8 @@ func (d *Daemon) silent() []string {
 
 // unanswered says which upstreams do not answer, what their processes said last,
 // and what may help.
-func unanswered(upstreams []proxy.UpstreamStatus, c *config.Config) []error {
-	var all []error
+func unanswered(upstreams []proxy.UpstreamStatus, c *config.Config) []Unanswered {
+	var all []Unanswered
 	for _, u := range upstreams {
 		why := "does not answer: " + u.Error
 		switch {
@@ -70,7 +70,7 @@ func unanswered(upstreams []proxy.UpstreamStatus, c *config.Config) []error {
 		if u.State == "starting" {
 			text += "\n  help: a first start may have to fetch the program; startup: 60s in the configuration waits longer"
 		}
-		all = append(all, errors.New(text))
+		all = append(all, Unanswered{u.Name, errors.New(text)})
 	}
 	return all
 }

@@ -18,12 +18,18 @@ const firstStart = time.Minute
 type Listing struct {
 	Tools      []check.ListedTool
 	Servers    int
-	Unanswered []error // one for each server that does not answer
+	Unanswered []Unanswered
 	Upstreams  []proxy.UpstreamStatus
 	Began      time.Time // when the servers were started
 	LeftOut    []string
 	Warnings   []string
 	Crowded    string // the one of them that there are many tools; empty: there are not
+}
+
+// An Unanswered is a server that does not answer.
+type Unanswered struct {
+	Upstream string
+	Why      error // with its place, what its process said last, and what may help
 }
 
 // ListTools starts the servers of a configuration, asks them for their tools, and ends them. It
@@ -43,6 +49,9 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	began := time.Now()
 	d.Start()
 	d.await(ctx, every, waiting)
+	if err := ctx.Err(); err != nil {
+		return nil, err // nobody waits for those that would answer
+	}
 	status := d.Status()
 	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings,
 		Crowded: status.Crowded, Upstreams: status.Upstreams, Began: began}
@@ -65,9 +74,23 @@ func (d *Daemon) await(ctx context.Context, every time.Duration, waiting func(se
 		case <-listed:
 			return
 		case <-tick.C:
-			waiting(d.silent())
+			waiting(d.awaited())
 		}
 	}
+}
+
+// awaited names what await waits for: the upstreams that start, or else the lists of those that are up.
+func (d *Daemon) awaited() []string {
+	var names []string
+	for _, u := range d.Status().Upstreams {
+		if u.State == "starting" {
+			names = append(names, u.Name)
+		}
+	}
+	if len(names) == 0 {
+		return []string{"lists of tools"}
+	}
+	return names
 }
 
 // ListedTools are the tools of a running proxy, as [check] knows them.

@@ -1,0 +1,95 @@
+package starter
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/petrigate/petrigate/rules"
+)
+
+// compare shows what the plan has beyond the policy that is there, which stays as it is.
+func (plan *Plan) compare(o Options) error {
+	more := beyond(plan.Rules, plan.have())
+	if more == "" {
+		_, err := fmt.Fprintf(o.Err, "%s has a policy already, so nothing is written. init would propose nothing beyond it.\n", plan.There)
+		return err
+	}
+	_, _ = fmt.Fprintf(o.Err, "%s has a policy already, so nothing is written. This is what init would propose beyond it:\n\n", plan.There)
+	_, err := io.WriteString(o.Out, more)
+	return err
+}
+
+// beyond are the statements of a text that others do not have, below their comments.
+func beyond(text string, have map[string]bool) string {
+	var b strings.Builder
+	comment := ""
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			comment = line
+			continue
+		}
+		statement := without(strings.TrimSpace(line), have)
+		if statement == "" {
+			continue
+		}
+		if comment != "" && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(comment + statement + "\n")
+		comment = ""
+	}
+	return b.String()
+}
+
+// without is a statement without the names of which others say the same; empty: there is nothing else.
+func without(statement string, have map[string]bool) string {
+	if have[statement] {
+		return ""
+	}
+	before, names, after := asking(statement)
+	if len(names) == 0 {
+		return statement
+	}
+	var new []string
+	for _, name := range names {
+		if !have[before+name+after] {
+			new = append(new, name)
+		}
+	}
+	if len(new) == 0 {
+		return ""
+	}
+	return before + strings.Join(new, ", ") + after
+}
+
+// asking cuts a statement that people are asked about tools, which says the same of each of them. It
+// returns no names where it is none, or is of more than a list of names.
+func asking(statement string) (before string, names []string, after string) {
+	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
+		list, begins := strings.CutPrefix(statement, form[0])
+		list, ends := strings.CutSuffix(list, form[1])
+		names = strings.Split(list, ", ")
+		if begins && ends && !strings.ContainsAny(strings.Join(names, ""), ` "#`) {
+			return form[0], names, form[1]
+		}
+	}
+	return "", nil, ""
+}
+
+// have are the statements that are there already, in canonical form: those about several tools also as
+// one for each.
+func (plan *Plan) have() map[string]bool {
+	have := map[string]bool{}
+	for _, t := range plan.texts {
+		f, _ := rules.Parse("", []byte(t)) // what cannot be read is not there
+		for _, s := range f.Statements {
+			have[s.String()] = true
+			before, names, after := asking(s.String())
+			for _, name := range names {
+				have[before+name+after] = true
+			}
+		}
+	}
+	return have
+}
