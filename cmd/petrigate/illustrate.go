@@ -39,6 +39,8 @@ petrigate init --yes --config petrigate.yaml
 petrigate suggest
 petrigate suggest audit.jsonl older.jsonl --min-sessions 50
 petrigate suggest --apply
+petrigate enforce
+petrigate enforce --yes --config petrigate.yaml
 petrigate check --config petrigate.yaml
 petrigate check --live --strict --config petrigate.yaml
 petrigate check --verbose safety.rules

@@ -111,7 +111,7 @@ func newRoot(s stdio) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "gate", Title: "Gate tools:"}, &cobra.Group{ID: "policy", Title: "Write a policy:"},
 		&cobra.Group{ID: "operate", Title: "Operate what runs:"}, &cobra.Group{ID: "more", Title: "More:"})
 	addGroup(root, "gate", newDemo(s), newServe(s), newWrap(s), newHook(s), newImport(s), newConnect(s), newDisconnect(s), newDoctor(s))
-	addGroup(root, "policy", newInit(s), newSuggest(s), newCheck(s), newTest(s), newExplain(s), newSimulate(s), newGraph(s), newDiff(s), newFmt(s), newSchema(s), newLSP(s))
+	addGroup(root, "policy", newInit(s), newSuggest(s), newEnforce(s), newCheck(s), newTest(s), newExplain(s), newSimulate(s), newGraph(s), newDiff(s), newFmt(s), newSchema(s), newLSP(s))
 	addGroup(root, "operate", newLogin(s), newLogout(s), newStatus(s), newTools(s), newApprovals(s), newOpen(s), newSessions(s), newNets(s), newReload(s), newStop(s), newStart(s), newAudit(s), newReplay(s))
 	root.SetHelpCommand(newHelp(root))
 	addGroup(root, "more", newAnalyze(s), newEval(s), newVersion(s))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/shadow"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
@@ -147,7 +148,7 @@ func printSession(w io.Writer, o proxy.SessionInfo) {
 		}
 		_, _ = fmt.Fprintf(w, "  %s%s: %s\n", n.Name, state, n.Status)
 		if n.Shadow != nil {
-			_, _ = fmt.Fprintf(w, "    in shadow: %s\n", shadowState(*n.Shadow))
+			_, _ = fmt.Fprintf(w, "    in shadow: %s\n", shadow.State(*n.Shadow))
 		}
 	}
 	if o.Waiting > 0 {

@@ -1,15 +1,10 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
-	"io"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/serve/shadow"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -24,7 +19,7 @@ func sessionsShadow(s stdio) *cobra.Command {
 		reports, err := shadows(args)
 		return reports, func() error {
 			for _, r := range reports {
-				if err := printShadow(s.out, r); err != nil {
+				if err := shadow.Print(s.out, r); err != nil {
 					return err
 				}
 			}
@@ -45,45 +40,3 @@ func shadows(args []string) ([]proxy.ShadowInfo, error) {
 	r, err := o.client.Shadow(o.it.ID)
 	return []proxy.ShadowInfo{r}, err
 }
-
-func printShadow(w io.Writer, r proxy.ShadowInfo) error {
-	what := "the nets in shadow"
-	if r.Policy {
-		what = "the policy, which is in shadow,"
-	}
-	if _, err := fmt.Fprintf(w, "%s would have refused %s and asked about %s\n", what, text.Count(r.Refused, "call"), text.Count(r.Asked, "call")); err != nil {
-		return err
-	}
-	var rows [][]string
-	for _, a := range r.Would {
-		from := a.Rules
-		if len(from) == 0 {
-			from = a.Nets // that were written by hand
-		}
-		rows = append(rows, []string{fmt.Sprint(a.Count), a.Decision, a.Tool, strings.Join(from, ", "), a.Reason})
-	}
-	if len(rows) > 0 {
-		if err := text.Table(w, "", "TIMES|WOULD|TOOL|RULE OR NET|REASON", rows); err != nil {
-			return err
-		}
-	}
-	for _, n := range r.Nets {
-		if n.Parted {
-			_, _ = fmt.Fprintf(w, "session %s: %s is at %s, and would be at %s\n", n.Session, n.Net, cmp.Or(n.Actual, noTokens), cmp.Or(n.Enforced, noTokens))
-		}
-	}
-	return nil
-}
-
-// shadowState is what a net in shadow would be, and whether that is another
-// state than its own.
-func shadowState(n proxy.NetShadow) string {
-	parts := "the same"
-	if n.Parted {
-		parts = cmp.Or(n.Enforced, noTokens) + ", which is another marking"
-	}
-	return fmt.Sprintf("had it blocked, %s; it would have refused %s and asked about %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
-}
-
-// noTokens is a marking without tokens, which is an empty string otherwise.
-const noTokens = "no tokens"

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -17,6 +18,17 @@ import (
 // Diff is the difference of two texts, in the unified form; empty: there is none.
 func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
+}
+
+// DiffWithout is [Diff] as people read it, with asterisks in the place of secrets. A whole stands before its part.
+func DiffWithout(secrets []string, oldName string, before []byte, newName string, after []byte) string {
+	var pairs []string
+	for _, s := range secrets {
+		pairs = append(pairs, s, "****")
+	}
+	masked := strings.NewReplacer(pairs...)
+	diff := Diff(oldName, []byte(masked.Replace(string(before))), newName, []byte(masked.Replace(string(after))))
+	return strings.TrimSpace(text.EscapeLines(diff))
 }
 
 // Replace writes a file anew, with its old mode and owner; one that was not there is for this user only. A

@@ -44,8 +44,9 @@ type Plan struct {
 	// without a version. It stays as it is.
 	Client bool
 
-	texts []string     // of the rules that are there
-	fetch config.Fetch // see [config.Options]
+	texts   []string     // of the rules that are there
+	secrets []string     // of the configuration
+	fetch   config.Fetch // see [config.Options]
 }
 
 var (
@@ -70,7 +71,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
 	}
-	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), Missing: missing, fetch: c.Fetched}
+	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), Missing: missing, secrets: c.Secrets(), fetch: c.Fetched}
 	plan.There, plan.Enforced = there(c, plan.File), c.Has("mode") && c.Mode != "shadow"
 	if err := plan.prepare(c); err != nil {
 		return nil, err

@@ -3,8 +3,6 @@ package starter
 import (
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/textfile"
@@ -48,8 +46,8 @@ func (plan *Plan) offer(o Options) error {
 	if plan.Enforced {
 		say("%s has another mode than shadow: what is written is enforced as soon as it is loaded.", plan.Config)
 	}
-	if diff := textfile.Diff(plan.Config, plan.Before, plan.Config+" (with the rules)", plan.After); len(diff) > 0 {
-		say("\n%s", strings.TrimSpace(string(diff)))
+	if diff := textfile.DiffWithout(plan.secrets, plan.Config, plan.Before, plan.Config+" (with the rules)", plan.After); diff != "" {
+		say("\n%s", diff)
 	}
 	write := o.Yes
 	if plan.Client && !write {
@@ -73,7 +71,9 @@ func (plan *Plan) offer(o Options) error {
 	say("  1. petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them")
 	say("  2. use your agents as always (petrigate sessions shadow shows what would be refused)")
 	say("  3. petrigate suggest: the rules that your record supports, and what shadow would have refused")
-	say("  4. remove \"mode: shadow\" from %s to enforce", filepath.Base(plan.Config))
+	if !plan.Enforced {
+		say("  4. petrigate enforce: what would be refused is refused from then on")
+	}
 	return nil
 }
 

@@ -134,7 +134,7 @@ func New(o Options) (*Daemon, error) {
 	}
 	if p := o.Policy.Policy; p != nil {
 		if p.Shadow() {
-			d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded")
+			d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + endOfShadow(d.file))
 		}
 		finder := &remedyFinder{policy: p, names: func() []gate.Call { return d.Names() }}
 		options.Remedy, options.Impossible = finder.remedy, impossible(p)

@@ -27,7 +27,7 @@ func PrintStatus(w io.Writer, status proxy.Status) {
 		printBase(w, b)
 	}
 	if status.Shadow {
-		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")
+		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused"+endOfShadow(status.Config))
 	}
 	printState(w, status.State)
 	printAuditFile(w, status.Audit)
@@ -44,6 +44,14 @@ func PrintStatus(w io.Writer, status proxy.Status) {
 	for _, warning := range status.Warnings {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
 	}
+}
+
+// endOfShadow says how shadow ends, where a configuration says that there is one.
+func endOfShadow(file string) string {
+	if file == "" {
+		return ""
+	}
+	return "; petrigate enforce ends that"
 }
 
 // printBase writes which base policy holds.

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/serve/shadow"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+func newEnforce(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "enforce", Short: "Enforce the policy that was in shadow", Args: cobra.NoArgs,
+		Long: "enforce ends the shadow of a configuration: what its policy would refuse is refused from then on. It shows\n" +
+			"what the policy in shadow would have refused so far, by the record or by the proxies that run, and what\n" +
+			"changes in the file: mode: shadow becomes mode: enforce. Then it asks, writes, and has the running proxies\n" +
+			"of this configuration read it again. Rules and nets that are in shadow by themselves stay so.",
+	}
+	yes := c.Flags().Bool("yes", false, "write without a question")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		file, _ := c.Flags().GetString("config")
+		cfg, err := config.Load(config.Options{Path: file, WorkDir: true, Fetch: daemon.Fetching(c.Context())})
+		if err != nil {
+			return err
+		}
+		watch := newProgress(s.err)
+		return shadow.Enforce(c.Context(), cfg, shadow.Options{
+			Out: s.out, Err: s.err, Yes: *yes, Ask: s.asker(c.Context()), Actor: actor(), Runtime: daemon.RuntimeDir(),
+			Reading: func(records int) {
+				watch.say(func() string { return "reading the record: " + text.Grouped(records) + " records" })
+			},
+			Read: watch.clear,
+		})
+	}
+	return c
+}

@@ -1,0 +1,124 @@
+package shadow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/textfile"
+)
+
+// An enforcement is the end of shadow: a configuration whose mode becomes enforce.
+type enforcement struct {
+	file          string // of the configuration
+	before, after []byte // its text; the same: the policy is enforced already
+
+	secrets []string
+	fetch   config.Fetch
+}
+
+var (
+	// errMode says that the mode is not spelt so that it could be changed.
+	errMode = errors.New(`it does not say "mode: shadow" in so many words: change it by hand to "mode: enforce"`)
+	// errMeanwhile says that the configuration is not the one that was read.
+	errMeanwhile = errors.New("it was changed meanwhile; run petrigate enforce again")
+)
+
+// newEnforcement is what has to change in the file of a configuration to have its policy enforced.
+// No other byte does.
+func newEnforcement(c *config.Config) (*enforcement, error) {
+	src, err := os.ReadFile(c.File)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
+	}
+	e := &enforcement{file: c.File, before: src, after: src, secrets: c.Secrets(), fetch: c.Fetched}
+	if c.Mode != "shadow" {
+		return e, nil
+	}
+	at := c.Of("mode", "")
+	e.after, err = respelt(src, at.Line, at.Column, "shadow", "enforce")
+	if err == nil {
+		if after, failed := e.loaded(); failed != nil || after.Mode != "enforce" {
+			err = errMode
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("changing %s: %w", c.File, err)
+	}
+	return e, nil
+}
+
+// respelt is a text with another word at a place, in quotes or not. Lines and columns begin with 1, and
+// columns count characters.
+func respelt(src []byte, line, column int, old, word string) ([]byte, error) {
+	at := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
+	for ; line > 1; line-- {
+		end := bytes.IndexByte(src[at:], '\n')
+		if end < 0 {
+			return nil, errMode
+		}
+		at += end + 1
+	}
+	rest := []rune(string(src[at:]))
+	at += len(string(rest[:min(column-1, len(rest))]))
+	if at < len(src) && strings.IndexByte(`"'`, src[at]) >= 0 {
+		at++
+	}
+	if !bytes.HasPrefix(src[at:], []byte(old)) {
+		return nil, errMode
+	}
+	return bytes.Join([][]byte{src[:at], []byte(word), src[at+len(old):]}, nil), nil
+}
+
+// loaded is the configuration as it will be.
+func (e *enforcement) loaded() (*config.Config, error) {
+	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch})
+}
+
+// enforced reports whether there is nothing to change.
+func (e *enforcement) enforced() bool { return bytes.Equal(e.before, e.after) }
+
+// write shows the difference, and reports whether it was written, which is asked for.
+func (e *enforcement) write(o Options) (written bool, err error) {
+	if _, err := fmt.Fprintf(o.Out, "%s\n", textfile.DiffWithout(e.secrets, e.file, e.before, e.file+" (enforced)", e.after)); err != nil {
+		return false, err
+	}
+	agreed := o.Yes
+	if !agreed && o.Ask != nil {
+		if agreed, err = o.Ask(fmt.Sprintf("Change %s?", e.file)); err != nil {
+			return false, err
+		}
+	}
+	if !agreed {
+		_, err = fmt.Fprintf(o.Out, "\nNothing was written. petrigate enforce --yes changes %s.\n", e.file)
+		return false, err
+	}
+	now, err := os.ReadFile(e.file)
+	if err == nil && !bytes.Equal(now, e.before) {
+		err = errMeanwhile
+	}
+	if err != nil {
+		return false, fmt.Errorf("changing %s: %w", e.file, text.Innermost(err))
+	}
+	if err := textfile.Replace(e.file, e.after); err != nil {
+		return false, err
+	}
+	_, err = fmt.Fprintf(o.Out, "\nChanged: %s. To go back, write mode: shadow there again.\n", e.file)
+	return true, err
+}
+
+// inShadow are the nets that are in shadow by their own word, each with its place.
+func inShadow(r *policy.Result) (all []string) {
+	for i, n := range r.Policy.Nets() {
+		if n.Shadow {
+			at := r.Nets[i].Rule
+			all = append(all, fmt.Sprintf("%s (%s:%d)", text.Escape(n.Name), text.Escape(at.File), at.Line))
+		}
+	}
+	return all
+}

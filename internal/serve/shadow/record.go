@@ -1,0 +1,105 @@
+package shadow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// A record is what the policy in shadow that was in force last would have done, by the
+// record.
+type record struct {
+	calls          int // that it decided
+	refused, asked int
+	would          []proxy.WouldInfo // most often first
+}
+
+// mostWould bounds what is counted apart.
+const mostWould = 200
+
+// readRecord reads it from the audit log of a configuration, and tells progress of each record. The error wraps
+// [daemon.ErrNoAuditLog] where there is none.
+func readRecord(ctx context.Context, file string, progress func(records int)) (r record, err error) {
+	log, err := daemon.OpenAuditLog(ctx, "", file)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	t := tally{kinds: map[string]*proxy.WouldInfo{}}
+	records, filter := 0, &trail.Filter{Event: "decision"}
+	for one, err := range log.Records(ctx, filter) {
+		if err != nil {
+			return r, err
+		}
+		records++
+		progress(records)
+		if e, ok := filter.Select(&one); ok {
+			t.add(&e)
+		}
+	}
+	return t.counted(), nil
+}
+
+// tally counts the decisions of a policy.
+type tally struct {
+	record
+	policy string
+	kinds  map[string]*proxy.WouldInfo
+}
+
+// add counts a decision. Those of another policy are forgotten.
+func (t *tally) add(e *trail.Entry) {
+	if e.Policy != t.policy {
+		t.policy, t.record = e.Policy, record{}
+		clear(t.kinds)
+	}
+	t.calls++
+	if e.Would == nil {
+		return
+	}
+	tool := e.Tool
+	if e.Upstream != "" && !strings.HasPrefix(tool, e.Upstream+".") {
+		tool = e.Upstream + "." + tool
+	}
+	w := proxy.WouldInfo{Tool: tool, Decision: e.Would.Decision, Reason: e.Would.Reason, Nets: []string{}, Rules: []string{}, Last: e.Time}
+	if w.Decision == "ask" {
+		t.asked++
+	} else {
+		t.refused++
+	}
+	for _, n := range e.Would.Nets {
+		w.Nets = append(w.Nets, n.Net)
+		if n.Rule != "" {
+			w.Rules = append(w.Rules, n.Rule)
+		}
+	}
+	key := strings.Join(append([]string{tool, e.Would.Kind}, w.Nets...), "\x00")
+	known := t.kinds[key]
+	if known == nil {
+		if len(t.kinds) >= mostWould {
+			return
+		}
+		known = &proxy.WouldInfo{}
+		t.kinds[key] = known
+	}
+	w.Count = known.Count + 1
+	*known = w
+}
+
+// counted is what was counted.
+func (t *tally) counted() record {
+	r := t.record
+	for _, w := range t.kinds {
+		r.would = append(r.would, *w)
+	}
+	slices.SortFunc(r.would, func(a, b proxy.WouldInfo) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Tool, b.Tool), strings.Compare(a.Reason, b.Reason))
+	})
+	return r
+}

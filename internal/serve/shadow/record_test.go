@@ -1,0 +1,61 @@
+package shadow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestTally: what the policy before would have done is forgotten, and equal answers are counted together.
+func TestTally(t *testing.T) {
+	tally := tally{kinds: map[string]*proxy.WouldInfo{}}
+	add := func(policy, tool, would string) {
+		e := trail.Entry{Decision: audit.Decision{Policy: policy, Upstream: "s", Tool: tool}}
+		if would != "" {
+			e.Would = &audit.Would{Decision: would, Kind: "blocked", Nets: []audit.NetSays{{Net: "n", Rule: "a.rules:1:1"}}, Reason: "no " + tool}
+		}
+		tally.add(&e)
+	}
+	for range 3 {
+		add("before", "rm", "refuse")
+	}
+	add("now", "read", "")
+	add("now", "s.rm", "refuse")
+	add("now", "rm", "refuse")
+	add("now", "push", "ask")
+	r := tally.counted()
+	if r.calls != 4 || r.refused != 2 || r.asked != 1 || len(r.would) != 2 || r.would[0].Count != 2 || r.would[0].Tool != "s.rm" || fmt.Sprint(r.would[1].Rules) != "[a.rules:1:1]" {
+		t.Errorf("%+v", r)
+	}
+	for i := range 2 * mostWould {
+		add("now", fmt.Sprint("tool", i), "refuse")
+	}
+	if r := tally.counted(); r.refused != 2+2*mostWould || len(r.would) != mostWould {
+		t.Errorf("%d refused of %d kinds", r.refused, len(r.would))
+	}
+}
+
+// TestNoRecord: a configuration that keeps no record is told apart from a record that cannot be read.
+func TestNoRecord(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "petrigate.yaml")
+	for text, none := range map[string]bool{
+		"version: 1\nstate: { driver: memory }\n":                              true,
+		"version: 1\nstate: { driver: memory }\naudit: { file: gone.jsonl }\n": false,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readRecord(context.Background(), file, func(int) {})
+		if err == nil || errors.Is(err, daemon.ErrNoAuditLog) != none {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
