@@ -101,6 +101,7 @@ type secured struct {
 	what, path string
 	mask       fs.FileMode // that must not be set
 	tolerated  fs.FileMode // of these, a warning
+	tokens     bool        // it holds tokens: the mask is that of serve
 }
 
 // permissions looks who else may read and write our files.
@@ -116,6 +117,9 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 		info, err := os.Stat(real)
 		if err != nil {
 			continue
+		}
+		if s.tokens {
+			s.mask = daemon.ForbiddenOfTokens(info)
 		}
 		bad := info.Mode().Perm() & s.mask
 		if bad == 0 {
@@ -159,9 +163,9 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 // ours are the files that petrigate has, with what others must not do.
 func (d *Doctor) ours() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
-	all := []secured{{"the folder of state", d.StateDir, writers, 0}, {"what was kept of clients", d.Desk.State, others, readers}}
+	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "what was kept of clients", path: d.Desk.State, mask: others, tolerated: readers}}
 	if d.Config != "" {
-		all = append(all, secured{"the configuration", d.Config, writers, 0})
+		all = append(all, secured{what: "the configuration", path: d.Config, mask: writers})
 	}
 	token := filepath.Join(d.StateDir, "token")
 	if c := d.loaded; c != nil {
@@ -169,11 +173,11 @@ func (d *Doctor) ours() []secured {
 			token = c.Listen.TokenFile
 		}
 		if c.Audit.File != "" {
-			all = append(all, secured{"the audit log", c.Audit.File, others, readers})
+			all = append(all, secured{what: "the audit log", path: c.Audit.File, mask: others, tolerated: readers})
 		}
 		if path, err := daemon.StatePath(c); err == nil && c.State.Driver == "sqlite" {
-			all = append(all, secured{"the database", path, others, readers})
+			all = append(all, secured{what: "the database", path: path, mask: others, tolerated: readers})
 		}
 	}
-	return append(all, secured{"the token", token, others, 0})
+	return append(all, secured{what: "the token", path: token, tokens: true})
 }

@@ -63,14 +63,20 @@ func readTokens(path string) (tokens, error) {
 	return parseTokens(path, string(b))
 }
 
-// exposed reports whether others can read a file with this mode. One of root whom this
+// exposed reports whether others can read a file with this mode, or write it.
+func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
+
+// forbidden are the bits of a mode by which others could have what is in a file. One of root whom this
 // process is not is read by its group: a Secret of Kubernetes, a credential of systemd.
-func exposed(mode os.FileMode, ofRoot bool) bool {
+func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
-		return mode.Perm()&0o037 != 0
+		return 0o037
 	}
-	return mode.Perm()&0o077 != 0
+	return 0o077
 }
+
+// ForbiddenOfTokens are the bits that the mode of a file with tokens must not have.
+func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ofRoot(info)) }
 
 // parseTokens takes a token alone, or lines "name: token"; # begins a comment.
 // No message holds any of a token.

@@ -1,0 +1,67 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/takeover"
+)
+
+// TestTokenOfRoot: a file of tokens is judged as serve judges it. One of root is read by the group of a
+// process that is not root, as a Secret of Kubernetes is.
+func TestTokenOfRoot(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can make a file of root")
+	}
+	dir, err := os.MkdirTemp("", "token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	file := filepath.Join(dir, "tokens")
+	if err := os.WriteFile(file, []byte("0123456789abcdef"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the other user looks into it
+		t.Fatal(err)
+	}
+	d := &Doctor{StateDir: filepath.Join(dir, "none"), Desk: &takeover.Desk{State: filepath.Join(dir, "none")}, loaded: &config.Config{Listen: config.Listen{TokenFile: file}}}
+	for _, c := range []struct {
+		uid  int
+		mode os.FileMode
+		want string
+		says string
+	}{
+		{0, 0o600, OK, "the token " + file + " has mode 0600"},
+		{0, 0o440, Failed, "the token " + file + ": others may read (mode 0440)"},
+		{65534, 0o440, OK, "the token " + file + " has mode 0440"},
+		{65534, 0o640, OK, "the token " + file + " has mode 0640"},
+		{65534, 0o444, Failed, "the token " + file + ": others may read (mode 0444)"},
+		{65534, 0o460, Failed, "the token " + file + ": others may write (mode 0460)"},
+	} {
+		if err := os.Chmod(file, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		found := as(t, c.uid, func() []Finding { return d.permissions(t.Context()) })
+		if len(found) != 1 || found[0].Status != c.want || found[0].Says != c.says {
+			t.Errorf("uid %d, mode %o: %+v", c.uid, c.mode, found)
+		}
+	}
+}
+
+// as does something as another user, of whom the whole process is meanwhile.
+func as(t *testing.T, uid int, do func() []Finding) []Finding {
+	t.Helper()
+	if err := syscall.Seteuid(uid); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Seteuid(0); err != nil {
+			panic(err) // all tests after this would be of another user
+		}
+	}()
+	return do()
+}
