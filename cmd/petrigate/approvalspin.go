@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/pin"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func approvalsPIN(s stdio) *cobra.Command {
@@ -51,21 +53,46 @@ func approvalsPIN(s stdio) *cobra.Command {
 
 // pinFlag adds the flag by which a program gives the PIN.
 func pinFlag(c *cobra.Command) *bool {
-	return c.Flags().Bool("pin-stdin", false, "read the PIN, where one is needed (approval.pin), from standard input")
+	return c.Flags().Bool("pin-stdin", false, "read the PIN, where one is needed (approval.pin), from standard input: that of one proxy")
 }
 
-// neededPIN returns the PIN that a person types, once, where one of the proxies needs it.
-func neededPIN(ctx context.Context, s stdio, fromInput bool, clients ...*control.Client) (string, error) {
+// neededPIN returns the PIN that a person types where a proxy needs one.
+func neededPIN(ctx context.Context, s stdio, fromInput bool, client *control.Client) (string, error) {
+	typed, err := neededPINs(ctx, s, fromInput, []*control.Client{client})
+	return typed[client.Path], err
+}
+
+// neededPINs asks for the PIN of each proxy that needs one, and returns them by the paths of the proxies: no
+// proxy gets the PIN of another. Standard input has that of one proxy only, since a program cannot know which
+// other proxies run.
+func neededPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
+	typed, prompts := map[string]string{}, map[string]string{}
+	var needing, names []string // paths, and what people call them
 	for _, client := range clients {
 		status, err := client.Status()
-		if err != nil {
-			continue // whoever gives it the order is told
+		if _, known := prompts[client.Path]; known || err != nil { // whoever gives it the order is told
+			continue
 		}
+		name := fmt.Sprintf("proxy %d (%s)", status.Pid, text.Escape(cmp.Or(status.Config, "no configuration file")))
+		prompts[client.Path] = "PIN of " + name + ": "
 		if status.PIN {
-			return readPIN(ctx, s, "PIN: ", fromInput)
+			needing, names = append(needing, client.Path), append(names, name)
 		}
 	}
-	return "", nil
+	if fromInput && len(needing) > 1 {
+		return nil, usage("%s each need a PIN of their own, and --pin-stdin reads one; choose one of them with --proxy", text.And(names))
+	}
+	for _, path := range needing {
+		prompt := prompts[path]
+		if len(prompts) == 1 {
+			prompt = "PIN: "
+		}
+		var err error
+		if typed[path], err = readPIN(ctx, s, prompt, fromInput); err != nil {
+			return nil, err
+		}
+	}
+	return typed, nil
 }
 
 // readPIN asks for a PIN at the terminal, or reads the first line of standard input.

@@ -394,6 +394,66 @@ func TestPINAtTerminal(t *testing.T) {
 	}
 }
 
+// TestPINsOfSeveral: each proxy that needs a PIN is named, asks for its own, and gets no other.
+func TestPINsOfSeveral(t *testing.T) {
+	dir, secrets, offices := runtimeDir(t), map[string]string{}, map[string]*office{}
+	for _, secret := range []string{"correct horse", "battery staple", ""} {
+		o := openOffice(t, dir, askDeploy, func(p *proxy.Options) {
+			if secret == "" {
+				return
+			}
+			hash, err := pin.Hash(secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Approval.PIN = hash
+		})
+		secrets[o.socket.Path], offices[o.socket.Path] = secret, o
+	}
+	found, err := control.Find(dir)
+	if err != nil || len(found) != 3 {
+		t.Fatal(found, err)
+	}
+	start := func(wrong string) (int, string) {
+		for _, client := range found {
+			if _, err := client.Stop(control.Stop{Actor: "ann"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "start")
+		for _, client := range found {
+			typed := secrets[client.Path]
+			if typed == "" {
+				continue
+			}
+			p.expect(fmt.Sprintf("PIN of proxy %d (no configuration file): ", os.Getpid()))
+			if client.Path == wrong {
+				typed = "house"
+			}
+			p.keys(typed + "\n")
+		}
+		return p.end()
+	}
+	if code, out := start(""); code != 0 || strings.Count(out, "all calls pass again") != 3 || strings.Count(out, "PIN") != 2 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	var wrong string
+	for path, secret := range secrets {
+		if secret != "" {
+			wrong = path
+		}
+	}
+	code, out := start(wrong)
+	if code != 1 || strings.Count(out, "all calls pass again") != 2 || !strings.Contains(out, fmt.Sprintf("proxy %d: the PIN is wrong", os.Getpid())) {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	for path, o := range offices {
+		if stopped := len(o.proxy.Status().Stopped) > 0; stopped != (path == wrong) {
+			t.Errorf("%s: stopped %v", path, stopped)
+		}
+	}
+}
+
 // TestAcceptTool: at a terminal accept shows the change, and takes nothing but a yes.
 func TestAcceptTool(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.json")

@@ -26,7 +26,7 @@ func newStop(s stdio) *cobra.Command {
 		if *file != "" {
 			return throwInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy) (proxy.Stopping, error) { return p.Stop(*session, actor(), *reason) })
 		}
-		return throwSwitch(s, true, *session, *pid, func(client *control.Client, session string) (proxy.Stopping, error) {
+		return throwSwitch(s, true, *session, *pid, nil, func(client *control.Client, session string) (proxy.Stopping, error) {
 			return client.Stop(control.Stop{Session: session, Actor: actor(), Reason: *reason})
 		})
 	}
@@ -40,9 +40,9 @@ func newStart(s stdio) *cobra.Command {
 	session := c.Flags().String("session", "", "end the stop of this `session`")
 	pid, file, pinIn := proxyFlag(c), databaseFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		typed := ""
 		if *file != "" {
 			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy) (done proxy.Stopping, err error) {
+				typed := ""
 				if p.Status().PIN {
 					typed, err = readPIN(c.Context(), s, "PIN: ", *pinIn)
 				}
@@ -52,14 +52,13 @@ func newStart(s stdio) *cobra.Command {
 				return p.StartAgain(*session, proxy.Actor{Name: actor(), PIN: typed})
 			})
 		}
-		return throwSwitch(s, false, *session, *pid, func(client *control.Client, session string) (done proxy.Stopping, err error) {
-			if typed == "" { // it is typed once for all proxies
-				typed, err = neededPIN(c.Context(), s, *pinIn, client)
-			}
-			if err != nil {
-				return done, err
-			}
-			return client.StartAgain(control.Stop{Session: session, Actor: actor(), PIN: typed})
+		var typed map[string]string
+		ask := func(clients []*control.Client) (err error) {
+			typed, err = neededPINs(c.Context(), s, *pinIn, clients)
+			return err
+		}
+		return throwSwitch(s, false, *session, *pid, ask, func(client *control.Client, session string) (proxy.Stopping, error) {
+			return client.StartAgain(control.Stop{Session: session, Actor: actor(), PIN: typed[client.Path]})
 		})
 	}
 	return c
@@ -89,11 +88,14 @@ func throwInDatabase(s stdio, on bool, session string, pid int, file string, ord
 }
 
 // throwSwitch gives an order to all running proxies, to the one that has the session, or to
-// the one with the process id, and says what became of it.
-func throwSwitch(s stdio, on bool, session string, pid int, order func(*control.Client, string) (proxy.Stopping, error)) error {
+// the one with the process id, and says what became of it. Before, it asks what has to be asked; nil: nothing.
+func throwSwitch(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (proxy.Stopping, error)) error {
 	clients, session, err := switched(session, pid)
 	if errors.Is(err, errNoProxy) {
 		return fmt.Errorf("%w. Where the states are in a database, --config FILE reaches that without a proxy", err)
+	}
+	if err == nil && ask != nil {
+		err = ask(clients)
 	}
 	if err != nil {
 		return err

@@ -37,15 +37,19 @@ func toolsAccept(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "accept TOOL...", Short: "Accept what a server says of a tool now", Args: cobra.MinimumNArgs(1),
 		Long: "accept shows what has changed of the tools, asks once more at a terminal (elsewhere it requires --yes), and\n" +
-			"accepts what the servers say now, at all running proxies. A name may have a * for anything.",
+			"accepts what the servers say now, at all running proxies, or at one. A name may have a * for anything. Each proxy\n" +
+			"that needs a PIN (approval.pin) asks for its own.",
 	}
 	yes := c.Flags().Bool("yes", false, "accept without being asked once more")
-	pinIn := pinFlag(c)
+	pid, pinIn := proxyFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
 			return usage("accept asks once more at a terminal, and this is none; use petrigate tools diff to see the changes, and --yes to accept them")
 		}
 		found, err := changedTools(names)
+		if err == nil && *pid != 0 {
+			found, err = ofProxy(found, *pid)
+		}
 		if err != nil {
 			return err
 		}
@@ -69,23 +73,36 @@ func toolsAccept(s stdio) *cobra.Command {
 		for _, o := range found {
 			having = append(having, o.client)
 		}
-		typed, err := neededPIN(c.Context(), s, *pinIn, having...)
+		typed, err := neededPINs(c.Context(), s, *pinIn, having)
 		if err != nil {
 			return err
 		}
-		for _, o := range found {
-			if err := o.client.AcceptTool(control.Accept{Canonical: o.it.Canonical, Hash: o.it.Hash, Actor: actor(), PIN: typed}); err != nil {
-				return err
-			}
+		accepted, err := acceptAll(found, typed)
+		for _, change := range differing(accepted) {
+			_, _ = fmt.Fprintf(s.out, "%s is accepted as its server describes it now.\n", text.Escape(change.Canonical))
 		}
-		for _, change := range changes {
-			if _, err := fmt.Fprintf(s.out, "%s is accepted as its server describes it now.\n", text.Escape(change.Canonical)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	}
 	return c
+}
+
+// acceptAll accepts changes at their proxies, and returns those that were. One proxy that refuses keeps the
+// others from nothing, and is asked no more: each wrong PIN counts there.
+func acceptAll(found []owned[proxy.ToolChange], typed map[string]string) (accepted []owned[proxy.ToolChange], err error) {
+	refused := map[string]bool{}
+	var failed []error
+	for _, o := range found {
+		if refused[o.client.Path] {
+			continue
+		}
+		order := control.Accept{Canonical: o.it.Canonical, Hash: o.it.Hash, Actor: actor(), PIN: typed[o.client.Path]}
+		if err := o.client.AcceptTool(order); err != nil {
+			refused[o.client.Path], failed = true, append(failed, err)
+			continue
+		}
+		accepted = append(accepted, o)
+	}
+	return accepted, errors.Join(failed...)
 }
 
 // changedTools are the tools of running proxies whose definition is not accepted, and whose
@@ -97,6 +114,16 @@ func changedTools(names []string) ([]owned[proxy.ToolChange], error) {
 			return name == o.it.Canonical || name == o.it.Exposed || toolnet.MatchGlob(name, o.it.Canonical)
 		})
 	}), err
+}
+
+// ofProxy leaves those of the proxy with this process id.
+func ofProxy(found []owned[proxy.ToolChange], pid int) ([]owned[proxy.ToolChange], error) {
+	var having []*control.Client
+	for _, o := range once(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.client.Path }) {
+		having = append(having, o.client)
+	}
+	one, err := theProxy(having, pid, "such a change")
+	return slices.DeleteFunc(found, func(o owned[proxy.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
 // differing drops what several proxies say alike.

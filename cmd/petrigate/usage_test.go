@@ -131,6 +131,7 @@ func TestEveryUsageError(t *testing.T) {
 	const two = "testdata/script/two.txtar: it wants proxies that run"
 	messagetest.CheckCalls(t, []string{"usage"}, shown, map[string]string{
 		"this needs the PIN of the proxy, and standard input is no terminal; --pin-stdin reads it from there": "testdata/script/approvalspin.txtar: it wants a proxy that runs",
+		"%s each need a PIN of their own, and --pin-stdin reads one; choose one of them with --proxy":         "testdata/script/pinorders.txtar: it wants proxies that run",
 		"no running proxy with the process id %d has %s; choose one of: %s":                                   two,
 		"%d running proxies have %s; choose one of: %s":                                                       two,
 	}, "*.go")
