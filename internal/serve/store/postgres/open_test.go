@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
 )
@@ -64,7 +66,7 @@ func TestTogether(t *testing.T) {
 	}
 	open(t, postgres.Options{DSN: dsn})
 	var versions, writers int
-	if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM petrigate_schema), (SELECT count(*) FROM petrigate_writer)`).Scan(&versions, &writers); err != nil || versions != 1 || writers != 2 {
+	if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM petrigate_schema), (SELECT count(*) FROM petrigate_writer)`).Scan(&versions, &writers); err != nil || versions != 2 || writers != 2 {
 		t.Fatal(versions, writers, err)
 	}
 
@@ -73,7 +75,47 @@ func TestTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = postgres.Open(t.Context(), postgres.Options{DSN: dsn})
-	if want := "a newer petrigate wrote it (schema 7; this one knows 1): run that one"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "a newer petrigate wrote it (schema 7; this one knows 2): run that one"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
+}
+
+// TestUpgrade: a database of the version before keeps what is in it, and takes pins.
+func TestUpgrade(t *testing.T) {
+	dsn := postgrestest.Schema(t)
+	first, err := os.ReadFile("schema/0001_first.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	postgrestest.Run(t, dsn, `CREATE TABLE petrigate_schema (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now());
+		INSERT INTO petrigate_schema (version) VALUES (1);`+string(first)+`;
+		INSERT INTO petrigate_stop VALUES ('', 'ann', 'why', now())`)
+	d := open(t, postgres.Options{DSN: dsn})
+	if stops, err := d.Stops(t.Context()); err != nil || len(stops) != 1 || stops[0].Actor != "ann" {
+		t.Errorf("%+v, %v", stops, err)
+	}
+	pin := backend.Pin{Server: "s", Tool: "a\x00", Definition: []byte(`{}`), Since: at, By: "ann"}
+	for i, want := range []int{1, 0} {
+		if n, err := d.AddPins(t.Context(), []backend.Pin{pin}); err != nil || n != want {
+			t.Errorf("%d: %d pins were added, want %d; %v", i, n, want, err)
+		}
+	}
+	pins, total, err := d.Pins(t.Context(), 0)
+	if err != nil || total != 1 || len(pins) != 1 || pins[0].Tool != pin.Tool || !pins[0].Since.Equal(at) {
+		t.Errorf("%+v, %d, %v", pins, total, err)
+	}
+	if pins, total, err := d.Pins(t.Context(), pins[0].Number); err != nil || total != 1 || len(pins) != 0 {
+		t.Errorf("%+v, %d, %v", pins, total, err)
+	}
+}
+
+// TestPinWakes: a pin that is put in the place of another wakes other processes.
+func TestPinWakes(t *testing.T) {
+	dsn := postgrestest.Schema(t)
+	one, other := open(t, postgres.Options{DSN: dsn}), open(t, postgres.Options{DSN: dsn, Poll: time.Hour})
+	<-other.Changes() // it listens by now
+	if err := one.PutPin(t.Context(), backend.Pin{Server: "s", Tool: "a", Definition: []byte(`{}`), Since: at}); err != nil {
+		t.Fatal(err)
+	}
+	<-other.Changes()
 }

@@ -32,8 +32,8 @@ func Schema(t testing.TB) string {
 func SchemaOf(t testing.TB, dsn string) string {
 	t.Helper()
 	name := "petrigate_test_" + strings.ToLower(rand.Text())
-	run(t, dsn, "CREATE SCHEMA "+name)
-	t.Cleanup(func() { run(t, dsn, "DROP SCHEMA "+name+" CASCADE") })
+	Run(t, dsn, "CREATE SCHEMA "+name)
+	t.Cleanup(func() { Run(t, dsn, "DROP SCHEMA "+name+" CASCADE") })
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		t.Fatal("the DSN of the tests cannot be read")
@@ -57,8 +57,8 @@ func format(c *pgx.ConnConfig, host string, port uint16, schema string) string {
 	return u.String()
 }
 
-// run runs statements on a connection of their own.
-func run(t testing.TB, dsn, sql string) {
+// Run runs statements on a connection of their own.
+func Run(t testing.TB, dsn, sql string) {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, dsn)

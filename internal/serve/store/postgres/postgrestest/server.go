@@ -109,7 +109,7 @@ func (s *Server) DSN() string {
 // Run runs statements on it.
 func (s *Server) Run(sql string) {
 	s.t.Helper()
-	run(s.t, s.DSN(), sql)
+	Run(s.t, s.DSN(), sql)
 }
 
 // Copy copies the data of the server, which is stopped for it.
