@@ -1,13 +1,17 @@
 package proxy
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/jsondiff"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
 	"github.com/petrigate/petrigate/internal/serve/toolpin"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -29,6 +33,23 @@ func OpenPins(file string, enforce bool) (*Pins, error) {
 		return nil, err
 	}
 	return &Pins{guard: toolpin.Guard{Book: book, Enforce: enforce}}, nil
+}
+
+// A PinDatabase keeps pins for proxies on several machines.
+type PinDatabase = backend.Pins
+
+// SharedPins are pins in a database, which need not answer yet. What a file has that [OpenPins] has
+// written, which need not be there, is taken over as far as the database has nothing of a tool.
+func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pins, error) {
+	var before []toolpin.Pin
+	if file != "" {
+		book, err := toolpin.Open(file, time.Now)
+		if err != nil {
+			return nil, err
+		}
+		before = book.Pins()
+	}
+	return &Pins{guard: toolpin.Guard{Book: toolpin.NewTable(d, before, time.Now, log), Enforce: enforce}}, nil
 }
 
 // A ToolChange is a tool of which the server says something else than what was accepted.
@@ -55,6 +76,34 @@ func (p *Pins) attach(to *Proxy) {
 		p.proxy = to
 		to.pool.Catalogue.Pins, to.pool.Catalogue.Noticed = &p.guard, p.note
 	}
+}
+
+// follow takes over what other processes accept, each time that one of them may have, until
+// the proxy ends. Nil pins follow nothing.
+func (p *Pins) follow(w *store.Watcher) {
+	if p == nil {
+		return
+	}
+	woken := make(chan struct{}, 1)
+	w.On(func(context.Context) { // it does not hold up others
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	})
+	of := p.proxy
+	of.life.Background(func() {
+		for {
+			select {
+			case <-woken:
+			case <-of.life.Ctx.Done():
+				return
+			}
+			if of.pool.Catalogue.Repin(of.life.Ctx) {
+				of.relay.Announce(spec.ListChanged)
+			}
+		}
+	})
 }
 
 // Changes lists the tools whose definition is not accepted, in the order of the list of tools.
@@ -111,7 +160,7 @@ func (p *Pins) Accept(canonical, hash string, a Actor) error {
 	if err := of.admission.Note(of.life.Ctx, "accept", "", a.Name, canonical+" by the definition "+hash); err != nil {
 		return err
 	}
-	if err := p.guard.Book.Accept(now, a.Name); err != nil {
+	if err := p.guard.Book.Accept(of.life.Ctx, now, a.Name); err != nil {
 		return err
 	}
 	if of.pool.Catalogue.Relist() {

@@ -42,6 +42,7 @@ func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return
 	}
+	p.options.Pins.follow(p.watcher)
 	p.life.Background(func() { p.watcher.Run(p.life.Ctx) })
 	p.life.Background(func() {
 		tick := time.NewTicker(heartbeat)

@@ -116,10 +116,6 @@ func New(o Options) (*Daemon, error) {
 	}
 	options := d.options(o)
 	options.Upstreams, options.Record = upstreams, record(c)
-	if d.pins, err = d.openPins(); err != nil {
-		return nil, err
-	}
-	options.Pins = d.pins
 	if c.Audit.File != "" {
 		if d.audit, err = d.openAudit(); err != nil {
 			return nil, err
@@ -132,6 +128,10 @@ func New(o Options) (*Daemon, error) {
 	if d.database != nil {
 		options.Database = d.database
 	}
+	if d.pins, err = d.openPins(); err != nil {
+		return nil, errors.Join(err, d.closeRecords())
+	}
+	options.Pins = d.pins
 	if p := o.Policy.Policy; p != nil {
 		if p.Shadow() {
 			d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + endOfShadow(d.file))

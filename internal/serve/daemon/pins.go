@@ -23,11 +23,14 @@ func (d *Daemon) AcceptTool(canonical, hash string, a proxy.Actor) error {
 	return d.pins.Accept(canonical, hash, a)
 }
 
-// openPins reads the accepted definitions of tools; nil: servers may change them.
+// openPins opens the accepted definitions of tools, after the database; nil: servers may change them.
 func (d *Daemon) openPins() (*proxy.Pins, error) {
 	mode := d.config.Pinning.Mode
-	if mode == "off" || d.config.Pinning.File == "" && d.file == "" {
+	switch {
+	case mode == "off" || d.config.Pinning.File == "" && d.file == "":
 		return nil, nil
+	case d.config.Pinning.File == "" && d.database != nil && d.database.driver == "postgres":
+		return d.sharedPins()
 	}
 	path, err := PinsPath(d.config)
 	if err != nil && mode == "warn" {
@@ -38,6 +41,20 @@ func (d *Daemon) openPins() (*proxy.Pins, error) {
 		return nil, &InvalidError{err}
 	}
 	pins, err := proxy.OpenPins(path, mode == "enforce")
+	if err != nil {
+		return nil, &InvalidError{err}
+	}
+	return pins, nil
+}
+
+// sharedPins are the definitions in the database. Those of a file of this machine, from before the
+// database had some, are taken over.
+func (d *Daemon) sharedPins() (*proxy.Pins, error) {
+	path, err := PinsPath(d.config)
+	if err != nil {
+		path = "" // there is no place for a file, and so there is none
+	}
+	pins, err := proxy.SharedPins(d.database.Late, path, d.config.Pinning.Mode == "enforce", d.log)
 	if err != nil {
 		return nil, &InvalidError{err}
 	}

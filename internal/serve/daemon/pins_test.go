@@ -1,12 +1,17 @@
 package daemon
 
 import (
+	"context"
+	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/store"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
 // TestNoPlaceForPins: where nothing can be kept, a warning is all that is lost with warn, and
@@ -31,6 +36,41 @@ func TestPins(t *testing.T) {
 		d := &Daemon{config: &config.Config{Pinning: config.Pinning{Mode: mode, File: file}}, log: slog.New(slog.DiscardHandler)}
 		if pins, err := d.openPins(); pins == nil || err != nil {
 			t.Errorf("%s: %v", mode, err)
+		}
+	}
+}
+
+// TestSharedPins: with PostgreSQL the database has them, on machines without a place for a file too. A
+// file that is named is used instead, and one from before is read.
+func TestSharedPins(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", "")
+	away := func(context.Context) (backend.Backend, error) { return nil, errors.New("it is away") }
+	for _, c := range []struct {
+		driver, home, file, want string
+	}{
+		{driver: "postgres"},
+		{driver: "sqlite", want: "XDG_STATE_HOME"},
+		{driver: "postgres", home: dir, want: "not as petrigate writes it"}, // of the file from before
+		{driver: "postgres", file: filepath.Join(dir, "none.json")},
+	} {
+		t.Setenv("XDG_STATE_HOME", c.home)
+		d := &Daemon{
+			config: &config.Config{File: "/gate.yaml", Pinning: config.Pinning{Mode: "enforce", File: c.file}}, file: "/gate.yaml",
+			log: slog.New(slog.DiscardHandler), database: &database{Late: store.NewLate(away, slog.New(slog.DiscardHandler)), driver: c.driver},
+		}
+		if c.home != "" {
+			path, err := PinsPath(d.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pins, err := d.openPins()
+		if (err == nil) != (c.want == "") || err == nil && pins == nil || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

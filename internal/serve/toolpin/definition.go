@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -61,4 +62,12 @@ func canonical(value []byte) []byte {
 func (d Definition) Hash() string {
 	sum := sha256.Sum256(d.Text)
 	return hex.EncodeToString(sum[:])
+}
+
+// small reports why the definition is too large to be kept.
+func (d Definition) small() error {
+	if len(d.Text) > maxText {
+		return fmt.Errorf("the definition of %s.%s has %d bytes, and at most %d are kept", d.Server, d.Tool, len(d.Text), maxText)
+	}
+	return nil
 }

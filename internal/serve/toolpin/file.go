@@ -3,6 +3,7 @@ package toolpin
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,26 +19,13 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// FirstSight stands for who has accepted what was not known before.
-const FirstSight = "first sight"
-
 const (
-	maxPins  = 5000     // of one server
-	maxText  = 1 << 20  // bytes of one definition
 	maxFile  = 64 << 20 // bytes
 	maxDepth = 200      // of the file
 )
 
-// A Pin is a definition that was accepted.
-type Pin struct {
-	Definition
-	Since time.Time `json:"since"`
-	By    string    `json:"by"` // who has accepted it
-}
-
-// A Book keeps pins in a file, which several processes may use at once. It is safe for
-// concurrent use.
-type Book struct {
+// A File is a [Book] in a file of this machine.
+type File struct {
 	path string
 	now  func() time.Time
 
@@ -46,7 +34,7 @@ type Book struct {
 	read stamp // of the file when it was read last
 }
 
-type key struct{ server, tool string }
+var _ Book = (*File)(nil)
 
 // A stamp tells one state of a file from another.
 type stamp struct {
@@ -60,17 +48,17 @@ type content struct {
 	Tools   []Pin `json:"tools"`
 }
 
-// Open reads the book at path, which need not be there yet. What is not as a book writes it
-// is an error: taken for an empty one, it would accept everything anew.
-func Open(path string, now func() time.Time) (*Book, error) {
-	b := &Book{path: path, now: now, pins: map[key]Pin{}}
+// Open reads the file at path, which need not be there yet. What is not as this package writes
+// it is an error: taken for an empty one, it would accept everything anew.
+func Open(path string, now func() time.Time) (*File, error) {
+	b := &File{path: path, now: now, pins: map[key]Pin{}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b, b.load()
 }
 
 // load takes over what the file has, where it has changed.
-func (b *Book) load() error {
+func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // what is known stays so
@@ -130,72 +118,43 @@ func parse(f *os.File) (map[key]Pin, error) {
 	return pins, nil
 }
 
-// Meet notes the tools of a server, all that it lists now: those that nobody has seen before
-// are accepted as they are. Its error says why that cannot be; they are not accepted then.
-func (b *Book) Meet(definitions []Definition) error {
+// Pins are all pins of the file, in the order of their names.
+func (b *File) Pins() []Pin {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return sorted(b.pins)
+}
+
+// Meet implements [Book].
+func (b *File) Meet(_ context.Context, server string, definitions []Definition) (left, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.load(); err != nil {
-		return err
+		return nil, err
 	}
-	if !slices.ContainsFunc(definitions, b.isNew) {
-		return nil
+	if fresh, left := fitting(server, definitions, b.pins); len(fresh) == 0 {
+		return left, nil
 	}
-	var left []error
-	err := b.change(func() {
-		for _, d := range definitions {
-			if !b.isNew(d) {
-				continue
-			}
-			if err := b.fits(d); err != nil {
-				left = append(left, err)
-				continue
-			}
+	err = b.change(func() {
+		var fresh []Definition
+		fresh, left = fitting(server, definitions, b.pins) // another process may have noted some
+		for _, d := range fresh {
 			b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: FirstSight}
 		}
 	})
-	return errors.Join(append(left, err)...)
+	return left, err
 }
 
-func (b *Book) isNew(d Definition) bool {
-	_, known := b.pins[key{d.Server, d.Tool}]
-	return !known
-}
-
-// fits bounds what a server can make the book keep.
-func (b *Book) fits(d Definition) error {
-	if err := d.small(); err != nil {
-		return err
-	}
-	n := 0
-	for at := range b.pins {
-		if at.server == d.Server {
-			n++
-		}
-	}
-	if n >= maxPins {
-		return fmt.Errorf("the server %s has named %d tools by now, and no more are kept", d.Server, maxPins)
-	}
-	return nil
-}
-
-func (d Definition) small() error {
-	if len(d.Text) > maxText {
-		return fmt.Errorf("the definition of %s.%s has %d bytes, and at most %d are kept", d.Server, d.Tool, len(d.Text), maxText)
-	}
-	return nil
-}
-
-// Find returns the definition of a tool that was accepted.
-func (b *Book) Find(server, tool string) (Pin, bool) {
+// Find implements [Book].
+func (b *File) Find(server, tool string) (Pin, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p, ok := b.pins[key{server, tool}]
 	return p, ok
 }
 
-// Accept accepts a definition in the place of the one before.
-func (b *Book) Accept(d Definition, by string) error {
+// Accept implements [Book].
+func (b *File) Accept(_ context.Context, d Definition, by string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := d.small(); err != nil {
@@ -204,8 +163,17 @@ func (b *Book) Accept(d Definition, by string) error {
 	return b.change(func() { b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: by} })
 }
 
+// Refresh implements [Book].
+func (b *File) Refresh(context.Context) (changed bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := b.read
+	err = b.load()
+	return b.read != before, err
+}
+
 // change changes the book and its file, or neither, while no other process does.
-func (b *Book) change(f func()) error {
+func (b *File) change(f func()) error {
 	return textfile.Locked(b.path, func() error {
 		if err := b.load(); err != nil {
 			return err
@@ -221,17 +189,16 @@ func (b *Book) change(f func()) error {
 }
 
 // store writes the file.
-func (b *Book) store() error {
-	c := content{Version: 1, Tools: []Pin{}}
-	for _, p := range b.pins {
-		c.Tools = append(c.Tools, p)
-	}
-	slices.SortFunc(c.Tools, func(x, y Pin) int { return cmp.Or(cmp.Compare(x.Server, y.Server), cmp.Compare(x.Tool, y.Tool)) })
+func (b *File) store() error {
+	c := content{Version: 1, Tools: sorted(b.pins)}
 	var data bytes.Buffer
 	e := json.NewEncoder(&data)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	err := e.Encode(c)
+	if err == nil && data.Len() > maxFile { // it could not be read again
+		err = fmt.Errorf("%s would have %d bytes, and at most %d are read", b.path, data.Len(), maxFile)
+	}
 	if err == nil {
 		err = textfile.ReplacePrivate(b.path, data.Bytes())
 	}
@@ -242,4 +209,14 @@ func (b *Book) store() error {
 		b.read = stamp{info.Size(), info.ModTime()}
 	}
 	return nil
+}
+
+// sorted are the pins in the order of their names.
+func sorted(pins map[key]Pin) []Pin {
+	all := make([]Pin, 0, len(pins))
+	for _, p := range pins {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(x, y Pin) int { return cmp.Or(cmp.Compare(x.Server, y.Server), cmp.Compare(x.Tool, y.Tool)) })
+	return all
 }

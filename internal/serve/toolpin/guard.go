@@ -1,8 +1,9 @@
 package toolpin
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"sync"
 	"time"
 
@@ -12,35 +13,45 @@ import (
 
 // A Guard holds tools to their definitions. It is safe for concurrent use.
 type Guard struct {
-	Book    *Book
+	Book    Book
 	Enforce bool // a tool whose definition is not accepted cannot be called; else there is a warning
 
-	mu      sync.Mutex
-	problem map[string]error // why new tools of a server are not in the book
+	mu       sync.Mutex
+	problem  map[string]error // why new tools of a server are not in the book
+	deferred map[string]bool  // servers of which the book could not be read or written
 }
 
 // Meet takes note of all tools that a server lists: those that are new are accepted. It returns why
 // that cannot be, once.
-func (g *Guard) Meet(server string, tools []json.RawMessage) error {
+func (g *Guard) Meet(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
 		lit, _ := rawjson.Member(object, "name")
-		if name, ok := rawjson.String(lit); ok {
+		if name, ok := rawjson.String(lit); ok && len(name) <= maxName {
 			all = append(all, Read(server, name, object))
 		}
 	}
-	err := g.Book.Meet(all)
+	left, failed := g.Book.Meet(ctx, server, all)
+	err := errors.Join(left, failed)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.problem == nil {
-		g.problem = map[string]error{}
+		g.problem, g.deferred = map[string]error{}, map[string]bool{}
 	}
 	before := g.problem[server]
-	g.problem[server] = err
+	g.problem[server], g.deferred[server] = err, failed != nil
 	if err != nil && before != nil && err.Error() == before.Error() {
 		return nil // it was told
 	}
 	return err
+}
+
+// Deferred reports whether the tools of a server are to be met again, because the book could
+// not be read or written.
+func (g *Guard) Deferred(server string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.deferred[server]
 }
 
 // Why says why a definition is not accepted; empty: it is, or it is not known, and nothing is
@@ -57,5 +68,8 @@ func (g *Guard) Why(d Definition) string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return fmt.Sprintf("what the server says of it could not be kept: %s", text.Escape(fmt.Sprint(g.problem[d.Server])))
+	if err := g.problem[d.Server]; err != nil {
+		return "what the server says of it could not be kept: " + text.Escape(err.Error())
+	}
+	return "what the server says of it is not accepted yet"
 }

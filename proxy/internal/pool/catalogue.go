@@ -1,7 +1,9 @@
 package pool
 
 import (
+	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -58,29 +60,51 @@ func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 
 // set replaces the tools of one server, and the members around them. It reports whether
 // clients now see other tools.
-func (c *Catalogue) set(u *Server, list upstream.ToolList) bool {
-	if c.Pins != nil && !u.Dedicated() {
-		if err := c.Pins.Meet(u.Config.Name, list.Tools); err != nil {
-			c.log.Warn("what a server says of new tools cannot be kept", "upstream", u.Config.Name, "error", err)
-		}
-	}
+func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) bool {
+	c.meet(ctx, u, list)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lists[u] = list
-	before := c.view.Load()
-	changed, after := c.renew()
+	changed := c.renew()
 	close(c.changed)
 	c.changed = make(chan struct{})
-	if !slices.Equal(before.Problems, after.Problems) {
-		c.logProblems(after.Problems)
+	return changed
+}
+
+// meet notes what a server says of its tools.
+func (c *Catalogue) meet(ctx context.Context, u *Server, list upstream.ToolList) {
+	if c.Pins == nil || u.Dedicated() {
+		return
 	}
-	for _, warning := range after.Warnings {
-		if !slices.Contains(before.Warnings, warning) {
-			c.log.Warn("doubtful tool list", "reason", warning)
+	if err := c.Pins.Meet(ctx, u.Config.Name, list.Tools); err != nil {
+		c.log.Warn("what a server says of new tools cannot be kept", "upstream", u.Config.Name, "error", err)
+	}
+}
+
+// Repin takes over what other processes have accepted, and meets again the tools that could
+// not be kept while their book was away, or that somebody has removed from it. It reports
+// whether clients now see other tools.
+func (c *Catalogue) Repin(ctx context.Context) bool {
+	changed, err := c.Pins.Book.Refresh(ctx)
+	if err != nil {
+		c.log.Debug("the accepted definitions of tools cannot be read", "error", err)
+		return false
+	}
+	due := changed
+	for u, list := range c.listed() {
+		if changed || c.Pins.Deferred(u.Config.Name) {
+			c.meet(ctx, u, list)
+			due = true
 		}
 	}
-	c.tellChanged(before, after)
-	return changed
+	return due && c.Relist()
+}
+
+// listed are the servers whose tools were listed.
+func (c *Catalogue) listed() map[*Server]upstream.ToolList {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.lists)
 }
 
 // tellChanged tells of the tools whose definition is not accepted, and was, or was another one.
@@ -106,23 +130,31 @@ func (c *Catalogue) logProblems(problems []string) {
 	}
 }
 
-// Relist makes the view again after a change of the nets. It reports whether clients now
-// see other tools.
+// Relist makes the view again after a change of the nets or of the pins. It reports whether
+// clients now see other tools.
 func (c *Catalogue) Relist() (changed bool) {
 	if c.Impossible == nil {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changed, _ = c.renew()
-	return changed
+	return c.renew()
 }
 
-// renew makes the view again. The caller holds the lock.
-func (c *Catalogue) renew() (changed bool, after *ToolView) {
+// renew makes the view again, and tells what is new in it. The caller holds the lock.
+func (c *Catalogue) renew() (changed bool) {
 	before, after := c.view.Load(), c.build()
 	c.view.Store(after)
-	return !before.Shows(after), after
+	if !slices.Equal(before.Problems, after.Problems) {
+		c.logProblems(after.Problems)
+	}
+	for _, warning := range after.Warnings {
+		if !slices.Contains(before.Warnings, warning) {
+			c.log.Warn("doubtful tool list", "reason", warning)
+		}
+	}
+	c.tellChanged(before, after)
+	return !before.Shows(after)
 }
 
 // Shows reports whether clients see the same tools in v and in other.

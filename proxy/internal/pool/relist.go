@@ -111,7 +111,7 @@ func (p *Pool) listNow(u *Server) {
 	for i, tool := range list.Tools { // not with all of the answer
 		list.Tools[i] = bytes.Clone(tool)
 	}
-	changed := p.Catalogue.set(u, list)
+	changed := p.Catalogue.set(p.Life.Ctx, u, list)
 	if r.Logged.CompareAndSwap(false, true) || changed {
 		p.Life.Log.Info("upstream is up", logkind.Up, "upstream", u.Config.Name, "tools", len(list.Tools), "protocol", u.State().ProtocolVersion)
 	}
