@@ -110,7 +110,7 @@ type Console struct {
 // was accepted.
 type Pinning struct {
 	Mode string // "off", "warn", or "enforce": it is neither listed nor called until a person accepts it
-	File string // with the definitions that were accepted; "": a place for this configuration
+	File string // with the definitions that were accepted; "": the database, if it is PostgreSQL, or a place for this configuration
 }
 
 // Log configures the log for people.

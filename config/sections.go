@@ -84,7 +84,7 @@ func sectionKeys(c *Config, l *layers) Keys {
 		"pinning": func(v Value) {
 			v.Fields(Keys{
 				"mode": into(&c.Pinning.Mode, oneOf(pinningModes)),
-				"file": into(&c.Pinning.File, readPath),
+				"file": l.noted("pinning.file", into(&c.Pinning.File, readPath)),
 			})
 		},
 		"audit":     l.whole(func(v Value) { readAudit(v, c, l) }),

@@ -99,8 +99,8 @@ func (c *Config) settleState(d *decoder, l *layers) {
 	if at := l.set["state.sync"]; at != nil && s.Driver == "memory" {
 		d.at(at, `"sync" has no meaning with the driver memory`, "driver: sqlite")
 	}
-	if s.Driver == "postgres" && c.Pinning.Mode == "enforce" && c.Pinning.File == "" {
-		d.warn(l.set["state.driver"], "the definitions of tools that were accepted are kept on each machine: another replica accepts what it sees first", `pinning: { file: tools.json }, which all replicas are given`)
+	if at := l.set["pinning.file"]; at != nil && s.Driver == "postgres" && c.Pinning.Mode == "enforce" {
+		d.warn(at, "the definitions of tools that were accepted are kept in a file of each machine: another replica accepts what it sees first", `no "file" here, and the database has them for all replicas`)
 	}
 	if s.Driver == "postgres" && l.set["state.dsn"] == nil {
 		d.at(l.set["state.driver"], `the driver postgres requires "dsn"`, `dsn: "postgres://gate:${env:PGPASSWORD}@db.example/petrigate"`)
