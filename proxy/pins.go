@@ -99,7 +99,7 @@ func (p *Pins) follow(w *store.Watcher) {
 			case <-of.life.Ctx.Done():
 				return
 			}
-			if of.pool.Catalogue.Repin(of.life.Ctx) {
+			if of.pool.Repin(of.life.Ctx) {
 				of.relay.Announce(spec.ListChanged)
 			}
 		}

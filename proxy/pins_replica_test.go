@@ -142,6 +142,9 @@ func TestReplicaPinsAway(t *testing.T) {
 		s.eventually("the database is there", func() bool { return s.proxy.Ready() == nil && slices.Contains(c.listed(), "read") })
 		s.eventually("the tools are met again", func() bool { return len(pins.Changes()) == 1 })
 		c.must("read", `{}`)
+		if n := len(s.records.matching(func(r record) bool { return r.Tool == "up.deploy" && strings.Contains(r.Reason, "is accepted") })); n != 1 {
+			t.Errorf("enforce: %v, the change is %d times on record", enforce, n)
+		}
 	}
 }
 

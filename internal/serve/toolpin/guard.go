@@ -16,9 +16,14 @@ type Guard struct {
 	Book    Book
 	Enforce bool // a tool whose definition is not accepted cannot be called; else there is a warning
 
-	mu       sync.Mutex
-	problem  map[string]error // why new tools of a server are not in the book
-	deferred map[string]bool  // servers of which the book could not be read or written
+	mu      sync.Mutex
+	unknown map[string]unknown // by server
+}
+
+// unknown is why new tools of a server are not in the book.
+type unknown struct {
+	left   error // they are too large, or too many
+	failed error // the book could not be read or written, which may be over soon
 }
 
 // Meet takes note of all tools that a server lists: those that are new are accepted. It returns why
@@ -31,16 +36,17 @@ func (g *Guard) Meet(ctx context.Context, server string, tools []json.RawMessage
 			all = append(all, Read(server, name, object))
 		}
 	}
-	left, failed := g.Book.Meet(ctx, server, all)
-	err := errors.Join(left, failed)
+	var now unknown
+	now.left, now.failed = g.Book.Meet(ctx, server, all)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.problem == nil {
-		g.problem, g.deferred = map[string]error{}, map[string]bool{}
+	if g.unknown == nil {
+		g.unknown = map[string]unknown{}
 	}
-	before := g.problem[server]
-	g.problem[server], g.deferred[server] = err, failed != nil
-	if err != nil && before != nil && err.Error() == before.Error() {
+	before := g.unknown[server]
+	g.unknown[server] = now
+	err := errors.Join(now.left, now.failed)
+	if told := errors.Join(before.left, before.failed); err != nil && told != nil && err.Error() == told.Error() {
 		return nil // it was told
 	}
 	return err
@@ -51,11 +57,11 @@ func (g *Guard) Meet(ctx context.Context, server string, tools []json.RawMessage
 func (g *Guard) Deferred(server string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.deferred[server]
+	return g.unknown[server].failed != nil
 }
 
 // Why says why a definition is not accepted; empty: it is, or it is not known, and nothing is
-// enforced.
+// enforced. It is for models too: it does not tell where the book is.
 func (g *Guard) Why(d Definition) string {
 	pin, known := g.Book.Find(d.Server, d.Tool)
 	switch {
@@ -68,8 +74,11 @@ func (g *Guard) Why(d Definition) string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.problem[d.Server]; err != nil {
-		return "what the server says of it could not be kept: " + text.Escape(err.Error())
+	switch is := g.unknown[d.Server]; {
+	case is.failed != nil:
+		return "what the server says of it could not be kept, for a reason that the log has"
+	case is.left != nil:
+		return "what the server says of it could not be kept: " + text.Escape(is.left.Error())
 	}
 	return "what the server says of it is not accepted yet"
 }

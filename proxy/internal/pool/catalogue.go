@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -81,36 +80,20 @@ func (c *Catalogue) meet(ctx context.Context, u *Server, list upstream.ToolList)
 	}
 }
 
-// Repin takes over what other processes have accepted, and meets again the tools that could
-// not be kept while their book was away, or that somebody has removed from it. It reports
-// whether clients now see other tools.
-func (c *Catalogue) Repin(ctx context.Context) bool {
-	changed, err := c.Pins.Book.Refresh(ctx)
-	if err != nil {
-		c.log.Debug("the accepted definitions of tools cannot be read", "error", err)
-		return false
-	}
-	due := changed
-	for u, list := range c.listed() {
-		if changed || c.Pins.Deferred(u.Config.Name) {
-			c.meet(ctx, u, list)
-			due = true
-		}
-	}
-	return due && c.Relist()
-}
-
-// listed are the servers whose tools were listed.
-func (c *Catalogue) listed() map[*Server]upstream.ToolList {
+// list returns what a server lists; it has no tools where it was never listed.
+func (c *Catalogue) list(u *Server) upstream.ToolList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return maps.Clone(c.lists)
+	return c.lists[u]
 }
 
-// tellChanged tells of the tools whose definition is not accepted, and was, or was another one.
+// tellChanged tells of the tools whose definition is not accepted, and was, or was another one,
+// or was not for another reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
-		same := func(o *Tool) bool { return o.Canonical == t.Canonical && o.Definition == t.Definition }
+		same := func(o *Tool) bool {
+			return o.Canonical == t.Canonical && o.Definition == t.Definition && o.Unaccepted == t.Unaccepted
+		}
 		if c.Noticed != nil && !slices.ContainsFunc(before.Changed, same) {
 			c.Noticed(t)
 		}

@@ -140,3 +140,33 @@ func (p *Pool) listAgain(u *Server, announced bool) {
 		}
 	})
 }
+
+// Repin takes over which definitions of tools other processes have accepted, and meets again the
+// tools that could not be kept while their book was away, or that somebody has removed from it.
+// It reports whether clients now see other tools.
+func (p *Pool) Repin(ctx context.Context) bool {
+	pins := p.Catalogue.Pins
+	changed, err := pins.Book.Refresh(ctx)
+	if err != nil {
+		p.Life.Log.Debug("the accepted definitions of tools cannot be read", "error", err)
+		return false
+	}
+	due := changed
+	for _, u := range p.Servers {
+		if changed || pins.Deferred(u.Config.Name) {
+			p.meetAgain(ctx, u)
+			due = true
+		}
+	}
+	return due && p.Catalogue.Relist()
+}
+
+// meetAgain notes once more what u said of its tools, unless it is being listed: then it says
+// that anew, and nobody waits for it here.
+func (p *Pool) meetAgain(ctx context.Context, u *Server) {
+	if !u.Listing.running.TryLock() {
+		return
+	}
+	defer u.Listing.running.Unlock()
+	p.Catalogue.meet(ctx, u, p.Catalogue.list(u))
+}
