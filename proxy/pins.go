@@ -49,7 +49,7 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 		}
 		before = book.Pins()
 	}
-	return &Pins{guard: toolpin.Guard{Book: toolpin.NewTable(d, before, time.Now, log), Enforce: enforce}}, nil
+	return &Pins{guard: toolpin.Guard{Book: toolpin.NewTable(d, before, time.Now, log.With("file", file)), Enforce: enforce}}, nil
 }
 
 // A ToolChange is a tool of which the server says something else than what was accepted.
