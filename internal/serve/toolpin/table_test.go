@@ -1,6 +1,7 @@
 package toolpin_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/serve/toolpin"
@@ -102,6 +104,38 @@ func TestTableFirst(t *testing.T) {
 	meet(t, late, list("later", names...))
 	for _, name := range names {
 		holds(t, late, says(name, "later"), changed)
+	}
+}
+
+// hurried is a database to which another replica writes just before this one does.
+type hurried struct {
+	*postgres.DB
+	other func()
+}
+
+func (h hurried) AddPins(ctx context.Context, pins []backend.Pin) (int, error) {
+	h.other()
+	return h.DB.AddPins(ctx, pins)
+}
+
+// TestTableLast: a replica that finds nothing of a tool, and is not the first to write, accepts
+// what the first one saw.
+func TestTableLast(t *testing.T) {
+	dsn := postgrestest.Schema(t)
+	first := guard(t, dsn)
+	d, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	slow := hurried{d, func() { meet(t, first, list("A", "a")) }}
+	last := &toolpin.Guard{Enforce: true, Book: toolpin.NewTable(slow, nil, time.Now, slog.New(slog.DiscardHandler))}
+	meet(t, last, list("B", "a", "b"))
+	meet(t, first, nil)
+	for _, g := range []*toolpin.Guard{first, last} {
+		holds(t, g, says("a", "A"), "")
+		holds(t, g, says("a", "B"), changed)
+		holds(t, g, says("b", "B"), "")
 	}
 }
 

@@ -108,14 +108,3 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("%+v, %d, %v", pins, total, err)
 	}
 }
-
-// TestPinWakes: a pin that is put in the place of another wakes other processes.
-func TestPinWakes(t *testing.T) {
-	dsn := postgrestest.Schema(t)
-	one, other := open(t, postgres.Options{DSN: dsn}), open(t, postgres.Options{DSN: dsn, Poll: time.Hour})
-	<-other.Changes() // it listens by now
-	if err := one.PutPin(t.Context(), backend.Pin{Server: "s", Tool: "a", Definition: []byte(`{}`), Since: at}); err != nil {
-		t.Fatal(err)
-	}
-	<-other.Changes()
-}
