@@ -24,6 +24,9 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if strings.HasPrefix(name, "-") {
 		r.unsure("a command word that looks like an option") // time -- rm
 	}
+	if len(name) > 1 && name[0] == '=' {
+		r.unsure("a command word that zsh looks for") // =rm
+	}
 	if name == "" || name == "." && args[0].text != "." {
 		return // no command has this name
 	}

@@ -97,7 +97,7 @@ const (
 	toldNames = "tmux,screen,at,batch,crontab,byobu,zellij,run-parts,socat,ncat,nc,netcat,ed,red,ftp,lftp,telnet,newgrp,login,emacs," +
 		"emacsclient,ex,vipe,parallel,su,runuser,script,flock,sg,pkexec,toybox,numactl,setarch,linux32,linux64,prlimit,setpriv,unshare," +
 		"nsenter,ltrace,systemd-inhibit,dbus-run-session,xvfb-run,fakeroot,unbuffer,rlwrap,chpst,catchsegv,winpty,caffeinate,arch," +
-		"noglob,nocorrect,repeat,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
+		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
 // says returns which of the words the argument can be, or "". --name may be cut

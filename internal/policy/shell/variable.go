@@ -116,6 +116,8 @@ var (
 	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
 	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
 	GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
+	// zshArrays are those by which zsh finds what a command word is. As texts they are variables like others, in bash as well.
+	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
 
 // steers reports whether a variable changes what is run.
@@ -126,7 +128,7 @@ func steers(name string) bool {
 	case begins(name, "GIT_AUTHOR_ GIT_COMMITTER_ GIT_TERMINAL_PROMPT GIT_TRACE GIT_MERGE_AUTOEDIT GIT_OPTIONAL_LOCKS GIT_LFS_SKIP_SMUDGE"):
 		return false
 	}
-	return begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
+	return strings.HasSuffix(name, "_functions") || begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
 }
 
 // assign reads name=value, name[index]=value and name=(...), and returns the value.
@@ -148,6 +150,9 @@ func (r *reader) assign(a *syntax.Assign) (value arg) {
 	}
 	if a.Name != nil && (a.Array != nil || a.Index != nil) {
 		r.vars.note(a.Name.Value, isArray)
+	}
+	if a.Name != nil && zshArrays[a.Name.Value] && (a.Array != nil || a.Index != nil || a.Append) {
+		r.unsure("a variable that changes what zsh runs: " + a.Name.Value)
 	}
 	if a.Name != nil {
 		r.assigned(a.Name.Value, value)

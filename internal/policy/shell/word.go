@@ -142,6 +142,9 @@ func (r *reader) word(w *syntax.Word) arg {
 	}
 	var b wordBuilder
 	for i, part := range w.Parts {
+		if isZsh(w.Parts[i:]) {
+			r.unsure("an expansion that bash does not know")
+		}
 		b.part(r, part, false, i == 0)
 	}
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && l.Value == "[" {
@@ -200,7 +203,7 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 		r.fed(p.Op == syntax.CmdOut, func() { r.stmts(p.Stmts) })
 		b.dynamic(single)
 	case *syntax.ExtGlob:
-		if strings.ContainsAny(p.Pattern.Value, "$`<>") {
+		if strings.ContainsAny(p.Pattern.Value, "$`<>") || mayRun(p.Pattern.Value) {
 			r.unsure("a pattern that is not read")
 		}
 		b.dynamic(spread)
@@ -208,6 +211,21 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 		r.unsure("a word that bash does not know")
 		b.dynamic(anything)
 	}
+}
+
+// isZsh reports whether a part and the one behind it are an expansion of zsh: $=x, $~x or $^x. The parser divides them behind the dollar.
+func isZsh(parts []syntax.WordPart) bool {
+	dollar, ok := parts[0].(*syntax.Lit)
+	if !ok || dollar.Value != "$" || len(parts) == 1 {
+		return false
+	}
+	next, ok := parts[1].(*syntax.Lit)
+	return ok && len(next.Value) > 1 && strings.IndexByte("=~^", next.Value[0]) >= 0 && (next.Value[1] == '{' || isName(next.Value[1:2]))
+}
+
+// mayRun reports whether zsh may take a pattern in brackets for qualifiers of files, of which e and + run something.
+func mayRun(pattern string) bool {
+	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
 // words is how many words an expansion can be.
@@ -257,7 +275,10 @@ func (b *wordBuilder) double(r *reader, q *syntax.DblQuoted) {
 	if q.Dollar {
 		b.dynamic(single)
 	}
-	for _, part := range q.Parts {
+	for i, part := range q.Parts {
+		if isZsh(q.Parts[i:]) {
+			r.unsure("an expansion that bash does not know")
+		}
 		b.part(r, part, true, false)
 	}
 	if q.Dollar {
@@ -296,6 +317,9 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 			r.unsure("an indirect expansion")
 		}
 		r.arithm(p.Index)
+	}
+	if p.Index != nil && p.Exp != nil && zshArrays[p.Param.Value] {
+		r.unsure("a variable that changes what zsh runs: " + p.Param.Value)
 	}
 	if p.Slice != nil {
 		r.arithm(p.Slice.Offset)
