@@ -257,12 +257,12 @@ func copilotPrefix(server string) string {
 // members are the names that the server of an MCP tool may have, and the tool in it.
 func (e *Event) members() [][2]string {
 	all := e.parts()
-	if rest, ok := strings.CutPrefix(e.Tool, "mcp_"); ok && e.agent.Name == "vscode" {
-		for _, p := range cuts(rest, "_") {
-			if p[0] != "" {
-				all = append(all, p)
-			}
-		}
+	rest, ok := strings.CutPrefix(e.Tool, "mcp_")
+	switch {
+	case ok && (e.agent.Name == "vscode" || e.agent.Name == "gemini-cli" && e.member == ""):
+		all = append(all, cuts(rest, "_")...)
+	case e.agent.Name == "vscode":
+		all = append(all, cuts(e.Tool, "-")...) // as Copilot CLI writes them
 	}
 	return all
 }

@@ -157,6 +157,8 @@ func TestNames(t *testing.T) {
 		{"claude-code", "mcp__git__push", []string{"claude-code.mcp__git__push"}, []string{"push", "git.push"}},
 		{"claude-code", "mcp__a__b__push", []string{"claude-code.mcp__a__b__push"}, []string{"b__push", "a.b__push", "push", "a__b.push"}},
 		{"codex", "mcp__a___push", []string{"codex.mcp__a___push"}, []string{"_push", "a._push", "push", "a_.push"}},
+		{"gemini-cli", "mcp_git_push", []string{"gemini-cli.mcp_git_push"}, []string{"push", "git.push"}},                     // without mcp_context
+		{"vscode", "my-git-push", []string{"vscode.my-git-push"}, []string{"git-push", "my.git-push", "push", "my-git.push"}}, // as Copilot CLI has it
 		{"cursor", "MCP:push", []string{"cursor.MCP:push", "mcp:push"}, []string{"push"}},
 		{"cursor", "MCP:a:b:push", []string{"cursor.MCP:a:b:push", "mcp:a:b:push"}, []string{"b:push", "a.b:push", "push", "a:b.push"}},
 	} {
