@@ -250,6 +250,7 @@ func TestHookHostile(t *testing.T) {
 			"too much":                 {`"ls"`, `"` + strings.Repeat("x", 5<<20) + `"`},
 			"far too much":             {`"ls"`, `"` + strings.Repeat("x", 12<<20) + `"`},
 			"the id is a number":       {`"u1"`, `5`},
+			"a long folder":            {`"turn_id"`, `"cwd":"` + strings.Repeat("x", 1<<20) + `","turn_id"`},
 			"the id is long":           {`"u1"`, `"` + strings.Repeat("u", 5000) + `"`},
 		} {
 			event := strings.Replace(whole, change[0], change[1], 1)
@@ -354,6 +355,33 @@ func TestHookApproval(t *testing.T) {
 		t.Fatal(err)
 	}
 	if why := s.asks("WebFetch", `{"url":"a"}`, "t4"); !strings.Contains(why, "A person denied WebFetch") {
+		t.Error(why)
+	}
+}
+
+// TestHookApprovalPlace: a person is shown where the agent is, and the approval is for a call there.
+func TestHookApprovalPlace(t *testing.T) {
+	of := byOperator(atOnce)
+	of.rules = "require human-approval before Bash"
+	s := start(t, of)
+	in := func(folder, id string) string {
+		status, answer := s.hook("claude-code", strings.Replace(event("PreToolUse", "Bash", `{"command":"make release"}`, id, ""), "/home/ada/x", folder, 1))
+		return s.denial(status, answer)
+	}
+	if why := in("/home/ada/x", "t1"); !strings.Contains(why, "A person has been asked") {
+		t.Fatal(why)
+	}
+	q := s.pending(1)[0]
+	if string(q.Beside) != `{"cwd":"/home/ada/x"}` || string(q.Arguments) != `{"command":"make release"}` {
+		t.Errorf("%+v", q)
+	}
+	if err := s.proxy.Resolve(q.ID, true, "ada", ""); err != nil {
+		t.Fatal(err)
+	}
+	if why := in("/home/ada/other", "t2"); !strings.Contains(why, "A person has been asked") {
+		t.Errorf("the approval is good elsewhere: %q", why)
+	}
+	if why := in("/home/ada/x", "t3"); why != "" {
 		t.Error(why)
 	}
 }

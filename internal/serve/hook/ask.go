@@ -12,10 +12,10 @@ import (
 
 // ask asks a person about a call, and decides again with the answer. It holds no token while the
 // person thinks. The agent itself is never told to ask: some take that for a yes.
-func (g *Gate) ask(ctx context.Context, c *admission.Call, q *admission.Asked) admission.Decision {
+func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {
-		d, over := g.askOnce(ctx, c, q)
+		d, over := g.askOnce(ctx, c, where, q)
 		if over {
 			return d
 		}
@@ -24,8 +24,8 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, q *admission.Asked) a
 }
 
 // askOnce waits for the answer to one request. It is over unless the call has to ask anew.
-func (g *Gate) askOnce(ctx context.Context, c *admission.Call, q *admission.Asked) (d admission.Decision, over bool) {
-	r, err := g.Approvals.Open(approvalKey(c, q), asked(c), q.Ask)
+func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
+	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where), q.Ask)
 	if err != nil {
 		g.Log.Error("nobody is asked", "tool", c.Canonical, "error", err)
 		return g.deny(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Gate.Tool, err), nil), true
@@ -102,19 +102,19 @@ func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// approvalKey returns what an approval is good for.
-func approvalKey(c *admission.Call, q *admission.Asked) approval.Key {
+// approvalKey returns what an approval is good for: a call where the agent is, since what a script does depends on that.
+func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
-	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: c.Digest, Policy: q.Generation.Fingerprint, Steps: digestOf([]byte(steps))}
+	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: c.Digest, Beside: digestOf(where), Policy: q.Generation.Fingerprint, Steps: digestOf([]byte(steps))}
 }
 
 // asked returns the call as a person sees it.
-func asked(c *admission.Call) approval.Call {
+func asked(c *admission.Call, where []byte) approval.Call {
 	return approval.Call{
-		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest,
+		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,
 		Session: c.Session, Client: c.Client, Principal: c.Principal,
 	}
 }

@@ -21,6 +21,8 @@ const MaxEvent = 8 << 20
 const (
 	maxName = 200 // bytes of the name of a tool, and of an id
 	maxArgs = 4 << 20
+
+	maxWhere = 64 << 10 // of the folders that are named
 )
 
 // An Event is what an agent tells.
@@ -33,6 +35,7 @@ type Event struct {
 	Args    []byte // a JSON object
 
 	agent    *Agent
+	where    []byte // the folder in which the agent is, and those that it works in, as it says: an object; nil: it says nothing
 	kind     kind
 	said     string // what the server of the tool may be called; empty: the agent does not say it
 	member   string // what the server of an MCP tool calls it, where the agent says so
@@ -109,6 +112,7 @@ func (e *Event) readCall(body []byte) (err error) {
 	if e.agent.read != nil {
 		e.agent.read(e, body)
 	}
+	e.where = whereOf(body)
 	e.said = text(memberOf(body, "mcp_server"), "name")
 	e.doubtful = e.doubtful || e.inBackground()
 	if e.kind == failed && string(memberOf(body, "is_interrupt")) == "true" {
@@ -134,6 +138,20 @@ func argumentsOf(body []byte) ([]byte, error) {
 		return nil, errors.New("its tool_input is no JSON object")
 	}
 	return value, nil
+}
+
+// whereOf returns the folders that an event names.
+func whereOf(body []byte) []byte {
+	var where rawjson.Object
+	for _, key := range [...]string{"cwd", "workspace_roots"} {
+		if value, ok := rawjson.Member(body, key); ok {
+			where = where.Raw(key, value)
+		}
+	}
+	if where == nil {
+		return nil
+	}
+	return where.Bytes()
 }
 
 func memberOf(object []byte, key string) []byte {
@@ -173,6 +191,8 @@ func (e *Event) check() error {
 		return errors.New("the tool_use_id of the event is too long")
 	case len(e.turn) > maxName:
 		return errors.New("the turn that the event names is too long")
+	case len(e.where) > maxWhere:
+		return errors.New("the folders that the event names are too long")
 	case len(e.Args) > maxArgs:
 		return fmt.Errorf("the arguments have %d bytes, and at most %d are read", len(e.Args), maxArgs)
 	}

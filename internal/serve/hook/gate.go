@@ -262,7 +262,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	}
 	d := g.Admission.Decide(g.Ctx, of)
 	if q, ok := d.(*admission.Asked); ok {
-		d = g.ask(ctx, of, q)
+		d = g.ask(ctx, of, e.where, q)
 	}
 	switch d := d.(type) {
 	case *admission.Admitted:
