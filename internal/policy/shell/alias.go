@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -25,12 +26,75 @@ var aliases = map[string]string{
 // isShort reports whether a program may take text for the operand of a pattern that comes next.
 func isShort(p Pattern, text string, next int) bool {
 	want := p.operands[next]
-	if text == "" || text == want {
-		return false
-	}
 	all := strings.Fields(aliases[p.name+" "+want])
-	if !abbreviating[p.name] || p.name == "npm" && next > 0 { // of npm, what comes behind the subcommand is a name
+	switch {
+	case text == "" || text == want:
+		return false
+	case p.name == "git" && next > 0 && p.operands[0] == "push":
+		_, branch, _ := strings.Cut(":"+text, ":")
+		if _, to, ok := strings.Cut(branch, ":"); ok {
+			branch = to
+		}
+		return strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/") == want
+	case p.name == "gradle":
+		task := text[strings.LastIndexByte(text, ':')+1:]
+		return task != "" && task[0] == want[0] && isWithin(task, want)
+	case !abbreviating[p.name] || p.name == "npm" && next > 0: // of npm, what comes behind the subcommand is a name
 		return slices.Contains(all, text)
 	}
 	return slices.ContainsFunc(append(all, want), func(name string) bool { return strings.HasPrefix(name, text) })
+}
+
+// isWithin reports whether the letters of a text are among those of another, in their order.
+func isWithin(text, other string) bool {
+	for i := range len(text) {
+		at := strings.IndexByte(other, text[i])
+		if at < 0 {
+			return false
+		}
+		other = other[at+1:]
+	}
+	return true
+}
+
+// otherNames are programs that have a second name, and the words that it stands for.
+var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
+
+// family is what the names have in common by which a system may have one program, see [command.as].
+func family(name string) string {
+	name, _ = strings.CutSuffix(folded(name), ".EXE")
+	for short, full := range otherNames {
+		if name == strings.ToUpper(short) {
+			first, _, _ := strings.Cut(full, " ")
+			return strings.ToUpper(first)
+		}
+	}
+	return cmp.Or(versionless(name), name)
+}
+
+// versionless is a name without the version at its end, as pip is that of pip3.12.
+func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
+
+// as returns the arguments that the command has under the name of a pattern, if a system may have it by that name
+// as well; nil: it has not. Some file systems find RM and rm.exe, and pip3.12 is a pip.
+func (c *command) as(name string) []arg {
+	args := slices.Concat([]arg{}, c.args)
+	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {
+		return args
+	}
+	if first, rest, _ := strings.Cut(otherNames[c.name], " "); first == name {
+		return slices.Concat(literals(strings.Fields(rest)), args)
+	}
+	first, rest, _ := strings.Cut(otherNames[name], " ")
+	if c.name != first {
+		return nil
+	}
+	i := slices.IndexFunc(args, func(a arg) bool { return a.kind != literal || rest == "" || a.text == rest })
+	switch {
+	case rest == "":
+		return args
+	case i < 0:
+		return nil
+	}
+	return args[i+1:]
 }

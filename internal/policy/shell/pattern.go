@@ -115,15 +115,20 @@ func (r *Reading) perhaps(p Pattern) bool {
 
 // carries says whether the command is what p describes.
 func (c *command) carries(p Pattern) Outcome {
-	best := Match
+	best, args := Match, c.args
 	switch {
-	case p.name == "" || c.name != p.name && !sameFile(c.name, p.name):
+	case p.name == "":
 		return NoMatch
-	case c.possible || c.name != p.name: // some file systems find RM and rm.exe as well
+	case c.name != p.name:
+		if args = c.as(p.name); args == nil {
+			return NoMatch
+		}
+		best = Opaque
+	case c.possible:
 		best = Opaque
 	}
 	sure, may := 0, 0 // operands found for certain, and perhaps
-	for _, a := range c.args {
+	for _, a := range args {
 		if len(p.operands) == 0 {
 			break
 		}

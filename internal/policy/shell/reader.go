@@ -16,7 +16,7 @@ import (
 type Reader struct {
 	patterns []Pattern
 	numbers  map[string]int
-	byName   map[string][]int // the patterns of a name, see folded
+	byName   map[string][]int // the patterns of a name, see family
 }
 
 // NewReader returns a reader that looks for nothing yet.
@@ -40,7 +40,7 @@ func (r *Reader) Command(words []string) (pattern int, err error) {
 	}
 	n := len(r.patterns)
 	r.numbers[key] = n
-	r.byName[folded(p.name)] = append(r.byName[folded(p.name)], n)
+	r.byName[family(p.name)] = append(r.byName[family(p.name)], n)
 	r.patterns = append(r.patterns, p)
 	return n, nil
 }
@@ -56,17 +56,12 @@ func folded(name string) string {
 	}, name)
 }
 
-// named are the patterns that a command with this name may carry, see sameFile.
+// named are the patterns that a command with this name may carry.
 func (r *Reader) named(name string) []int {
 	if len(name) > maxName {
 		return nil
 	}
-	name = folded(name)
-	found := r.byName[name]
-	if short, ok := strings.CutSuffix(name, ".EXE"); ok {
-		return append(found[:len(found):len(found)], r.byName[short]...)
-	}
-	return found
+	return r.byName[family(name)]
 }
 
 // Read reads a field as a script, in one pass for all commands.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
@@ -153,6 +154,20 @@ func TestNarrow(t *testing.T) {
 		{"npm run deploy", "npm run-script deploy", "opaque"},
 		{"npm run deploy", "npm run depl", "no match"},
 		{"hg push", "hg pus", "opaque"},
+		{"pip install", "pip3 install x", "opaque"},
+		{"pip install", "pip3.12 install x", "opaque"},
+		{"pip3 install", "pip install x", "opaque"},
+		{"pip install", "pipx list", "no match"},
+		{"docker compose down", "docker-compose -f x down", "opaque"},
+		{"docker-compose down", "docker compose down", "opaque"},
+		{"make deploy", "gmake deploy", "opaque"},
+		{"gradle publish", "gradle :lib:publish", "opaque"},
+		{"gradle publish", "gradle pub", "opaque"},
+		{"gradle publishToMavenLocal", "gradle pTML", "opaque"},
+		{"gradle publish", "gradle test", "no match"},
+		{"git push main", "git push origin HEAD:main", "opaque"},
+		{"git push main", "git push origin +refs/heads/main", "opaque"},
+		{"git push main", "git push origin main:x", "no match"},
 		{"svn commit", "svn ci -m x", "opaque"},
 		{"cargo run", "cargo r", "opaque"},
 		{"git push", "git pus", "no match"},
@@ -226,6 +241,10 @@ func TestNarrow(t *testing.T) {
 	} {
 		if got := shell.Read(tt.script).Runs(pattern(t, tt.words)).String(); got != tt.want {
 			t.Errorf("runs %s: %q: %s, want %s", tt.words, tt.script, got, tt.want)
+		}
+		reader := shell.NewReader()
+		if n, err := reader.Command(strings.Fields(tt.words)); err != nil || (reader.Read(nil, tt.script).Finds(n) == gate.NotFound) != (tt.want == "no match") {
+			t.Errorf("runs %s: %q: a reader finds something else, %v", tt.words, tt.script, err)
 		}
 	}
 }
