@@ -20,6 +20,7 @@ type Hooks struct {
 	files func(System) []string
 	// beside are files of a project, in the present folder, that can switch hooks off as well.
 	beside []string
+	near   string     // such a file next to that of the hooks; "": there is none
 	off    [][]string // where a file has what switches hooks off: the path, and the value at its end
 	events []hookEvent
 	flat   bool // a hook stands in the list of its event itself, and not in a group
@@ -73,6 +74,7 @@ func AllHooks() []Hooks {
 				}
 				return []string{s.path(s.Home, ".codex/hooks.json")}
 			},
+			near: "config.toml", beside: []string{".codex/config.toml"}, off: [][]string{{"features", "hooks", "false"}, {"features", "codex_hooks", "false"}},
 			events: on("PreToolUse", "PostToolUse", "Stop"),
 			Open:   []string{"Codex leaves out a hook that you have not trusted: type /hooks in codex, and trust it", slow, "what is typed into a program that runs (write_stdin) has no hook"},
 		},
@@ -262,8 +264,14 @@ func (e hookEvent) isNarrow(fields map[string]any) bool {
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
 }
 
-// Beside are the files of a project, in the present folder, that can switch the hooks off as well.
-func (h Hooks) Beside() []string { return h.beside }
+// Beside are the files that can switch the hooks in a file off as well: those of a project, in the present folder,
+// and one of the agent next to that file.
+func (h Hooks) Beside(file string) []string {
+	if h.near == "" {
+		return h.beside
+	}
+	return append([]string{filepath.Join(filepath.Dir(file), h.near)}, h.beside...)
+}
 
 // Off returns the setting of a file that switches all hooks of the agent off; empty: none does.
 func (h Hooks) Off(d *splice.Document) string {

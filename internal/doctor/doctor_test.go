@@ -176,6 +176,9 @@ func TestHooks(t *testing.T) {
 			"failed Claude Code runs no hooks: ", "failed Claude Code does not run its hook for PreToolUse before each call, or does not wait for it",
 			"warning the version of Claude Code", "failed Gemini CLI runs no hooks: ", "warning Gemini CLI: ",
 		}},
+		{"switched off beside the hooks", "linux", map[string]string{
+			".codex/hooks.json": codexHooks(closed("codex")), ".codex/config.toml": "model = \"x\"\n[features]\nhooks = false\n",
+		}, []string{"failed Codex runs no hooks: ", "warning Codex: "}},
 		{"not waited for", "linux", map[string]string{".claude/settings.json": claudeHooks(``, `,"async":true`)}, []string{
 			"failed Claude Code does not run its hook for PreToolUse before each call, or does not wait for it", "warning the version of Claude Code",
 		}},

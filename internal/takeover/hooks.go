@@ -3,6 +3,8 @@ package takeover
 import (
 	"bytes"
 	"net"
+	"path/filepath"
+	"slices"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
@@ -235,8 +237,12 @@ func (d *Desk) InspectHooks() (all []HookInspection) {
 // present folder, as whoever wrote that project wants it.
 func (d *Desk) off(h clientcfg.Hooks, own *file) (all []string) {
 	files := []*file{own}
-	for _, name := range h.Beside() {
-		if f, err := d.open(h.File(), name); err == nil && f.target != own.target {
+	client := h.File()
+	for _, name := range h.Beside(own.path) {
+		if filepath.Ext(name) == ".toml" {
+			client.Format = splice.TOML
+		}
+		if f, err := d.open(client, name); err == nil && !slices.ContainsFunc(files, func(o *file) bool { return o.target == f.target }) {
 			files = append(files, f)
 		}
 	}
