@@ -15,7 +15,7 @@ var aliases = map[string]string{
 	"npm install": "add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",
 	"npm ci": "clean-install ic install-clean isntall-clean", "npm test": "tst", "npm exec": "x", "npm init": "create innit",
 	"npm run": "run-script rum urn", "npm run-script": "run rum urn", "npm view": "info show v", "npm owner": "author",
-	"npm config": "c", "npm version": "verison", "npm dist-tag": "dist-tags", "npm rebuild": "rb", "npm link": "ln", "npm adduser": "add-user",
+	"npm config": "c", "npm version": "verison", "npm dist-tag": "dist-tags", "npm rebuild": "rb", "npm link": "ln", "npm adduser": "add-user", //nolint:misspell // npm knows it
 	"pnpm install": "i", "pnpm remove": "rm un uninstall", "pnpm update": "up upgrade", "pnpm run": "run-script",
 	"cargo build": "b", "cargo check": "c", "cargo test": "t", "cargo run": "r", "cargo remove": "rm",
 	"svn commit": "ci", "svn delete": "del remove rm", "svn propset": "pset ps", "svn move": "mv rename ren", "svn switch": "sw",
@@ -64,7 +64,7 @@ var otherNames = map[string]string{"docker-compose": "docker compose", "podman-c
 func family(name string) string {
 	name, _ = strings.CutSuffix(folded(name), ".EXE")
 	for short, full := range otherNames {
-		if name == strings.ToUpper(short) {
+		if strings.EqualFold(name, short) {
 			first, _, _ := strings.Cut(full, " ")
 			return strings.ToUpper(first)
 		}
