@@ -205,7 +205,7 @@ func (n *net) canFire(data *NetData) []bool {
 
 // Left counts the calls that a net still allows by the transition of the verdict
 // until its tokens are used up and none are given back. ok is false if the net is
-// not a limit, or the verdict names no transition.
+// not a limit, if it counts equal calls in a row, or if the verdict names no transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)
@@ -217,7 +217,7 @@ func (s *Session) Left(v Verdict) (calls int, ok bool) {
 // Left is [Session.Left] in the state s.
 func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	n := p.byName[v.Net]
-	if n == nil || n.Cause != CauseLimit {
+	if n == nil || n.Cause != CauseLimit || n.Row {
 		return 0, false
 	}
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == v.Transition })

@@ -67,6 +67,34 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// arguments holds what is said of tools whose arguments a key, a sum, a map of a pattern, or
+// equal calls in a row are about.
+func arguments(t *testing.T) {
+	s := start(t, setup{rules: `require backup before delete with same path
+limit push to 10 of n per day
+map e*.path /secret/ as secret
+require human-approval before secret
+limit echo, safe to 3 in a row
+`})
+	s.connect(legs()[1], "").must("echo", `{}`)
+	list, err := s.proxy.Tools("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	depends := make(map[string]bool)
+	for _, info := range list {
+		depends[info.Exposed] = info.Depends
+		if (info.Exposed == "echo" || info.Exposed == "safe") && strings.Contains(info.Says, "left") {
+			t.Errorf("%s %s", info.Exposed, info.Says)
+		}
+	}
+	for tool, want := range map[string]bool{"push": true, "delete": true, "safe": false, "deploy": false} {
+		if depends[tool] != want {
+			t.Errorf("%s depends on its arguments: %t", tool, depends[tool])
+		}
+	}
+}
+
 // TestToolsSayWhatBecomes: an operator is told what becomes of a call now: who is
 // asked, what is left of limits, also of shared ones, and what shadow does.
 func TestToolsSayWhatBecomes(t *testing.T) {
@@ -129,6 +157,7 @@ block wipe
 		"push": {"allow", "passes, 2 left (test.rules:1:1)"}, "danger": {"allow", "passes"},
 		"safe": {"refuse", "refused: safe has reached its limit of 1 call per user. (test.rules:2:1)"},
 	})
+	arguments(t)
 	if s.proxy.Status().Shadow {
 		t.Error("the policy is said to be in shadow")
 	}

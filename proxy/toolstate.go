@@ -76,7 +76,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 		c := t.Call()
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
-		info.Depends = reads(p.admission.Generation().Policy, c)
+		info.Depends = state.Policy().Reads(state, c, info.takes)
 		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
 		info.Decision, info.Says = p.foretell(decision, info, now)
 		list = append(list, info)
@@ -99,12 +99,13 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 	return list
 }
 
-// reads reports whether a map of the policy reads the arguments of the tool.
-func reads(policy *gate.Policy, c gate.Call) bool {
-	names := policy.Names(c)
-	return slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
-		return slices.ContainsFunc(names, func(n gate.Name) bool { return n.Text == m.Tool })
-	})
+// takes reports whether the tool has the argument, as far as its schema tells.
+func (t *ToolInfo) takes(argument string) bool {
+	if len(t.InputSchema) == 0 || strings.HasPrefix(argument, "$.") {
+		return true
+	}
+	_, has := rawjson.MemberAt(t.InputSchema, "properties", argument)
+	return has
 }
 
 // foretell says what a decision about a call without arguments means for calls

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"unicode"
@@ -238,13 +239,23 @@ func allowNet(s *Allow, tool Name) gate.Net {
 // do names the transition that the calls of some names fire.
 func do(names ...Name) string { return "do-" + inNet(names, "and") }
 
-// inNet joins names for use in names of nets and transitions.
+// listed is how many names of a list are in the name of its net.
+const listed = 2
+
+// inNet joins names for use in names of nets and transitions. Of a long list it
+// has the first name, how many follow, and a hash: other lists give other names.
 func inNet(names []Name, word string) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
 		texts[i] = n.inNet()
 	}
-	return strings.Join(texts, "-"+word+"-")
+	whole := strings.Join(texts, "-"+word+"-")
+	if len(names) <= listed {
+		return whole
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(whole)) // it never fails
+	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 
 // calls returns the names as the gate reads them.

@@ -80,8 +80,8 @@ func (s *Limit) reason() string {
 	case s.Of != nil:
 		return fmt.Sprintf("%s would exceed the limit of %d of %s %s%s.", tools, s.Count, s.Of, s.span(), of)
 	case s.Over == InARow:
-		if of = " of " + text.Join(written(s.Tools), "or"); s.Tools[0].String() == "*" {
-			of = ""
+		if of = " of " + s.Tools[0].String(); len(s.Tools) > 1 || s.Tools[0].String() == "*" {
+			of = "" // the caller knows which it was
 		}
 		return fmt.Sprintf("The same call%s was made %s in a row: repeating it changes nothing.", of, text.Count(s.Count, "time"))
 	}
