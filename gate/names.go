@@ -1,11 +1,8 @@
 package gate
 
 import (
-	"slices"
-
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
-	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // newNaming collects what the rules among nets use, and numbers their globs.
@@ -51,22 +48,4 @@ func (p *Policy) Names(c Call) []Name {
 		}
 	}
 	return naming.Names(ls)
-}
-
-// Reads reports whether the policy looks at the arguments of a call of c: by a map of
-// one of its names, by the key of a net that it concerns, or by a sum. A map of a pattern
-// counts where has reports that the tool has the argument.
-func (p *Policy) Reads(s *State, c Call, has func(argument string) bool) bool {
-	names := p.Names(c)
-	for _, m := range p.Maps() {
-		if slices.ContainsFunc(names, func(n Name) bool {
-			return n.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, n.Text) && (m.Field == "" || has(m.Field))
-		}) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(p.Classify(s, c), func(v Verdict) bool {
-		n := p.byName[v.Net]
-		return v.Kind != Abstain && n != nil && (len(n.keys) > 0 || n.Sum != nil)
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -76,7 +77,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 		c := t.Call()
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
-		info.Depends = state.Policy().Reads(state, c, info.takes)
+		info.Depends = info.depends(state.Policy(), c)
 		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
 		info.Decision, info.Says = p.foretell(decision, info, now)
 		list = append(list, info)
@@ -97,6 +98,23 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 		list = append(list, one)
 	}
 	return list
+}
+
+// depends reports whether the policy looks at the arguments of the tool: by a map of one of
+// its names, or by a net that is about it and has a key or a sum. A map of a pattern
+// counts where the tool has the argument.
+func (t *ToolInfo) depends(policy *gate.Policy, c gate.Call) bool {
+	names := policy.Names(c)
+	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
+		return slices.ContainsFunc(names, func(n gate.Name) bool {
+			return n.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, n.Text) && (m.Field == "" || t.takes(m.Field))
+		})
+	})
+	return mapped || slices.ContainsFunc(policy.Nets(), func(n gate.NetInfo) bool {
+		keyed := func(t gate.Transition) bool { return len(t.Key) > 0 }
+		says := func(v ToolVerdict) bool { return v.Net == n.Name }
+		return (n.Sum != nil || slices.ContainsFunc(n.Transitions, keyed)) && slices.ContainsFunc(t.Nets, says)
+	})
 }
 
 // takes reports whether the tool has the argument, as far as its schema tells.

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/toolname"
@@ -179,7 +180,7 @@ func progresses(t config.Transition) bool {
 // fault is what is wrong with a name in such a place; nothing if it says whose
 // it is, or is a label of calls of which that is clear.
 func (c *bareNames) fault(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
-	if u == forbids || c.servers.own(name, glob) || u == admits && c.source.Default != "deny" {
+	if u == forbids || c.own(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
 	}
 	var read []string
@@ -192,11 +193,36 @@ func (c *bareNames) fault(u use, name string, glob bool, labels map[string][]str
 		return c.bare(u, name, glob)
 	}
 	slices.Sort(read)
-	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.servers.own(tool, strings.ContainsAny(tool, "*?")) }) {
+	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.own(tool, strings.ContainsAny(tool, "*?")) }) {
 		return "", ""
 	}
 	return fmt.Sprintf("%q is a label of calls of %s, which may be a tool of %s, so %s", name, read[0], c.servers.list(), u),
-		"write whose tool the map reads: " + c.ways(read[0], "_")
+		"write whose tool the map reads: " + c.ways(read[0], "_") + ofAgents(read[0])
+}
+
+// own reports whether the name says whose tool it is: of a server, or of an agent, as the
+// hooks of agents tell. Alone the name of an agent's tool says so where the configuration
+// listens to hooks: where a server has a tool of that name too, it proves nothing.
+func (c *bareNames) own(name string, glob bool) bool {
+	if c.servers.own(name, glob) {
+		return true
+	}
+	if agent, tool, found := strings.Cut(name, "."); found {
+		return slices.Contains(agenttool.Agents(), agent) && tool != ""
+	}
+	return !glob && c.source.Config.Listen.Hooks && slices.Contains(agenttool.Names(), name)
+}
+
+// ofAgents adds how to write the tool of an agent, where the name is plainly that of one.
+func ofAgents(name string) string {
+	for _, agent := range agenttool.Agents() {
+		for _, tool := range agenttool.Of(agent) {
+			if name == tool && name != strings.ToLower(name) || strings.EqualFold(name, "bash") && tool == "Bash" {
+				return fmt.Sprintf("; if the tool of an agent is meant, write \"%s.%s\"", agent, tool)
+			}
+		}
+	}
+	return ""
 }
 
 func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
@@ -204,7 +230,7 @@ func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
 	if glob {
 		verb = "match"
 	}
-	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.list(), u), "write " + c.ways(name, ".")
+	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.list(), u), "write " + c.ways(name, ".") + ofAgents(name)
 }
 
 // list is the servers in words.
