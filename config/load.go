@@ -148,7 +148,11 @@ func open(o Options) (path string, src []byte, err error) {
 	}
 	e := environment{unsaved: o.Unsaved}
 	if src, err = e.readFile(path); err != nil {
-		return "", nil, Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
+		e := Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
+		if errors.Is(err, os.ErrPermission) {
+			e.Hint = "let your user read it: ls -l shows whose it is"
+		}
+		return "", nil, e
 	}
 	return path, src, nil
 }

@@ -17,7 +17,7 @@ func (d *Doctor) connections(ctx context.Context) []Finding {
 	d.clients = d.Desk.Inspect(ctx, d.Connected)
 	var all []Finding
 	for _, c := range d.clients {
-		all = append(all, d.connection(c)...)
+		all = append(append(all, d.connection(c)...), unheard(ctx, c)...)
 	}
 	if len(all) == 0 {
 		return []Finding{warning("petrigate connect --list shows where their files would be", "no client that petrigate knows has a file here")}

@@ -20,7 +20,7 @@ import (
 const firstClosed = "2.1.295"
 
 // hooks looks at the hooks of agents that are connected, or have some.
-func (d *Doctor) hooks(context.Context) []Finding {
+func (d *Doctor) hooks(ctx context.Context) []Finding {
 	var all []Finding
 	claude := false
 	for _, h := range d.Desk.InspectHooks() {
@@ -35,7 +35,7 @@ func (d *Doctor) hooks(context.Context) []Finding {
 		case h.Problem != "":
 			all = append(all, warning("correct the file", "%s: %s", h.Title, h.Problem))
 		case len(h.There) > 0:
-			all = append(all, d.installed(h)...)
+			all = append(append(all, d.installed(h)...), d.unreached(ctx, h)...)
 		case h.Kept:
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "the hooks of %s are gone again (%s)", h.Title, h.File))
 		case there && d.loaded != nil && d.loaded.Listen.Hooks:

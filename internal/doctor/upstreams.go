@@ -3,9 +3,11 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -23,10 +25,10 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	d.tools = listing.Tools
 	var all []Finding
 	for _, u := range listing.Upstreams {
-		all = append(all, upstream(u, listing.Began))
+		all = append(all, upstream(u, listing.Began, d.remote(u.Name)))
 	}
 	for _, left := range listing.LeftOut {
-		all = append(all, warning("rename the tool, or give the server another prefix", "a tool is left out: %s", left))
+		all = append(all, warning(forLeftOut(left), "a tool is left out: %s", left))
 	}
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
@@ -37,15 +39,35 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	return all
 }
 
+// forLeftOut is what helps against a tool that is left out.
+func forLeftOut(why string) string {
+	switch {
+	case strings.Contains(why, " is quarantined: "):
+		return "petrigate tools diff shows what has changed while a proxy runs, and petrigate tools accept accepts it"
+	case strings.Contains(why, " is outside "):
+		return "have the server rename the tool: no client can call it by that name"
+	}
+	return "rename the tool, or give the server another prefix"
+}
+
+// remote reports whether an upstream is reached by a URL.
+func (d *Doctor) remote(name string) bool {
+	return slices.ContainsFunc(d.loaded.Servers, func(s config.Server) bool { return s.Name == name && s.URL != "" })
+}
+
 // upstream says how a server has answered.
-func upstream(u proxy.UpstreamStatus, began time.Time) Finding {
+func upstream(u proxy.UpstreamStatus, began time.Time, remote bool) Finding {
+	try := "run its command by hand"
+	if remote {
+		try = "look at its url, and whether it can be reached from here"
+	}
 	switch {
 	case u.State == "up" && u.Error != "":
 		return failed("correct the server, or set disabled: true for "+u.Name, "%s does not list its tools: %s", u.Name, strings.TrimPrefix(u.Error, "listing tools: "))
 	case u.State == "up":
 		return ok("%s answers, within %s", u.Name, u.Since.Sub(began).Round(10*time.Millisecond))
 	case u.State == "starting":
-		return failed("wait longer by startup: 120s, or run its command by hand", "%s has not answered in time%s", u.Name, daemon.LastWords(u, "    "))
+		return failed("wait longer by startup: 120s, or "+try, "%s has not answered in time%s", u.Name, daemon.LastWords(u, "    "))
 	}
-	return failed(fmt.Sprintf("run its command by hand, or set disabled: true for %s", u.Name), "%s does not answer: %s%s", u.Name, u.Error, daemon.LastWords(u, "    "))
+	return failed(fmt.Sprintf("%s, or set disabled: true for %s", try, u.Name), "%s does not answer: %s%s", u.Name, u.Error, daemon.LastWords(u, "    "))
 }

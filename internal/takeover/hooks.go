@@ -207,12 +207,13 @@ func (d *Desk) unhooked(f *file, n *note, h clientcfg.Hooks) (after []byte, exis
 // A HookInspection is what the file of an agent's hooks has.
 type HookInspection struct {
 	clientcfg.Hooks
-	File    string
-	Exists  bool
-	There   []clientcfg.Hook
-	Kept    bool     // connect has written them
-	Off     []string // what switches all hooks of the agent off, in this file and in those of the present folder
-	Problem string
+	File     string
+	Exists   bool
+	There    []clientcfg.Hook
+	Programs []string // absolute paths of what they run
+	Kept     bool     // connect has written them
+	Off      []string // what switches all hooks of the agent off, in this file and in those of the present folder
+	Problem  string
 }
 
 // InspectHooks looks at the files of the hooks of all agents.
@@ -224,6 +225,7 @@ func (d *Desk) InspectHooks() (all []HookInspection) {
 			one.Problem = err.Error()
 		} else {
 			one.Exists, one.There = f.exists, h.Installed(f.doc)
+			one.Programs = h.Programs(f.doc)
 			n, err := d.note(f)
 			one.Kept = n != nil && err == nil
 			one.Off = d.off(h, f)

@@ -1,0 +1,35 @@
+package clientcfg
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+)
+
+// Programs are the absolute paths of the programs that the hooks of ours in a file run, each once.
+func (h Hooks) Programs(d *splice.Document) (all []string) {
+	for _, e := range h.events {
+		for _, v := range d.List("hooks", e.name) {
+			inner := []any{v}
+			if group, ok := v.(map[string]any); ok && group["hooks"] != nil {
+				inner, _ = group["hooks"].([]any)
+			}
+			for _, v := range inner {
+				if p := program(v); h.Ours(v) && filepath.IsAbs(p) && !slices.Contains(all, p) {
+					all = append(all, p)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// program is what the command of a hook runs, without the shell and the quotes around it.
+func program(hook any) string {
+	fields, _ := hook.(map[string]any)
+	command, _ := fields["command"].(string)
+	path, _, _ := strings.Cut(command, " hook ")
+	return strings.Trim(strings.TrimPrefix(path, "sh -c "), `'"\`)
+}

@@ -1,0 +1,69 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/takeover"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// unreached looks whether the hooks of an agent that connect has written get an answer.
+func (d *Doctor) unreached(ctx context.Context, h takeover.HookInspection) []Finding {
+	if !h.Kept {
+		return nil
+	}
+	for _, program := range h.Programs {
+		if _, err := os.Stat(program); errors.Is(err, os.ErrNotExist) {
+			return []Finding{failed("petrigate connect "+h.Client+" --hooks", "%s runs %s as its hook, which is not there", h.Title, text.Escape(program))}
+		}
+	}
+	if i := slices.IndexFunc(h.There, func(t clientcfg.Hook) bool { return t.URL != "" }); i >= 0 {
+		if at := silent(ctx, h.There[i].URL); at != "" {
+			return []Finding{warning("petrigate serve --http "+at, "nothing listens at %s: each call of %s is refused until a proxy does", at, h.Title)}
+		}
+		return nil
+	}
+	ours := func(p proxy.Status) bool { return same(p.Config, d.Config) }
+	if d.connectedTo(h.Client) == "" && !slices.ContainsFunc(d.Proxies, ours) {
+		return []Finding{warning("petrigate serve, or petrigate connect "+h.Client+", which starts one with it", "no proxy with this configuration runs: each call of %s is refused until one does", h.Title)}
+	}
+	return nil
+}
+
+// unheard looks whether somebody listens at the address by which a client is connected.
+func unheard(ctx context.Context, c takeover.Inspection) (all []Finding) {
+	for _, e := range c.Entries {
+		if at := silent(ctx, e.URL); e.Own && at != "" {
+			all = append(all, warning("petrigate serve --http "+at, "nothing listens at %s, by which %s is connected", at, c.Title))
+		}
+	}
+	return all
+}
+
+// silent returns the address of a URL of this machine if nobody listens there now.
+func silent(ctx context.Context, at string) string {
+	u, err := url.Parse(at)
+	if err != nil || !daemon.IsLoopback(u.Hostname()) || u.Port() == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
+	switch {
+	case err == nil:
+		_ = c.Close()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return u.Host
+	}
+	return ""
+}
