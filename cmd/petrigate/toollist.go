@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -27,14 +25,10 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 		err = &exit{exitUpstream, nil}
 	}
 	known := check.KnownSet(list, cfg)
-	known.Agents = known.Agents || hooked(ctx, s)
+	if d, failed := (&deskFlags{}).desk(ctx, s); failed == nil {
+		known.AddHooks(d.HookedAgents())
+	}
 	return known, err
-}
-
-// hooked reports whether an agent of this user has petrigate as its hook.
-func hooked(ctx context.Context, s stdio) bool {
-	d, err := (&deskFlags{}).desk(ctx, s)
-	return err == nil && slices.ContainsFunc(d.InspectHooks(), func(h takeover.HookInspection) bool { return len(h.There) > 0 })
 }
 
 // listedTools are the tools of the recorded list, or else those that the upstreams list now, and

@@ -38,6 +38,12 @@ var shells = map[string][]string{
 	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal"},
 }
 
+// silent are the agents of which no event tells how a script ended.
+var silent = []string{"codex", "vscode"}
+
+// TellsEnds reports whether the hooks of an agent tell how a script ended.
+func TellsEnds(agent string) bool { return !slices.Contains(silent, agent) }
+
 // Shells returns the tools of an agent that run scripts.
 func Shells(agent string) []string { return slices.Clone(shells[agent]) }
 

@@ -66,10 +66,11 @@ type Doctor struct {
 	Done      func()                 // is told when it is over
 	Connected takeover.Connection    // what connect would do, without the client
 
-	loaded  *config.Config // nil: it does not load
-	result  *policy.Result // nil: it does not build
-	clients []takeover.Inspection
-	tools   []check.ListedTool
+	loaded   *config.Config // nil: it does not load
+	result   *policy.Result // nil: it does not build
+	clients  []takeover.Inspection
+	tools    []check.ListedTool
+	answered bool // all of them: no upstream is missing
 }
 
 // A group is checks that are made together.

@@ -12,6 +12,9 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -42,7 +45,24 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: its own tools are under no rule", h.Title))
 		}
 	}
-	return all
+	return append(all, d.untold()...)
+}
+
+// untold finds rules that wait for scripts of which no hook tells how they ended.
+func (d *Doctor) untold() []Finding {
+	agents, complete := d.Desk.HookedAgents()
+	if len(agents) == 0 || d.result == nil || !d.answered {
+		return nil
+	}
+	known := check.KnownSet(d.tools, d.loaded)
+	known.AddHooks(agents, complete)
+	source := policy.FromConfig(d.loaded)
+	source.Tools, source.Unended = known.Names(), known.Unended()
+	result, err := policy.Build(source)
+	if err != nil {
+		return nil // it has been said of the configuration
+	}
+	return problems(slices.DeleteFunc(result.Problems, func(p diag.Problem) bool { return p.Code != policy.UntoldEnd }))
 }
 
 // installed looks at the hooks of an agent that run petrigate.

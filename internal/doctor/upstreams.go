@@ -22,7 +22,7 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{failed("correct it; petrigate check --live says more", "the upstreams cannot be started: %v", err)}
 	}
-	d.tools = listing.Tools
+	d.tools, d.answered = listing.Tools, len(listing.Unanswered) == 0
 	var all []Finding
 	for _, u := range listing.Upstreams {
 		all = append(all, upstream(u, listing.Began, d.remote(u.Name)))

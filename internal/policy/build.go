@@ -31,6 +31,7 @@ type Source struct {
 	Tools   []string            // every known physical name of a tool; nil: they are not known
 	Schemas map[string][]Schema // of the arguments of the known tools, by each of their names
 	Hooked  []string            // the names that only tools of agents themselves have, of which hooks tell
+	Unended []string            // those of them that run scripts, and of which no hook tells how a script ended
 }
 
 // FromConfig is the policy of a configuration. The tools are not in it.

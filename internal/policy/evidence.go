@@ -12,7 +12,7 @@ import (
 )
 
 // checkEvidence warns of rules that wait for the success of a command which only
-// says what it would do: no call of it is evidence.
+// says what it would do, or whose end nobody tells: no call of it is evidence.
 func (b *builder) checkEvidence() {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -21,6 +21,7 @@ func (b *builder) checkEvidence() {
 				for _, first := range s.First {
 					b.evidence(first, "so it never unlocks "+listed(s.Before))
 				}
+				b.untold(s)
 			case *rules.Limit:
 				if s.Per != nil && s.Successful {
 					b.evidence(*s.Per, fmt.Sprintf("so it never gives a call of %s back", listed(s.Tools)))
@@ -107,4 +108,21 @@ func (b *builder) checkUnderDefault(s rules.Statement, deny bool) {
 // matchesAll reports whether a name is a pattern of every tool.
 func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
+}
+
+// untold warns of a rule that waits for scripts of which only hooks tell that do not say how a script
+// ended: with or, where that holds of all that it waits for.
+func (b *builder) untold(s *rules.Require) {
+	var untold []rules.Name
+	for _, first := range s.First {
+		if b.onlyOf(b.source.Unended, first.Text) {
+			untold = append(untold, first)
+		}
+	}
+	if len(untold) == 0 || s.Or && len(untold) < len(s.First) {
+		return
+	}
+	b.atName(untold[0], problem(diag.Warning, UntoldEnd, untold[0].Pos,
+		fmt.Sprintf("no hook tells whether %s succeeded, so nothing unlocks %s", listed(untold), listed(s.Before)),
+		"require a tool of an MCP server, or human-approval"))
 }

@@ -51,15 +51,17 @@ const (
 // atClient reports whether a channel is the client of a call.
 func atClient(via string) bool { return via == "elicit" || via == "url" }
 
-// byHook reports whether only calls have a name of which agents tell by their hooks: it is one of their own
-// tools, or each map that gives the name is of one.
-func (b *builder) byHook(name string) bool {
-	hooked := func(tool string) bool { return slices.Contains(b.source.Hooked, tool) }
-	if hooked(name) {
+// byHook reports whether only calls have a name of which agents tell by their hooks.
+func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
+
+// onlyOf reports whether only calls of these tools have a name: it is one of theirs, or each map that gives the
+// name is of one.
+func (b *builder) onlyOf(tools []string, name string) bool {
+	if slices.Contains(tools, name) {
 		return true
 	}
 	mapped := b.mappedTo(name)
-	return len(mapped) > 0 && !slices.Contains(b.source.Tools, name) && !slices.ContainsFunc(mapped, func(tool string) bool { return !hooked(tool) })
+	return len(mapped) > 0 && !slices.Contains(b.source.Tools, name) && !slices.ContainsFunc(mapped, func(tool string) bool { return !slices.Contains(tools, tool) })
 }
 
 // mappedTo returns the tools whose calls maps may give a name.

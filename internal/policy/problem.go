@@ -41,6 +41,7 @@ const (
 	NearName       = "W113" // a name that looks like another one, misspelt
 	MissedName     = "W114" // a pattern such as pay_*, where a rule names pay
 	Unasked        = "W115" // an approval that nobody could give
+	UntoldEnd      = "W116" // a rule that waits for a script whose end no hook tells
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

@@ -75,6 +75,8 @@ func said(t *testing.T, files []txtar.File) string {
 			s.Tools = strings.Fields(text)
 		case f.Name == "hooked":
 			s.Hooked = strings.Fields(text)
+		case f.Name == "unended":
+			s.Unended = strings.Fields(text)
 		case f.Name == "schemas":
 			s.Schemas = schemas(t, f.Data)
 			s.Tools = slices.Sorted(maps.Keys(s.Schemas))

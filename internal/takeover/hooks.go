@@ -256,6 +256,19 @@ func (d *Desk) off(h clientcfg.Hooks, own *file) (all []string) {
 	return all
 }
 
+// HookedAgents are those that have petrigate as their hook. Complete says that no file was left out that cannot
+// be read.
+func (d *Desk) HookedAgents() (agents []string, complete bool) {
+	complete = true
+	for _, h := range d.InspectHooks() {
+		complete = complete && h.Problem == ""
+		if len(h.There) > 0 {
+			agents = append(agents, h.Agent)
+		}
+	}
+	return agents, complete
+}
+
 // HookURL is where hooks of agents of this machine reach a listener, and the headers that they send; "":
 // it does not listen to hooks, or its address is not known before it starts.
 func HookURL(l config.Listen) (string, splice.Object) {

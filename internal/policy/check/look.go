@@ -14,6 +14,7 @@ import (
 // nil where an error keeps the policy from being built.
 func Look(ctx context.Context, source policy.Source, problems diag.List, known ToolSet, e Effort) (Report, *policy.Result, error) {
 	source.Tools, source.Schemas, source.Hooked = known.Names(), known.Schemas, known.Hooked()
+	source.Unended = known.Unended()
 	result, err := policy.Build(source)
 	var invalid diag.List
 	if err != nil && !errors.As(err, &invalid) {

@@ -75,6 +75,7 @@ type ToolSet struct {
 
 	Schemas map[string][]policy.Schema // of the arguments, by each name of a tool; likely tools have none
 	Agents  bool                       // agents call tools of their own too, and their hooks tell of them
+	Hooks   []string                   // all agents that have petrigate as their hook; nil: they are not known
 }
 
 // KnownSet returns the set of a complete list of tools. Under a configuration a
@@ -246,6 +247,35 @@ func (s ToolSet) Hooked() []string {
 		}
 		return !strings.Contains(name, ".")
 	})
+}
+
+// AddHooks adds the agents of a user that have petrigate as their hook. Where hooks come over the network, those
+// of others do too; complete says that all of the user are known.
+func (s *ToolSet) AddHooks(agents []string, complete bool) {
+	if complete && !s.Agents {
+		s.Hooks = agents
+	}
+	s.Agents = s.Agents || len(agents) > 0
+}
+
+// Unended returns the names of tools that run scripts of agents, where no hook tells how a script ended: of agents
+// that never tell it, and where only such have hooks, what all of them call such a tool.
+func (s ToolSet) Unended() (names []string) {
+	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
+	hooked := s.Hooked()
+	for _, agent := range agenttool.Agents() {
+		if agenttool.TellsEnds(agent) {
+			continue
+		}
+		for _, shell := range agenttool.Shells(agent) {
+			for _, name := range []string{agent + "." + shell, shell, strings.ToLower(shell), "bash"} {
+				if slices.Contains(hooked, name) && (bare || strings.Contains(name, ".")) && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
 }
 
 // others returns the known tools none of whose names was seen.
