@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"os"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/control"
@@ -65,19 +65,31 @@ func soFar(ctx context.Context, cfg *config.Config, o Options) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, daemon.ErrNoAuditLog):
-		return each(cfg, o.Runtime, func(client *control.Client) error {
-			r, err := client.Shadow("")
-			if err == nil {
-				err = Print(o.Out, r)
-			}
-			return err
-		})
+		return running(cfg, o)
 	case err != nil:
 		_, _ = fmt.Fprintf(o.Err, "petrigate: what shadow would have refused is not known: %v\n", err)
 		return nil
 	}
 	_, _ = fmt.Fprintf(o.Out, "Of %s on record under this policy, it would have refused %d and asked a person about %d.\n", text.Count(r.calls, "call"), r.refused, r.asked)
 	err = printWould(o.Out, r.would)
+	_, _ = fmt.Fprintln(o.Out)
+	return err
+}
+
+// running says what the policy would have refused since the proxies that run were started.
+func running(cfg *config.Config, o Options) error {
+	found := false
+	err := each(cfg, o.Runtime, func(client *control.Client) error {
+		found = true
+		r, err := client.Shadow("")
+		if err == nil {
+			err = Print(o.Out, r)
+		}
+		return err
+	})
+	if !found && err == nil {
+		_, err = fmt.Fprintln(o.Out, "What shadow would have refused is not known: there is no record (audit.file), and no proxy with this configuration runs.")
+	}
 	_, _ = fmt.Fprintln(o.Out)
 	return err
 }
@@ -113,14 +125,10 @@ func each(cfg *config.Config, runtime string, do func(*control.Client) error) er
 	if err != nil {
 		return err
 	}
-	file, err := filepath.Abs(cfg.File)
-	if err != nil {
-		return err
-	}
 	var failed []error
 	for _, client := range found {
 		status, err := client.Status()
-		if err == nil && status.Config == file {
+		if err == nil && isFile(status.Config, cfg.File) {
 			err = do(client)
 		}
 		if err != nil {
@@ -128,4 +136,14 @@ func each(cfg *config.Config, runtime string, do func(*control.Client) error) er
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// isFile reports whether two paths are of one file.
+func isFile(path, file string) bool {
+	a, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(file)
+	return err == nil && os.SameFile(a, b)
 }
