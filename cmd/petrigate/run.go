@@ -115,7 +115,7 @@ func newRoot(s stdio) *cobra.Command {
 	addGroup(root, "operate", newLogin(s), newLogout(s), newStatus(s), newTools(s), newApprovals(s), newOpen(s), newSessions(s), newNets(s), newReload(s), newStop(s), newStart(s), newAudit(s), newReplay(s))
 	root.SetHelpCommand(newHelp(root))
 	addGroup(root, "more", newAnalyze(s), newEval(s), newVersion(s))
-	root.AddCommand(newDemoUpstream(s))
+	root.AddCommand(newDemoUpstream(s), newMan(s))
 	root.SetHelpCommandGroupID("more")
 	root.SetCompletionCommandGroupID("more")
 	root.InitDefaultCompletionCmd()

@@ -94,5 +94,5 @@ const exitTopic = `  0  success
   4  an answer of eval is not the expected one, a policy test fails, or diff --fail-on
   5  the call is refused (explain --exit-code)
   6  a person is asked about the call (explain --exit-code)
-  7  a server does not answer (check --live), or a check of doctor failed
+  7  a server does not answer (check --live, init), or a check of doctor failed
 `
