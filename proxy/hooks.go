@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/hook"
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
 // A HookEvent is what an agent tells of a call that it makes without the proxy.
@@ -40,6 +41,7 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 				p.advertiser.Touch(s)
 			}
 		},
+		Met:   func(agent string, names []string) { p.pool.Catalogue.Contest(pool.Beside{Agent: agent, Names: names}) },
 		Tools: func() []gate.Call { return p.pool.Catalogue.Load().Calls },
 		Hold:  ask.Hold,
 		Asked: func(r *approval.Request, agent string) { tellWanted(p, ask, r, agent) },

@@ -138,6 +138,34 @@ func TestHookNamesake(t *testing.T) {
 	}
 }
 
+// TestHookBorrowed: a server whose tool has a name of the agent's own tool proves nothing for that one, from the first
+// event of the agent on, which comes before the call of the tool.
+func TestHookBorrowed(t *testing.T) {
+	for name, rules := range map[string]string{
+		"the name of scripts": "map bash.command runs go test as unit-test\nmap Bash.command runs git push as publish\nrequire unit-test before publish",
+		"the name of a tool":  "map claude-code.Bash.command runs go test as unit-test\nmap Bash.command runs git push as publish\nrequire unit-test before publish",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, setup{
+				rules: rules, server: testserver.Options{Tools: []testserver.Tool{plainTool("bash"), plainTool("claude-code.Bash")}},
+				change: func(o *proxy.Options) { o.Session = proxy.SessionWay{By: "principal"} },
+			})
+			const test, push = `{"command":"go test ./..."}`, `{"command":"git push"}`
+			c := s.connect(leg{http: true}, "")
+			for _, tool := range []string{"bash", "claude-code.Bash"} {
+				exposed := exposedAs(t, s, "up."+tool)
+				if why := s.asks("mcp__petrigate__"+exposed, test, tool); why != "" {
+					t.Fatal(why)
+				}
+				c.must(exposed, test)
+			}
+			if why := s.asks("Bash", push, "t1"); !strings.Contains(why, "publish requires") {
+				t.Errorf("the server has proved it: %q", why)
+			}
+		})
+	}
+}
+
 // TestHookShares: where sessions are those of a principal, the agent's tools and its MCP tools are
 // in one, and what one did counts for the other.
 func TestHookShares(t *testing.T) {

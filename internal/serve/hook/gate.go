@@ -30,8 +30,9 @@ type Options struct {
 	// session, and opens it if need be. Own says that it is of that alone: End ends it.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
-	Moved   func(admission.Key) // the nets of a session have moved
-	Tools   func() []gate.Call  // of the servers
+	Moved   func(admission.Key)                // the nets of a session have moved
+	Tools   func() []gate.Call                 // of the servers
+	Met     func(agent string, names []string) // an agent has told something for the first time: its tools have these names, and AGENT.TOOL
 	Hold    func(agent string) time.Duration
 	Asked   func(*approval.Request, string) // a call of that agent has begun to wait for a person
 	Texts   Texts
@@ -73,6 +74,8 @@ type Reply struct {
 type Gate struct {
 	Options
 
+	met map[string]*sync.Once // by agent
+
 	mu    sync.Mutex
 	calls map[place]*calls
 }
@@ -88,7 +91,11 @@ func New(o Options) *Gate {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Gate{Options: o, calls: map[place]*calls{}}
+	met := map[string]*sync.Once{}
+	for _, a := range agents {
+		met[a.Name] = &sync.Once{}
+	}
+	return &Gate{Options: o, calls: map[place]*calls{}, met: met}
 }
 
 // Serve takes an event, and returns the answer for the agent. It waits where a person is asked.
@@ -101,6 +108,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	if len(r.Servers) == 0 {
 		r.Servers = []string{"petrigate"}
 	}
+	g.met[a.Name].Do(func() { g.Met(a.Name, append(slices.Clone(a.shells), "bash")) }) // before what passes now is called
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session

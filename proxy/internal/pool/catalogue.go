@@ -27,6 +27,7 @@ type Catalogue struct {
 	Noticed    func(*Tool)                // is told of a tool whose definition is not accepted, when it is first seen so; nil: nobody is
 
 	mu      sync.Mutex
+	beside  []Beside
 	lists   map[*Server]upstream.ToolList // none of a server that was never listed
 	changed chan struct{}                 // closed at the next listing
 }
@@ -52,6 +53,37 @@ func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
 	c := &Catalogue{upstreams: upstreams, log: log, lists: map[*Server]upstream.ToolList{}, changed: make(chan struct{})}
 	c.view.Store(c.build())
 	return c
+}
+
+// Beside are names of calls that come by no server: those of an agent's own tools.
+type Beside struct {
+	Agent string
+	Names []string
+}
+
+// has reports whether a name is that of a tool of the agent.
+func (b Beside) has(name string) bool {
+	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
+}
+
+// Contest notes names of an agent's own tools. From now on such a name restricts a tool of a server, and proves
+// nothing for it: a server could take it for that.
+func (c *Catalogue) Contest(b Beside) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.beside = append(c.beside, b)
+	c.renew()
+}
+
+// contested notes in v the tools that have names of an agent's own.
+func (c *Catalogue) contested(v *ToolView) {
+	for _, b := range c.beside {
+		for _, t := range v.Order {
+			if t.contest(b.has) {
+				v.Warnings = append(v.Warnings, t.Canonical+" is named like a tool of "+b.Agent+" itself: by that name it proves nothing; call it "+t.Canonical+" in rules")
+			}
+		}
+	}
 }
 
 // Load returns the present state.
@@ -168,6 +200,7 @@ func (c *Catalogue) build() *ToolView {
 		}
 	}
 	addNames(v.Order, c.Owners())
+	c.contested(v)
 	kept := v.Order[:0]
 	for _, t := range v.Order {
 		if same := taken[t.Exposed]; len(same) > 1 {

@@ -55,6 +55,19 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
+// contest takes from the names of the tool that belong to others what they prove, and reports whether there are some.
+func (t *Tool) contest(belongs func(name string) bool) (some bool) {
+	if belongs(t.Exposed) {
+		t.foreign, some = true, true
+	}
+	for i, name := range t.also {
+		if belongs(name.Text) {
+			t.also[i].Certain, t.also[i].Weak, some = false, true, true
+		}
+	}
+	return some
+}
+
 // Call returns a call of the tool without arguments, in the gate's terms.
 func (t *Tool) Call() gate.Call {
 	return gate.Call{Tool: t.Exposed, Foreign: t.foreign, Also: t.also, Others: t.others, Upstream: t.Upstream.Config.Name, Annotations: t.Annotations}
