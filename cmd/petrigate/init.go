@@ -27,7 +27,7 @@ func newInit(s stdio) *cobra.Command {
 	}
 	var f checkFlags
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it, in place of the servers' answers")
-	yes := c.Flags().Bool("yes", false, "write without a question")
+	yes := c.Flags().BoolP("yes", "y", false, "write without a question")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f.config, _ = c.Flags().GetString("config")
 		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: daemon.Fetching(c.Context())})

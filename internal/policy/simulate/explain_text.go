@@ -33,11 +33,26 @@ func (e *Explanation) Text(k text.Ink) string {
 	case e.Way != "":
 		fmt.Fprintln(&b, k.In(text.Cyan, e.Way))
 	case e.Why != "":
-		fmt.Fprintln(&b, k.In(text.Cyan, "The way out is not known: "+e.Why+"."))
+		fmt.Fprintln(&b, k.In(text.Cyan, "The way out is not known: "+e.Why+"."+e.wantsArguments()))
 	}
 	fmt.Fprintf(&b, "names: %s\n", namesText(e.names))
 	e.nets(&b)
 	return b.String()
+}
+
+// wantsArguments says how to give the arguments, where a net reads some and the call has none.
+func (e *Explanation) wantsArguments() string {
+	if len(e.Args) > 0 || e.refusal == nil {
+		return ""
+	}
+	for _, block := range e.refusal.Blocks {
+		for _, t := range e.of.net(block.Net).Transitions {
+			if len(t.Key) > 0 && block.Key == nil && !t.Observe && t.Key[0].Reader == nil && !strings.HasPrefix(t.Key[0].Path, "$.") {
+				return fmt.Sprintf(" Give the call its arguments: --args '{%q: ...}'", t.Key[0].Path)
+			}
+		}
+	}
+	return ""
 }
 
 // reasons writes the sentences of the nets, each with its rule.

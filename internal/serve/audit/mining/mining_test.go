@@ -140,6 +140,12 @@ func TestChance(t *testing.T) {
 	if _, _, how := ceiling(map[int]int{1: 40, 2: 20, 3: 10, 4: 5, 5: 2}); how.beats(1) {
 		t.Error(how)
 	}
+	if _, _, how := ceiling(map[int]int{4: 1}); how.beats(1) {
+		t.Error("one day is no evidence of a limit:", how)
+	}
+	if _, _, how := ceiling(map[int]int{4: 20}); !how.beats(100) {
+		t.Error("so many equal days are:", how)
+	}
 }
 
 // always records sessions in which tools come in this order, and one after the other in others.

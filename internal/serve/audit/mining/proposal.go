@@ -156,8 +156,9 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	on := min(float64(went)/float64(could), float64(reached)/float64(least(most-1)))
-	how = chance(float64(reached) * math.Log1p(-min(on, 1-1e-9)))
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // a few that all went on make nothing certain
+	on := min(share(went, could), share(reached, least(most-1)))
+	how = chance(float64(reached) * math.Log1p(-on))
 	if near := most / 4; near > 1 { // numbers that are as high differ by luck
 		how = max(how, piled(reached, least(most-near), near+1))
 	}

@@ -33,9 +33,17 @@ func VerifyChains(ctx context.Context, d Database) (Report, error) {
 		}
 	}
 	if len(named) == 0 && len(heads) > 0 {
-		r.Warnings = append(r.Warnings, "no chain names the end of another: whether records were cut off at an end is not known")
+		r.Warnings = append(r.Warnings, unnamed(len(heads)))
 	}
 	return r, nil
+}
+
+// unnamed says that the ends of chains are nowhere else, where there are so many.
+func unnamed(chains int) string {
+	if chains == 1 {
+		return "whether the last records were cut off is not known yet: the next proxy that starts with this database notes where they end"
+	}
+	return "no chain names the end of another: whether records were cut off at an end is not known"
 }
 
 // chain verifies the chain of a writer, and collects the ends of others that it names.
