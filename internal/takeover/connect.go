@@ -71,7 +71,11 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 		return err
 	}
 	d.left(items, c)
-	d.needs(client, c.Config)
+	if c.Launch.URL != "" {
+		d.unnamed(c.Launch)
+	} else {
+		d.needs(client, c.Config)
+	}
 	d.linked(f)
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
@@ -83,6 +87,13 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 func (d *Desk) linked(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
 		d.say("note: %s has another name, a hard link: what is there stays as it is now", text.Escape(f.path))
+	}
+}
+
+// unnamed says that a client without a header is let in by no proxy that wants a token.
+func (d *Desk) unnamed(l clientcfg.Launch) {
+	if len(l.Headers) == 0 {
+		d.say("note: a proxy over HTTP wants a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the one in ~/.local/state/petrigate/token")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,9 @@ func PrintStatus(w io.Writer, status proxy.Status) {
 	}
 	for _, left := range status.LeftOut {
 		_, _ = fmt.Fprintf(w, "  left out: %s\n", left)
+	}
+	if slices.ContainsFunc(status.LeftOut, func(left string) bool { return strings.Contains(left, " is quarantined: ") }) {
+		_, _ = fmt.Fprintln(w, "  petrigate tools diff shows what has changed, and petrigate tools accept accepts it")
 	}
 	for _, warning := range status.Warnings {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
