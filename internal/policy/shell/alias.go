@@ -38,7 +38,7 @@ func isShort(p Pattern, text string, next int) bool {
 		return strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/") == want
 	case p.name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
-		return task != "" && task[0] == want[0] && isWithin(task, want)
+		return task != "" && strings.HasPrefix(want, task[:1]) && isWithin(task, want)
 	case !abbreviating[p.name] || p.name == "npm" && next > 0: // of npm, what comes behind the subcommand is a name
 		return slices.Contains(all, text)
 	}

@@ -165,6 +165,7 @@ func TestNarrow(t *testing.T) {
 		{"gradle publish", "gradle pub", "opaque"},
 		{"gradle publishToMavenLocal", "gradle pTML", "opaque"},
 		{"gradle publish", "gradle test", "no match"},
+		{"gradle x", "gradle :", "no match"},
 		{"git push main", "git push origin HEAD:main", "opaque"},
 		{"git push main", "git push origin +refs/heads/main", "opaque"},
 		{"git push main", "git push origin main:x", "no match"},
@@ -280,5 +281,18 @@ func TestDocumentedShare(t *testing.T) {
 		len(rows), opaque, 100*float64(opaque)/float64(len(rows)))
 	if !strings.Contains(string(text), want) {
 		t.Errorf("docs/shell.md does not say %q", want)
+	}
+}
+
+// TestEmptyWords: an empty word of a pattern is like none that a program could take for another.
+func TestEmptyWords(t *testing.T) {
+	for _, name := range []string{"gradle", "npm", "git"} {
+		p, err := shell.Compile([]string{name, ""})
+		if err != nil {
+			continue
+		}
+		if got := shell.Read(name + " x").Runs(p); got != shell.NoMatch {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -79,8 +79,12 @@ func (c *Catalogue) Contest(b Beside) {
 func (c *Catalogue) contested(v *ToolView) {
 	for _, b := range c.beside {
 		for _, t := range v.Order {
+			instead := "call it " + t.Canonical + " in rules"
+			if b.has(t.Canonical) {
+				instead = "give the server another name"
+			}
 			if t.contest(b.has) {
-				v.Warnings = append(v.Warnings, t.Canonical+" is named like a tool of "+b.Agent+" itself: by that name it proves nothing; call it "+t.Canonical+" in rules")
+				v.Warnings = append(v.Warnings, t.Canonical+" is named like a tool of "+b.Agent+" itself, and by that name it proves nothing: "+instead)
 			}
 		}
 	}
