@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -314,6 +315,28 @@ func TestLongNames(t *testing.T) {
 		c.unknown("a.b/c")
 		c.unknown(long + "a")
 	})
+}
+
+// TestLeftOutOnce: each tool that is left out is told once, whatever comes later of other
+// servers.
+func TestLeftOutOnce(t *testing.T) {
+	var logged syncBuffer
+	var log testserver.Log
+	names := []string{"one", "two", "three"}
+	s := start(t, setup{change: func(o *proxy.Options) {
+		o.Logger = slog.New(slog.NewTextHandler(&logged, nil))
+		o.Upstreams = nil
+		for _, name := range names {
+			o.Upstreams = append(o.Upstreams, upstreamOf(t, name, &log, plainTool("ready"), plainTool("bad name")))
+		}
+	}})
+	c := s.connect(legs()[1], "")
+	for _, name := range names {
+		s.eventually(name+" answers", func() bool { r := c.do(name+"_ready", `{}`); return r.result != nil && !r.isError() })
+	}
+	if n := strings.Count(logged.String(), "tool left out"); n != len(names) {
+		t.Errorf("told %d times:\n%s", n, logged.String())
+	}
 }
 
 // TestQuarantine: one bad tool is left out, and the others stay; no list is

@@ -82,6 +82,11 @@ func (d *Comparison) Text(from, to string) string {
 	default:
 		fmt.Fprintf(&b, "%s is %s than %s\n", to, d.result(), from)
 	}
+	for i, name := range []string{from, to} {
+		if d.sides[i].shadow {
+			fmt.Fprintf(&b, "%s is in shadow: every call passes, and what would be refused is recorded\n", name)
+		}
+	}
 	for _, w := range []*Witness{d.Stricter, d.Looser} {
 		if w != nil {
 			w.write(&b)

@@ -164,9 +164,8 @@ func (c *Catalogue) Relist() (changed bool) {
 func (c *Catalogue) renew() (changed bool) {
 	before, after := c.view.Load(), c.build()
 	c.view.Store(after)
-	if !slices.Equal(before.Problems, after.Problems) {
-		c.logProblems(after.Problems)
-	}
+	told := func(problem string) bool { return slices.Contains(before.Problems, problem) }
+	c.logProblems(slices.DeleteFunc(slices.Clone(after.Problems), told))
 	for _, warning := range after.Warnings {
 		if !slices.Contains(before.Warnings, warning) {
 			c.log.Warn("doubtful tool list", "reason", warning)
