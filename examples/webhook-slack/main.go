@@ -46,6 +46,8 @@ type glue struct {
 	approvers       []string // nil: everybody in the channel
 	slack           *slack
 
+	showing sync.Mutex // one message of petrigate at a time
+
 	mu    sync.Mutex
 	asked map[string]question // by the id of the approval
 }
@@ -110,6 +112,8 @@ func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *glue) show(m message) error {
+	g.showing.Lock() // an end that overtook its question would find no message to change
+	defer g.showing.Unlock()
 	q, known := g.find(m.ID)
 	switch {
 	case m.Event == "asked" && !known: // not one that is delivered again

@@ -13,7 +13,10 @@ import (
 )
 
 // A channel is a stand-in for Slack and for who reads it.
-type channel struct{ got chan posted }
+type channel struct {
+	got     chan posted
+	replies chan struct{} // one for each message that is posted; nil: a reply does not wait for it
+}
 
 // A posted is a call of Slack's API.
 type posted struct {
@@ -31,15 +34,19 @@ func (c *channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"ok":false,"error":"invalid_auth"}`))
 		return
 	}
+	method := strings.TrimPrefix(r.URL.Path, "/api/")
+	c.got <- posted{method: method, text: p.Text, blocks: p.Blocks, ts: p.TS, user: p.User}
+	if method == "chat.postMessage" && c.replies != nil {
+		<-c.replies
+	}
 	_, _ = w.Write([]byte(`{"ok":true,"ts":"17.42"}`))
-	c.got <- posted{method: strings.TrimPrefix(r.URL.Path, "/api/"), text: p.Text, blocks: p.Blocks, ts: p.TS, user: p.User}
 }
 
 const signing = "8f742231b10e8888abcd99yyyzzz85a5"
 
 func newTestGlue(t *testing.T) (at string, c *channel) {
 	t.Helper()
-	c = &channel{got: make(chan posted, 10)}
+	c = &channel{got: make(chan posted, 10), replies: make(chan struct{}, 10)}
 	api := httptest.NewServer(c)
 	t.Cleanup(api.Close)
 	g, err := newGlue(func(name string) string {
@@ -82,6 +89,7 @@ func TestChannel(t *testing.T) {
 	glue, c := newTestGlue(t)
 	a := newAgent(t, glue+"/petrigate")
 	now := time.Now()
+	c.replies <- struct{}{}
 	a.deploy("2")
 	p := <-c.got
 	id := p.text[strings.LastIndex(p.text, " ")+1:]
@@ -121,7 +129,10 @@ func TestChannel(t *testing.T) {
 	if said := a.read("3"); !strings.Contains(said, "A person denied deploy") {
 		t.Error(said)
 	}
-	<-c.got
+	c.replies <- struct{}{} // late: the answer was faster
+	if p = <-c.got; p.method != "chat.update" || p.ts != "17.42" {
+		t.Errorf("%+v", p)
+	}
 	if ran, _ := os.ReadFile(a.executed); string(ran) != "deploy\n" {
 		t.Errorf("executed %q", ran)
 	}
