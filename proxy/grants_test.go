@@ -80,7 +80,7 @@ func TestGrant(t *testing.T) {
 	})
 }
 
-// TestGrantOfSession: a grant for the session ends with it.
+// TestGrantOfSession: a grant for the session ends with it, and so does what nobody has answered.
 func TestGrantOfSession(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		if l.http && l.modern {
@@ -100,8 +100,10 @@ func TestGrantOfSession(t *testing.T) {
 		if all := s.proxy.Grants(); len(all) != 1 || !all[0].ToEnd || all[0].Uses != 1 {
 			t.Errorf("%+v", all)
 		}
+		waiting := c.parked("deploy", `{"n":2}`)
 		c.close()
 		s.eventually("the grant ends with its session", func() bool { return len(s.proxy.Grants()) == 0 })
+		s.eventually("so does what it asks", func() bool { return s.proxy.ApprovalState(waiting) == proxy.Withdrawn })
 	})
 }
 

@@ -221,7 +221,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	p.admission = admission.New(admission.Options{
 		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
-		Ended: func(session string) { endGrants(p, session) },
+		Ended: func(session string) { p.approvals.EndSession(session); endGrants(p, session) },
 	})
 	if p.durable != nil {
 		p.rounds = rounds.New(p.durable, p.admission, p.life)

@@ -178,6 +178,22 @@ func TestLeave(t *testing.T) {
 	}
 }
 
+// TestSessionEnds: of a session that has ended no call comes back, so nobody is asked about one.
+func TestSessionEnds(t *testing.T) {
+	b, _ := newTestBroker()
+	q, other := open(t, b, Key{Session: "one", Tool: "drop"}), open(t, b, Key{Session: "other", Tool: "drop"})
+	approved := open(t, b, Key{Session: "one", Tool: "deploy"})
+	b.Release(q, true)
+	if err := b.Answer(approved.ID, true, CLI, "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	b.EndSession("none")
+	b.EndSession("one")
+	if got := []State{b.Status(q).State, b.Status(other).State, b.Status(approved).State}; !slices.Equal(got, []State{Withdrawn, Pending, Approved}) {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestDenialStands: who comes back for a denial is told of it, and so is
 // whoever asks the same again while it stands. Other sessions are asked.
 func TestDenialStands(t *testing.T) {

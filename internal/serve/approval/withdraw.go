@@ -18,6 +18,18 @@ func (b *Broker) withdraw(q *Request, due func() bool) {
 	}
 }
 
+// EndSession withdraws what a session that has ended still asks: its calls cannot come again.
+func (b *Broker) EndSession(session string) {
+	if !b.Sessions()[session] {
+		return
+	}
+	for _, r := range b.List() {
+		if r.Request.Key.Session == session {
+			b.withdraw(r.Request, func() bool { return true })
+		}
+	}
+}
+
 // MarkUnasked notes that by the channel, where q was put, nobody was shown it.
 // Where no other channel is open, that ends it. No answer of the client counts any more, at
 // any broker.
