@@ -96,7 +96,7 @@ func (r baseReader) entry(v Value) *baseFile {
 		v.Fault(`an entry of "extends" has either "file" or "url"`, "")
 		return nil
 	case (digest == "") == (key == ""):
-		v.Fault(`an entry of "extends" has either "digest" or "key"`, "the digest of exactly these bytes, or the public key of minisign that signs them")
+		v.Fault(`an entry of "extends" has either "digest" or "key"`, "digest: sha256: and what sha256sum prints of it, for exactly these bytes, or the public key of minisign that signs them")
 		return nil
 	case refresh > 0 && (address == "" || key == ""):
 		v.at(v.get("refresh"), `"refresh" is for a base at an address that a key signs`, "files are watched, and what a digest says never changes")
