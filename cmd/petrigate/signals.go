@@ -15,17 +15,29 @@ type hangUps struct {
 	came  chan struct{}
 }
 
-// errHungUp is the cause of an end by a hang-up.
-type errHungUp struct{}
+// An endedBy is the cause of an end by a signal.
+type endedBy struct{ os.Signal }
 
-// Error says it as other signals do.
-func (errHungUp) Error() string { return "hangup signal received" }
+// Error says which it was.
+func (e endedBy) Error() string { return e.String() + " signal received" }
 
-// Is makes it the end of a context, as other signals are.
-func (errHungUp) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
+// Is makes it the end of a context.
+func (endedBy) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
+
+// endBySignal calls end for the first signal that is to end the program. A second one ends it
+// at once, as end may already tell people.
+func endBySignal(end context.CancelCauseFunc) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		signal.Stop(signals)
+		end(endedBy{s})
+	}()
+}
 
 // newHangUps calls end for a signal, unless somebody has taken them.
-func newHangUps(end func()) *hangUps {
+func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{came: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // as under nohup
 		return h
@@ -35,8 +47,8 @@ func newHangUps(end func()) *hangUps {
 	go func() {
 		for range signals {
 			if !h.taken.Load() {
-				end()
 				signal.Stop(signals) // a second one ends the program at once
+				end(endedBy{syscall.SIGHUP})
 				return
 			}
 			select {
