@@ -177,7 +177,8 @@ const (
 	maxLinesOfRoom = 3000 // of a package below proxy
 )
 
-// TestSizes bounds packages, types and the locks of one struct.
+// TestSizes bounds the methods of a type and the locks of one struct. Lines only warn: a bound
+// on them was met by moving code to where it did not belong.
 func TestSizes(t *testing.T) {
 	check(t, func(p typed) {
 		lines, bound := 0, maxLines
@@ -188,7 +189,7 @@ func TestSizes(t *testing.T) {
 			lines += written(t, p.fset.Position(f.FileStart).Filename)
 		}
 		if lines > bound {
-			t.Errorf("%s has %d lines; %d are allowed", short(p.ImportPath), lines, bound)
+			t.Logf("%s has %d lines; beyond %d a package is hard to keep in mind", short(p.ImportPath), lines, bound)
 		}
 		for _, name := range p.pkg.Scope().Names() {
 			named, ok := p.pkg.Scope().Lookup(name).Type().(*types.Named)
