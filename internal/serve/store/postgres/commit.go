@@ -17,8 +17,10 @@ import (
 //
 //   - The writer, by SELECT FOR UPDATE. It says how many commits there were, so one that
 //     is sent again, or comes late, is refused.
-//   - The stops, by an advisory lock: commits that reserve share it, SetStop has it alone.
-//     Once SetStop has returned, each commit that reserves sees the stop.
+//   - The stops, by a lock of their table: commits that reserve share it, SetStop has it alone.
+//     Once SetStop has returned, each commit that reserves sees the stop. It is neither an
+//     advisory lock, which any role that can connect could hold, nor the lock of a row, for
+//     which commits that share it would not queue behind a stop.
 //   - Approvals that are used up, by SELECT FOR UPDATE in the order of ids.
 //   - Parts that are there, by SELECT FOR UPDATE in the order of scope and name. Where
 //     another has changed the row meanwhile, PostgreSQL returns it as it is by then.

@@ -3,9 +3,12 @@ package postgres
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/petrigate/petrigate/internal/serve/store/migration"
 )
@@ -48,17 +51,26 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 	})
 }
 
-// lock waits until nobody else migrates, and returns the version then.
+// lock waits until no other process migrates, and returns the version then. Its error is
+// [tooSoon] if another process made the table meanwhile.
 func lock(ctx context.Context, tx pgx.Tx) (int, error) {
 	for _, s := range []string{
-		`SET LOCAL lock_timeout = 0`, `SET LOCAL statement_timeout = 0`, `SELECT pg_advisory_xact_lock(8098989879002923007)`,
+		`SET LOCAL lock_timeout = 0`, `SET LOCAL statement_timeout = 0`,
 		`CREATE TABLE IF NOT EXISTS petrigate_schema (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`,
+		`LOCK TABLE petrigate_schema IN EXCLUSIVE MODE`,
 	} {
 		if _, err := tx.Exec(ctx, s); err != nil {
 			return 0, err
 		}
 	}
 	return version(ctx, tx)
+}
+
+// tooSoon reports whether a migration failed because another process was migrating too:
+// CREATE TABLE IF NOT EXISTS fails for a table that another transaction has just committed.
+func tooSoon(err error) bool {
+	var p *pgconn.PgError
+	return errors.As(err, &p) && slices.Contains([]string{"23505", "42P07", "40P01"}, p.Code)
 }
 
 // version is the version of the schema: 0 where there is none.

@@ -66,7 +66,7 @@ func TestTogether(t *testing.T) {
 	}
 	open(t, postgres.Options{DSN: dsn})
 	var versions, writers int
-	if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM petrigate_schema), (SELECT count(*) FROM petrigate_writer)`).Scan(&versions, &writers); err != nil || versions != 2 || writers != 2 {
+	if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM petrigate_schema), (SELECT count(*) FROM petrigate_writer)`).Scan(&versions, &writers); err != nil || versions != 3 || writers != 2 {
 		t.Fatal(versions, writers, err)
 	}
 
@@ -75,7 +75,7 @@ func TestTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = postgres.Open(t.Context(), postgres.Options{DSN: dsn})
-	if want := "a newer petrigate wrote it (schema 7; this one knows 2): run that one"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "a newer petrigate wrote it (schema 7; this one knows 3): run that one"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -48,8 +48,8 @@ func TestPinTurns(t *testing.T) {
 		written <- err
 	}()
 	for waits := false; !waits; {
-		if err := tx.QueryRow(t.Context(), `SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-			AND (classid::bigint << 32) + objid::bigint = 8098989879002923008 + 'petrigate_pin'::regclass::oid::bigint`).Scan(&waits); err != nil {
+		if err := tx.QueryRow(t.Context(), `SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'relation' AND NOT granted
+			AND relation = 'petrigate_pin'::regclass`).Scan(&waits); err != nil {
 			t.Fatal(err)
 		}
 		select {

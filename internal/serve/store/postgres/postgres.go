@@ -69,7 +69,11 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 func (d *DB) begin(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*o.Timeout) // another process may be migrating
 	defer cancel()
-	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) }); err != nil {
+	err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) })
+	for n := 1; n < attempts && tooSoon(err); n++ {
+		err = pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) })
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := d.pool.Exec(ctx, idleSQL); err != nil {
