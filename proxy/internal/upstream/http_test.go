@@ -255,6 +255,145 @@ func TestForgottenSession(t *testing.T) {
 	s.await(Up) // said again, since the tools may be others
 }
 
+// TestForgottenSessionInOtherWords: servers say in several ways that they do not know a session.
+// Each call is made once, in a new session.
+func TestForgottenSessionInOtherWords(t *testing.T) {
+	rpc := func(code int, message string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, message)
+	}
+	for _, c := range []struct {
+		status int
+		body   string // with "%s" in the place of the id; an answer by a stream begins with "data:"
+	}{
+		{404, ""},
+		{404, rpc(-32001, "Session not found")},
+		{410, "gone"},
+		{400, rpc(-32000, "Bad Request: No valid session ID provided")},
+		{400, rpc(-32000, "Bad Request: Server not initialized")},
+		{400, "Invalid session ID"},
+		{400, `{"error":"Session s-1 has expired"}`},
+		{400, `{"detail":"Unknown session"}`},
+		{200, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32001,"message":"Session not found"}}`},
+		{200, `data: {"jsonrpc":"2.0","id":%s,"error":{"code":-32001,"message":"session not found: s-1"}}`},
+	} {
+		t.Run(fmt.Sprint(c.status, c.body), func(t *testing.T) {
+			e := serve(t, &endpoint{})
+			var executed atomic.Int64
+			e.call = func(w http.ResponseWriter, r *http.Request, m incoming) {
+				if r.Header.Get("Mcp-Session-Id") != "s-1" {
+					executed.Add(1)
+					ok(w, r, m)
+					return
+				}
+				body := strings.Replace(c.body, "%s", string(m.ID), 1)
+				if strings.HasPrefix(body, "data:") {
+					events(w, body)
+					return
+				}
+				if !strings.HasPrefix(body, "{") {
+					w.Header().Set("Content-Type", "text/plain")
+				}
+				w.WriteHeader(c.status)
+				fmt.Fprint(w, body)
+			}
+			s := start(t, e.config())
+			first, second := s.tool("x", "{}"), s.tool("y", "{}")
+			s.answer(first)
+			s.answer(second)
+			if n, made := e.sessions.Load(), executed.Load(); n != 2 || made != 2 {
+				t.Errorf("%d sessions, %d calls executed", n, made)
+			}
+		})
+	}
+}
+
+// TestOtherRefusals: what is no word about the session of MCP is the answer to the call, which is not made twice.
+func TestOtherRefusals(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		error  string
+		sent   int
+	}{
+		{400, `{"code":-32602,"message":"argument session is missing"}`, 1},
+		{400, `{"code":-32000,"message":"browser session not found"}`, 1},
+		{403, `{"code":-32001,"message":"Session not found"}`, 1},
+		{500, `{"code":-32001,"message":"Session not found"}`, 1},
+		{200, `{"code":-32001,"message":"Request timed out"}`, 1},
+		{200, `{"code":-32001,"message":"browser session not found"}`, 1},
+		{200, `{"code":-32000,"message":"Session not found"}`, 1},
+		{200, `{"code":-32001,"message":"Session not found"}`, 2}, // also in the new session: it is of the tool
+	} {
+		t.Run(fmt.Sprint(c.status, c.error), func(t *testing.T) {
+			e := serve(t, &endpoint{})
+			e.call = func(w http.ResponseWriter, _ *http.Request, m incoming) {
+				w.WriteHeader(c.status)
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":%s}`, m.ID, c.error)
+			}
+			s := start(t, e.config())
+			for range 3 { // the second and third time it is known
+				if r := <-s.tool("x", "{}").Done(); string(r.Error) != c.error {
+					t.Errorf("%+v", r)
+				}
+			}
+			if n := e.seen("tools/call"); n != c.sent+2 {
+				t.Errorf("sent %d times", n)
+			}
+		})
+	}
+}
+
+// TestRedirectedEndpoint: a handshake follows redirects on the same origin, and the calls go where it has led.
+func TestRedirectedEndpoint(t *testing.T) {
+	for _, code := range []int{301, 302, 307, 308} {
+		for _, modern := range []bool{false, true} {
+			e := serve(t, &endpoint{call: ok, modern: modern})
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/mcp" {
+					w.Header().Set("Location", "/mcp/")
+					w.WriteHeader(code)
+					return
+				}
+				e.ServeHTTP(w, r)
+			}))
+			config := e.config()
+			config.URL = front.URL + "/mcp"
+			s := start(t, config)
+			s.answer(s.tool("x", "{}"))
+			front.Close()
+		}
+	}
+}
+
+// TestRedirectsWithoutEnd: a server that redirects for ever, or to another origin, is not followed, and gets no call.
+func TestRedirectsWithoutEnd(t *testing.T) {
+	for location, want := range map[string]string{
+		"/mcp?again":                "redirects",
+		"http://other.invalid/x?k=": "redirects to another address (http://other.invalid)",
+		"https://%[1]s/mcp":         "redirects to another address (https://",
+		"http://user@%[1]s/mcp":     "redirects to another address (http://",
+		"":                          "redirects",
+	} {
+		asked := 0
+		var e *httptest.Server
+		e = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			w.Header().Set("Location", strings.ReplaceAll(location, "%[1]s", e.Listener.Addr().String()))
+			w.WriteHeader(307)
+		}))
+		subject := prepare(t, Config{Name: "web", URL: e.URL + "/mcp"})
+		subject.Start(t.Context())
+		st := subject.await(Down)
+		subject.Close()
+		if st.Err == nil || !strings.Contains(st.Err.Error(), want) || strings.Contains(st.Err.Error(), "k=") {
+			t.Errorf("%s: %v", location, st.Err)
+		}
+		e.Close()
+		if asked > 20 {
+			t.Errorf("%s: asked %d times", location, asked)
+		}
+	}
+}
+
 func TestSessionThatNeverIs(t *testing.T) {
 	e := serve(t, &endpoint{})
 	e.call = func(w http.ResponseWriter, _ *http.Request, _ incoming) { w.WriteHeader(404) }

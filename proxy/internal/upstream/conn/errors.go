@@ -60,7 +60,7 @@ func (e *StatusError) Error() string {
 // for the statuses by which a server turns a request away unseen.
 func (e *StatusError) Executed() bool {
 	switch e.Code {
-	case 401, 403, 404, 405, 406, 411, 413, 414, 415, 429, 431:
+	case 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 429, 431:
 		return false
 	}
 	return e.Code < 300 || e.Code > 399

@@ -77,6 +77,8 @@ type Exchange struct {
 	Ctx      context.Context    // HTTP: of its round trip
 	Abort    context.CancelFunc // HTTP
 
+	Renewed bool // HTTP: it is sent once more, because the server had dropped the session
+
 	Left atomic.Bool // the caller of Send is to be let go
 
 	mu       sync.Mutex // held while Notify runs

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -33,6 +32,7 @@ var (
 type Conn struct {
 	conn.Dispatcher
 	http   *streamable.Conn // makes requests: to the address of the stream, and then to that of messages
+	stream string           // the address of the stream
 	body   io.ReadCloser
 	ctx    context.Context //nolint:containedctx // ends with the connection
 	stop   context.CancelFunc
@@ -69,7 +69,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 
 // open begins the stream.
 func (c *Conn) open() (*streamable.EventReader, error) {
-	response, err := c.http.Get(c.ctx, new(conn.Session), "")
+	response, err := c.http.FollowGet(c.ctx)
 	if err != nil {
 		return nil, c.http.TransportError(err)
 	}
@@ -95,38 +95,24 @@ func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	if err != nil || e.Kind != "endpoint" {
 		return ErrNoEndpoint
 	}
-	address, err := sameOrigin(c.http.URL, strings.TrimSpace(string(e.Data)))
-	if err != nil {
-		return err
+	c.stream = c.http.Address()
+	address, err := c.endpoint(e.Data)
+	if err == nil {
+		c.http.MoveTo(address)
 	}
-	c.http.URL = address
-	return nil
+	return err
 }
 
-// sameOrigin is a reference as seen from base. Of another origin it would take
-// our credentials to whoever the server names.
-func sameOrigin(base, reference string) (string, error) {
-	b, err := url.Parse(base)
-	if err != nil {
-		return "", ErrNoEndpoint
-	}
-	r, err := b.Parse(reference)
-	if err != nil || reference == "" {
-		return "", ErrNoEndpoint
-	}
-	if r.Scheme != b.Scheme || !strings.EqualFold(hostPort(r), hostPort(b)) || r.User != nil && r.User.String() != b.User.String() {
+// endpoint returns the address that a reference names, seen from that of the stream.
+func (c *Conn) endpoint(reference []byte) (string, error) {
+	address, err := streamable.SameOrigin(c.stream, strings.TrimSpace(string(reference)))
+	switch {
+	case errors.Is(err, streamable.ErrOtherOrigin):
 		return "", conn.Permanently(ErrOtherOrigin)
+	case err != nil:
+		return "", ErrNoEndpoint
 	}
-	r.User, r.Fragment = b.User, ""
-	return r.String(), nil
-}
-
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Hostname() + ":" + port
+	return address, nil
 }
 
 // read takes what the server says until its stream ends.
@@ -146,7 +132,7 @@ func (c *Conn) read(events *streamable.EventReader) {
 			c.Fail(c.http.TransportError(err))
 			return
 		case e.Kind == "endpoint":
-			if again, err := sameOrigin(c.Host.Config.URL, strings.TrimSpace(string(e.Data))); err != nil || again != c.http.URL {
+			if again, err := c.endpoint(e.Data); err != nil || again != c.http.Address() {
 				c.Fail(errOtherEndpoint)
 				return
 			}

@@ -37,16 +37,16 @@ const (
 	maxAnswers   = 16       // to requests of the server, at once
 )
 
-var errRedirect = errors.New("the server redirects, which is not followed")
-
 // Conn speaks to one streamable HTTP endpoint.
 type Conn struct {
 	conn.Dispatcher
-	URL string
 	ctx context.Context //nolint:containedctx // ends with the upstream, not with the connection
 
+	address    atomic.Pointer[string]       // where requests go; a handshake may follow a redirect
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // what the last request had from the credentials
+
+	otherSessions atomic.Bool // an error of the server about a session is not about ours
 
 	renewing sync.Mutex
 	renewed  chan struct{} // gets a value when current was replaced
@@ -67,11 +67,19 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 			return nil, conn.Permanently(fmt.Errorf("header %s cannot be set: it would let requests be sent twice", name))
 		}
 	}
-	return &Conn{
-		Dispatcher: conn.NewDispatcher(u), URL: u.Config.URL, ctx: ctx,
+	c := &Conn{
+		Dispatcher: conn.NewDispatcher(u), ctx: ctx,
 		renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
-	}, nil
+	}
+	c.MoveTo(u.Config.URL)
+	return c, nil
 }
+
+// Address returns the address that requests go to.
+func (c *Conn) Address() string { return *c.address.Load() }
+
+// MoveTo makes requests go to another address from now on.
+func (c *Conn) MoveTo(address string) { c.address.Store(&address) }
 
 func NewHTTPClient(secure *tls.Config) *http.Client {
 	if secure == nil {
@@ -239,7 +247,7 @@ func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
 	// Of this type of reader the transport knows that it can write it together
 	// with the headers, and again if a connection proves closed before that.
-	request, err := http.NewRequestWithContext(ctx, method, c.URL, bytes.NewReader(data))
+	request, err := http.NewRequestWithContext(ctx, method, c.Address(), bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("making a request to the url")
 	}

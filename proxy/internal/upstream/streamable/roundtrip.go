@@ -15,7 +15,6 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -27,58 +26,63 @@ var (
 	ErrCancelled = errors.New("the request was cancelled")
 )
 
-// roundTrip sends the request of x and waits for its reply. Only a request
-// that a server turned away because it does not know the session any more is
-// sent again, in a new session.
+// roundTrip sends the request of x and waits for its reply. A request that a server
+// turned away because it does not know the session any more was not executed. It is sent
+// once more, in a new session.
 func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
 	if x.Req.Session != nil { // of a handshake
-		reply, _ := c.once(x, x.Req.Session)
-		return reply
+		return c.handshake(x)
 	}
 	s := c.Current.Load()
 	if s == nil {
 		return conn.Reply{Err: conn.NotSent(process.ErrClosed)}
 	}
-	reply, unknownSession := c.once(x, s)
-	if !unknownSession {
+	return c.inNewSession(x, s, c.once(x, s))
+}
+
+// inNewSession returns the reply to x, unless the server did not know session s any more:
+// then it sends x again in a new session, and returns the reply to that.
+func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply) conn.Reply {
+	if rest := reply.Rest; rest != nil {
+		return conn.Reply{Rest: func() conn.Reply { return c.inNewSession(x, s, rest()) }}
+	}
+	if reply.Err != errUnknownSession { //nolint:errorlint // ours, as it is
 		return reply
 	}
 	if err := c.renew(x.Ctx, s); err != nil {
 		return conn.Reply{Err: conn.NotSent(fmt.Errorf("opening a new session: %w", err))}
 	}
-	reply, _ = c.once(x, c.Current.Load())
-	return reply
+	x.Renewed = true
+	return c.once(x, c.Current.Load())
 }
 
-// once sends x in session s. unknownSession says that the server refused it
-// because of the session, with status 404, and so did not execute it.
-func (c *Conn) once(x *conn.Exchange, s *conn.Session) (reply conn.Reply, unknownSession bool) {
+// once sends x in session s. Its error is errUnknownSession if the server refused the
+// request because of the session, and so did not execute it.
+func (c *Conn) once(x *conn.Exchange, s *conn.Session) conn.Reply {
 	var sent atomic.Bool // there was a connection to write to
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {
-		return conn.Reply{Err: c.lost(x, err, sent.Load())}, false
+		return conn.Reply{Err: c.lost(x, err, sent.Load())}
 	}
 	if x.Req.Session != nil && x.Req.Method == "initialize" && response.StatusCode/100 == 2 {
 		s.ID = response.Header.Get(sessionHeader)
 	}
 	if response.StatusCode/100 == 2 && response.StatusCode != http.StatusAccepted && MediaType(response.Header) == "text/event-stream" {
-		return c.readStream(x, s, NewEventReader(response.Body, c.Host.Config.MaxMessage), response.Body), false
+		return c.readStream(x, s, NewEventReader(response.Body, c.Host.Config.MaxMessage), response.Body)
 	}
 	defer response.Body.Close()
 	switch {
-	case response.StatusCode == http.StatusNotFound && s.ID != "" && s.Rev() == rev.Rev2025:
-		return conn.Reply{Err: c.StatusError(response)}, true
 	case response.StatusCode/100 != 2:
-		return c.refused(x, s, response), false
+		return c.refused(x, s, response)
 	case response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusNoContent:
-		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: errNoAnswer}}, false
+		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: errNoAnswer}}
 	}
 	if t := MediaType(response.Header); t != "application/json" {
 		err := fmt.Errorf("the server answered with content type %q", text.Excerpt(t, 100))
-		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: err}}, false
+		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: err}}
 	}
-	return c.readJSON(x, response), false
+	return c.readJSON(x, s, response)
 }
 
 // lost says what an error of the transport means for the request. A server
@@ -115,7 +119,7 @@ func (c *Conn) TransportError(err error) error {
 }
 
 // readJSON reads an answer that is one message.
-func (c *Conn) readJSON(x *conn.Exchange, response *http.Response) conn.Reply {
+func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	data, err := c.readAll(response)
 	if err != nil {
 		return conn.Reply{Err: c.interrupted(x, err)}
@@ -123,6 +127,9 @@ func (c *Conn) readJSON(x *conn.Exchange, response *http.Response) conn.Reply {
 	m, err := wire.ParseUpstream(data)
 	if err != nil || !conn.AnswerTo(m, x.ID) {
 		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrMalformed}}
+	}
+	if c.dropped(x, s, m.Error) {
+		return conn.Reply{Err: errUnknownSession}
 	}
 	return conn.ReplyOf(m, true)
 }
@@ -166,12 +173,12 @@ func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Respons
 		limit = c.Host.Config.MaxMessage
 	}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
+	if droppedByStatus(x, s, response.StatusCode, data) {
+		return conn.Reply{Err: errUnknownSession}
+	}
 	refusal, ok := refusalIn(data, x.ID)
 	if !ok {
 		return conn.Reply{Err: c.status(response, data)}
-	}
-	if response.StatusCode == http.StatusBadRequest && s.ID != "" && mentionsSession(refusal) {
-		c.Fail(errors.New("the server does not know the session any more"))
 	}
 	return conn.Reply{Error: refusal}
 }
@@ -192,13 +199,6 @@ func refusalIn(data []byte, id int64) ([]byte, bool) {
 	return refusal, ok && rawjson.Kind(refusal) == '{'
 }
 
-// mentionsSession reports whether a refusal seems to be about the session:
-// some servers answer 400 instead of 404. The request is not sent again.
-func mentionsSession(e []byte) bool {
-	text, _ := rawjson.Member(e, "message")
-	return strings.Contains(strings.ToLower(string(text)), "session")
-}
-
 func (c *Conn) StatusError(response *http.Response) error {
 	data, _ := io.ReadAll(io.LimitReader(response.Body, ExcerptLimit))
 	return c.status(response, data)
@@ -206,7 +206,7 @@ func (c *Conn) StatusError(response *http.Response) error {
 
 func (c *Conn) status(response *http.Response, data []byte) error {
 	if response.StatusCode/100 == 3 {
-		return &conn.StatusError{Code: response.StatusCode, Excerpt: errRedirect.Error()}
+		return c.redirected(response)
 	}
 	return &conn.StatusError{Code: response.StatusCode, Excerpt: text.Excerpt(c.redact(string(data)), 200)}
 }

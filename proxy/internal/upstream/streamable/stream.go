@@ -33,6 +33,9 @@ func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader
 			c.drain(x, body)
 			body.Close()
 			return conn.Reply{} // it was delivered
+		case errUnknownSession:
+			body.Close()
+			return conn.Reply{Err: err}
 		}
 		body.Close()
 		if events.lastID != seen {
@@ -99,6 +102,8 @@ func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) er
 		switch {
 		case err != nil && conn.Spoils(e.Data, x.ID):
 			return conn.ErrMalformed
+		case err == nil && conn.AnswerTo(m, x.ID) && c.dropped(x, s, m.Error):
+			return errUnknownSession
 		case err == nil && conn.AnswerTo(m, x.ID):
 			x.Deliver(conn.ReplyOf(m, true))
 			return nil

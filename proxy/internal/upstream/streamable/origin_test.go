@@ -1,4 +1,4 @@
-package httpsse
+package streamable
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ func TestSameOrigin(t *testing.T) {
 		"https://HOST:443/m": "https://u:p@HOST:443/m", "https://host/m#f": "https://u:p@host/m",
 		"http://host/m": "", "https://host:444/m": "", "https://host.evil/m": "", "//evil/m": "", "https://x@host/m": "", "": "", "javascript:1": "",
 	} {
-		if got, err := sameOrigin(base, reference); got != want || (err == nil) != (want != "") {
+		if got, err := SameOrigin(base, reference); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v, want %q", reference, got, err, want)
 		}
 	}

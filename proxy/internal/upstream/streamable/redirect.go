@@ -1,0 +1,119 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+)
+
+var (
+	ErrOtherOrigin = errors.New("the address is of another origin")
+	errNoAddress   = errors.New("this is no address")
+)
+
+// maxRedirects is how many redirects one handshake follows.
+const maxRedirects = 3
+
+// A Moved error is a redirect to another path on the same origin. A handshake may follow it.
+type Moved struct {
+	conn.StatusError
+	to string
+}
+
+// Unwrap returns the status without the address.
+func (e *Moved) Unwrap() error { return &e.StatusError }
+
+// handshake sends a request of the handshake. Where the server redirects to another path on
+// the same origin, as many do from /mcp to /mcp/, the request is sent there, and what follows
+// on this connection too. No call is ever sent to where a redirect leads.
+func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
+	for range maxRedirects {
+		reply := c.once(x, x.Req.Session)
+		if !c.follows(reply.Err) {
+			return reply
+		}
+	}
+	return c.once(x, x.Req.Session)
+}
+
+// FollowGet asks for a stream, and follows redirects as a handshake does.
+func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err error) {
+	for range maxRedirects + 1 {
+		response, err = c.Get(ctx, new(conn.Session), "")
+		if err != nil || !c.follows(c.redirected(response)) {
+			return response, err
+		}
+		_ = response.Body.Close()
+	}
+	return response, err
+}
+
+// follows reports whether err is a redirect that may be followed, and makes requests go there.
+func (c *Conn) follows(err error) bool {
+	var moved *Moved
+	if !errors.As(err, &moved) {
+		return false
+	}
+	c.MoveTo(moved.to)
+	return true
+}
+
+// redirected returns the error that a redirect is: [Moved] if it stays on the same origin; nil
+// if the response is no redirect.
+func (c *Conn) redirected(response *http.Response) error {
+	if response.StatusCode/100 != 3 {
+		return nil
+	}
+	status := conn.StatusError{Code: response.StatusCode, Excerpt: "the server redirects, which is not followed"}
+	to, err := SameOrigin(c.Address(), response.Header.Get("Location"))
+	switch response.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		if err == nil {
+			return &Moved{status, to}
+		}
+	}
+	if errors.Is(err, ErrOtherOrigin) {
+		status.Excerpt = "the server redirects to another address" + c.host(response) + ", which is not followed"
+	}
+	return &status
+}
+
+// host names the origin that a redirect leads to, as far as it is an address.
+func (c *Conn) host(response *http.Response) string {
+	to, err := response.Location()
+	if err != nil {
+		return ""
+	}
+	return " (" + c.redact(to.Scheme+"://"+to.Host) + ")"
+}
+
+// SameOrigin returns the address that reference names, seen from base: one of the same scheme,
+// host and port, with the user of base. Of another origin ([ErrOtherOrigin]) it would take our
+// credentials to where the server wants them.
+func SameOrigin(base, reference string) (string, error) {
+	b, err := url.Parse(base)
+	if err != nil {
+		return "", errNoAddress
+	}
+	r, err := b.Parse(reference)
+	if err != nil || reference == "" {
+		return "", errNoAddress
+	}
+	if r.Scheme != b.Scheme || !strings.EqualFold(hostPort(r), hostPort(b)) || r.User != nil && r.User.String() != b.User.String() {
+		return "", ErrOtherOrigin
+	}
+	r.User, r.Fragment = b.User, ""
+	return r.String(), nil
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Hostname() + ":" + port
+}
