@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 )
 
@@ -16,6 +17,8 @@ type OAuth struct {
 	Scopes       []string // nil: those that the server asks for
 	Issuer       string   // of the authorization server; "": the one that the server names
 	RedirectPort int      // of the login's listener on this machine; 0: any
+	RedirectHost string   // what the redirect URI calls this machine: "127.0.0.1", "localhost" or "[::1]"
+	RedirectPath string   // of the redirect URI
 	Store        string   // "auto", "keyring" or "file"
 }
 
@@ -26,7 +29,7 @@ func (o OAuth) String() string { return "config.OAuth" }
 func (o OAuth) GoString() string { return o.String() }
 
 func readOAuth(v Value) (*OAuth, bool) {
-	o := &OAuth{Grant: "authorization-code", Store: "auto"}
+	o := &OAuth{Grant: "authorization-code", Store: "auto", RedirectHost: "127.0.0.1", RedirectPath: "/callback"}
 	if v.kind == boolKind {
 		o.Disabled = v.text == "false"
 		return o, true
@@ -39,12 +42,23 @@ func readOAuth(v Value) (*OAuth, bool) {
 		"scopes":       into(&o.Scopes, each(checked(checkScope))),
 		"issuer":       into(&o.Issuer, checked(checkFilled)),
 		"redirectPort": into(&o.RedirectPort, whole(1, math.MaxUint16)),
+		"redirectHost": into(&o.RedirectHost, checked(checkWord([]string{"127.0.0.1", "localhost", "[::1]"}))),
+		"redirectPath": into(&o.RedirectPath, checked(checkRedirectPath)),
 		"store":        into(&o.Store, checked(checkWord([]string{"auto", "keyring", "file"}))),
 	})
 	if v.Faults() == before {
 		checkOAuth(v, o)
 	}
 	return o, true
+}
+
+var redirectPath = regexp.MustCompile(`^/[A-Za-z0-9._~/-]*$`)
+
+func checkRedirectPath(what, shown, text string) (msg, hint string) {
+	if !redirectPath.MatchString(text) {
+		return fmt.Sprintf("%s: %s is not the path of an address", what, shown), `redirectPath: /callback`
+	}
+	return "", ""
 }
 
 const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}", issuer: "https://login.example.com" }`
@@ -63,7 +77,7 @@ func checkOAuth(v Value, o *OAuth) {
 	if at := v.get("issuer"); at != nil && !trustworthy(o.Issuer) {
 		v.at(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")
 	}
-	for _, name := range []string{"redirectPort", "store"} {
+	for _, name := range []string{"redirectPort", "redirectHost", "redirectPath", "store"} {
 		if at := v.get(name); at != nil && o.Grant == "client-credentials" {
 			v.warn(at, fmt.Sprintf("%q has no effect with %q", name, o.Grant), "")
 		}

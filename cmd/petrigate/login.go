@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"strings"
 	"time"
 
@@ -39,7 +42,7 @@ func newLogin(s stdio) *cobra.Command {
 	}
 	var f loginFlags
 	f.add(c)
-	noBrowser := c.Flags().Bool("no-browser", false, "print the address to open instead of opening it")
+	noBrowser := c.Flags().Bool("no-browser", false, "print the address to open instead of opening it, and take the address that a browser of another machine ends at")
 	list := c.Flags().Bool("list", false, "say for each server whether there are tokens")
 	asJSON := c.Flags().Bool("json", false, "print JSON, with --list")
 	timeout := c.Flags().Duration("timeout", 5*time.Minute, "how long to wait for the browser")
@@ -115,25 +118,36 @@ func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, t
 	if err != nil {
 		return err
 	}
-	port := 0
+	o := oauth.LoginOptions{Timeout: timeout, Open: func(address string) error {
+		_, _ = fmt.Fprintf(s.err, "Opening the browser to log in to %s. If none comes up, open this address in one of this machine:\n%s\n", server.Name, address)
+		return oauth.OpenBrowser(address)
+	}}
 	if server.OAuth != nil {
-		port = server.OAuth.RedirectPort
+		o.Redirect = oauth.Redirect{Host: server.OAuth.RedirectHost, Port: server.OAuth.RedirectPort, Path: server.OAuth.RedirectPath}
 	}
-	open := func(address string) error {
-		if noBrowser {
-			_, _ = fmt.Fprintln(s.err, "Open this address in a browser of this machine:")
+	if noBrowser {
+		o.Open = func(address string) error {
+			_, _ = fmt.Fprintln(s.err, "Open this address in a browser. If it runs on another machine, paste the address that it ends at here:")
 			_, err := fmt.Fprintln(s.out, address)
 			return err
 		}
-		_, _ = fmt.Fprintf(s.err, "Opening the browser to log in to %s. If none comes up, open this address in one of this machine:\n%s\n", server.Name, address)
-		return oauth.OpenBrowser(address)
+		o.Typed = lines(s.in)
+		o.Reject = func(why error) { _, _ = fmt.Fprintf(s.err, "petrigate: %v\n", why) }
 	}
-	status, err := oauth.Login(ctx, daemon.OAuthServer(server), store, oauth.LoginOptions{Open: open, Port: port, Timeout: timeout})
+	status, err := oauth.Login(ctx, daemon.OAuthServer(server), store, o)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(s.err, "Logged in to %s: %s.\n", server.Name, strings.Join(status.Facts(time.Now()), ", "))
 	return err
+}
+
+// lines yields the lines of r.
+func lines(r io.Reader) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s := bufio.NewScanner(r); s.Scan() && yield(s.Text()); {
+		}
+	}
 }
 
 func logout(ctx context.Context, s stdio, server config.Server) error {

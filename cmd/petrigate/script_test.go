@@ -95,6 +95,7 @@ func TestScripts(t *testing.T) {
 			"authserver": startAuthServer,
 			"tokens":     handleTokens,
 			"visit":      visit,
+			"paste":      paste,
 			"secretless": secretless,
 		},
 	})

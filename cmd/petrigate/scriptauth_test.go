@@ -62,6 +62,32 @@ func visit(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, c.Wait()))
 }
 
+// paste ARG...: runs petrigate, and opens the address that it prints in a browser that cannot
+// come back to it. A person types something else, and then the address that the browser ends at.
+func paste(ts *testscript.TestScript, neg bool, args []string) {
+	argument(ts, neg, args, 1)
+	c := exec.Command(program(ts, "petrigate"), args...)
+	c.Dir, c.Env, c.Stderr = ts.MkAbs("."), environ(ts), ts.Stderr()
+	out, err := c.StdoutPipe()
+	ts.Check(err)
+	typed, err := c.StdinPipe()
+	ts.Check(err)
+	ts.Check(c.Start())
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		stays := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		var shown *http.Response
+		if shown, err = stays.Get(strings.TrimSpace(address)); err == nil {
+			_ = shown.Body.Close()
+			_, err = fmt.Fprintf(typed, "%s\n%s\n", address, shown.Header.Get("Location"))
+		}
+	}
+	if err != nil {
+		_ = c.Process.Kill()
+	}
+	ts.Check(errors.Join(err, c.Wait()))
+}
+
 // startAuthServer NAME [option...]: starts an authorization server with the
 // attack tools behind it, and sets NAME to the address of those. An option
 // is "scope=x", of the resource, or "client=id:secret".

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -10,39 +11,105 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
-// A callback is where the browser comes back to: a listener of this machine
-// that takes one answer.
-type callback struct {
-	listener net.Listener
-	server   *http.Server
-	state    string
-	answers  chan url.Values
-	taken    sync.Once
-	done     chan struct{} // closed when it is known how the login ended
-	failed   bool          // set before done is closed
-	shown    chan struct{} // closed when the browser has been told
+// A Redirect is the redirect URI of a login, on this machine. The zero value is
+// http://127.0.0.1/callback at any free port.
+type Redirect struct {
+	Host string // "127.0.0.1", "localhost" or "[::1]"; "": the first
+	Port int    // 0: any
+	Path string // "": /callback
 }
 
-// listenForCallback listens at a port of this machine; 0: any.
-func listenForCallback(port int, state string) (*callback, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+// A callback is where the browser comes back to: a listener of this machine
+// that takes one answer. Where the browser cannot reach it, the answer is typed in.
+type callback struct {
+	host    string // with the port
+	path    string
+	server  *http.Server
+	state   string
+	answers chan url.Values
+	taken   sync.Once
+	done    chan struct{} // closed when it is known how the login ended
+	failed  bool          // set before done is closed
+	shown   chan struct{} // closed when the browser has been told
+}
+
+// listenForCallback listens at a port of this machine.
+func listenForCallback(r Redirect, state string) (*callback, error) {
+	r.Host, r.Path = cmp.Or(r.Host, "127.0.0.1"), cmp.Or(r.Path, "/callback")
+	listeners, err := listenLocally(r)
 	if err != nil {
 		return nil, fmt.Errorf("listening for the browser to come back: %w", err)
 	}
-	c := &callback{listener: l, state: state, answers: make(chan url.Values, 1), done: make(chan struct{}), shown: make(chan struct{})}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /callback", c.arrive)
-	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
-	go func() { _ = c.server.Serve(l) }() // ends with close
+	port := listeners[0].Addr().(*net.TCPAddr).Port
+	c := &callback{
+		host: r.Host + ":" + strconv.Itoa(port), path: r.Path, state: state,
+		answers: make(chan url.Values, 1), done: make(chan struct{}), shown: make(chan struct{}),
+	}
+	c.server = &http.Server{Handler: http.HandlerFunc(c.serve), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	for _, l := range listeners {
+		go func() { _ = c.server.Serve(l) }() // ends with close
+	}
 	return c, nil
 }
 
+// listenLocally listens at each address that the host of the redirect stands for. A browser
+// may take "localhost" for either; where this machine has no IPv6, it does not.
+func listenLocally(r Redirect) ([]net.Listener, error) {
+	first := "127.0.0.1"
+	if r.Host == "[::1]" {
+		first = "::1"
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(first, strconv.Itoa(r.Port)))
+	if err != nil {
+		return nil, err
+	}
+	listeners := []net.Listener{l}
+	if r.Host == "localhost" {
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		if also, err := net.Listen("tcp", net.JoinHostPort("::1", port)); err == nil {
+			listeners = append(listeners, also)
+		} else if errors.Is(err, syscall.EADDRINUSE) { // another program would get the code
+			_ = l.Close()
+			return nil, err
+		}
+	}
+	return listeners, nil
+}
+
 // address is what the authorization server sends the browser to.
-func (c *callback) address() string { return "http://" + c.listener.Addr().String() + "/callback" }
+func (c *callback) address() string { return "http://" + c.host + c.path }
+
+func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet || r.URL.Path != c.path {
+		http.NotFound(w, r)
+		return
+	}
+	c.arrive(w, r)
+}
+
+// typed takes an answer that the person types: the address at which their browser has ended, on
+// another machine. It reports why it is not that address.
+func (c *callback) typed(line string) error {
+	u, err := url.Parse(strings.TrimSpace(line))
+	if err != nil || u.Host != c.host || u.Path != c.path {
+		return fmt.Errorf("this is not the address that the browser ends at, which begins with %s?", c.address())
+	}
+	query := u.Query()
+	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
+		return errors.New("this address is of another login: open the page that is named above")
+	}
+	c.taken.Do(func() {
+		close(c.shown) // here: there is no page to show
+		c.answers <- query
+	})
+	return nil
+}
 
 // arrive takes the first request with the state of this login. Others, as a
 // page of somebody else could make, change nothing.
@@ -53,7 +120,7 @@ func (c *callback) arrive(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
-	if r.Host != c.listener.Addr().String() || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
+	if !strings.EqualFold(r.Host, c.host) || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
 		page(w, http.StatusBadRequest, "This is not the login that petrigate waits for", "Nothing has changed. Go back to the page that petrigate opened.")
 		return
 	}

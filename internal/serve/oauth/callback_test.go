@@ -35,7 +35,7 @@ func visited(t *testing.T, address, host string) (int, string) {
 // TestCallback takes one answer, with the state of the login alone.
 func TestCallback(t *testing.T) {
 	for _, failed := range []bool{false, true} {
-		c, err := listenForCallback(0, "the-state")
+		c, err := listenForCallback(Redirect{}, "the-state")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,6 +74,62 @@ func TestCallback(t *testing.T) {
 	}
 }
 
+// TestRedirectURIs: a client may have been registered with another name of this machine and
+// another path; the browser finds the listener by either address of localhost.
+func TestRedirectURIs(t *testing.T) {
+	for _, r := range []Redirect{{Host: "localhost", Path: "/oauth/cb"}, {Host: "127.0.0.1"}, {Host: "[::1]"}} {
+		c, err := listenForCallback(r, "s")
+		if err != nil {
+			if r.Host == "[::1]" {
+				t.Skip("this machine has no IPv6")
+			}
+			t.Fatal(err)
+		}
+		if want := "http://" + r.Host; !strings.HasPrefix(c.address(), want+":") || r.Path != "" && !strings.HasSuffix(c.address(), r.Path) {
+			t.Errorf("%+v: %s", r, c.address())
+		}
+		shown := make(chan string)
+		go func() {
+			_, body := visited(t, c.address()+"?state=s&code=x", "")
+			shown <- body
+		}()
+		if values, err := c.wait(t.Context()); err != nil || values.Get("code") != "x" {
+			t.Errorf("%+v: %v %v", r, values, err)
+		}
+		c.close(false)
+		<-shown
+	}
+}
+
+// TestTyped: what a person types counts like what the browser brings, once, with the state of
+// the login alone.
+func TestTyped(t *testing.T) {
+	c, err := listenForCallback(Redirect{Host: "localhost"}, "the-state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for wrong, want := range map[string]string{
+		"yes": "begins with http://localhost:", "http://evil.example/callback?state=the-state&code=x": "begins with",
+		c.address() + "?state=another&code=x": "of another login", c.address(): "of another login", "%": "begins with",
+	} {
+		if err := c.typed(wrong); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	for _, code := range []string{"first", "second"} {
+		if err := c.typed(" " + c.address() + "?code=" + code + "&state=the-state\r"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if values, err := c.wait(t.Context()); err != nil || values.Get("code") != "first" {
+		t.Errorf("got %v, %v", values, err)
+	}
+	if status, _ := visited(t, c.address()+"?state=the-state&code=third", ""); status != http.StatusGone {
+		t.Errorf("after that, the browser gets status %d", status)
+	}
+	c.close(false)
+}
+
 // A slowPage is what a browser is shown, which takes its time.
 type slowPage struct {
 	*httptest.ResponseRecorder
@@ -90,7 +146,7 @@ func (p *slowPage) WriteHeader(status int) {
 // TestCallbackIsShown: the listener is there until the browser has been told how
 // the login ended, however long that takes.
 func TestCallbackIsShown(t *testing.T) {
-	c, err := listenForCallback(0, "the-state")
+	c, err := listenForCallback(Redirect{}, "the-state")
 	if err != nil {
 		t.Fatal(err)
 	}

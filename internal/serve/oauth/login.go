@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"os"
@@ -25,9 +26,14 @@ type LoginOptions struct {
 	// Open shows a page to the person. It must not wait for the login.
 	Open func(address string) error
 
-	Port    int              // of the listener that the browser comes back to; 0: any
-	Timeout time.Duration    // for the person; 0: 5 min
-	Now     func() time.Time // nil: time.Now
+	// Typed yields what the person types meanwhile: where their browser runs on another machine, the
+	// address that it ends at. Reject is told why a line is not that. nil: nothing is typed.
+	Typed  iter.Seq[string]
+	Reject func(why error)
+
+	Redirect Redirect         // where the browser comes back to
+	Timeout  time.Duration    // for the person; 0: 5 min
+	Now      func() time.Time // nil: time.Now
 }
 
 const loginTimeout = 5 * time.Minute
@@ -123,7 +129,7 @@ func (l *login) visit(ctx context.Context) (g *Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()
 	state := rand.Text()
-	back, err := listenForCallback(l.options.Port, state)
+	back, err := listenForCallback(l.options.Redirect, state)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +146,9 @@ func (l *login) visit(ctx context.Context) (g *Grant, err error) {
 	if err := l.options.Open(config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), resource)); err != nil {
 		return nil, err
 	}
+	if l.options.Typed != nil {
+		go l.read(back)
+	}
 	answer, err := back.wait(ctx)
 	if err != nil {
 		return nil, err
@@ -153,6 +162,20 @@ func (l *login) visit(ctx context.Context) (g *Grant, err error) {
 		return nil, saidBy(err)
 	}
 	return g.with(t, l.scopes, l.options.Now())
+}
+
+// read takes the answer from what the person types. It ends with that, or when no more comes.
+func (l *login) read(back *callback) {
+	for line := range l.options.Typed {
+		if line == "" {
+			continue
+		}
+		err := back.typed(line)
+		if err == nil {
+			return
+		}
+		l.options.Reject(err)
+	}
 }
 
 // code is the code in an answer that is of the right issuer (RFC 9207).

@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"io/fs"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -70,6 +71,42 @@ func TestLogin(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLoginElsewhere: the browser runs on another machine, where the page that it ends at
+// cannot be had. The person types its address.
+func TestLoginElsewhere(t *testing.T) {
+	s := open(t, authserver.Options{})
+	ends := make(chan string, 1)
+	var rejected []string
+	status, err := oauth.Login(t.Context(), s.is, s.store(), oauth.LoginOptions{
+		Now: s.clock.Now, Redirect: oauth.Redirect{Host: "localhost", Path: "/cb"},
+		Open: func(address string) error {
+			client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			response, err := client.Get(address)
+			if err != nil {
+				return err
+			}
+			ends <- response.Header.Get("Location")
+			client.CloseIdleConnections()
+			return response.Body.Close()
+		},
+		Typed: func(yield func(string) bool) {
+			for _, line := range []string{"", "what now?", <-ends} {
+				if !yield(line) {
+					return
+				}
+			}
+		},
+		Reject: func(why error) { rejected = append(rejected, why.Error()) },
+	})
+	if err != nil || status.State != oauth.StateValid {
+		t.Fatalf("got %+v, %v", status, err)
+	}
+	if len(rejected) != 1 || !strings.Contains(rejected[0], "begins with http://localhost:") {
+		t.Errorf("rejected: %q", rejected)
+	}
+	s.mustCall(s.source())
 }
 
 // TestLoginRefused is servers that nobody is to log in to.
