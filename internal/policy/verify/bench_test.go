@@ -27,6 +27,8 @@ func samples() []sample {
 		{"commands", commands(500), "never n7 without human-approval\nreachable n499\n"},
 		{"cycles", cycles(20), "never c0x\nnever c19z\n"},
 		{"refills", refills(30), "at-most 3 b0\nreachable b29\nnever b3 before a3\nalways-possible b29\n"},
+		{"keyed", keyed(20), "reachable write7\nnever write3 before read3 with same path\n"},
+		{"mixed", mixed(300), ""},
 		{"assistant", assistant(), "never gmail-send before gmail-read\nat-most 3 slack-send\nreachable db-delete\nnever db-drop\n"},
 	}
 }
@@ -193,6 +195,32 @@ func assistant() string {
 	}
 	s.WriteString("require git-read before k8s-send\nrequire slack-send before pay-send\nlimit exec to 500 per session\n")
 	s.WriteString("require jira-read before git-send\nlimit pay-send to 1 per pay-read\nrequire human-approval before pay-send\n")
+	return s.String()
+}
+
+// keyed is n rules with a key and as many limits for each value, none of which shares a
+// call with another.
+func keyed(n int) string {
+	var s strings.Builder
+	for i := range n {
+		fmt.Fprintf(&s, "require read%d before write%d with same path\n", i, i)
+		fmt.Fprintf(&s, "limit post%d to 3 per session for each channel\n", i)
+	}
+	return s.String()
+}
+
+// mixed is n rules of seven kinds, some with a key, none of which shares a call with another.
+func mixed(n int) string {
+	kinds := []string{
+		"require a%[1]d before b%[1]d with same path", "limit c%[1]d to 3 per session for each channel",
+		"limit d%[1]d to 200 of amount per session", "block e%[1]d after f%[1]d until g%[1]d",
+		"require human-approval before h%[1]d after i%[1]d", "require j%[1]d before k%[1]d since l%[1]d with same id",
+		"limit m%[1]d to 3 per n%[1]d for each zone",
+	}
+	var s strings.Builder
+	for i := range n {
+		fmt.Fprintf(&s, kinds[i%len(kinds)]+"\n", i)
+	}
 	return s.String()
 }
 

@@ -31,7 +31,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 			if ms = s.bereft(ms, e); pending(ms) {
 				continue // it is not said what it returns
 			}
-			if s.model.full != nil && !s.model.full.lost(ms, g) {
+			if s.model.full != nil && !s.model.full.lost(ms, g, s.locking(ms, g.Likes)) {
 				return Answer{Why: WhyValues}
 			}
 			return Answer{Result: Refuted, Moves: ms}

@@ -48,7 +48,7 @@ func (s *Space) Lock(g *Goal) Answer {
 	if ms, made = s.real(ms, nets, g.Likes); !made {
 		return Answer{Why: WhyLong}
 	}
-	if pending(ms) || s.model.full != nil && !s.model.full.lost(ms, g) {
+	if pending(ms) || s.model.full != nil && !s.model.full.lost(ms, g, nets) {
 		return Answer{Why: WhyValues}
 	}
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets}

@@ -15,8 +15,20 @@ import (
 const maxOthers = 2000
 
 // lost reports whether it is known that after the run, in which no call has another
-// value, successful calls of any values do not meet the goal.
-func (m *Model) lost(ms []Move, g *Goal) bool {
+// value, successful calls of any values do not meet the goal. It asks those nets that
+// forbid the goal to the value of the run, then all that share calls with the goal.
+func (m *Model) lost(ms []Move, g *Goal, nets []int) bool {
+	if m.lostIn(ms, g, nets) {
+		return true
+	}
+	all := m.related(g)
+	return !slices.Equal(all, nets) && m.lostIn(ms, g, all)
+}
+
+// lostIn reports whether some nets alone show it. Fewer nets forbid less, and a call that
+// concerns none of them changes nothing that they see: what successful calls do not meet
+// there they do not meet where all nets have a say.
+func (m *Model) lostIn(ms []Move, g *Goal, nets []int) bool {
 	var unmet []Move // the run as a new value sees it
 	for _, mv := range ms {
 		if mv.Class != nil {
@@ -26,12 +38,18 @@ func (m *Model) lost(ms []Move, g *Goal) bool {
 		}
 		unmet = append(unmet, mv)
 	}
-	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Likes))
-	o := &others{model: m}
+	classes, gap := m.ClassesFor(nets, Tagged(g.Likes))
+	if gap != "" {
+		return false
+	}
+	o := &others{model: m, nets: nets}
 	for _, c := range classes {
-		if own := c.Exchanged(); c.Another() && own != nil && !own.Another() {
+		own := c.Exchanged()
+		switch {
+		case !g.Likes(c) && !slices.ContainsFunc(nets, c.Concerns):
+		case c.Another() && own != nil && !own.Another():
 			o.open = append(o.open, c)
-		} else {
+		default:
 			o.calls = append(o.calls, c)
 		}
 	}
@@ -52,6 +70,36 @@ func (m *Model) lost(ms []Move, g *Goal) bool {
 	return true
 }
 
+// related are the nets that calls of the goal concern, those that share calls with them,
+// and so on. No call that the others see changes what these do.
+func (m *Model) related(g *Goal) []int {
+	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Likes))
+	in, of := make([]bool, len(m.Nets)), make([][]*callclass.Class, len(m.Nets))
+	var out []int
+	add := func(c *callclass.Class) {
+		for _, t := range c.Effects {
+			if !in[t.Net] && !m.off[t.Net] {
+				in[t.Net], out = true, append(out, t.Net)
+			}
+		}
+	}
+	for _, c := range classes {
+		for _, t := range c.Effects {
+			of[t.Net] = append(of[t.Net], c)
+		}
+		if g.Likes(c) {
+			add(c)
+		}
+	}
+	for k := 0; k < len(out); k++ {
+		for _, c := range of[out[k]] {
+			add(c)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // numbers are the numbers of the nets that are not left out.
 func (m *Model) numbers() []int {
 	var out []int
@@ -66,6 +114,7 @@ func (m *Model) numbers() []int {
 // others are the calls of other values that can be admitted, as far as they were found.
 type others struct {
 	model *Model
+	nets  []int
 	calls []*callclass.Class
 	open  []*callclass.Class // of other values, that nothing admits
 }
@@ -73,7 +122,7 @@ type others struct {
 // follow looks for what likes wants after the run, and for further calls of other values
 // that are admitted. met is true too where that is more than is looked at.
 func (o *others) follow(ms []Move, likes func(*callclass.Class) bool) (met, more bool) {
-	r := o.model.newRun()
+	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
 		return true, false
 	}

@@ -38,6 +38,15 @@ func (m *Model) newRun() *run {
 	return r
 }
 
+// runOf follows some nets only, with the numbers as they are written.
+func (m *Model) runOf(nets []int) *run {
+	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
+	for _, n := range nets {
+		r.nets[n] = m.Nets[n]
+	}
+	return r
+}
+
 // newRun follows the nets of the view only.
 func (v *view) newRun() *run {
 	r := &run{model: v.model, nets: make([]*Net, len(v.model.Nets)), local: make([]int, len(v.model.Nets))}
