@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -108,11 +109,28 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer closeIn()
 	out, closeOut := own(out)
 	defer closeOut()
-	err := d.ServeStdio(ctx, in, out)
+	client := &counted{Reader: in}
+	err := d.ServeStdio(ctx, client, out)
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
-		return nil
+		err = nil
+	}
+	if err == nil && ctx.Err() == nil && client.read.Load() == 0 {
+		d.log.Warn("standard input ended before a client sent anything, so the proxy ends; " +
+			"to keep one running without a client (for hooks, or as a service), use petrigate serve --http 127.0.0.1:7777")
 	}
 	return err
+}
+
+// counted counts the bytes of a client.
+type counted struct {
+	io.Reader
+	read atomic.Int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read.Add(int64(n))
+	return n, err
 }
 
 // own gives a stream of the client as it costs the least, which is to be closed.

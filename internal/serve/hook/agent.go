@@ -66,8 +66,11 @@ var agents = []*Agent{
 	},
 }
 
-// Find returns the agent of a name; nil: there is none.
+// Find returns the agent of a name, or of the name that connect has for it; nil: there is none.
 func Find(name string) *Agent {
+	if name == "gemini" {
+		name = "gemini-cli"
+	}
 	i := slices.IndexFunc(agents, func(a *Agent) bool { return a.Name == name })
 	if i < 0 {
 		return nil
