@@ -75,7 +75,7 @@ func TestNothingPasses(t *testing.T) {
 		named := check.CallsUnder(after)
 		for _, tool := range tools {
 			kind := toolkind.Of(toolkind.Listed{Name: tool.Bare, Schema: tool.InputSchema, Annotations: tool.Annotations}, nil).Kind
-			if kind != toolkind.Unclear && kind < toolkind.Destroy {
+			if kind != toolkind.Unclear && kind < toolkind.Publish {
 				continue
 			}
 			call := named(tool.Canonical)

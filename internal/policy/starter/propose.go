@@ -206,6 +206,7 @@ func (p *proposal) asks() {
 		kind    toolkind.Kind
 		comment string
 	}{
+		{toolkind.Publish, "What these publish cannot be taken back: a person is asked, each time."},
 		{toolkind.Destroy, "What these remove or overwrite is gone: a person is asked, each time."},
 		{toolkind.Run, "These run commands or code, which can do anything: a person is asked."},
 		{toolkind.Pay, "These move money: a person is asked."},

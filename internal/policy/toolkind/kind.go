@@ -18,12 +18,13 @@ const (
 	Write               // it makes something new, or something that can be undone
 	Edit                // it changes what is there
 	Send                // others get what it sends
+	Publish             // others get what it makes public, and it cannot be taken back
 	Destroy             // what it removes or overwrites is gone
 	Run                 // it runs a command or code
 	Pay                 // it moves money
 )
 
-var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "edit", "send", "destroy", "run", "pay"}
+var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "edit", "send", "publish", "destroy", "run", "pay"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -41,16 +42,17 @@ var leading = map[string]Kind{
 	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,
 	"diff": Read, "log": Read, "explain": Read, "validate": Read, "preview": Read, "inspect": Read, "analyze": Read, "echo": Read,
 	"history": Read, "snapshot": Read, "wait": Read, "query": Read, "grep": Read, "head": Read, "tail": Read, "directory": Read,
+	"blame": Read, "reflog": Read, "shortlog": Read, "whoami": Read,
 	"fetch": Outside, "browse": Outside, "crawl": Outside, "scrape": Outside, "navigate": Outside, "download": Outside,
 	"create": Write, "add": Write, "make": Write, "mkdir": Write, "new": Write, "append": Write, "insert": Write, "copy": Write, "save": Write,
 	"commit": Write, "stage": Write, "init": Write, "start": Write, "tag": Write, "label": Write, "react": Write, "draft": Write,
 	"write": Edit, "edit": Edit, "update": Edit, "set": Edit, "patch": Edit, "modify": Edit, "change": Edit, "put": Edit, "upsert": Edit,
 	"replace": Edit, "assign": Edit, "close": Edit, "checkout": Edit, "toggle": Edit, "enable": Edit, "apply": Edit, "click": Edit, "fill": Edit,
 	"type": Edit, "select": Edit, "hover": Read, "press": Edit, "scale": Edit, "restart": Edit,
-	"send": Send, "post": Send, "publish": Send, "reply": Send, "forward": Send, "share": Send, "upload": Send, "push": Send, "notify": Send,
-	"tweet": Send, "email": Send, "message": Send, "invite": Send, "comment": Send, "merge": Send, "deploy": Send, "submit": Send, "release": Send,
-	"promote": Send,
-	"move":    Destroy, "rename": Destroy, "disable": Destroy, "stop": Destroy, "cancel": Destroy, "archive": Destroy, "clear": Destroy,
+	"send": Send, "post": Send, "reply": Send, "forward": Send, "share": Send, "upload": Send, "notify": Send,
+	"tweet": Send, "email": Send, "message": Send, "invite": Send, "comment": Send, "submit": Send,
+	"publish": Publish, "push": Publish, "merge": Publish, "deploy": Publish, "release": Publish, "promote": Publish,
+	"move": Destroy, "rename": Destroy, "disable": Destroy, "stop": Destroy, "cancel": Destroy, "archive": Destroy, "clear": Destroy,
 	"run": Run, "invoke": Run, "call": Run, "script": Run, "spawn": Run, "python": Run, "sql": Run, "command": Run,
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
@@ -147,7 +149,7 @@ func Words(name string) (words []string) {
 }
 
 // Sends reports whether others get something by a call: words, money, or whatever code does.
-func (k Kind) Sends() bool { return k == Send || k == Run || k == Pay }
+func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
 // Strange reports whether strangers may have written what a call returns.
 func (k Kind) Strange() bool { return k == Outside }

@@ -85,7 +85,11 @@ func TestHints(t *testing.T) {
 		{"edit_note", `{"destructiveHint":true}`, Destroy},
 		{"edit_note", `{"destructiveHint":"x"}`, Edit},
 		{"delete_note", `{"readOnlyHint":true,"destructiveHint":false}`, Destroy},
-		{"frobnicate", `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}`, Unclear},
+		{"frobnicate", `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}`, Read},
+		{"git_pull", `{"readOnlyHint":true,"openWorldHint":true}`, Outside},
+		{"frobnicate", `{"readOnlyHint":true,"destructiveHint":true}`, Destroy},
+		{"frobnicate", `{}`, Unclear},
+		{"git_push", `{"readOnlyHint":true}`, Publish},
 		{"send_mail", `{"readOnlyHint":true}`, Send},
 		{"bash", `{"readOnlyHint":true}`, Run},
 	} {

@@ -56,14 +56,14 @@ func Of(t Listed, server *Server) Guess {
 		g.Kind, g.Why = Outside, "it reads an address"
 	}
 	if !known || !server.NoHints {
-		g.tighten(t.Annotations, known)
+		g.heed(t.Annotations, known)
 	}
 	return g
 }
 
-// tighten heeds hints that make the guess more careful. What a known server does is known: its
-// destructiveHint says nothing new.
-func (g *Guess) tighten(annotations json.RawMessage, known bool) {
+// heed takes the hints of a server: those that make the guess more careful, and readOnlyHint where
+// the name says nothing. What a known server does is known: its destructiveHint says nothing new.
+func (g *Guess) heed(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
 		Destructive *bool `json:"destructiveHint"`
@@ -75,6 +75,9 @@ func (g *Guess) tighten(annotations json.RawMessage, known bool) {
 	yes := func(b *bool) bool { return b != nil && *b }
 	if yes(hints.Destructive) && g.Kind < Send && (!known || reads(g.Kind)) {
 		g.Kind, g.Why = Destroy, "destructiveHint"
+	}
+	if yes(hints.ReadOnly) && g.Kind == Unclear && !yes(hints.Destructive) {
+		g.Kind, g.Why = Read, "readOnlyHint"
 	}
 	if hints.ReadOnly != nil && !*hints.ReadOnly && reads(g.Kind) {
 		g.Kind, g.Why = Unclear, "readOnlyHint is false"

@@ -10,8 +10,8 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 

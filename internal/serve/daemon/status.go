@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/proxy"
@@ -68,7 +69,7 @@ func unanswered(upstreams []proxy.UpstreamStatus, c *config.Config) []Unanswered
 		}
 		text := fmt.Sprintf("%sthe upstream %s %s%s", placeOf(c, u.Name), u.Name, why, LastWords(u, "    "))
 		if u.State == "starting" {
-			text += "\n  help: a first start may have to fetch the program; startup: 60s in the configuration waits longer"
+			text += fmt.Sprintf("\n  help: a first start may have to fetch the program; startup: %.0fs in the configuration waits longer", max(time.Minute, 2*c.Startup).Seconds())
 		}
 		all = append(all, Unanswered{u.Name, errors.New(text)})
 	}

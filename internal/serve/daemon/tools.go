@@ -2,6 +2,9 @@ package daemon
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/config"
@@ -10,9 +13,29 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// firstStart is how long ListTools waits for the servers where the configuration
-// does not say: a first start may have to fetch the program.
-const firstStart = time.Minute
+// How long ListTools waits for the servers where the configuration does not say. A program that
+// fetches others must not be ended meanwhile: that can leave its cache broken.
+const (
+	firstStart = time.Minute
+	firstFetch = 5 * time.Minute
+)
+
+// fetchers are programs that fetch the program that they run, if it is not there yet.
+var fetchers = []string{"npx", "bunx", "pnpm", "yarn", "uvx", "uv", "pipx", "docker", "podman", "deno"}
+
+// patience returns how long the first answers of the servers may take.
+func patience(c *config.Config) time.Duration {
+	if c.Startup != config.DefaultStartup {
+		return c.Startup
+	}
+	for _, s := range c.Servers {
+		program := strings.TrimSuffix(strings.ToLower(filepath.Base(s.Command)), ".exe")
+		if !s.Disabled && slices.Contains(fetchers, strings.TrimSuffix(program, ".cmd")) {
+			return firstFetch
+		}
+	}
+	return firstStart
+}
 
 // A Listing is what the servers of a configuration list.
 type Listing struct {
@@ -38,9 +61,7 @@ type Unanswered struct {
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}
-	if quiet.Startup == config.DefaultStartup {
-		quiet.Startup = firstStart
-	}
+	quiet.Startup = patience(c)
 	d, err := New(Options{Config: &quiet, Policy: &policy.Result{}})
 	if err != nil {
 		return nil, err
