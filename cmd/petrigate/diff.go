@@ -91,5 +91,5 @@ func loadSide(ctx context.Context, file string) (*policydiff.Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return policydiff.NewSide(result, source, check.LikelyTools(source.Config, result).Tools)
+	return policydiff.NewSide(result, source)
 }

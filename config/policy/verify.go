@@ -183,7 +183,10 @@ func nameOf(n verify.Name) Name {
 func steps(t verify.Trace) []Step {
 	var out []Step
 	for _, s := range t {
-		out = append(out, Step(s))
+		out = append(out, Step{
+			Call: s.Call, Tool: s.Tool, Args: s.Args, Result: s.Result, Name: s.Name, Weak: s.Weak,
+			Wait: s.Wait, Ends: s.Ends, Outcome: s.Outcome, Times: s.Times,
+		})
 	}
 	return out
 }

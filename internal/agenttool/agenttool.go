@@ -78,3 +78,73 @@ func Names() []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// A Name is a further name of a call that an agent makes by itself.
+type Name struct {
+	Text string
+	Sure bool // otherwise it only restricts
+}
+
+// Further returns the names of a call of an agent's tool besides its own. members are the names that the
+// server of an MCP tool may have, and the tool in it; command reports whether the call has a field of that name.
+func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
+	add := func(name string, sure bool) {
+		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
+			all = append(all, Name{name, sure})
+		}
+	}
+	add(agent+"."+tool, true)
+	add(strings.ToLower(tool), true)
+	known := slices.Contains(tools[agent], tool) || len(members) > 0
+	if slices.Contains(shells[agent], tool) {
+		add("bash", true)
+	} else if MayRun(tool) || !known && command {
+		add("bash", false)
+	}
+	for _, m := range members { // past the proxy: what is forbidden there is here
+		add(m[1], false)
+		if m[0] != "" {
+			add(m[0]+"."+m[1], false)
+		}
+	}
+	return all
+}
+
+// Members are the names that the server of an MCP tool may have, and the tool in it, by what an agent calls it.
+// There are several where one of them has the sign that the agent puts between them.
+func Members(agent, tool string) [][2]string {
+	all := Parts(tool)
+	rest, ok := strings.CutPrefix(tool, "mcp_")
+	switch {
+	case ok && (agent == "vscode" || agent == "gemini-cli"):
+		all = append(all, cuts(rest, "_")...)
+	case agent == "vscode":
+		all = append(all, cuts(tool, "-")...) // as Copilot CLI writes them
+	}
+	return all
+}
+
+// Parts are the ways to take apart the name that all agents make of an MCP tool.
+func Parts(tool string) [][2]string {
+	if rest, ok := strings.CutPrefix(tool, "MCP:"); ok {
+		if all := cuts(rest, ":"); all != nil {
+			return all
+		}
+		return [][2]string{{"", rest}}
+	}
+	rest, ok := strings.CutPrefix(tool, "mcp__")
+	if !ok {
+		return nil
+	}
+	return cuts(rest, "__")
+}
+
+// cuts are what stands before and behind each place of sign, where something does stand behind it.
+func cuts(name, sign string) (all [][2]string) {
+	for i := range len(name) - len(sign) {
+		if strings.HasPrefix(name[i:], sign) {
+			all = append(all, [2]string{name[:i], name[i+len(sign):]})
+		}
+	}
+	return all
+}

@@ -61,6 +61,10 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 	if step.Args != "" {
 		c.Args = []byte(step.Args)
 	}
+	if step.Names != nil {
+		c.Also, c.Foreign = step.Names.Also, step.Names.Foreign
+		return c
+	}
 	for _, t := range s.Tools {
 		if t.Name == step.Tool {
 			c.Also = t.Also

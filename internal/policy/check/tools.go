@@ -81,7 +81,7 @@ type ToolSet struct {
 // KnownSet returns the set of a complete list of tools. Under a configuration a
 // tool of which only the exposed name is known gets its other names too.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
-	owners := ownersIn(cfg)
+	owners := Owners(cfg)
 	for i := range list {
 		list[i].complete(owners)
 	}
@@ -106,7 +106,7 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	if cfg == nil || result.Policy == nil {
 		return ToolSet{}
 	}
-	owners := ownersIn(cfg)
+	owners := Owners(cfg)
 	var list []ListedTool
 	for _, name := range NamesIn(result) {
 		for _, o := range owners {
@@ -160,8 +160,8 @@ func NamesIn(result *policy.Result) []string {
 	return names
 }
 
-// ownersIn returns the servers that the proxy runs, with the prefixes of their tools.
-func ownersIn(cfg *config.Config) toolname.Owners {
+// Owners returns the servers that the proxy runs, with the prefixes of their tools.
+func Owners(cfg *config.Config) toolname.Owners {
 	if cfg == nil {
 		return nil
 	}
@@ -202,7 +202,7 @@ func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 // have behind the proxy of a configuration: gh_push, or gh.push, is the tool push of
 // the server gh. Without a configuration a tool has one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
-	owners := ownersIn(cfg)
+	owners := Owners(cfg)
 	return func(tool string) gate.Call {
 		if cfg == nil {
 			return gate.Call{Tool: tool}

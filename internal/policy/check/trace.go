@@ -177,10 +177,22 @@ func ends(t verify.Trace, call int) bool {
 
 // Called returns the name of a call, with its tool and arguments if the name does not say them.
 func Called(s verify.Step) string {
-	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") {
+	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") && further(s) == "" {
 		return text.Escape(s.Name)
 	}
-	return fmt.Sprintf("%s (%s %s)", text.Escape(s.Name), text.Escape(s.Tool), text.Escape(s.Args))
+	return fmt.Sprintf("%s (%s %s%s)", text.Escape(s.Name), text.Escape(s.Tool), text.Escape(s.Args), further(s))
+}
+
+// further are the names that a call has besides the one of its tool, where they matter.
+func further(s verify.Step) string {
+	if s.Names == nil || len(s.Names.Also) == 0 {
+		return ""
+	}
+	var names []string
+	for _, n := range s.Names.Also {
+		names = append(names, text.Escape(n.Text))
+	}
+	return ", also called " + text.Join(names, "and")
 }
 
 // ending returns how the call ends that begins with the step, and what it has to return.

@@ -137,3 +137,9 @@ func setNumber(args map[string]any, path string, to int) bool {
 	args[keys[0]] = to
 	return true
 }
+
+// fieldOf reports whether the arguments have a field.
+func fieldOf(args, field string) bool {
+	var object map[string]json.RawMessage
+	return json.Unmarshal([]byte(args), &object) == nil && object[field] != nil
+}

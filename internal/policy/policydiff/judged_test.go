@@ -48,7 +48,7 @@ transitions:
 			if err != nil {
 				t.Fatal(err)
 			}
-			if sides[i], err = NewSide(result, source, nil); err != nil {
+			if sides[i], err = NewSide(result, source); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -41,11 +40,11 @@ func against(c policy.Claim, result *policy.Result, source policy.Source, stop f
 	if err != nil {
 		return nil, err
 	}
-	from, err := NewSide(wide, base, check.LikelyTools(nil, wide).Tools)
+	from, err := NewSide(wide, base)
 	if err != nil {
 		return nil, err
 	}
-	to, err := NewSide(result, source, check.LikelyTools(source.Config, result).Tools)
+	to, err := NewSide(result, source)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/soak"
+	"github.com/petrigate/petrigate/internal/toolname"
 )
 
 // TestRandomPairs holds comparisons of small policies of all forms with what one edit
@@ -93,8 +94,12 @@ func (e *edit) compare(t *testing.T) (*Comparison, [2]*policy.Result) {
 			return nil, results
 		}
 		results[i] = result
-		if sides[i], err = NewSide(result, source, e.tools); err != nil {
+		if sides[i], err = NewSide(result, source); err != nil {
 			t.Fatal(err)
+		}
+		if e.tools != nil {
+			sides[i].tools, sides[i].configured = e.tools, true
+			sides[i].owners = toolname.Owners{{Upstream: "s", Prefix: "s_"}, {Upstream: "t", Prefix: "t_"}}
 		}
 	}
 	d, err := Compare(sides[0], sides[1], e.states(), func() bool { return false })
@@ -149,7 +154,7 @@ func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) st
 	if w == nil {
 		return ""
 	}
-	r := w.report(d.tools())
+	r := w.report()
 	for i, result := range results {
 		box := sandbox.New(result.Policy, result.Active)
 		for k, event := range r.Events {
@@ -165,7 +170,10 @@ func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) st
 			if last {
 				says = sandbox.Later
 			}
-			call := gate.Call{ID: event.ID, Tool: event.Tool, Also: e.also(event.Tool), Args: event.Arguments()}
+			call := gate.Call{ID: event.ID, Tool: event.Tool, Args: event.Arguments()}
+			if named := w.trace[k].Names; named != nil {
+				call.Also, call.Foreign = named.Also, named.Foreign
+			}
 			decision := box.Session("").Call(call, says)
 			var is permission
 			switch decision := decision.(type) {

@@ -14,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/toolname"
 )
 
 // A Side is one of two policies that are compared.
@@ -23,14 +24,21 @@ type Side struct {
 	maps   []gate.Map // of labels
 	deny   bool
 	shadow bool // the policy is in shadow: it refuses nothing
-	tools  []verify.Tool
-	whole  *gate.Policy // of all nets
+
+	configured bool // owners are the servers of its configuration; otherwise any may be there
+	owners     toolname.Owners
+
+	tools []verify.Tool // that are known, besides those that the names tell of
+	whole *gate.Policy  // of all nets
 }
 
-// NewSide returns the side of a policy under the tools that are known.
-func NewSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*Side, error) {
+// NewSide returns the side of a policy.
+func NewSide(r *policy.Result, s policy.Source) (*Side, error) {
 	o := r.Policy.Options()
-	out := &Side{labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow", tools: tools}
+	out := &Side{
+		labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow",
+		configured: s.Config != nil, owners: check.Owners(s.Config),
+	}
 	for _, n := range r.Policy.Nets() {
 		if !n.Shadow && (r.Active == nil || slices.Contains(r.Active, n.Name)) {
 			out.nets = append(out.nets, n)
@@ -134,7 +142,10 @@ func sameMap(a, b gate.Map) bool {
 }
 
 // A representative is a call that stands for all that neither policy tells from it.
-type representative = verify.Call
+type representative struct {
+	verify.Call
+	named *gate.Call // nil: it has the name of its tool only
+}
 
 // aCall names a tool that no policy mentions.
 const aCall = "some-other-tool"
@@ -142,7 +153,7 @@ const aCall = "some-other-tool"
 // representatives returns calls of every kind that one of the policies tells apart; of
 // the last of them, nobody knows whether they can be made. why says what was left out.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
-	o, labels := verify.Options{Tools: d.tools().Tools, Doubtful: true}, &gate.Labels{}
+	o, labels := verify.Options{Doubtful: true}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
 		if !hasMap(single, m) {
 			labels.Maps = append(labels.Maps, m)
@@ -159,18 +170,41 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 	if err != nil {
 		return nil, "the two policies cannot be looked at together"
 	}
-	found, why := verify.Calls(p, o)
+	found, why := d.enumerate(p, o)
 	for _, c := range found {
 		if c.Doubtful {
 			d.doubt(c, single)
 			continue
 		}
 		c.Name = cmp.Or(names[c.Name], c.Name)
-		if c.Tool != aCall {
-			calls = append(calls, c)
+		calls = append(calls, c)
+	}
+	calls = append(d.withAmounts(calls), representative{Call: verify.Call{Name: aCall, Tool: aCall}})
+	slices.SortStableFunc(calls, func(a, b representative) int { return len(a.Also) - len(b.Also) }) // the plain ones first
+	return calls, why
+}
+
+// enumerate returns the calls of a single name, and those of the tools of an alphabet.
+func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []representative, why string) {
+	a := d.alphabet()
+	d.spoken = a.spoken
+	found, why := verify.Calls(p, o)
+	for _, c := range found {
+		if c.Tool != aCall && a.alone(c.Tool) {
+			calls = append(calls, representative{Call: c})
 		}
 	}
-	return append(d.withAmounts(calls), representative{Name: aCall, Tool: aCall}), why
+	if len(a.tools) == 0 {
+		return calls, cmp.Or(why, a.why)
+	}
+	o.Tools, o.Known = a.standIns(), true
+	found, more := verify.Calls(p, o)
+	for _, c := range found {
+		if call, ok := a.real(c); ok {
+			calls = append(calls, call)
+		}
+	}
+	return calls, cmp.Or(why, a.why, more)
 }
 
 // certainty is a net that tells whether the names that maps give are certain: for the
@@ -233,8 +267,9 @@ func (p permission) String() string {
 // A Comparison plays the same calls under two policies.
 type Comparison struct {
 	sides  [2]*Side // old and new
-	calls  []representative
+	calls  []possible
 	maybe  []possible        // calls of which nobody knows whether they can be made
+	spoken spoken            // what tells their names apart
 	pairs  []sharedNet       // the nets that both have
 	shared []sharedNet       // those that are left out until a run needs them
 	kept   []bool            // of shared: these are needed
@@ -290,25 +325,17 @@ func newComparison(from, to *Side) *Comparison {
 	if from.deny || to.deny { // what a net names is known by it: none is left out
 		d.shared = nil
 	}
-	var why string
-	if d.calls, why = d.representatives(single); why != "" {
+	calls, why := d.representatives(single)
+	for _, c := range calls {
+		d.calls = append(d.calls, possible{representative: c})
+	}
+	if d.calls, d.maybe = d.distinct(d.calls, nil), d.distinct(d.maybe, nil); why != "" {
 		d.partly(why)
 	}
 	if why := d.beyond(); why != "" {
 		d.partly(why)
 	}
 	return d
-}
-
-// tools returns the tools that the names of one of the sides mean.
-func (d *Comparison) tools() check.ToolSet {
-	all := slices.Clone(d.sides[0].tools)
-	for _, t := range d.sides[1].tools {
-		if !slices.ContainsFunc(all, func(u verify.Tool) bool { return u.Name == t.Name }) {
-			all = append(all, t)
-		}
-	}
-	return check.ToolSet{Tools: all}
 }
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
@@ -412,6 +439,7 @@ func (d *Comparison) product(loose bool) (*product, error) {
 			return nil, err
 		}
 	}
+	p.calls, p.maybe = d.distinct(d.calls, p), d.distinct(d.maybe, p)
 	p.waits = waits(p.policies)
 	if loose {
 		p.ticks = d.ticks(p.policies)

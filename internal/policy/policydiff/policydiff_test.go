@@ -83,7 +83,7 @@ func compared(t *testing.T, old, changed string) *Comparison {
 		if err != nil {
 			return nil
 		}
-		if sides[i], err = NewSide(result, source, nil); err != nil {
+		if sides[i], err = NewSide(result, source); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,12 +17,16 @@ import (
 // is none, and what it finds is none that could be shown.
 type possible struct {
 	representative
-	names [2][]gate.Name // by policy
+	names   [2][]gate.Name // by policy
+	effects [2]effects     // likewise
 }
 
 // on returns the call as a policy sees it.
 func (c *possible) on(side int) gate.Call {
-	call := gate.Call{Tool: c.Tool, Also: c.Also}
+	call := gate.Call{Tool: c.Tool}
+	if c.named != nil {
+		call = *c.named
+	}
 	switch {
 	case c.Doubtful:
 		call.Also = append(slices.Clone(c.Also), c.names[side]...)

@@ -18,6 +18,8 @@ import (
 // difference counts only once calls were found that show it.
 type product struct {
 	*Comparison
+	calls    []possible // those of the comparison that the policies tell apart
+	maybe    []possible
 	policies [2]*gate.Policy
 	waits    []time.Duration
 	loose    bool            // also calls of which nobody knows whether they can be made, and time without measure
@@ -71,7 +73,7 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 			return nil
 		}
 		for _, c := range p.calls {
-			if missing := p.begin(k, possible{representative: c}); missing != nil {
+			if missing := p.begin(k, c); missing != nil {
 				return missing
 			}
 		}
@@ -101,7 +103,7 @@ func (p *product) unsettled() bool {
 func (p *product) begin(k int, c possible) (missing []int) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
-	n.by = verify.Step{Call: n.began, Tool: c.Tool, Args: c.Args, Name: c.Name}
+	n.by = verify.Step{Call: n.began, Tool: c.Tool, Names: c.named, Args: c.Args, Name: c.Name}
 	f := openCall{step: n.by}
 	var verdicts [2]permission
 	for i, policy := range p.policies {
@@ -407,11 +409,11 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 }
 
 func (d *Comparison) callOf(step verify.Step) possible {
-	is := func(c representative) bool { return c.Tool == step.Tool && c.Args == step.Args }
+	is := func(c possible) bool { return c.Tool == step.Tool && c.Args == step.Args && c.named == step.Names }
 	if i := slices.IndexFunc(d.calls, is); i >= 0 {
-		return possible{representative: d.calls[i]}
+		return d.calls[i]
 	}
-	return d.maybe[slices.IndexFunc(d.maybe, func(c possible) bool { return is(c.representative) })]
+	return d.maybe[slices.IndexFunc(d.maybe, is)]
 }
 
 // decide makes a call in a state, with the consent of whoever is asked. by names the nets

@@ -31,7 +31,7 @@ type reportedWitness struct {
 func (d *Comparison) Report() Report {
 	return Report{
 		Version: 1, Result: d.result(), Complete: d.Complete, States: d.states,
-		Stricter: d.Stricter.report(d.tools()), Looser: d.Looser.report(d.tools()),
+		Stricter: d.Stricter.report(), Looser: d.Looser.report(),
 	}
 }
 
@@ -55,11 +55,11 @@ func (d *Comparison) result() string {
 	return direction
 }
 
-func (w *Witness) report(tools check.ToolSet) *reportedWitness {
+func (w *Witness) report() *reportedWitness {
 	if w == nil {
 		return nil
 	}
-	return &reportedWitness{Calls: w.trace.Calls(), Events: tools.Events(w.trace), Old: w.verdicts[0].String(), New: w.verdicts[1].String()}
+	return &reportedWitness{Calls: w.trace.Calls(), Events: check.ToolSet{}.Events(w.trace), Old: w.verdicts[0].String(), New: w.verdicts[1].String()}
 }
 
 // Text returns the comparison for people, by the names of the two policies.

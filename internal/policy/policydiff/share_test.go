@@ -120,7 +120,7 @@ func (p *pair) compare(t *testing.T) *Comparison {
 		if err != nil {
 			return nil
 		}
-		if sides[i], err = NewSide(result, source, nil); err != nil {
+		if sides[i], err = NewSide(result, source); err != nil {
 			t.Fatal(err)
 		}
 	}

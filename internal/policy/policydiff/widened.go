@@ -70,11 +70,11 @@ func overBase(c *config.Config, b config.Base, result *policy.Result, stop func(
 	if err != nil {
 		return nil, err
 	}
-	from, err := NewSide(alone, source, check.LikelyTools(nil, alone).Tools)
+	from, err := NewSide(alone, source)
 	if err != nil {
 		return nil, err
 	}
-	to, err := NewSide(result, policy.FromConfig(c), check.LikelyTools(c, result).Tools)
+	to, err := NewSide(result, policy.FromConfig(c))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
 // A Call stands for all calls that a policy cannot tell from it.
@@ -50,4 +51,11 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 		calls = append(calls, Call{Name: s.Name(), Tool: s.Tool, Also: m.also[s.Tool], Args: s.Args})
 	}
 	return calls, why
+}
+
+// Synthesize returns, for each set of the patterns that a name can match together behind one of
+// the prefixes or another, such a name that is not taken; the first of the prefixes is empty.
+// complete is false where they are too many.
+func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
+	return callclass.Synthesize(patterns, prefixes, taken)
 }

@@ -122,6 +122,7 @@ type Trace []Step
 type Step struct {
 	Call    int           // its number in the trace, from 1
 	Tool    string        // of a call that begins
+	Names   *gate.Call    // a call with its names; nil: it has those of its tool
 	Args    string        // JSON; empty: {}
 	Result  string        // JSON that the call has to return where it succeeds; empty: any
 	Name    string        // how a person would call it: its label, or the tool

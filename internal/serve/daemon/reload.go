@@ -255,7 +255,7 @@ func (s *reloads) diff(ctx context.Context, c *config.Config, result *policy.Res
 }
 
 func side(c *config.Config, r *policy.Result) (*policydiff.Side, error) {
-	return policydiff.NewSide(r, policy.FromConfig(c), check.LikelyTools(c, r).Tools)
+	return policydiff.NewSide(r, policy.FromConfig(c))
 }
 
 // describe writes the problems of a configuration with their places and lines.

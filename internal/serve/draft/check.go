@@ -215,11 +215,11 @@ func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared,
 		if err != nil {
 			return err
 		}
-		was, err := policydiff.NewSide(before, x.source(x.was), check.LikelyTools(x.was, before).Tools)
+		was, err := policydiff.NewSide(before, x.source(x.was))
 		if err != nil {
 			return err
 		}
-		is, err := policydiff.NewSide(after, x.source(x.config), check.LikelyTools(x.config, after).Tools)
+		is, err := policydiff.NewSide(after, x.source(x.config))
 		if err != nil {
 			return err
 		}

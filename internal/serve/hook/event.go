@@ -215,34 +215,7 @@ func (e *Event) parts() [][2]string {
 	if e.member != "" {
 		return [][2]string{{e.Server, e.member}}
 	}
-	if rest, ok := strings.CutPrefix(e.Tool, "MCP:"); ok {
-		if all := cuts(rest, ":"); all != nil {
-			return all
-		}
-		return [][2]string{{"", rest}}
-	}
-	rest, _ := strings.CutPrefix(e.Tool, "mcp__")
-	if rest == e.Tool {
-		return nil
-	}
-	return cuts(rest, "__")
-}
-
-// mayBeShell reports whether the tool may run a script in the field command, so that maps of bash restrict it and
-// prove nothing: it is known for that, or is one of the agent that nobody knows.
-func (e *Event) mayBeShell() bool {
-	known := slices.Contains(agenttool.Of(e.agent.Name), e.Tool) || e.members() != nil
-	return agenttool.MayRun(e.Tool) || !known && memberOf(e.Args, "command") != nil
-}
-
-// cuts are what stands before and behind each place of sign, where something does stand behind it.
-func cuts(name, sign string) (all [][2]string) {
-	for i := range len(name) - len(sign) {
-		if strings.HasPrefix(name[i:], sign) {
-			all = append(all, [2]string{name[:i], name[i+len(sign):]})
-		}
-	}
-	return all
+	return agenttool.Parts(e.Tool)
 }
 
 // comesThrough reports whether the call is one of an MCP tool that comes through the proxy, which
@@ -276,39 +249,19 @@ func copilotPrefix(server string) string {
 
 // members are the names that the server of an MCP tool may have, and the tool in it.
 func (e *Event) members() [][2]string {
-	all := e.parts()
-	rest, ok := strings.CutPrefix(e.Tool, "mcp_")
-	switch {
-	case ok && (e.agent.Name == "vscode" || e.agent.Name == "gemini-cli" && e.member == ""):
-		all = append(all, cuts(rest, "_")...)
-	case e.agent.Name == "vscode":
-		all = append(all, cuts(e.Tool, "-")...) // as Copilot CLI writes them
+	if e.member != "" {
+		return e.parts()
 	}
-	return all
+	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
 // call returns the call as the gate knows it. taken reports whether a name is that of a tool
 // of a server.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
-	also := func(name string, known bool) {
-		known = known && !taken(name)
-		if name != e.Tool && !slices.ContainsFunc(c.Also, func(n gate.Name) bool { return n.Text == name }) {
-			c.Also = append(c.Also, gate.Name{Text: name, Certain: known, Weak: !known})
-		}
-	}
-	also(e.agent.Name+"."+e.Tool, true)
-	also(strings.ToLower(e.Tool), true)
-	if e.isShell() {
-		also("bash", true)
-	} else if e.mayBeShell() {
-		also("bash", false)
-	}
-	for _, m := range e.members() { // past the proxy: what is forbidden there is here
-		also(m[1], false)
-		if m[0] != "" {
-			also(m[0]+"."+m[1], false)
-		}
+	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {
+		known := n.Sure && !taken(n.Text)
+		c.Also = append(c.Also, gate.Name{Text: n.Text, Certain: known, Weak: !known})
 	}
 	return c
 }

@@ -44,6 +44,18 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 	return names, complete
 }
 
+// Synthesize returns, for each set of the patterns that one name can match together behind the
+// prefixes, a name that is not taken and stands behind the first. complete is false where the
+// search was given up.
+func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
+	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
+	found, complete := v.names()
+	for _, s := range found {
+		names = append(names, s.text)
+	}
+	return names, complete
+}
+
 // search tries two names for each state of the patterns, and one more for each
 // name that is taken and passes it: one of them is not taken, if there is one.
 // It says how many sets of patterns it has met.

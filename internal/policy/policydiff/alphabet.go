@@ -1,0 +1,214 @@
+package policydiff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// A call carries several names: those that the proxy gives to a tool of a server, or those that
+// the hooks of agents give to a tool of an agent. An alphabet has the tools whose names the two
+// policies tell apart from the names of all others.
+
+// A namedTool is a tool with the names that its calls carry.
+type namedTool struct {
+	name    string
+	foreign bool // the name restricts, and does nothing else
+	also    []gate.Name
+	command presence // of the field of that name, by which hooks give names
+}
+
+// A presence says whether a call has a field.
+type presence uint8
+
+const (
+	either presence = iota
+	there
+	missing
+)
+
+// An alphabet is the tools that two policies tell apart.
+type alphabet struct {
+	spoken
+	tools  []namedTool
+	behind []string // names that begin so are never the only name of a call
+	shown  map[sight]bool
+	why    string // it lacks some; empty: it does not
+}
+
+// A sight is what the policies see of a tool, and of which calls of it.
+type sight struct {
+	names   string
+	command presence
+}
+
+// alphabet returns the tools of servers and of agents whose calls carry names that one of the
+// policies speaks of.
+func (d *Comparison) alphabet() *alphabet {
+	a := &alphabet{spoken: spokenBy(d.sides), shown: make(map[sight]bool)}
+	a.served(d.sides)
+	a.hooked()
+	for _, s := range d.sides {
+		for _, t := range s.tools {
+			a.add(namedTool{name: t.Name, also: t.Also})
+		}
+	}
+	return a
+}
+
+// add adds a tool, unless the policies cannot tell it from another one, or from what has a
+// single name.
+func (a *alphabet) add(t namedTool) {
+	seen := a.sees(t.labels())
+	if seen == "" || a.shown[sight{seen, either}] || a.shown[sight{seen, t.command}] {
+		return
+	}
+	a.shown[sight{seen, t.command}] = true
+	for _, n := range t.labels() {
+		if n.Certain && !n.Weak && a.sees([]gate.Name{{Text: n.Text, Certain: true}}) == seen {
+			return
+		}
+	}
+	a.tools = append(a.tools, t)
+}
+
+// alone reports whether a call can carry that name only.
+func (a *alphabet) alone(name string) bool {
+	behind := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	seen := a.sees([]gate.Name{{Text: name, Certain: true}})
+	return !slices.ContainsFunc(a.behind, behind) || a.shown[sight{seen, either}] || a.shown[sight{seen, there}] || a.shown[sight{seen, missing}]
+}
+
+// labels are all names of the tool.
+func (t namedTool) labels() []gate.Name {
+	return append([]gate.Name{{Text: t.name, Certain: !t.foreign, Weak: t.foreign}}, t.also...)
+}
+
+// standIn begins the names that stand for tools while their calls are enumerated. No tool has
+// such a name, and no pattern that is shorter tells it from another.
+const standIn = "\x00a tool "
+
+// standIns are the tools, each under a name of its own: two can have the same name, and
+// different further ones.
+func (a *alphabet) standIns() []verify.Tool {
+	var all []verify.Tool
+	for i, t := range a.tools {
+		all = append(all, verify.Tool{Name: fmt.Sprintf("%s%d", standIn, i), Also: t.labels()})
+	}
+	return all
+}
+
+// real returns the call of a tool for one of what stands for it; ok is false where there is no
+// such call.
+func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
+	var i int
+	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {
+		return call, false
+	}
+	t := a.tools[i]
+	if c.Name == c.Tool {
+		c.Name = t.name
+	}
+	c.Tool, c.Also = t.name, t.also
+	command := missing
+	if fieldOf(c.Args, "command") {
+		command = there
+	}
+	return representative{c, &gate.Call{Tool: t.name, Foreign: t.foreign, Also: t.also}}, t.command == either || c.Doubtful || t.command == command
+}
+
+// spoken is what two policies name.
+type spoken struct {
+	names    []string
+	patterns []string
+}
+
+// spokenBy returns what the nets and the maps of two policies name.
+func spokenBy(sides [2]*Side) spoken {
+	names, patterns := make(map[string]bool), make(map[string]bool)
+	tools := func(all []gate.Tool) {
+		for _, t := range all {
+			if t.Kind == gate.Glob {
+				patterns[t.Name] = true
+			} else {
+				names[t.Name] = true
+			}
+			if t.Except != "" {
+				names[t.Except] = true
+			}
+		}
+	}
+	read := func(all []gate.Map) {
+		for _, m := range all {
+			if m.Glob {
+				patterns[m.Tool] = true
+			} else {
+				names[m.Tool] = true
+			}
+		}
+	}
+	for _, s := range sides {
+		read(s.maps)
+		for _, n := range s.nets {
+			read(n.Maps)
+			for _, name := range n.Free {
+				names[name] = true
+			}
+			for _, p := range n.Phases {
+				tools(p.Tools)
+			}
+			for _, t := range n.Transitions {
+				tools(t.Tools)
+				tools(t.Unless)
+			}
+		}
+	}
+	return spoken{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
+}
+
+// bases are the names, and what can stand before an action in them.
+func (s *spoken) bases() []string {
+	all := slices.Clone(s.names)
+	for _, name := range s.names {
+		for i := 1; i < len(name); i++ {
+			if name[i] == '.' {
+				all = append(all, name[:i])
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// sees returns what the policies see of the names of a call; empty: nothing.
+func (s *spoken) sees(names []gate.Name) string {
+	worth := make(map[string]gate.Name)
+	hit := func(text string, n gate.Name) {
+		if w, ok := worth[text]; ok {
+			n.Certain, n.Weak = n.Certain || w.Certain, n.Weak && w.Weak
+		}
+		worth[text] = n
+	}
+	for _, n := range names {
+		for _, name := range s.names {
+			if name == n.Text || strings.HasPrefix(name, n.Text+".") {
+				hit(n.Text, n)
+			}
+		}
+		for _, p := range s.patterns {
+			if toolnet.MatchGlob(p, n.Text) {
+				hit(p+" ", n)
+			}
+		}
+	}
+	var b strings.Builder
+	for _, text := range slices.Sorted(maps.Keys(worth)) {
+		fmt.Fprintf(&b, "%q%v%v", text, worth[text].Certain, worth[text].Weak)
+	}
+	return b.String()
+}

@@ -1,0 +1,64 @@
+package policydiff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// effects are what a call means to the nets of a policy, by their names. Calls of equal effects
+// are one call to the policy.
+type effects map[string]string
+
+// distinct returns one call of each set of calls whose effects are equal on both sides, in the
+// nets that take part in a product; nil: in all nets.
+func (d *Comparison) distinct(calls []possible, p *product) []possible {
+	met := make(map[string]bool)
+	var out []possible
+	for _, c := range calls {
+		if c.effects[0] == nil {
+			for i, s := range d.sides {
+				c.effects[i] = s.effects(c.on(i), d.spoken)
+			}
+		}
+		var b strings.Builder
+		for i, s := range d.sides {
+			nets := s.nets
+			if p != nil {
+				nets = p.policies[i].Nets()
+			}
+			for _, n := range nets {
+				fmt.Fprintf(&b, "%q", c.effects[i][n.Name])
+			}
+			b.WriteString(c.effects[i][""])
+		}
+		if key := b.String(); !met[key] {
+			met[key] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// effects are those of a call. What does not belong to one net is under no name.
+func (s *Side) effects(call gate.Call, all spoken) effects {
+	out := make(effects)
+	nets := s.whole.Nets()
+	for _, m := range s.whole.Meaning(call) {
+		n := nets[m.Net]
+		out[n.Name] = fmt.Sprint(m.Asks)
+		if readsData(n) {
+			out[n.Name] += string(call.Args)
+		}
+		if n.Validate != nil || n.OnSuccess != nil {
+			out[n.Name] += fmt.Sprint(string(call.Args), s.whole.Names(call))
+		}
+	}
+	phases := func(n gate.NetInfo) bool { return len(n.Phases) > 0 }
+	if s.deny || slices.ContainsFunc(nets, phases) {
+		out[""] = all.sees(s.whole.Names(call))
+	}
+	return out
+}

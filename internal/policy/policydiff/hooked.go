@@ -1,0 +1,152 @@
+package policydiff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/agenttool"
+)
+
+// hooked adds the tools of agents, with the names that hooks give them. Every proxy takes the
+// events of hooks, at least those of its own machine.
+func (a *alphabet) hooked() {
+	for _, agent := range agenttool.Agents() {
+		a.behind = append(a.behind, agent+".")
+	}
+	for _, agent := range agenttool.Agents() {
+		for _, tool := range a.toolsOf(agent) {
+			with, without := agentCall(agent, tool, there), agentCall(agent, tool, missing)
+			if a.sees(with.labels()) == a.sees(without.labels()) {
+				with.command = either
+			} else {
+				a.add(without)
+				a.shadowed(without)
+			}
+			a.add(with)
+			a.shadowed(with)
+		}
+	}
+}
+
+// agentCall is a tool of an agent, called with the field command or without it.
+func agentCall(agent, tool string, command presence) namedTool {
+	t := namedTool{name: tool, command: command}
+	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), command == there) {
+		t.also = append(t.also, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
+	}
+	return t
+}
+
+// shadowed adds the tool where tools of servers have some of its names: those restrict only.
+func (a *alphabet) shadowed(t namedTool) {
+	all := t
+	all.foreign, all.also = true, slices.Clone(t.also)
+	for i, n := range t.also {
+		one := t
+		one.also = slices.Clone(t.also)
+		one.also[i].Certain, one.also[i].Weak = false, true
+		if n.Certain {
+			a.add(one)
+		}
+		all.also[i].Certain, all.also[i].Weak = false, true
+	}
+	a.add(all)
+	t.foreign = true
+	a.add(t)
+}
+
+// toolsOf are what an agent can call its tools, so that one of the names of a call is spoken of.
+func (a *alphabet) toolsOf(agent string) []string {
+	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
+	for _, name := range a.bases() {
+		bare := strings.TrimPrefix(name, agent+".")
+		all = append(all, name, bare, capital(bare))
+		for _, server := range servers {
+			all = append(all, memberOf(agent, server, bare))
+		}
+		if server, tool, ok := strings.Cut(name, "."); ok && tool != "" {
+			all = append(all, memberOf(agent, server, tool))
+		}
+	}
+	all = append(all, "Unknown") // with a field command it may run a script
+	if len(a.patterns) > 0 {
+		all = append(all, a.synthesize("", agent+".")...)
+		all = append(all, a.spelled()...)
+		for _, server := range servers {
+			for _, bare := range a.synthesize("", memberOf(agent, server, ""), server+".") {
+				all = append(all, memberOf(agent, server, bare))
+			}
+		}
+	}
+	valid := func(tool string) bool { return tool != "" && !strings.ContainsAny(tool, "*?") }
+	all = slices.DeleteFunc(all, func(tool string) bool { return !valid(tool) })
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// memberOf is what an agent calls a tool of an MCP server.
+func memberOf(agent, server, tool string) string {
+	if agent == "vscode" || agent == "gemini-cli" {
+		return "mcp_" + server + "_" + tool
+	}
+	return "mcp__" + server + "__" + tool
+}
+
+func capital(name string) string {
+	if name == "" {
+		return ""
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+// spelled are names with capital letters that patterns match, for each set of patterns that the
+// name can match in small letters.
+func (a *alphabet) spelled() (all []string) {
+	var capitals []string
+	small := slices.Clone(a.patterns)
+	for _, p := range a.patterns {
+		if lower := strings.ToLower(p); lower != p {
+			capitals = append(capitals, p)
+			small = append(small, lower)
+		}
+	}
+	if capitals == nil {
+		return nil
+	}
+	lower := alphabet{spoken: spoken{patterns: small}}
+	for _, name := range append(lower.synthesize(""), a.names...) {
+		for _, p := range capitals {
+			if spelt, ok := spelledAs(p, strings.ToLower(name)); ok {
+				all = append(all, spelt)
+			}
+		}
+	}
+	if lower.why != "" {
+		a.why = lower.why
+	}
+	return all
+}
+
+// spelledAs writes a name with those capital letters with which the pattern matches it.
+func spelledAs(pattern, name string) (spelt string, ok bool) {
+	if !toolnet.MatchGlob(strings.ToLower(pattern), name) {
+		return "", false
+	}
+	for i, c := range pattern {
+		switch {
+		case c == '*':
+			for k := range len(name) + 1 {
+				if rest, ok := spelledAs(pattern[i+1:], name[k:]); ok {
+					return spelt + name[:k] + rest, true
+				}
+			}
+		case c == '?':
+			spelt, name = spelt+name[:1], name[1:]
+		default:
+			spelt, name = spelt+string(c), name[1:]
+		}
+	}
+	return spelt, true
+}

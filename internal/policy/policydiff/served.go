@@ -1,0 +1,152 @@
+package policydiff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/toolname"
+)
+
+// tooManyNames says why an alphabet is not complete.
+const tooManyNames = "the patterns match names in too many ways"
+
+// served adds the tools of servers: those of the configurations, or where no configuration says
+// which there are, of all that the names tell of.
+func (a *alphabet) served(sides [2]*Side) {
+	known := false
+	for _, s := range sides {
+		if !s.configured {
+			continue
+		}
+		known = true
+		for _, o := range s.owners {
+			a.behind = append(a.behind, o.Upstream+".")
+			if o.Prefix != "" {
+				a.behind = append(a.behind, o.Prefix)
+			}
+			bares := a.bares(o)
+			more := a.synthesize("", o.Prefix, o.Upstream+".")
+			for _, bare := range append(bares, more...) {
+				a.tool(s.owners, o, bare)
+			}
+		}
+	}
+	if !known {
+		a.supposed()
+	}
+}
+
+// bares are what tools can be called by their server, so that one of their names is spoken of.
+func (a *alphabet) bares(o toolname.Owner) []string {
+	var all []string
+	for _, name := range a.bases() {
+		all = append(all, name)
+		for _, prefix := range []string{o.Prefix, o.Upstream + "."} {
+			if bare := strings.TrimPrefix(name, prefix); bare != "" {
+				all = append(all, bare)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// synthesize returns names that the patterns tell apart behind these prefixes.
+func (a *alphabet) synthesize(prefixes ...string) []string {
+	if len(a.patterns) == 0 {
+		return nil
+	}
+	slices.Sort(prefixes)
+	taken := make(map[string]bool)
+	for _, name := range a.names {
+		taken[name] = true
+	}
+	names, complete := verify.Synthesize(a.patterns, slices.Compact(prefixes), taken)
+	if !complete {
+		a.why = tooManyNames
+	}
+	return names
+}
+
+// tool adds a tool of a server with the names that the proxy gives it.
+func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
+	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
+	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.Further([]toolname.Names{names}, owners)[0]}
+	a.add(t)
+	if len(owners) == 1 { // another tool of the server may be called so
+		t.also = slices.Clone(t.also)
+		for i := range t.also {
+			if t.also[i].Text == bare && bare != names.Exposed {
+				t.also[i].Certain, t.also[i].Weak = false, true
+			}
+		}
+		a.add(t)
+	}
+}
+
+// supposed adds tools of servers that the names tell of: sh.bash and sh_bash are names of a tool
+// bash, if there is a server sh.
+func (a *alphabet) supposed() {
+	owners := a.heads(append(a.bases(), instances(a.patterns)...))
+	var bares []string
+	for _, o := range owners {
+		bares = append(bares, a.bares(toolname.Owner{Upstream: o, Prefix: o + "_"})...)
+	}
+	for _, o := range a.heads(instances(a.patterns)) {
+		bares = append(bares, a.synthesize("", o+"_", o+".")...)
+	}
+	slices.Sort(bares)
+	for _, bare := range slices.Compact(bares) {
+		for _, upstream := range a.before(owners, "."+bare) {
+			o := toolname.Owner{Upstream: upstream}
+			a.tool(toolname.Owners{o}, o, bare)
+			for _, prefix := range a.before(owners, "_"+bare) {
+				o.Prefix = prefix + "_"
+				a.tool(toolname.Owners{o}, o, bare)
+				a.tool(toolname.Owners{o, {Upstream: unnamed + "2", Prefix: unnamed + "2_"}}, o, bare)
+			}
+		}
+	}
+}
+
+// unnamed is a server that no policy names.
+const unnamed = "server"
+
+// heads are the servers that the names may tell of.
+func (a *alphabet) heads(names []string) []string {
+	all := []string{unnamed}
+	for _, name := range names {
+		for i := 1; i < len(name)-1; i++ {
+			if name[i] == '.' || name[i] == '_' {
+				all = append(all, name[:i])
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// before are those of the servers that make names which are spoken of, and one that is not.
+func (a *alphabet) before(owners []string, rest string) []string {
+	all := []string{unnamed}
+	for _, o := range owners {
+		name := o + rest
+		is := func(other string) bool { return other == name || strings.HasPrefix(other, name+".") }
+		matches := func(pattern string) bool { return toolnet.MatchGlob(pattern, name) }
+		if o != unnamed && (slices.ContainsFunc(a.names, is) || slices.ContainsFunc(a.patterns, matches)) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// instances are short names that the patterns match.
+func instances(patterns []string) []string {
+	var all []string
+	for _, p := range patterns {
+		all = append(all, strings.NewReplacer("*", "", "?", "x").Replace(p), strings.NewReplacer("*", "x", "?", "x").Replace(p))
+	}
+	return all
+}
