@@ -12,6 +12,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -244,6 +245,43 @@ func TestLocks(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestOneSender: a call reaches an upstream by way of pipeline.forward alone, which needs a
+// pass of the admission: package pool sends no call without Request.Again.
+func TestOneSender(t *testing.T) {
+	sets := map[string]int{}
+	check(t, func(p typed) {
+		for _, file := range p.files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				if !ok {
+					return true
+				}
+				at := strings.TrimPrefix(p.ImportPath, module+"/") + "/" + filepath.Base(p.fset.Position(id.Pos()).Filename)
+				switch of := p.info.Uses[id].(type) {
+				case *types.Var:
+					if of.IsField() && of.Name() == "Again" && of.Pkg().Path() == module+"/proxy/internal/upstream/conn" {
+						sets[at]++
+					}
+				case *types.Func:
+					if of.FullName() == "(*"+module+"/proxy/internal/upstream.Upstream).Send" && !strings.HasPrefix(at, "proxy/internal/upstream/") {
+						sets["Upstream.Send in "+at]++
+					}
+				}
+				return true
+			})
+		}
+	})
+	want := map[string]int{
+		"proxy/internal/pipeline/forward.go":              1, // sets it
+		"proxy/internal/pool/server.go":                   1, // refuses a call without
+		"proxy/internal/upstream/streamable/roundtrip.go": 2, // asks it
+		"Upstream.Send in proxy/internal/pool/server.go":  1,
+	}
+	if !maps.Equal(sets, want) {
+		t.Errorf("Request.Again is used, and Upstream.Send called, in %v, want %v: send calls by pipeline.forward", sets, want)
+	}
 }
 
 // mutexes are the fields of a struct that are locks.

@@ -195,7 +195,7 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped
 	}
-	if a.stopped(v.call.Session) != nil {
+	if a.Stopped(v.call.Session) != nil {
 		return Change{}, ErrStopped
 	}
 	v.decision, change.Delta = v.prepared.Decide(s, v.grant)
@@ -240,7 +240,7 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 	case *gate.Allow:
 		if err == nil {
 			a.noteWould(c, d.Would)
-			return a.admitted(c, d.Ticket)
+			return a.admitted(v, d.Ticket)
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {
 			return &Refused{Text: err.Error(), Facts: Facts{Decision: "refuse", Kind: "invalid"}, Err: err}
@@ -258,9 +258,13 @@ func (a *Admission) Unmade(ctx context.Context, c *Call, err error) *Refused {
 	return a.unrecorded(c.Canonical, err)
 }
 
-// admitted returns the decision that lets c run.
-func (a *Admission) admitted(c *Call, t *gate.Ticket) *Admitted {
-	return &Admitted{Ticket{Number: t.Number, Awaited: t.Awaited, key: c.Key, tool: c.Canonical, upstream: c.Upstream, since: c.Gate.Time}}
+// admitted returns the decision that lets the call run.
+func (a *Admission) admitted(v *verdict, t *gate.Ticket) *Admitted {
+	c := v.call
+	return &Admitted{Ticket{
+		Number: t.Number, Awaited: t.Awaited,
+		key: c.Key, tool: c.Canonical, upstream: c.Upstream, since: c.Gate.Time, policy: v.generation.identity(),
+	}}
 }
 
 // unrecorded refuses a call that could not be committed.

@@ -56,6 +56,7 @@ type Ticket struct {
 	tool     string
 	upstream string
 	since    time.Time
+	policy   string    // that admitted it, see [Generation.identity]
 	observed *observed // nil: there is no observer
 
 	settled atomic.Bool // by [Admission.Settle], with success

@@ -14,12 +14,13 @@ type passed struct {
 	Tool      string    `json:"tool"`
 	Upstream  string    `json:"upstream"`
 	Since     time.Time `json:"since"`
+	Policy    string    `json:"policy,omitempty"`
 }
 
 // MarshalJSON writes the ticket for another process that has the same ledger. Whoever
 // passes it on does not use it any more.
 func (t *Ticket) MarshalJSON() ([]byte, error) {
-	return json.Marshal(passed{t.key.Session, t.key.Principal, t.Number, t.Awaited, t.tool, t.upstream, t.since})
+	return json.Marshal(passed{t.key.Session, t.key.Principal, t.Number, t.Awaited, t.tool, t.upstream, t.since, t.policy})
 }
 
 // UnmarshalJSON reads a ticket that another process has passed on.
@@ -29,7 +30,8 @@ func (t *Ticket) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	t.Number, t.Awaited = p.Number, p.Awaited
-	t.key, t.tool, t.upstream, t.since = Key{p.Session, p.Principal}, p.Tool, p.Upstream, p.Since
+	t.key, t.tool, t.upstream = Key{p.Session, p.Principal}, p.Tool, p.Upstream
+	t.since, t.policy = p.Since, p.Policy
 	return nil
 }
 

@@ -69,8 +69,9 @@ func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (already bo
 	return false, a.kill.Set(ctx, s, on, audit.Operator{Time: s.Time, Event: name, Session: s.Session, Actor: s.Actor, Reason: audit.Bounded(s.Reason)})
 }
 
-// stopped returns the stop that the calls of a session are under; nil: none.
-func (a *Admission) stopped(session string) *Stop {
+// Stopped returns the stop that the calls of a session are under, as far as this process
+// knows; nil: they are not stopped.
+func (a *Admission) Stopped(session string) *Stop {
 	if a.kill == nil {
 		return nil
 	}
@@ -79,7 +80,7 @@ func (a *Admission) stopped(session string) *Stop {
 
 // refuseStopped refuses a call that is stopped.
 func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
-	s := a.stopped(c.Session)
+	s := a.Stopped(c.Session)
 	if s == nil { // another process stopped it just now
 		s = &Stop{}
 	}

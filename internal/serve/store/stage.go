@@ -37,10 +37,10 @@ func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State
 }
 
 // writes reports whether the change is more than what time has moved, which the next
-// decision finds again.
+// decision finds again. That a call may be sent is asked of the database.
 func (e *entry) writes(c *admission.Change) bool {
 	d := c.Delta
-	return len(c.Events) > 0 || c.Uses != "" || d != nil &&
+	return c.Admits || len(c.Events) > 0 || c.Uses != "" || d != nil &&
 		(d.Opened != nil || d.Closed != 0 || d.Asked != nil || d.Spent != 0 || d.Would != "" || e.ended && d.Answered != 0)
 }
 

@@ -156,6 +156,10 @@ func (c *Call) failed(err error) answer {
 	if a := c.unauthorized(err); a != nil {
 		return a
 	}
+	var held *notAgain
+	if errors.As(err, &held) {
+		return held.refusal
+	}
 	if errors.Is(err, upstream.ErrNotSent) {
 		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, c.Tool.Exposed))
 	}

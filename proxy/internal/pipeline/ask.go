@@ -162,7 +162,7 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 		c.input = input{ours: c.input.ours} // nobody was shown what the client brought along
 		p.Advertiser.Touch(c.State)
 		c.trace.askedFor(admission.Result{Decision: "allow"})
-		p.forward(c, &d.Ticket)
+		p.forward(c, d.Pass())
 	case *admission.Refused:
 		c.release()
 		c.refuse(d)

@@ -108,7 +108,7 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
 	case *admission.Admitted: // on record
 		p.Advertiser.Touch(c.State)
-		p.forward(c, &d.Ticket)
+		p.forward(c, d.Pass())
 	case *admission.Refused:
 		c.release()
 		c.refuse(d)

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -11,10 +13,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// forward sends an admitted call to its server. The reply is handled where it is read: on
-// the goroutine that reads from the server, or on that of the client that waits for it.
-func (p *Pipeline) forward(c *Call, ticket *admission.Ticket) {
-	u := c.Tool.Upstream
+// forward sends a call to its server by a pass of the admission. The reply is handled where
+// it is read: on the goroutine that reads from the server, or on that of the client that
+// waits for it.
+func (p *Pipeline) forward(c *Call, pass admission.Pass) {
+	u, ticket := c.Tool.Upstream, pass.Ticket()
 	f := &inflightCall{Call: c, ticket: ticket, rev: u.Rev(), inflightState: inflightState{receiver: c}}
 	inline, stopped := c.setInflight(f, !u.OneReader())
 	if stopped != nil { // it is never sent
@@ -29,6 +32,7 @@ func (p *Pipeline) forward(c *Call, ticket *admission.Ticket) {
 	trace, answered := p.Admission.Watch().Forwarding(ticket)
 	f.answered = answered
 	request := f.request(trace)
+	request.Again = f.mayGoAgain
 	if !f.mayRepeat() {
 		c.dropMessage()
 	}
@@ -43,6 +47,55 @@ func (p *Pipeline) forward(c *Call, ticket *admission.Ticket) {
 		f.Abandon(reason)
 	}
 }
+
+// forwardAgain sends an admitted call once more. Where the policy has changed since it was
+// admitted, that call is over, and the gate decides on the rest anew.
+func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
+	pass, err := ticket.Again(p.Life.Ctx, p.Admission)
+	if err == nil {
+		p.forward(c, pass)
+		return
+	}
+	outdated := errors.Is(err, admission.ErrOutdated)
+	by := "not sent again"
+	if outdated {
+		by = "policy changed"
+	}
+	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
+	p.abandon(ticket) // where that cannot be stored
+	switch {
+	case !c.wanted():
+		c.conclude(func() {})
+	case outdated:
+		if c.admitting.Gate.Time = p.Life.Now(); p.admissible(c) {
+			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // it had its turn
+		}
+	default:
+		c.refuse(p.Admission.Unmade(p.Life.Ctx, c.admission(), err))
+	}
+}
+
+// mayGoAgain returns why the call is not sent again to a server that has forgotten the
+// session of the first send; nil: it may be.
+func (f *inflightCall) mayGoAgain() error {
+	c := f.Call
+	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, admission.ErrOutdated):
+		r := PlainRefusal("policy-changed", fmt.Sprintf("The policy changed before %s could be sent again to the upstream %s, which has not run it. Call it again to have it decided anew.", c.Tool.Exposed, c.Tool.Upstream.Config.Name))
+		c.pipeline.RecordRefusal(c, r)
+		return &notAgain{r}
+	default:
+		return &notAgain{refusal{c.pipeline.Admission.Unmade(c.pipeline.Life.Ctx, c.admission(), err)}}
+	}
+}
+
+// A notAgain is the error of a call that may not be sent again, with what its client is told.
+type notAgain struct{ refusal }
+
+func (e *notAgain) Error() string { return e.Text }
 
 // mayRepeat reports whether the call may have to be sent again with the input that its
 // server asks for, because the client knows no InputRequiredResult (2026-07-28).

@@ -93,7 +93,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	case x.inflight != nil:
 		x.inflight.attach(c, x)
 	default:
-		p.forward(c, x.ticket)
+		p.forwardAgain(c, x.ticket)
 	}
 	return false
 }
@@ -188,7 +188,7 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 	if lit, ok := rawjson.Member(result, "requestState"); ok {
 		c.input.state, c.input.hasState = rawjson.String(lit)
 	}
-	p.forward(c, f.ticket)
+	p.forwardAgain(c, f.ticket)
 }
 
 // askAll sends the requests of one round to the client, all at once, and returns its results

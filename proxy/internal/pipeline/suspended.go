@@ -77,8 +77,12 @@ func (s *suspendedCalls) take(id string) *suspendedCall {
 }
 
 // pickUp ends the suspension of the call that c goes on with; nil: it is over. Of the
-// processes that have it, one picks it up. With an error it stays as it was.
+// processes that have it, one picks it up. With an error it stays as it was, as it does while
+// calls are stopped.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
+	if p.Admission.Stopped(c.State.ID) != nil {
+		return nil, admission.ErrStopped
+	}
 	x := p.suspended.take(c.input.suspended)
 	if x != nil || p.Rounds == nil {
 		return x, nil

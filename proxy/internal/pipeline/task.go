@@ -139,7 +139,7 @@ func (f *inflightCall) goOnAsTask(c *Call) {
 		return
 	}
 	c.emulatesTask = true
-	c.spawnFromReply(func() { c.pipeline.forward(c, f.ticket) })
+	c.spawnFromReply(func() { c.pipeline.forwardAgain(c, f.ticket) })
 }
 
 // answerTask gives the client the CreateTaskResult. Where the task is over already, the gate

@@ -70,7 +70,7 @@ func (c *Call) Wait() {
 		switch c.rest = nil; {
 		case f != nil:
 			f()
-		case !c.await():
+		case !c.await() && c.rest == nil: // else the call is decided anew, and waits
 			return
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -48,6 +49,18 @@ func NewServer(c Upstream, several bool) *Server {
 	u := &Server{Config: c, several: several, started: make(chan struct{})}
 	u.placement.of = map[*session.Session]*Server{}
 	return u
+}
+
+var errNoPass = errors.New("the admission has given no pass for the call")
+
+// Send sends a request and returns at once, see [upstream.Upstream.Send]. A call without
+// [upstream.Request.Again] is not sent: package pipeline sets that where the admission has
+// given a pass for the call, so nobody else can send one.
+func (u *Server) Send(r upstream.Request) *upstream.Exchange {
+	if r.Again == nil && spec.IsCall(r.Method) {
+		return u.Upstream.Decline(r, errNoPass)
+	}
+	return u.Upstream.Send(r)
 }
 
 // Rev returns the family of revisions that the server speaks.

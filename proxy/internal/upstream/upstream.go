@@ -184,6 +184,13 @@ func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	return x
 }
 
+// Decline returns the exchange of a request that is not sent, with the reason as its reply.
+func (u *Upstream) Decline(r conn.Request, why error) *conn.Exchange {
+	x := conn.NewExchange(r, u.host.IDs.Add(1))
+	x.Deliver(conn.Reply{Err: conn.NotSent(why)})
+	return x
+}
+
 // Notify sends a notification, if the server is up. Nobody learns whether it
 // arrived.
 func (u *Upstream) Notify(method string, params []byte) {

@@ -52,6 +52,11 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 	if err := c.renew(x.Ctx, s); err != nil {
 		return conn.Reply{Err: conn.NotSent(fmt.Errorf("opening a new session: %w", err))}
 	}
+	if x.Req.Again != nil {
+		if err := x.Req.Again(); err != nil {
+			return conn.Reply{Err: conn.NotSent(err)}
+		}
+	}
 	x.Renewed = true
 	return c.once(x, c.Current.Load())
 }
