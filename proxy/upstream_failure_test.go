@@ -77,9 +77,9 @@ func ofKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 	return found
 }
 
-// TestChildDies: B025, B026. A process that dies with a call takes the call
-// with it: the caller hears that, the token comes back, nothing is sent twice,
-// and the next process serves.
+// TestChildDies: B025, B026. What a process has done of a call with which it dies is not
+// known: the caller hears that and the record says the same, once. Its token stays in flight
+// until an operator says how the call ended, nothing is sent twice, and the next process serves.
 func TestChildDies(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		up, records := child(t, "")
@@ -88,13 +88,44 @@ func TestChildDies(t *testing.T) {
 		if r := c.do("die", `{}`); !r.isError() || r.decision("kind") != "unknown" {
 			t.Errorf("%s", r.raw)
 		}
-		s.settled("ready")
+		s.inFlight()
+		s.oneOutcome("up.die", "unknown")
 		s.eventually("it runs again", func() bool { return !c.do("safe", `{}`).isError() })
+		c.refuses("push", `{}`, "blocked")
+		session := s.proxy.Sessions()[0]
+		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, false, proxy.Actor{Name: "ada"}); err != nil {
+			t.Fatal(err)
+		}
 		c.must("push", `{}`)
 		s.settled("done")
 		if n := len(ofKind(records(), testserver.Executed, "die")); n != 1 {
 			t.Errorf("die was executed %d times", n)
 		}
+	})
+}
+
+// oneOutcome fails unless one outcome of the tool is on record.
+func (s *site) oneOutcome(tool, outcome string) {
+	s.t.Helper()
+	all := s.records.matching(func(r record) bool { return r.Event == "outcome" && r.Tool == tool })
+	if len(all) != 1 || all[0].Outcome != outcome {
+		s.t.Errorf("on record are the ends %+v, want one %s", all, outcome)
+	}
+}
+
+// TestOneOutcomeAtTheEnd: a call in flight when the proxy ends, whose child is ended too, has
+// one outcome on record.
+func TestOneOutcomeAtTheEnd(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		up, records := child(t, "")
+		s := start(t, setup{policy: chain(t, "slow", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+		c := s.connect(l, "")
+		c.call("slow", `{}`)
+		s.eventually("it is in flight", func() bool { return len(ofKind(records(), testserver.Executed, "slow")) == 1 })
+		if err := s.proxy.Close(); err != nil {
+			t.Error(err)
+		}
+		s.oneOutcome("up.slow", "unknown")
 	})
 }
 

@@ -124,7 +124,7 @@ func (s *inflightState) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lost *upstream.Lost
-	if s.reason != nil && errors.As(err, &lost) && lost.Sent && !lost.Dead {
+	if s.reason != nil && errors.As(err, &lost) && lost.Sent {
 		return s.reason
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 
 // outcome returns what a reply means for the nets. Only a whole, strictly parsed result
 // without an error is a success. A call without a reply is a failure only if it is proven
-// that nothing runs any more.
+// that the server has not begun it: one that died in the middle may have had an effect.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
@@ -28,11 +28,10 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	}
 }
 
-// neverRan reports whether err proves that nothing of the call runs any more.
+// neverRan reports whether err proves that the server has not begun the call.
 func neverRan(err error) bool {
-	var lost *upstream.Lost
 	var status *upstream.StatusError
-	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &lost) && lost.Dead || errors.As(err, &status) && !status.Executed()
+	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &status) && !status.Executed()
 }
 
 // ended returns how a call ended by its reply, with what the result says where a net
