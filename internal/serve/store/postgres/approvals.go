@@ -21,14 +21,32 @@ const (
 
 // PutApproval implements [backend.Backend].
 func (d *DB) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
+	open := false // an attempt was made, and how it ended was not heard
 	err = d.read(ctx, "writing an approval to", func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return put(ctx, tx, a) })
+		err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return put(ctx, tx, a) })
+		if open && errors.Is(err, backend.ErrStale) {
+			err = d.written(ctx, a)
+		}
+		open = open || err != nil && lost(err)
+		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 	d.announce(ctx)
 	return a.Version + 1, nil
+}
+
+// written reports by a nil error that it was this process which wrote an approval, in an
+// attempt that it heard nothing of, and no other one: [backend.ErrStale].
+func (d *DB) written(ctx context.Context, a backend.Approval) error {
+	var same bool
+	err := d.pool.QueryRow(ctx, `SELECT count(*) = 1 FROM petrigate_approval WHERE id = $1 AND version = $2 AND state = $3 AND data = $4`,
+		[]byte(a.ID), a.Version+1, a.State, a.Data).Scan(&same)
+	if err == nil && !same {
+		return backend.ErrStale
+	}
+	return err
 }
 
 func put(ctx context.Context, tx pgx.Tx, a backend.Approval) error {

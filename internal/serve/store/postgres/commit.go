@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
@@ -57,6 +58,9 @@ func (d *DB) SetStop(ctx context.Context, s backend.Stop, on bool, events ...bac
 }
 
 func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change func(*batch)) error {
+	if err := d.available(ctx); err != nil {
+		return err
+	}
 	// What has been sent is not given up because a caller is: nobody would know how it ended.
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
 	defer cancel()
@@ -68,13 +72,20 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 		return d.failed(doing, err)
 	}
 	defer d.writer.leave()
-	if err := d.writer.commit(within, ops, change, d.health.get() == nil); err != nil {
-		err = d.failed(doing, err)
-		d.health.set(err)
+	if err := d.health.get(); err != nil { // it has failed since
 		return err
 	}
-	d.health.set(nil)
-	return nil
+	err = d.writer.commit(within, ops, change)
+	if err == nil {
+		return nil
+	}
+	var u *uncertainError
+	if errors.As(err, &u) {
+		d.health.set(d.failed(doing, u.cause)) // of the next commits it is known that they did nothing
+	} else {
+		d.health.set(d.failed(doing, err))
+	}
+	return d.failed(doing, err)
 }
 
 // Stops implements [backend.Backend].

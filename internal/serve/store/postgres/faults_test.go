@@ -2,12 +2,15 @@ package postgres_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
@@ -64,13 +67,19 @@ func expect(t *testing.T, d *postgres.DB, version int64, data string, records in
 // recovers waits until d finds its database again.
 func recovers(t *testing.T, d *postgres.DB) {
 	t.Helper()
+	finds(t, d, func(err error) bool { return err == nil })
+}
+
+// finds waits until d finds its database as it is to be.
+func finds(t *testing.T, d *postgres.DB, is func(error) bool) {
+	t.Helper()
 	for began := time.Now(); ; {
 		err := d.Ready(t.Context())
-		if err == nil {
+		if is(err) {
 			return
 		}
 		if time.Since(began) > 30*time.Second {
-			t.Fatalf("it does not recover: %v", err)
+			t.Fatalf("that is how it stays: %v", err)
 		}
 	}
 }
@@ -125,6 +134,7 @@ func TestUncertain(t *testing.T) {
 			}
 			p.Set(postgrestest.Pass)
 			p.Cut()
+			recovers(t, d)
 			n := 0
 			for _, err := range d.Records(t.Context(), backend.Query{Writer: d.Writer()}) {
 				if n++; err != nil {
@@ -141,6 +151,80 @@ func TestUncertain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSwallowed: of a network that swallows everything the first decision waits. Those after
+// it fail at once, as reads, stops and the question whether it is ready do, and say why;
+// they do not count as of unknown end. It goes on by itself.
+func TestSwallowed(t *testing.T) {
+	p := postgrestest.NewProxy(t, postgrestest.Schema(t))
+	d := open(t, postgres.Options{DSN: p.DSN(), Timeout: 2 * time.Second, Poll: 100 * time.Millisecond})
+	commit(t, d, nil, step(true, 0, "1"))
+	p.Set(postgrestest.Hold)
+	if err := d.Commit(t.Context(), []*backend.Op{step(true, 1, "2")}); err == nil {
+		t.Fatal("it was committed")
+	}
+	began := time.Now()
+	for range 10 {
+		err := d.Commit(t.Context(), []*backend.Op{step(true, 1, "2")})
+		if err == nil || errors.Is(err, backend.ErrUncertain) {
+			t.Error(err)
+		}
+		_, read := d.Load(t.Context(), all)
+		for _, err := range []error{read, d.Ready(t.Context()), d.SetStop(t.Context(), backend.Stop{Time: at}, true)} {
+			if err == nil {
+				t.Error("no error of a database that does not answer")
+			}
+		}
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("they took %v; one that waits takes two seconds", took) // and all would 80
+	}
+	p.Set(postgrestest.Pass)
+	p.Cut()
+	recovers(t, d)
+	commit(t, d, nil, step(true, 1, "2"))
+	expect(t, d, 2, "2", 2)
+}
+
+// TestTerminated: an administrator who ends the connections of a process costs no decision
+// and no read: what is safe is tried again.
+func TestTerminated(t *testing.T) {
+	dsn := postgrestest.Schema(t)
+	name := "petrigate_" + strings.ToLower(rand.Text())
+	d := open(t, postgres.Options{DSN: dsn + "&application_name=" + name, Poll: 20 * time.Millisecond})
+	admin, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(t.Context())
+	var wait sync.WaitGroup
+	turns := make(chan struct{}, 1)
+	wait.Go(func() {
+		for range turns {
+			if _, err := admin.Exec(context.Background(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`, name); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	defer wait.Wait()
+	defer close(turns)
+	version := int64(0)
+	for i := range 150 {
+		select {
+		case turns <- struct{}{}: // while one of what follows is under way
+		default:
+		}
+		commit(t, d, nil, step(i%2 == 0, int64(i), "1"))
+		if p, err := d.Load(t.Context(), all); err != nil || p[0].Version != int64(i+1) {
+			t.Fatal(p, err)
+		}
+		if version, err = d.PutApproval(t.Context(), backend.Approval{ID: "a", Key: "k", State: backend.Pending, Version: version, Created: at, Expires: at, Data: fmt.Append(nil, i)}); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	expect(t, d, 150, "1", 150)
 }
 
 // TestTrips: a decision is one round trip, and so are many.
@@ -252,6 +336,8 @@ func TestRestart(t *testing.T) {
 	expect(t, b, 3, "3", 0)
 	s.Stop("immediate")
 	s.Start()
+	recovers(t, a)
+	recovers(t, b)
 	if v, err := b.Versions(t.Context(), all); err != nil || v[0] >= 0 {
 		t.Fatalf("the version is %d, %v, as if it could be compared", v, err)
 	}
@@ -280,10 +366,11 @@ func TestOld(t *testing.T) {
 	s.Copy()
 	commit(t, d, nil, step(true, 1, "2"))
 	s.Restore()
-	for _, err := range []error{d.Commit(t.Context(), []*backend.Op{step(true, 2, "3")}), d.Ready(t.Context())} {
-		if !errors.Is(err, backend.ErrRolledBack) {
-			t.Fatalf("%v, want %v", err, backend.ErrRolledBack)
-		}
+	old := func(err error) bool { return errors.Is(err, backend.ErrRolledBack) }
+	_ = d.Commit(t.Context(), []*backend.Op{step(true, 2, "3")})
+	finds(t, d, old)
+	if err := d.Commit(t.Context(), []*backend.Op{step(true, 2, "3")}); !old(err) {
+		t.Fatalf("%v, want %v", err, backend.ErrRolledBack)
 	}
 	s.Restore() // the newer one comes back
 	recovers(t, d)
@@ -298,10 +385,10 @@ func TestReadOnly(t *testing.T) {
 	commit(t, d, nil, step(true, 0, "1"))
 	s.Run("ALTER DATABASE postgres SET default_transaction_read_only = on")
 	s.Run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres'")
-	err := d.Commit(context.Background(), []*backend.Op{step(true, 1, "2")})
-	if err == nil || !strings.Contains(err.Error(), "takes no writes") || errors.Is(err, backend.ErrUncertain) && d.Ready(t.Context()) == nil {
-		t.Fatalf("a server that is read-only: %v", err)
+	if err := d.Commit(context.Background(), []*backend.Op{step(true, 1, "2")}); err == nil {
+		t.Fatal("a server that is read-only has taken it")
 	}
+	finds(t, d, func(err error) bool { return err != nil && strings.Contains(err.Error(), "takes no writes") })
 	s.Run("BEGIN READ WRITE; ALTER DATABASE postgres RESET default_transaction_read_only; COMMIT")
 	recovers(t, d)
 	commit(t, d, nil, step(true, 1, "2"))

@@ -36,16 +36,13 @@ func (d *DB) wake() {
 // listen waits for changes on a connection of its own, and tries the database again while
 // it is away, until ctx is over.
 func (d *DB) listen(ctx context.Context, config *pgx.ConnConfig, poll time.Duration) {
-	defer close(d.stopped)
 	for ctx.Err() == nil {
-		err := d.follow(ctx, config, poll)
+		_ = d.follow(ctx, config, poll)
 		if ctx.Err() != nil {
 			return
 		}
-		// The connection broke. Those of the pool have hardly fared better.
-		if d.pool.Reset(); d.try(ctx) != nil {
-			d.health.set(d.failed("reaching", err))
-		}
+		d.pool.Reset() // the connection broke, and those of the pool have hardly fared better
+		_ = d.try(ctx)
 		d.wake()
 		sleep(ctx, poll)
 	}

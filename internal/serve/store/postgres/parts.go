@@ -166,6 +166,7 @@ func (d *DB) list(ctx context.Context, s backend.Scope, ids []int64) (parts []ba
 		}
 		p := backend.Part{ID: backend.PartID{Scope: s}}
 		var name []byte
+		parts = nil
 		return each(rows, []any{&name, &p.Version, &p.Data, &p.Changed}, func() {
 			p.ID.Name = string(name)
 			parts = append(parts, p)

@@ -6,11 +6,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
@@ -49,7 +54,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	d := &DB{
-		name: describe(config.ConnConfig), timeout: o.Timeout, fresh: &fresh{}, health: &health{},
+		name: describe(config.ConnConfig), timeout: o.Timeout, fresh: &fresh{}, health: newHealth(),
 		changes: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	if d.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
@@ -61,7 +66,13 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	d.stop = stop
-	go d.listen(background, config.ConnConfig.Copy(), cmp.Or(o.Poll, time.Second))
+	go func() {
+		defer close(d.stopped)
+		var wait sync.WaitGroup
+		wait.Go(func() { d.tries(background) })
+		d.listen(background, config.ConnConfig.Copy(), cmp.Or(o.Poll, time.Second))
+		wait.Wait()
+	}()
 	return d, nil
 }
 
@@ -93,25 +104,13 @@ func (d *DB) Writer() string { return d.writer.name }
 // Changes implements [backend.Backend].
 func (d *DB) Changes() <-chan struct{} { return d.changes }
 
-// Ready implements [backend.Backend]. It tries the database again where it has failed.
+// Ready implements [backend.Backend]. It has the database tried again where it has failed,
+// and does not wait for one that does not answer.
 func (d *DB) Ready(ctx context.Context) error {
-	if d.health.get() == nil && !d.writer.closed.Load() {
-		return nil
+	if d.writer.closed.Load() {
+		return d.failed("trying", errClosed)
 	}
-	return d.try(ctx)
-}
-
-// try writes to the database, and remembers what came of it.
-func (d *DB) try(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
-	err := d.writer.probe(ctx)
-	if err != nil {
-		d.pool.Reset()
-		err = d.failed("trying", err)
-	}
-	d.health.set(err)
-	return err
+	return d.available(ctx)
 }
 
 // Close implements [backend.Backend].
@@ -136,16 +135,39 @@ func (d *DB) failed(doing string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, d.name, explain(err))
 }
 
-// read runs a read of bounded length, with the wait for it.
+// read runs f, which may be repeated, in bounded time: it is run again where a connection
+// broke. A database that is known to be away is not waited for.
 func (d *DB) read(ctx context.Context, doing string, f func(context.Context) error) error {
+	if err := d.available(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
-	err := d.writer.settled(ctx)
-	if err == nil {
-		err = f(ctx)
+	for n := 1; ; n++ {
+		err := d.writer.settled(ctx)
+		if err == nil {
+			err = f(ctx)
+		}
+		if err == nil {
+			return nil
+		}
+		if lost(err) || ctx.Err() != nil {
+			d.health.want() // is it away, or was that one connection, or only much to read?
+		}
+		if !lost(err) || pause(ctx, n) != nil {
+			return d.failed(doing, err)
+		}
 	}
-	if err != nil {
-		return d.failed(doing, err)
+}
+
+// lost reports whether err is of a connection, which another one may not have.
+func lost(err error) bool {
+	var p *pgconn.PgError
+	switch {
+	case errors.Is(err, backend.ErrStale), errors.Is(err, backend.ErrRolledBack), errors.Is(err, errClosed), errors.Is(err, pgx.ErrNoRows):
+		return false
+	case errors.As(err, &p):
+		return p.SeverityUnlocalized == "FATAL" || p.Severity == "FATAL"
 	}
-	return nil
+	return pgconn.SafeToRetry(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.As(err, new(net.Error))
 }

@@ -62,22 +62,28 @@ var (
 // commit commits ops, and what change adds to them where it is not nil. A connection that
 // breaks is not the end: the database says afterwards whether the commit took effect, and
 // what it answered. Where it cannot be asked before the time is over, the error is
-// [backend.ErrUncertain]. Without patience a database that is away is not waited for.
-func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch), patient bool) error {
+// [backend.ErrUncertain].
+func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch)) error {
 	var open *batch
 	for n := 1; ; n++ {
 		err := w.attempt(ctx, &open, ops, change)
 		if err == nil {
 			return nil
 		}
-		if !worthwhile(err, n, patient) || pause(ctx, n) != nil {
+		if !worthwhile(err, n) || pause(ctx, n) != nil {
 			if open != nil {
-				return fmt.Errorf("%w: %w", backend.ErrUncertain, err)
+				return &uncertainError{err}
 			}
 			return err
 		}
 	}
 }
+
+// uncertainError is a [backend.ErrUncertain].
+type uncertainError struct{ cause error }
+
+func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
+func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
 // attempt is one attempt. The batch of an earlier one that is open is settled first.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
@@ -106,7 +112,7 @@ func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, c
 }
 
 // worthwhile reports whether a further attempt after n may do better.
-func worthwhile(err error, n int, patient bool) bool {
+func worthwhile(err error, n int) bool {
 	var p *pgconn.PgError
 	switch {
 	case errors.Is(err, backend.ErrRolledBack), errors.Is(err, errClosed):
@@ -116,7 +122,7 @@ func worthwhile(err error, n int, patient bool) bool {
 	case errors.As(err, &p) && definite(err):
 		return n < attempts && (p.Code == "40001" || p.Code == "40P01")
 	}
-	return patient
+	return true
 }
 
 // definite reports whether the server itself has said that it has failed, and goes on.
