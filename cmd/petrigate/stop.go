@@ -17,7 +17,9 @@ func newStop(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "stop", Short: "Refuse all calls until petrigate start (kill switch)", Args: cobra.NoArgs}
 	c.Long = "stop has the running proxies refuse every call, or those of one session, until petrigate start. Calls\n" +
 		"that are under way end. Lists are still answered. Where the states are in a database, it holds for all\n" +
-		"proxies that use it, also for those that start later; without one, until the process ends. --config opens\n" +
+		"proxies that use it, also for those that start later; without one, until the process ends. If the database\n" +
+		"does not take the stop, it holds for the proxies that were told alone, stop says so and ends with exit code 1,\n" +
+		"and they write it as soon as the database takes it. --config opens\n" +
 		"the database itself, which works also while no proxy runs, or none answers. It needs no PIN."
 	session := c.Flags().String("session", "", "of this `session` alone")
 	reason := c.Flags().String("reason", "", "the `text` that callers are told, and that goes on record")
@@ -80,6 +82,9 @@ func throwInDatabase(s stdio, on bool, session string, pid int, file string, ord
 	}
 	return daemon.WithDatabase(c, func(p *proxy.Proxy) error {
 		done, err := order(p)
+		if err == nil && done.Alone != "" {
+			err = errors.New("the database did not take the order, and no proxy was told")
+		}
 		if err == nil {
 			printSwitch(s.out, on, session, 0, done)
 		}
@@ -112,6 +117,10 @@ func throwSwitch(s stdio, on bool, session string, pid int, ask func([]*control.
 			failed = append(failed, fmt.Errorf("proxy %d: %w", status.Pid, err))
 			continue
 		}
+		if done.Alone != "" {
+			failed = append(failed, fmt.Errorf("%s %s proxy %d alone: %s", whose(session), outcome(on), status.Pid, done.Alone))
+			continue
+		}
 		printSwitch(s.out, on, session, status.Pid, done)
 	}
 	return errors.Join(failed...)
@@ -131,14 +140,25 @@ func switched(session string, pid int) ([]*control.Client, string, error) {
 	return []*control.Client{one}, "", err
 }
 
+func whose(session string) string {
+	if session != "" {
+		return "the calls of session " + session
+	}
+	return "all calls"
+}
+
+func outcome(on bool) string {
+	if on {
+		return "are refused by"
+	}
+	return "pass again at"
+}
+
 // printSwitch says what became of an order to a proxy, or, with pid 0, to a database.
 func printSwitch(w io.Writer, on bool, session string, pid int, done proxy.Stopping) {
-	what, which, where := "all calls", fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
+	what, which, where := whose(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {
 		which = "the database"
-	}
-	if session != "" {
-		what = "the calls of session " + session
 	}
 	if done.Shared {
 		where = "of all proxies with this database"

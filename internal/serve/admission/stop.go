@@ -16,6 +16,18 @@ type Stop struct {
 	Actor   string // who stopped them
 	Reason  string // empty: none was given
 	Time    time.Time
+	Alone   bool // the database has not taken it: it holds in this process alone
+}
+
+// Switched is what became of a use of the kill switch.
+type Switched struct {
+	Already bool   // it was so before, and nothing was changed
+	Left    []Stop // what is stopped now, the oldest first
+
+	// Alone is why the use is known to this process alone: it could not be written. A stop
+	// holds here, and is written once that is possible. The end of a stop has ended what
+	// held here alone; a database that did not answer may have a stop of its own.
+	Alone error
 }
 
 // A Switch is the kill switch. It is safe for concurrent use.
@@ -24,18 +36,20 @@ type Switch interface {
 	// process knows; nil: there is none. It waits for nobody.
 	Stopped(session string) *Stop
 
-	// Stops reads what is stopped, the oldest first.
+	// Stops reads what is stopped, the oldest first. With an error it returns what this
+	// process knows.
 	Stops(ctx context.Context) ([]Stop, error)
 
 	// Set uses the switch, or, where on is false, ends the stop of the session (or of all),
-	// and puts the event on record.
-	Set(ctx context.Context, s Stop, on bool, e audit.Event) error
+	// and puts the event on record. A stop always holds in this process when Set returns.
+	Set(ctx context.Context, s Stop, on bool, e audit.Event) (Switched, error)
 }
 
 // ErrStopped is the error of a step that admits a call while that is stopped.
 var ErrStopped = errors.New("stopped by an operator")
 
-// Stops reads what is stopped, the oldest first.
+// Stops reads what is stopped, the oldest first. With an error it returns what this process
+// knows.
 func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	if a.kill == nil {
 		return nil, nil
@@ -44,29 +58,24 @@ func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 }
 
 // SetStopped stops all calls that are not admitted yet, or those of a session, or ends
-// that. It reports whether that was so already: then nothing is changed.
-func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (already bool, err error) {
+// that.
+func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, error) {
 	if a.kill == nil {
-		return false, errors.New("this proxy has no kill switch")
-	}
-	stops, err := a.kill.Stops(ctx)
-	if err != nil {
-		return false, err
-	}
-	stopped := false
-	for _, known := range stops {
-		stopped = stopped || known.Session == s.Session
-	}
-	if stopped == on {
-		return true, nil
+		return Switched{}, errors.New("this proxy has no kill switch")
 	}
 	name := "start"
 	if on {
 		name = "stop"
 	}
 	s.Time = a.now()
-	a.log.Warn("operator", logkind.Operator, "event", name, "session", s.Session, "actor", s.Actor, "reason", s.Reason)
-	return false, a.kill.Set(ctx, s, on, audit.Operator{Time: s.Time, Event: name, Session: s.Session, Actor: s.Actor, Reason: audit.Bounded(s.Reason)})
+	done, err := a.kill.Set(ctx, s, on, audit.Operator{Time: s.Time, Event: name, Session: s.Session, Actor: s.Actor, Reason: audit.Bounded(s.Reason)})
+	if err == nil && !done.Already {
+		a.log.Warn("operator", logkind.Operator, "event", name, "session", s.Session, "actor", s.Actor, "reason", s.Reason)
+	}
+	if done.Alone != nil {
+		a.log.Error("the use of the kill switch could not be written: it is known to this process alone", "event", name, "session", s.Session, "error", done.Alone)
+	}
+	return done, err
 }
 
 // Stopped returns the stop that the calls of a session are under, as far as this process

@@ -36,8 +36,8 @@ func TestStop(t *testing.T) {
 	}
 	d.Settle(t.Context(), under, gate.End{Outcome: gate.Success}, "")
 	d.want("backup", "saved:1")
-	if already, err := d.SetStopped(t.Context(), false, all); already || err != nil {
-		t.Error(already, err)
+	if done, err := d.SetStopped(t.Context(), false, all); done.Already || err != nil {
+		t.Error(done, err)
 	}
 	if r := d.refuse("push", "stopped"); !strings.Contains(r.Text, "the calls of this session.") {
 		t.Error(r.Text)
@@ -46,8 +46,8 @@ func TestStop(t *testing.T) {
 		t.Errorf("%+v, %v", left, err)
 	}
 	for want, s := range map[bool]admission.Stop{false: mine, true: all} {
-		if already, err := d.SetStopped(t.Context(), false, s); already != want || err != nil {
-			t.Error(already, err)
+		if done, err := d.SetStopped(t.Context(), false, s); done.Already != want || err != nil {
+			t.Error(done, err)
 		}
 	}
 	d.admit("push")

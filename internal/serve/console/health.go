@@ -99,6 +99,10 @@ func became(on bool, session string, done proxy.Stopping, err error) string {
 		return fmt.Sprintf("%s are not stopped: %v.", what, err)
 	case err != nil:
 		return fmt.Sprintf("%s are still stopped: %v.", what, err)
+	case done.Alone != "" && on:
+		return fmt.Sprintf("%s are refused by this proxy alone: %s.", what, done.Alone)
+	case done.Alone != "":
+		return fmt.Sprintf("%s pass again in this proxy: %s.", what, done.Alone)
 	case on && done.Already:
 		return what + " were stopped already."
 	case on:

@@ -137,6 +137,9 @@ func Stopped(s proxy.StopInfo) string {
 	if s.Session != "" {
 		what, again = "the calls of session "+s.Session+" are refused", "petrigate start --session "+s.Session
 	}
+	if s.Alone {
+		what += " by this proxy alone (the database has not taken the stop)"
+	}
 	return fmt.Sprintf("%s since %s, by %s: %s (%s)", what, s.Since.Format(time.RFC3339), s.Actor, cmp.Or(text.Escape(s.Reason), "no reason given"), again)
 }
 

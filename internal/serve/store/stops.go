@@ -15,13 +15,23 @@ import (
 
 // Stops is the kill switch: of this process, or of all that share a database. What it knows
 // of a database may be seconds old: a step that admits a call checks it again when it is
-// committed.
+// committed. A stop that the database does not take holds in this process, see [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // without a database
 	database backend.Backend // nil: none
 
+	turn sync.Mutex // held while the switch is used, and while what is held is written
+
 	mu    sync.RWMutex
-	known []admission.Stop // the oldest first
+	known []admission.Stop // in the database, or, without one, all; the oldest first
+	held  []held           // not in the database, as far as is known
+}
+
+// held is a stop that holds in this process alone.
+type held struct {
+	stop  backend.Stop
+	event backend.Event
+	tried bool // to write it: it is tried again
 }
 
 var _ admission.Switch = (*Stops)(nil)
@@ -35,25 +45,39 @@ func SharedStops(b backend.Backend) *Stops { return &Stops{database: b} }
 
 // Stopped implements [admission.Switch].
 func (s *Stops) Stopped(session string) *admission.Stop {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for i := range s.known {
-		if of := s.known[i].Session; of == "" || of == session {
-			stop := s.known[i]
+	for _, stop := range s.all() {
+		if stop.Session == "" || stop.Session == session {
 			return &stop
 		}
 	}
 	return nil
 }
 
-// Stops implements [admission.Switch].
-func (s *Stops) Stops(ctx context.Context) ([]admission.Stop, error) {
-	if err := s.Refresh(ctx); err != nil {
-		return nil, err
-	}
+// all returns the stops that this process knows, the oldest first; nil: none.
+func (s *Stops) all() []admission.Stop {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.Clone(s.known), nil
+	if len(s.held) == 0 {
+		return s.known // a new slice for each change
+	}
+	all := slices.Clone(s.known)
+	for _, h := range s.held {
+		stop := fromDatabase(h.stop)
+		stop.Alone = true
+		all = append(all, stop)
+	}
+	slices.SortStableFunc(all, func(a, b admission.Stop) int { return a.Time.Compare(b.Time) })
+	return all
+}
+
+func fromDatabase(s backend.Stop) admission.Stop {
+	return admission.Stop{Session: s.Session, Actor: s.Actor, Reason: s.Reason, Time: s.Time}
+}
+
+// Stops implements [admission.Switch].
+func (s *Stops) Stops(ctx context.Context) ([]admission.Stop, error) {
+	err := s.Refresh(ctx)
+	return slices.Clone(s.all()), err
 }
 
 // Refresh reads what is stopped from the database.
@@ -67,7 +91,7 @@ func (s *Stops) Refresh(ctx context.Context) error {
 	}
 	known := make([]admission.Stop, 0, len(stops))
 	for _, stop := range stops {
-		known = append(known, admission.Stop(stop))
+		known = append(known, fromDatabase(stop))
 	}
 	slices.SortFunc(known, func(a, b admission.Stop) int { return a.Time.Compare(b.Time) })
 	s.mu.Lock()
@@ -76,9 +100,11 @@ func (s *Stops) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Watch is [Stops.Refresh] for a [Watcher].
+// Watch is for a [Watcher]: it writes the stops that the database has not taken yet, and
+// reads what is stopped.
 func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 	return func(ctx context.Context) {
+		s.writeHeld(ctx, log)
 		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil {
 			log.Debug("the kill switch cannot be read; calls are refused until it can be", "error", err)
 		}
@@ -86,30 +112,43 @@ func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 }
 
 // Set implements [admission.Switch].
-func (s *Stops) Set(ctx context.Context, stop admission.Stop, on bool, e audit.Event) error {
-	if s.database != nil {
-		return s.setShared(ctx, stop, on, e)
+func (s *Stops) Set(ctx context.Context, stop admission.Stop, on bool, e audit.Event) (admission.Switched, error) {
+	if s.database == nil {
+		return s.setAlone(stop, on, e)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.recorder.Write(e); err != nil {
-		return err
-	}
-	s.known = slices.DeleteFunc(s.known, func(known admission.Stop) bool { return known.Session == stop.Session })
-	if on {
-		s.known = append(s.known, stop)
-	}
-	return nil
-}
-
-func (s *Stops) setShared(ctx context.Context, stop admission.Stop, on bool, e audit.Event) error {
 	object, err := json.Marshal(e)
 	if err != nil {
-		return err
+		return admission.Switched{}, err
 	}
-	event := backend.Event{Time: stop.Time, Session: stop.Session, Object: object}
-	if err := s.database.SetStop(ctx, backend.Stop(stop), on, event); err != nil {
-		return fmt.Errorf("using the kill switch: %w", err)
+	h := held{
+		stop:  backend.Stop{Session: stop.Session, Actor: stop.Actor, Reason: stop.Reason, Time: stop.Time},
+		event: backend.Event{Time: stop.Time, Session: stop.Session, Object: object},
 	}
-	return s.Refresh(ctx)
+	var done admission.Switched
+	if on {
+		done = s.stop(ctx, h)
+	} else if done, err = s.start(ctx, h); err != nil {
+		return admission.Switched{}, fmt.Errorf("using the kill switch: %w", err)
+	}
+	done.Left = slices.Clone(s.all())
+	return done, nil
+}
+
+// setAlone uses the switch of a process without a database. A stop holds also where it
+// cannot be put on record; a stop does not end there.
+func (s *Stops) setAlone(stop admission.Stop, on bool, e audit.Event) (done admission.Switched, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	same := func(known admission.Stop) bool { return known.Session == stop.Session }
+	if done.Already = slices.ContainsFunc(s.known, same) == on; !done.Already {
+		if err = s.recorder.Write(e); err != nil && !on {
+			return done, err
+		}
+		s.known = slices.DeleteFunc(slices.Clone(s.known), same)
+		if on {
+			s.known = append(s.known, stop)
+		}
+	}
+	done.Left, done.Alone = slices.Clone(s.known), err
+	return done, nil
 }

@@ -12,9 +12,9 @@ import (
 
 func ExampleStops() {
 	ctx, kill := context.Background(), store.NewStops(audit.NewRecorder(nil, time.Now))
-	err := kill.Set(ctx, admission.Stop{Session: "s", Actor: "ann"}, true, audit.Operator{})
+	_, err := kill.Set(ctx, admission.Stop{Session: "s", Actor: "ann"}, true, audit.Operator{})
 	fmt.Println(kill.Stopped("s").Actor, kill.Stopped("other"), err)
-	err = kill.Set(ctx, admission.Stop{Session: "s"}, false, audit.Operator{})
+	_, err = kill.Set(ctx, admission.Stop{Session: "s"}, false, audit.Operator{})
 	fmt.Println(kill.Stopped("s"), err)
 	// Output:
 	// ann <nil> <nil>
