@@ -55,7 +55,7 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	}
 	var rows [][]string
 	for _, p := range r.verified.proofs {
-		rows = append(rows, []string{p.Text, resultOf(p), p.Rule.String()})
+		rows = append(rows, []string{p.Text, p.Result.String(), p.Rule.String()})
 	}
 	if err := tableBelow(w, "CLAIM|RESULT|FROM", rows); err != nil {
 		return err

@@ -42,6 +42,9 @@ func (v *Analysis) Problems() diag.List {
 			if len(p.Parts) > 0 {
 				q.Detail = "  it is not known whether: " + p.part() + "\n"
 			}
+			if p.ForEach != "" {
+				q.Hint += "; " + p.holdsForEach()
+			}
 			ps = append(ps, q)
 		}
 	}
@@ -70,7 +73,15 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	}
 	q.Detail += v.refutingState(p)
 	q.Hint = cmp.Or(q.Hint, p.Why)
+	if p.ForEach != "" {
+		q.Hint = p.holdsForEach()
+	}
 	return q
+}
+
+// holdsForEach says of which calls a claim holds that does not hold of all together.
+func (p proven) holdsForEach() string {
+	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
 // noEvidence says of successes in the run why they are none of the one that the
@@ -273,11 +284,6 @@ func (v *Analysis) notes() []string {
 	}
 	if len(shared) > 0 {
 		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
-	}
-	for _, p := range v.proofs {
-		if note := oneValue(p); note != "" {
-			notes = append(notes, note)
-		}
 	}
 	unsure := v.unsure()
 	if len(unsure) == 0 && len(v.proofs) == 0 {

@@ -47,9 +47,8 @@ type reportedProof struct {
 	Marking        map[string]int  `json:"marking,omitempty"` // that refutes conserved and exclusive: tokens by place
 	Why            string          `json:"why,omitempty"`     // it is unknown, or there is no counterexample
 
-	// OneValue are fields of keys where the claim is proved for one value of them, and
-	// says nothing of calls with several.
-	OneValue []string `json:"oneValue,omitempty"`
+	// ForEach is the end that the claim lacks: with it, it is proved.
+	ForEach string `json:"forEach,omitempty"`
 }
 
 // NewReport puts an answer together. v is nil where nothing could be verified.
@@ -81,11 +80,8 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 		}
 		r.Proofs = append(r.Proofs, reportedProof{
 			Text: p.Text, Part: part, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
-			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why,
+			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why, ForEach: p.ForEach,
 		})
-	}
-	for i := range r.Proofs {
-		r.Proofs[i].OneValue = v.proofs[i].OneValue
 	}
 	for _, n := range v.report.Redundant {
 		r.Redundant = append(r.Redundant, n.Net.Name)

@@ -24,7 +24,6 @@ type Claim struct {
 	Text   string
 	Rule   gate.Position
 	Result string // proved, refuted, unknown
-	Told   string // the result, and how far it goes
 	Why    string // it is unknown, or there are no calls that refute it
 	Part   string // of several, the one that is refuted or unknown
 	Broken string // what the calls of Steps come to; empty: no calls refute it
@@ -37,7 +36,7 @@ func (r Report) Claims() []Claim {
 	}
 	var all []Claim
 	for i, p := range r.verified.proofs {
-		c := Claim{Text: p.Text, Rule: p.Rule, Result: p.Result.String(), Told: resultOf(p), Why: r.Proofs[i].Why, Part: r.Proofs[i].Part}
+		c := Claim{Text: p.Text, Rule: p.Rule, Result: p.Result.String(), Why: r.Proofs[i].Why, Part: r.Proofs[i].Part}
 		if len(p.Counterexample) > 0 {
 			c.Broken = strings.TrimPrefix(brokenBy(p), ", ")
 		}

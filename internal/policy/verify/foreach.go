@@ -112,10 +112,10 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 		bits := tag(s)
 		for _, c := range a.Key {
 			if has := s.Has(c.Field); has == callclass.Other || has == callclass.Lacks && !before {
-				bits &^= explore.Wanted
+				bits &^= explore.Wanted | again
 			}
 			if s.Has(c.Other) != callclass.Same {
-				bits &= explore.Wanted
+				bits &= explore.Wanted | again
 			}
 		}
 		return bits

@@ -1,10 +1,8 @@
 package verify
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
@@ -34,45 +32,60 @@ func (m *prover) rows() bool {
 // judged is the proof, or that it is unknown where its run has arguments that
 // nets refuse and no others were found.
 func (m *prover) judged(p Proof) Proof {
-	p.Witness, _ = m.accepted(p.Witness)
-	run, why := m.accepted(p.Counterexample)
+	p.Witness = bare(p.Witness) // it was played
+	run, why := bare(p.Counterexample), ""
+	if m.judging() {
+		run, why = m.rehearsed(p.Counterexample, p.query)
+	}
 	if why != "" {
 		return Proof{Assertion: p.Assertion, Why: why}
 	}
-	p.Counterexample = run
+	p.Counterexample, p.query = run, nil
 	return p
 }
 
 // accepted is the run with arguments that the nets accept. Where none were
 // found, why says of what; the run is as it was then.
 func (m *prover) accepted(t Trace) (run Trace, why string) {
-	if !m.judging() || len(t) == 0 {
-		return t, ""
+	if !m.judging() {
+		return bare(t), ""
 	}
-	return m.rehearsed(t)
+	return m.rehearsed(t, nil)
 }
 
-// rehearsed is the run with arguments that the nets accept, as it was played.
-func (m *prover) rehearsed(t Trace) (run Trace, why string) {
-	r := &rehearsal{prover: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: time.Unix(0, 0)}), now: time.Unix(0, 0), numbers: make(map[int]uint64), results: make(map[int]string)}
-	run = slices.Clone(t)
-	if m.rows() {
-		run = apart(run)
-	}
-	for i := range run {
-		if why := r.play(&run[i]); why != "" {
-			return t, why
+// rehearsed is the run with arguments that the nets accept, as it was played. It still
+// meets the query; nil: none.
+func (m *prover) rehearsed(t Trace, q *explore.Query) (run Trace, why string) {
+	r := m.newRehearsal(t)
+	for _, s := range apart(t, func(s *Step) bool { return m.rows() || s.another() }) {
+		if why := r.play(s); why != "" {
+			return bare(t), why
 		}
 	}
-	return run, ""
+	if q != nil && !r.meets(q) {
+		return bare(t), explore.WhyValues
+	}
+	return bare(r.run), ""
 }
+
+// bare is the run as a report has it.
+func bare(t Trace) Trace {
+	t = slices.Clone(t)
+	for i := range t {
+		t[i].class = nil
+	}
+	return t
+}
+
+// another reports whether the step is a call of another value than the tracked one.
+func (s *Step) another() bool { return s.class != nil && s.class.Another() }
 
 // maxApart bounds the calls of a step that are written one by one.
 const maxApart = 64
 
 // apart writes calls one by one that a step makes several times, so that they can have
 // different arguments.
-func apart(t Trace) Trace {
+func apart(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0
 	at := make(map[int]int)
@@ -83,7 +96,7 @@ func apart(t Trace) Trace {
 			continue
 		}
 		times := s.Times
-		if times > maxApart || s.Wait > 0 {
+		if times > maxApart || s.Wait > 0 || !may(&s) {
 			times = 0
 		}
 		for range max(1, times) {
@@ -99,91 +112,6 @@ func apart(t Trace) Trace {
 		}
 	}
 	return out
-}
-
-// A rehearsal is a session in which a run is played as the gate decides.
-type rehearsal struct {
-	prover  *prover
-	session *gate.Session
-	now     time.Time
-	numbers map[int]uint64 // of calls, by their number in the run
-	results map[int]string // likewise
-	played  int
-}
-
-// play plays one step, with other arguments where those of the step are not
-// accepted. It returns why it cannot.
-func (r *rehearsal) play(s *Step) (why string) {
-	switch {
-	case s.Wait > 0:
-		r.now = r.now.Add(s.Wait * time.Duration(max(1, s.Times)))
-		r.session.Tick(r.now)
-		return ""
-	case s.Ends:
-		r.end(s.Call, s.Outcome)
-		return ""
-	}
-	for range max(1, s.Times) {
-		if r.played++; r.played > maxRehearsed {
-			return explore.WhyLong
-		}
-		number, refused := r.admit(s)
-		if refused != nil {
-			return whyRefused(s, refused)
-		}
-		r.numbers[s.Call], r.results[s.Call] = number, s.Result
-		if s.Times > 0 {
-			r.end(s.Call, gate.Success)
-		}
-	}
-	return ""
-}
-
-func (r *rehearsal) end(call int, o gate.Outcome) {
-	e := gate.End{Outcome: o, Time: r.now}
-	if r.results[call] != "" {
-		e.Result = []byte(r.results[call])
-	}
-	r.session.End(r.numbers[call], e)
-}
-
-func whyRefused(s *Step, r *gate.Refusal) string {
-	var net string
-	if len(r.Blocks) > 0 {
-		net = r.Blocks[0].Net
-	}
-	return fmt.Sprintf("it does not hold if the net %s accepts arguments of %s, and none were found", net, s.Name)
-}
-
-// admit makes the call of a step with the consent of whoever is asked, and
-// changes its arguments where the nets accept others alone.
-func (r *rehearsal) admit(s *Step) (number uint64, refused *gate.Refusal) {
-	if number, refused = r.decide(s.Tool, s.Args); refused == nil {
-		return number, nil
-	}
-	for _, args := range r.prover.others(s, refused, r.played) {
-		if number, again := r.decide(s.Tool, args); again == nil {
-			s.Args = args
-			return number, nil
-		}
-	}
-	return 0, refused
-}
-
-func (r *rehearsal) decide(tool, args string) (number uint64, refused *gate.Refusal) {
-	c := r.prover.call(tool, args)
-	c.Time = r.now
-	d := r.session.Decide(c, nil)
-	if ask, ok := d.(*gate.Ask); ok {
-		d = r.session.Decide(c, ask.Grant())
-	}
-	switch d := d.(type) {
-	case *gate.Allow:
-		return d.Ticket.Number, nil
-	case *gate.Refusal:
-		return 0, d
-	}
-	return 0, &gate.Refusal{}
 }
 
 func (m *prover) call(tool, args string) gate.Call {

@@ -45,7 +45,7 @@ func (m *prover) losses(names []Name, o Options) []Loss {
 		if len(because) == 0 {
 			continue
 		}
-		run, refused := m.rehearsed(run)
+		run, refused := m.rehearsed(run, nil)
 		if refused != "" {
 			continue
 		}

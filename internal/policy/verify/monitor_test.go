@@ -356,7 +356,7 @@ func (tr *trial) judge(p verify.Proof, shown *watcher, all ...*watcher) {
 	if tr.judged {
 		closed = false
 	}
-	if p.Result == verify.Proved && broken || p.Result == verify.Refuted && closed && !broken && len(p.Counterexample) < 6 {
+	if p.Result == verify.Proved && broken || p.Result == verify.Refuted && closed && !broken && len(p.Counterexample) < 6 && !further(p.Counterexample) {
 		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
 	}
 }

@@ -25,13 +25,15 @@ type Proof struct {
 	Assertion      Assertion // of Each: the one of which the rest speaks
 	Part           int       // of Each: its index
 	Result         Result
-	Counterexample Trace    // shortest; where Refuted, as far as there is a run that shows it
-	Witness        Trace    // of Reachable, where Proved
-	Because        []Net    // nets that cause it, of which none can be left out
-	Default        bool     // where Refuted: the default denies all calls that it is about
-	OneValue       []string // where Proved: fields of keys of which calls have one value only; of another nothing is said
+	Counterexample Trace  // shortest; where Refuted, as far as there is a run that shows it
+	Witness        Trace  // of Reachable, where Proved
+	Because        []Net  // nets that cause it, of which none can be left out
+	Default        bool   // where Refuted: the default denies all calls that it is about
+	ForEach        string // where not Proved: the fields of a key, as a claim has them; the same claim for each value of them is proved
 	Why            string
 	Supposed       string // where Unknown: the tool of which it depends whether it is there
+
+	query *explore.Query // that Counterexample meets; nil: none
 }
 
 // easyStates is how many states a search looks at before others have had their turn.
@@ -89,9 +91,6 @@ func (a Each) prove(m *prover) Proof {
 		case p.Result == Unknown:
 			all = p
 		default:
-			if all.OneValue == nil {
-				all.OneValue = p.OneValue
-			}
 			for _, n := range p.Because {
 				if !slices.Contains(all.Because, n) {
 					all.Because = append(all.Because, n)
@@ -104,15 +103,15 @@ func (a Each) prove(m *prover) Proof {
 
 // safe is the proof that a query is never met.
 func (m *prover) safe(q *explore.Query, nets ...int) Proof {
-	return m.answered(m.Never(q, nets), q.Tag)
+	return m.answered(m.Never(q, nets), q)
 }
 
-// answered is the proof of a search in which calls were tagged so.
-func (m *prover) answered(f explore.Answer, tag func(*callclass.Class) uint8) Proof {
+// answered is the proof of a search for the query.
+func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	p := Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 	switch f.Result {
 	case Refuted:
-		p.Counterexample = trace(explore.Tidy(f.Moves, tag))
+		p.Counterexample, p.query = trace(explore.Tidy(f.Moves, q.Tag)), q
 	case Proved:
 		p.Because = m.named(f.Nets)
 	}

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
@@ -18,8 +19,15 @@ func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.Af
 
 // prove looks for a call of Tool where the monitor is 1: a call of After was admitted.
 func (a NeverAfter) prove(m *prover) Proof {
+	tools := tagged([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
 	return m.safe(&explore.Query{
-		Sole: -1, Tag: tagged([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until),
+		Sole: -1,
+		Tag: func(s *callclass.Class) uint8 {
+			if !s.OfItself() {
+				return tools(s) &^ explore.Wanted
+			}
+			return tools(s)
+		},
 		Unasked: a.Unapproved != nil, Asks: a.Unapproved.asks(),
 		Start: func(mon uint32, tag uint8, manual bool) (uint32, bool) {
 			hit := tag&explore.Wanted != 0 && mon == 1 && !(a.Unapproved != nil && manual)

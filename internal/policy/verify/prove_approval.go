@@ -63,7 +63,7 @@ func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 
 func (a Only) prove(m *prover) Proof {
 	other := explore.Tagged(func(s *callclass.Class) bool {
-		return !s.Waits && !s.Another() && !slices.ContainsFunc(a.Tools, s.Certainly)
+		return !s.Waits && s.OfItself() && !slices.ContainsFunc(a.Tools, s.Certainly)
 	})
 	if a.Unapproved == nil {
 		return m.safe(&explore.Query{Sole: -1, Tag: other})

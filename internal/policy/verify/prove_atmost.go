@@ -107,7 +107,7 @@ func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 			f = explore.Answer{Why: explore.WhyLong}
 		}
 	}
-	return m.answered(f, q.Tag), f.Moves
+	return m.answered(f, q), f.Moves
 }
 
 // longer repeats a call of a run with fewer calls, until there are too many; nil: that

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
@@ -22,18 +23,33 @@ func (a NeverBefore) tools() []gate.Tool { return []gate.Tool{a.Tool, a.First} }
 
 func (a Never) prove(m *prover) Proof { return m.safe(admits(a.Tool)) }
 
+// again is the bit of a tag of calls after which a new success is due.
+const again = 8
+
 // prove looks for a call of Tool where the monitor is 0: no success counts there.
 func (a NeverBefore) prove(m *prover) Proof {
+	tools := tagged([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First})
 	return m.safe(&explore.Query{
-		Sole: -1, Tag: tagged([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First}),
+		Sole: -1,
+		Tag: func(s *callclass.Class) uint8 {
+			tag := tools(s)
+			if tag&explore.Wanted != 0 {
+				tag |= again
+				if !s.OfItself() {
+					tag &^= explore.Wanted
+				}
+			}
+			return tag
+		},
 		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
-			if tag&explore.Wanted == 0 {
+			if tag&again == 0 {
 				return mon, false
 			}
+			hit := tag&explore.Wanted != 0 && mon == 0
 			if a.Once {
-				return mon, mon == 0
+				return mon, hit
 			}
-			return 0, mon == 0
+			return 0, hit
 		},
 		Done: func(mon uint32, tag uint8) uint32 {
 			if tag&explore.Succeeded != 0 {

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"slices"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -68,15 +67,6 @@ func unlimited(n gate.Net) gate.Net {
 
 // plays reports whether the gate admits the run.
 func (m *prover) plays(t Trace) bool {
-	start := time.Unix(0, 0)
-	r := &rehearsal{
-		prover: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: start}), now: start,
-		numbers: make(map[int]uint64), results: make(map[int]string),
-	}
-	for i := range slices.Clone(t) {
-		if r.play(&t[i]) != "" {
-			return false
-		}
-	}
-	return true
+	r := m.newRehearsal(t)
+	return !slices.ContainsFunc(t, func(s Step) bool { return r.play(s) != "" })
 }

@@ -63,7 +63,7 @@ func (m *prover) lockedByFailure(failed []explore.Move, likes func(*callclass.Cl
 	if !ok {
 		return Proof{Why: explore.WhyValues}
 	}
-	if _, refused := m.rehearsed(trace(slices.Concat(won, then))); refused != "" {
+	if _, refused := m.rehearsed(trace(slices.Concat(won, then)), nil); refused != "" {
 		return Proof{Why: explore.WhyValues}
 	}
 	return Proof{Result: Refuted, Counterexample: traceTo(failed, then)}

@@ -1,8 +1,11 @@
 package verify_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
@@ -16,6 +19,19 @@ func TestRedundantInSessions(t *testing.T) {
 		"limit x to 1 per user\nlimit x to 2 per user":                          {"limit-x-2-per-user"},
 		"limit x to 1 per session for each f\nlimit x to 2 per user for each f": nil,
 		"require a before x\nblock x":                                           {"require-a-before-x"},
+
+		// the stricter of two approvals, in either order
+		"require human-approval before w\nrequire 2 human-approvals before w":                                   {"approve-before-w"},
+		"require 2 human-approvals before w\nrequire human-approval before w":                                   {"approve-before-w"},
+		"require human-approval via web before w\nrequire human-approval via cli before w":                      nil,
+		"require human-approval via web before w\nrequire human-approval before w":                              {"approve-before-w#2"},
+		"require 2 human-approvals before w\nrequire human-approval via web before w":                           nil,
+		"require human-approval before w after f\nrequire 2 human-approvals before w after f":                   {"approve-before-w-after-f"},
+		"require 2 human-approvals before w after f\nrequire human-approval before w":                           nil,
+		"require human-approval before w after f\nrequire human-approval before w":                              {"approve-before-w-after-f"},
+		"require human-approval before w unless s\nmap w when \"args.s\" as s\nrequire human-approval before w": {"approve-before-w"},
+		"require human-approval before w*\nrequire 2 human-approvals before wx":                                 nil,
+		"require 2 human-approvals before w*\nrequire human-approval before wx":                                 {"approve-before-wx"},
 	} {
 		var got []string
 		for _, r := range report(t, rules, nil).Redundant {
@@ -55,11 +71,60 @@ func (tr *trial) redundant() {
 					continue
 				}
 				now, ok := beginPrepared(calls[c], s)
-				if m := tr.brute.moves[k][c]; ok != m.ok || ok && now.manual != m.manual {
+				if m := tr.brute.moves[k][c]; ok != m.ok || ok && asked(now.steps) != asked(m.steps) {
 					tr.errorf("%s is not redundant: %s %s in %s", r.Net.Name, call.Tool, call.Args, strconv.Quote(tr.brute.states[k].key))
 					return
 				}
 			}
 		}
 	}
+}
+
+// asked is how many people a call needs, and by which channels each of them has to answer.
+func asked(steps []gate.Step) string {
+	most, vias := 0, []string{}
+	for _, s := range steps {
+		most = max(most, s.Approvals, 1)
+		if s.Via != "" && !slices.Contains(vias, s.Via) {
+			vias = append(vias, s.Via)
+		}
+	}
+	slices.Sort(vias)
+	return fmt.Sprint(most, vias)
+}
+
+// TestRandomApprovals: where several rules ask, a rule is only called redundant if the same
+// people are asked by the same channels without it.
+func TestRandomApprovals(t *testing.T) { try(t, newApprovalTrial, 40) }
+
+func newApprovalTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 77)), small: true}
+	var lines []string
+	if g.IntN(2) == 0 {
+		lines = append(lines, fmt.Sprintf("map %s.f x as m", g.pick("a", "b")))
+	}
+	for range 2 + g.IntN(3) {
+		lines = append(lines, g.approval())
+	}
+	for range g.IntN(3) {
+		lines = append(lines, g.pick("require b before a", "require m before a once", "block b", "limit a to 1 per session", "limit * to 2 per b"))
+	}
+	src := strings.Join(lines, "\n") + "\n"
+	calls, known := g.plainCalls(src, seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: calls, alone: true})
+}
+
+func (g *generator) approval() string {
+	line := "require " + g.pick("human-approval", "human-approval", "2 human-approvals", "3 human-approvals") + g.pick("", "", " via web", " via cli") +
+		" before " + g.pick("a", "a", "b", "a*", "m")
+	if g.IntN(3) == 0 {
+		line += " after " + g.pick("b", "c")
+		if g.IntN(2) == 0 {
+			line += " until " + g.pick("c", "a")
+		}
+	}
+	if g.IntN(6) == 0 {
+		line += " unless " + g.pick("b", "c")
+	}
+	return line
 }

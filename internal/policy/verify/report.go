@@ -131,6 +131,8 @@ type Step struct {
 	Ends    bool          // the call ends
 	Outcome gate.Outcome  // where it ends
 	Times   int           // more than 1: so many calls, one after the other, all successful
+
+	class *callclass.Class // of a call that begins; nil once the run was played
 }
 
 // Calls are the names of the calls that begin, in order.
@@ -166,6 +168,7 @@ func traceTo(ms, then []explore.Move) Trace {
 			s.Tool, s.Name, s.Wait = mv.Class.Tool, mv.Class.Name(), mv.Class.Wait
 			s.Args, s.Result = mv.Class.Filled(values)
 			s.Weak = mv.Class.Weakly(s.Name)
+			s.class = mv.Class
 			waits[mv.Call] = s.Wait > 0
 		}
 		t = append(t, s)

@@ -9,10 +9,11 @@ import (
 )
 
 // Nets with a key are judged for one arbitrary value of it. What is proved so while calls
-// have other values too holds for all values. A claim that does not hold then is about
-// one value alone, and says so.
+// have other values too holds for all values. A run that refutes a claim may have calls of
+// several values: without a key a claim is about all of them together.
 
-// proof proves the assertion for all values or, where that does not do, for one.
+// proof proves the assertion for all values, or refutes it with calls of one value or,
+// where that does not do, of several.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
 		return a.prove(m) // proof by proof
@@ -35,19 +36,78 @@ func (m *prover) proof(a Assertion) Proof {
 		return p
 	case q.Result == Refuted:
 		return q
-	case q.Result == Proved && !compares(a):
-		q.OneValue = m.keys(q.Because)
-		return q
-	case p.Result == Refuted && asksAfter(a):
-		return Proof{Why: explore.WhyValues} // whether somebody is asked was not looked at of other values
+	case p.Result == Unknown && q.Result == Proved:
+		p.Why = explore.WhyValues
+	}
+	if q.Result == Proved {
+		p.ForEach = m.forEach(a, q.Because)
 	}
 	return p
 }
 
-// asksAfter reports whether the assertion is about who is asked once another call was made.
-func asksAfter(a Assertion) bool {
-	after, ok := a.(NeverAfter)
-	return ok && after.Unapproved != nil
+// forEach is the key of one of the nets, as a claim has it, if the claim about each value
+// of it by itself is proved; empty: none is known.
+func (m *prover) forEach(a Assertion, nets []Net) string {
+	for _, n := range m.Nets {
+		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, Net{n.Info.Name, n.Info.Rule}) {
+			continue
+		}
+		key, words := compares(a, n)
+		if len(key) > 0 && (ForEach{Of: a, Key: key}).prove(m).Result == Proved {
+			return words
+		}
+	}
+	return ""
+}
+
+// compares is the key of the net as the claim compares it, and as it is written.
+func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
+	var other []gate.Field
+	switch a := a.(type) {
+	case NeverBefore:
+		if other = n.KeyOf(a.First); other == nil {
+			return nil, ""
+		}
+		words = "with same "
+		key = paired(n.KeyOf(a.Tool), other)
+	case AtMost:
+		if a.Per.Window > 0 || a.Per.User {
+			return nil, ""
+		}
+		about := n.KeyOf(a.Tools[0])
+		if other = about; a.Per.Call.Name != "" {
+			other = n.KeyOf(a.Per.Call)
+		}
+		key = paired(about, other)
+		if words = "for each "; slices.ContainsFunc(key, func(c Compared) bool { return c.differs() }) {
+			words = "with same "
+		}
+	}
+	for i, c := range key {
+		if i > 0 {
+			words += ", "
+		}
+		if words += c.Other.Name(); c.differs() {
+			words += " as " + c.Field.Name()
+		}
+	}
+	return key, words
+}
+
+func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
+
+// paired are the fields of both sides of a key as a claim can have them.
+func paired(about, other []gate.Field) (key []Compared) {
+	if len(about) != len(other) {
+		return nil
+	}
+	for i := range about {
+		if about[i].Result || other[i].Result {
+			return nil
+		}
+		key = append(key, Compared{Field: about[i], Other: other[i]})
+	}
+	return key
 }
 
 // leadsOn reports whether the assertion is about what calls lead to; those of other
@@ -60,12 +120,6 @@ func leadsOn(a Assertion) bool {
 	return false
 }
 
-// compares reports whether the assertion is itself about one value.
-func compares(a Assertion) bool {
-	_, ok := a.(ForEach)
-	return ok
-}
-
 // oneValue is the prover for which calls have one value alone.
 func (m *prover) oneValue() *prover {
 	one := *m
@@ -73,56 +127,33 @@ func (m *prover) oneValue() *prover {
 	return &one
 }
 
-// keys are the fields of the keys of those nets, or of all if none of those has one, as
-// they are written.
-func (m *prover) keys(of []Net) []string {
-	var keys []string
-	for _, n := range m.Nets {
-		if n.Info.Shadow || of != nil && !slices.Contains(of, Net{n.Info.Name, n.Info.Rule}) {
-			continue
-		}
-		key := n.Info.Key
-		for _, t := range n.Info.Transitions {
-			if len(t.Key) > 0 && !t.Observe {
-				key = t.Key
-			}
-		}
-		for _, f := range key {
-			if name := cmp.Or(f.Source, f.Path); !slices.Contains(keys, name) {
-				keys = append(keys, name)
-			}
-		}
-	}
-	if len(keys) == 0 && of != nil {
-		return m.keys(nil)
-	}
-	return keys
-}
-
 // callable says whether a call that has the name can be admitted: with one value, or
 // where that does not lead there with several.
 func (m *prover) callable(t gate.Tool) Name {
-	if !m.Keyed() {
-		n := m.callableBy(t)
-		n.Shortest, _ = m.accepted(n.Shortest)
-		n.Failing, _ = m.accepted(n.Failing)
-		return n
+	if m.Keyed() {
+		if n, why := m.played(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
+			return n
+		}
 	}
-	n, ok := m.played(m.oneValue().callableBy(t))
-	if ok && n.Callable == Possible {
-		return n
+	n, why := m.played(m.callableBy(t))
+	switch {
+	case why == "" || !m.Keyed() && m.validates():
+		return n // what validators refuse is not looked at
+	case m.Keyed():
+		why = explore.WhyValues
 	}
-	all, ok := m.played(m.callableBy(t))
-	if !ok {
-		return Name{Tool: t, Why: explore.WhyValues}
-	}
-	return all
+	return Name{Tool: t, Why: why}
 }
 
-// played is the name with runs that the gate admits; ok is false where it does not.
-func (m *prover) played(n Name) (played Name, ok bool) {
-	var why, failing string
+// validates reports whether some net that is enforced judges arguments by conditions.
+func (m *prover) validates() bool {
+	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
+}
+
+// played is the name with runs that the gate admits; why is empty where it does.
+func (m *prover) played(n Name) (played Name, why string) {
+	var failing string
 	n.Shortest, why = m.accepted(n.Shortest)
 	n.Failing, failing = m.accepted(n.Failing)
-	return n, why == "" && failing == ""
+	return n, cmp.Or(why, failing)
 }

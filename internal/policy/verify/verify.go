@@ -37,10 +37,10 @@ func carrying(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }
 
-// ofItself is the tag of calls that have the name, of no other value than the one that is
-// looked at: each call is one of its own value.
+// ofItself is the tag of calls that have the name and the tracked value: each call is one
+// of its own value.
 func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
-	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && !s.Another() })
+	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
 }
 
 // admits looks for a call that has the name.

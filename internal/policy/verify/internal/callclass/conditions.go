@@ -43,6 +43,14 @@ func (b *Enumerator) conditionsOf(tools []label) *conditions {
 	return w
 }
 
+// sources are the conditions as they are written.
+func (w *conditions) sources() (all []string) {
+	for _, m := range w.maps {
+		all = append(all, m.Source)
+	}
+	return all
+}
+
 // Bounds of what is tried.
 const (
 	maxMembers = 4
@@ -217,7 +225,7 @@ type object map[string]any
 
 // objectOf is what the fields of the form say, and what keys read of them; ok is
 // false where no texts are known that say it.
-func objectOf(f *form, data presences) (object, bool) {
+func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {
 		var content any
@@ -229,7 +237,9 @@ func objectOf(f *form, data presences) (object, bool) {
 		case !v.weak:
 			content = v.texts[0]
 		case len(v.texts) == 1:
-			content = v.texts
+			if content = v.texts; isNumber(v.texts[0]) && reads(sums, v.field) {
+				content = literal(v.texts[0])
+			}
 		default:
 			content = v.texts[:len(v.texts)-1]
 		}

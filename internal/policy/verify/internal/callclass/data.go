@@ -62,6 +62,18 @@ func (n *Net) reading(transition int) []gate.Field {
 	return n.Info.Key
 }
 
+// KeyOf returns what the net reads of calls of the tool; nil if it has no key or does not
+// list the tool.
+func (n *Net) KeyOf(t gate.Tool) []gate.Field {
+	for i := range n.Info.Transitions {
+		listed := slices.ContainsFunc(n.Info.Transitions[i].Tools, func(u gate.Tool) bool { return u.Name == t.Name && u.Kind == t.Kind })
+		if key := n.reading(i); listed && len(key) > 0 {
+			return key
+		}
+	}
+	return nil
+}
+
 // Keyed reports whether the net has a key.
 func (n *Net) Keyed() bool {
 	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 }) || len(n.Info.Key) > 0

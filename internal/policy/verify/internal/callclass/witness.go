@@ -14,7 +14,8 @@ type recipe struct {
 	b     *Enumerator
 	form  *form
 	data  presences
-	sums  []gate.Field
+	sums  []sum
+	spend bool   // sums may grow
 	fixed Values // what the form says of the values
 }
 
@@ -145,44 +146,30 @@ func (b *Enumerator) KeyText(v Values, net int) (text string, ok bool) {
 // maxKeyText is the length of a text from which the state of a net has a hash.
 const maxKeyText = 200
 
-// attest finds arguments of the class; it is doubtful where none are found.
+// attest finds arguments of the class, those first that add nothing to sums; it is doubtful
+// where none are found.
 func (b *Enumerator) attest(s *Class, f *form) {
 	w := &recipe{b: b, form: f, data: s.Data, sums: b.sums(s)}
 	s.of, s.Doubtful = w, true
-	for v := range w.candidates() {
-		if args, ok := w.arguments(v); ok {
-			w.fixed = v
-			s.Args, s.Doubtful = args, b.entangled(f)
+	for _, w.spend = range []bool{false, true} {
+		for v := range w.candidates() {
+			if args, ok := w.arguments(v); ok {
+				w.fixed = v
+				s.Args, s.Doubtful, s.Spends = args, b.entangled(f), w.spend
+				return
+			}
+		}
+		if len(w.sums) == 0 {
 			return
 		}
 	}
-	if s.Spends = len(w.sums) > 0; !s.Spends {
-		return
-	}
-	w.sums = nil
-	for v := range w.candidates() {
-		if args, ok := w.arguments(v); ok {
-			w.fixed = v
-			s.Args, s.Doubtful = args, b.entangled(f)
-			return
-		}
-	}
-}
-
-// sums are the fields of which nets add up what calls of the class have there.
-func (b *Enumerator) sums(s *Class) (fields []gate.Field) {
-	for _, e := range s.Effects {
-		if sum := b.nets[e.Net].Info.Sum; sum != nil {
-			fields = include(fields, plain(sum.Field))
-		}
-	}
-	return fields
+	b.refuse(s, w)
 }
 
 // arguments is the JSON of a call with these values; known is false where none was
 // found.
 func (w *recipe) arguments(v Values) (args string, known bool) {
-	o, ok := objectOf(w.form, w.data)
+	o, ok := objectOf(w.form, w.data, w.sums)
 	if !ok {
 		return "", false
 	}
@@ -193,11 +180,6 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 		case d.Field.Reader != nil:
 			expressions = append(expressions, d)
 		case d.Has != Lacks && (w.matched(d.Field.Path, w.b.literal(v, &d)) || !o.place(d.Field.Path, w.b.literal(v, &d))):
-			return "", false
-		}
-	}
-	for _, f := range w.sums {
-		if f.Reader != nil || !o.place(f.Path, 0) {
 			return "", false
 		}
 	}
@@ -238,11 +220,20 @@ const maxCompletions = 2048
 func (w *recipe) complete(o object, v Values, expressions []Datum) (args string, known bool) {
 	c := w.b.conditionsOf(w.form.tools)
 	says := func(o object) (string, bool) {
+		o, ok := w.paid(o)
+		if !ok {
+			return "", false
+		}
 		text := o.text()
 		return text, (c == nil || w.b.agree(c, w.form, text)) && w.read(text, v, expressions)
 	}
 	conditions, members := []map[string]any{{}}, []map[string]any{{}}
-	if c != nil {
+	if sources := w.summed(); len(sources) > 0 {
+		if c != nil {
+			sources = append(sources, c.sources()...)
+		}
+		conditions = samples(sources, w.b.fields(w.form.tools))
+	} else if c != nil {
 		conditions = c.samples
 	}
 	if len(expressions) > 0 {

@@ -141,13 +141,13 @@ func (p *planner) meets(state []int, c int) bool {
 	if b := p.blocker(state, c); b >= 0 || p.sole < 0 {
 		return b == p.sole
 	}
-	var asking []int
+	var questions []question
 	for _, t := range p.classes[c].effects {
-		if p.view.nets[t.Net].begin(state[t.Net], t.Meaning).manual {
-			asking = append(asking, t.Net)
-		}
+		n := p.view.nets[t.Net]
+		questions = append(questions, n.questions(n.begin(state[t.Net], t.Meaning))...)
 	}
-	return len(asking) == 1 && asking[0] == p.sole
+	more, _ := asksMore(p.view.nets[p.sole].Index, questions)
+	return more
 }
 
 // blocker is the position of a net that blocks the class, -1 if none does; the

@@ -105,8 +105,8 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 		if m.Classes[i].Waits {
 			continue
 		}
-		blocking, asking := r.judge(m.Classes[i])
-		if m.notAlone(n, blocking, asking, m.Classes[i]) < 0 {
+		blocking, _ := r.judge(m.Classes[i])
+		if r.notAlone(n, blocking, m.Classes[i]) < 0 {
 			return nil, false
 		}
 	}

@@ -203,7 +203,7 @@ func (s *Space) is(c *live, id uint32) bool {
 	t := s.types.List[id]
 	return c.stays == t.stays && len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
 		return !slices.Contains(c.holds, callclass.Effect{Net: s.nets[h.Net].Index, Meaning: h.Meaning})
-	}) && (s.q.Tag == nil || s.q.Tag(c.class)&^Wanted == t.tag)
+	}) && (s.q.Tag == nil || s.q.Tag(c.class)&Succeeded == t.tag)
 }
 
 // play makes the moves, whatever the nets say.

@@ -219,7 +219,7 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	}
 	blocking, asking := r.judge(last.Class)
 	if q.Sole >= 0 {
-		return m.notAlone(q.Sole, blocking, asking, last.Class)
+		return r.notAlone(q.Sole, blocking, last.Class)
 	}
 	if len(blocking) > 0 {
 		return m.apt(q, blocking, last.Class)
@@ -243,19 +243,22 @@ func (m *Model) apt(q *Query, blocking []int, s *callclass.Class) int {
 	return m.worst(blocking, s)
 }
 
-// notAlone is a net that refuses or asks too, where one is to do it alone; -1
+// notAlone is a net that refuses too, or asks as much, where one is to do it alone; -1
 // if there is none.
-func (m *Model) notAlone(sole int, blocking, asking []int, s *callclass.Class) int {
+func (r *run) notAlone(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
 	case len(others) > 0:
-		return m.worst(others, s)
+		return r.model.worst(others, s)
 	case len(blocking) > 0:
 		return -1
-	case len(asking) == 1 && asking[0] == sole:
+	}
+	more, covering := asksMore(sole, r.questions(s))
+	switch {
+	case more:
 		return -1
-	case len(asking) > 1 && slices.Contains(asking, sole):
-		return asking[slices.IndexFunc(asking, func(n int) bool { return n != sole })]
+	case covering >= 0:
+		return covering
 	}
 	return sole // it does not do it
 }

@@ -183,7 +183,8 @@ func (s *Space) opens(k int32) []uint32 { return s.state(k)[1+len(s.nets):] }
 func (s *Space) begin(k int32, c uint32) {
 	cl := &s.classes[c]
 	words := s.state(k)
-	manual, soleBlocks, soleAsks, othersAsk := false, false, false, false
+	manual, soleBlocks := false, false
+	var questions []question // where a net is asked about
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		sole := s.q.Sole == s.nets[t.Net].Index && !cl.member.Waits
@@ -195,12 +196,14 @@ func (s *Space) begin(k int32, c uint32) {
 			continue
 		}
 		manual = manual || s.q.asks(s.nets[t.Net], b)
-		soleAsks = soleAsks || sole && b.manual
-		othersAsk = othersAsk || !sole && b.manual
+		if s.q.Sole >= 0 && b.manual {
+			questions = append(questions, s.nets[t.Net].questions(b)...)
+		}
 	}
+	soleAsks, _ := asksMore(s.q.Sole, questions)
 	mon, hit := words[0], false
 	switch {
-	case s.q.Sole >= 0 && (soleBlocks || soleAsks && !othersAsk):
+	case s.q.Sole >= 0 && (soleBlocks || soleAsks):
 		hit = true
 	case s.q.Start != nil:
 		mon, hit = s.q.Start(mon, cl.tag, manual)
@@ -226,7 +229,7 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	words := s.state(k)
 	next := append(s.next[:0], words...)
 	next[0] = mon
-	open := openType{tag: cl.tag &^ Wanted, stays: by.kind == stays}
+	open := openType{tag: cl.tag & Succeeded, stays: by.kind == stays}
 	moved := false
 	var killed []uint64 // by position; nil: none
 	for _, t := range cl.effects {

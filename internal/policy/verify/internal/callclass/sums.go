@@ -1,0 +1,197 @@
+package callclass
+
+import (
+	"encoding/json"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A net that limits a sum refuses a call without one number in its field, with a negative
+// one, and with one that is larger than the limit by itself. Searches do not add up: a
+// class says whether such a call passes at all.
+
+// A sum is what nets add up of the calls of a class.
+type sum struct {
+	field gate.Field
+	most  *big.Rat // one call cannot add more
+	net   int
+}
+
+// sums are those of the nets that the class has an effect on.
+func (b *Enumerator) sums(s *Class) (all []sum) {
+	for _, e := range s.Effects {
+		if of := b.nets[e.Net].Info.Sum; of != nil {
+			all = append(all, sum{plain(of.Field), new(big.Rat).SetInt64(int64(of.Most)), e.Net})
+		}
+	}
+	return all
+}
+
+// reads reports whether one of the sums reads the field.
+func reads(sums []sum, field string) bool {
+	return slices.ContainsFunc(sums, func(s sum) bool { return s.field.Reader == nil && s.field.Path == plain(gate.Field{Path: field}).Path })
+}
+
+// summed are the expressions that sums read.
+func (w *recipe) summed() (sources []string) {
+	for _, s := range w.sums {
+		if s.field.Reader != nil {
+			sources = include(sources, w.b.nets[s.net].Info.Sum.Field.Source)
+		}
+	}
+	return sources
+}
+
+// isNumber reports whether the text is a number as JSON writes it.
+func isNumber(text string) bool {
+	var n json.Number
+	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && string(n) == text
+}
+
+// paid is the object with a number in the fields of all sums, 0 where nothing stands yet;
+// ok is false where a sum does not take what stands there.
+func (w *recipe) paid(o object) (out object, ok bool) {
+	for _, s := range w.sums {
+		text, found := s.read(w, o)
+		if !found && s.field.Reader == nil {
+			if o = clone(o); !o.place(s.field.Path, 0) {
+				return nil, false
+			}
+			text = "0"
+		}
+		if !isNumber(text) {
+			return nil, false
+		}
+		amount, ok := new(big.Rat).SetString(text)
+		if !ok || amount.Sign() < 0 || amount.Sign() > 0 && !w.spend || amount.Cmp(s.most) > 0 {
+			return nil, false
+		}
+	}
+	return o, true
+}
+
+// read is what the sum reads of the object, as JSON.
+func (s *sum) read(w *recipe, o object) (text string, found bool) {
+	if s.field.Reader != nil {
+		value, ok := s.field.Reader.Value(&gate.Call{Tool: w.form.tools[0].text, Args: []byte(o.text())}, s.field.Number)
+		return string(value), ok
+	}
+	var at any = map[string]any(o)
+	for _, key := range keysOf(s.field.Path) {
+		inner, ok := at.(map[string]any)
+		if !ok {
+			return "", at != nil
+		}
+		at = inner[key]
+	}
+	if at == nil {
+		return "", false
+	}
+	b, err := json.Marshal(at)
+	return string(b), err == nil
+}
+
+// refuse notes the nets that refuse every call of the class: what its names say of a field
+// is nothing that their sum takes.
+func (b *Enumerator) refuse(s *Class, w *recipe) {
+	for _, of := range w.sums {
+		if !w.never(of) {
+			continue
+		}
+		at := slices.IndexFunc(s.Effects, func(e Effect) bool { return e.Net == of.net })
+		s.Effects = slices.Clone(s.Effects)
+		n := b.nets[of.net]
+		s.Effects[at].Meaning = n.intern(append(slices.Clone(n.Meanings.List[s.Effects[at].Meaning]), Ask{Refused: true}))
+		s.Shut = include(slices.Clone(s.Shut), of.net)
+	}
+}
+
+// never reports whether it is known that the sum takes no call of the class.
+func (w *recipe) never(of sum) bool {
+	if of.field.Reader != nil {
+		return false
+	}
+	for _, v := range w.form.fields {
+		if reads([]sum{of}, v.field) && v.field != "" && !v.weak {
+			return true // a text is no number
+		}
+	}
+	c := w.b.conditionsOf(w.form.tools)
+	if c == nil {
+		return false
+	}
+	left := between{low: new(big.Rat), high: of.most}
+	for _, m := range c.maps {
+		_, hit := w.form.value("").hit(m)
+		parts, ok := comparisons(m.Source, of.field.Path)
+		switch {
+		case hit:
+			for _, c := range parts {
+				left.cut(c.op, c.than)
+			}
+		case ok && len(parts) == 1:
+			left.cut(opposite[parts[0].op], parts[0].than)
+		}
+	}
+	return left.empty()
+}
+
+// A comparison is "args.FIELD op than".
+type comparison struct {
+	op   string
+	than *big.Rat
+}
+
+var (
+	compared = regexp.MustCompile(`^\s*args\.([A-Za-z_][\w.]*)\s*(<=|>=|==|!=|<|>)\s*(-?\d+(?:\.\d+)?)\s*$`)
+	opposite = map[string]string{"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+)
+
+// comparisons are the parts of a conjunction that compare the field with a number; whole
+// is false if it has other parts. What is no conjunction has none.
+func comparisons(source, field string) (all []comparison, whole bool) {
+	source = quote.ReplaceAllString(expression(source), "''")
+	if strings.ContainsAny(source, "|?(") {
+		return nil, false
+	}
+	whole = true
+	for _, part := range strings.Split(source, "&&") {
+		m := compared.FindStringSubmatch(part)
+		if m == nil || m[1] != strings.TrimPrefix(field, "$.") {
+			whole = false
+			continue
+		}
+		than, _ := new(big.Rat).SetString(m[3])
+		all = append(all, comparison{m[2], than})
+	}
+	return all, whole
+}
+
+// between is the numbers from low to high.
+type between struct {
+	low, high         *big.Rat
+	aboveLow, belowUp bool // low itself, or high, is not one of them
+}
+
+// cut leaves the numbers of which the comparison is true.
+func (b *between) cut(op string, than *big.Rat) {
+	if op == ">" || op == ">=" || op == "==" {
+		if c := than.Cmp(b.low); c > 0 || c == 0 && op == ">" {
+			b.low, b.aboveLow = than, op == ">"
+		}
+	}
+	if op == "<" || op == "<=" || op == "==" {
+		if c := than.Cmp(b.high); c < 0 || c == 0 && op == "<" {
+			b.high, b.belowUp = than, op == "<"
+		}
+	}
+}
+
+func (b *between) empty() bool {
+	c := b.low.Cmp(b.high)
+	return c > 0 || c == 0 && (b.aboveLow || b.belowUp)
+}

@@ -1,0 +1,55 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A question is what a transition asks people: so many, by a channel.
+type question struct {
+	net       int // of the model
+	approvals int
+	via       string // empty: any
+}
+
+// questions are what the net asks before a call that begins so.
+func (n *Net) questions(b *begun) (all []question) {
+	for _, t := range b.asks {
+		def := &n.Info.Transitions[t]
+		all = append(all, question{n.Index, max(1, def.Approvals), def.Via})
+	}
+	return all
+}
+
+// includes reports whether who answers q has answered other, too.
+func (q question) includes(other question) bool {
+	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
+}
+
+// asksMore is a question of the net that no other net asks as strictly. Where there is
+// none, covering is another net that asks one of them.
+func asksMore(net int, all []question) (more bool, covering int) {
+	covering = -1
+	for _, q := range all {
+		if q.net != net {
+			continue
+		}
+		at := slices.IndexFunc(all, func(other question) bool { return other.net != net && other.includes(q) })
+		if at < 0 {
+			return true, -1
+		}
+		covering = all[at].net
+	}
+	return false, covering
+}
+
+// questions are what the nets ask before a call now.
+func (r *run) questions(s *callclass.Class) (all []question) {
+	for _, e := range s.Effects {
+		if n := r.nets[e.Net]; n != nil {
+			all = append(all, n.questions(n.begin(r.local[e.Net], e.Meaning))...)
+		}
+	}
+	return all
+}

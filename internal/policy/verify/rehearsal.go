@@ -1,0 +1,238 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// A rehearsal is a session in which a run is played as the gate decides.
+type rehearsal struct {
+	prover  *prover
+	session *gate.Session
+	now     time.Time
+	numbers map[int]uint64 // of calls, by their number in the run that is played
+	results map[int]string // likewise
+	played  int
+
+	run    Trace               // as it was played
+	at     map[int]int         // numbers of calls in run, by those in the run that is played
+	asked  map[int][]gate.Step // what people were asked, by number of the call in run
+	steps  []gate.Step         // likewise, of the call that was decided last
+	calls  int                 // in run
+	values callclass.Values
+	others int // further values that calls have
+}
+
+func (m *prover) newRehearsal(t Trace) *rehearsal {
+	start := time.Unix(0, 0)
+	r := &rehearsal{
+		prover: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: start}), now: start,
+		numbers: make(map[int]uint64), results: make(map[int]string), at: make(map[int]int), asked: make(map[int][]gate.Step),
+	}
+	var classes []*callclass.Class
+	for _, s := range t {
+		if s.class != nil {
+			classes = append(classes, s.class)
+		}
+	}
+	r.values = callclass.Common(classes)
+	return r
+}
+
+// play plays one step, with other arguments where those of the step are not
+// accepted. It returns why it cannot.
+func (r *rehearsal) play(s Step) (why string) {
+	switch {
+	case s.Wait > 0:
+		r.now = r.now.Add(s.Wait * time.Duration(max(1, s.Times)))
+		r.session.Tick(r.now)
+		r.steps = nil
+		r.add(s)
+		return ""
+	case s.Ends:
+		r.end(r.numbers[s.Call], r.results[s.Call], s.Outcome)
+		s.Call = r.at[s.Call]
+		r.run = append(r.run, s)
+		return ""
+	}
+	for k := range max(1, s.Times) {
+		if r.played++; r.played > maxRehearsed {
+			return explore.WhyLong
+		}
+		number, refused := r.admit(&s, k == 0)
+		if refused != nil {
+			return whyRefused(&s, refused)
+		}
+		r.numbers[s.Call], r.results[s.Call] = number, s.Result
+		if s.Times > 0 {
+			r.end(number, s.Result, gate.Success)
+		}
+	}
+	r.add(s)
+	return ""
+}
+
+// add appends a step that was played: a call that begins, or time that passes.
+func (r *rehearsal) add(s Step) {
+	r.calls++
+	r.at[s.Call], s.Call = r.calls, r.calls
+	r.asked[s.Call] = r.steps
+	r.run = append(r.run, s)
+}
+
+func (r *rehearsal) end(number uint64, result string, o gate.Outcome) {
+	e := gate.End{Outcome: o, Time: r.now}
+	if result != "" {
+		e.Result = []byte(result)
+	}
+	r.session.End(number, e)
+}
+
+func whyRefused(s *Step, r *gate.Refusal) string {
+	var net string
+	if len(r.Blocks) > 0 {
+		net = r.Blocks[0].Net
+	}
+	return fmt.Sprintf("it does not hold if the net %s accepts arguments of %s, and none were found", net, s.Name)
+}
+
+// admit makes the call of a step with the consent of whoever is asked. Where it may vary
+// the arguments, it changes them if the nets accept others alone.
+func (r *rehearsal) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal) {
+	if number, refused = r.decide(s.Tool, s.Args); refused == nil || !vary {
+		return number, refused
+	}
+	for _, args := range r.prover.others(s, refused, r.played) {
+		if number, again := r.decide(s.Tool, args); again == nil {
+			s.Args = args
+			return number, nil
+		}
+	}
+	if s.another() {
+		if number, ok := r.renewed(s); ok {
+			return number, nil
+		}
+	}
+	return 0, refused
+}
+
+// maxOthers bounds the further values of calls in one run.
+const maxOthers = 100
+
+// renewed makes the call of a step with a further value: one that other calls have had,
+// or a new one. Where the gate refuses that too, calls of the new value that lead to it
+// are made first.
+func (r *rehearsal) renewed(s *Step) (number uint64, ok bool) {
+	for n := 1; n <= min(r.others+1, maxOthers); n++ {
+		args, ok := s.class.Renewed(r.values, n)
+		if !ok {
+			return 0, false
+		}
+		if number, refused := r.decide(s.Tool, args); refused == nil {
+			s.Args, r.others = args, max(r.others, n)
+			return number, true
+		}
+	}
+	if r.others == maxOthers {
+		return 0, false
+	}
+	r.others++
+	return r.led(s, s.class.AsSame(r.values, r.others))
+}
+
+// led makes the call of a step with the values after calls that lead to it.
+func (r *rehearsal) led(s *Step, values callclass.Values) (number uint64, ok bool) {
+	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
+		c := left[0]
+		args, result := c.Filled(values)
+		number, refused := r.decide(c.Tool, args)
+		if refused != nil {
+			return 0, false
+		}
+		if len(left) == 1 {
+			s.Args, s.Result = args, result
+			return number, true
+		}
+		other := c.Exchanged()
+		if other == nil {
+			return 0, false
+		}
+		r.add(Step{Tool: c.Tool, Name: c.Name(), Args: args, Result: result, class: other})
+		r.end(number, result, gate.Success)
+		r.run = append(r.run, Step{Call: r.calls, Ends: true, Outcome: gate.Success})
+	}
+	return 0, false
+}
+
+// wayTo is the calls of one value that lead to a call of the class and end with it; nil
+// where none are known.
+func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
+	plan := m.OneValue().Plan(explore.Tagged(func(c *callclass.Class) bool { return c.Owns(s) }), true)
+	if plan.Result != explore.Refuted {
+		return nil
+	}
+	var way []*callclass.Class
+	for _, mv := range plan.Moves {
+		if mv.Class != nil {
+			way = append(way, mv.Class)
+		}
+	}
+	return way
+}
+
+func (r *rehearsal) decide(tool, args string) (number uint64, refused *gate.Refusal) {
+	c := r.prover.call(tool, args)
+	c.Time, r.steps = r.now, nil
+	d := r.session.Decide(c, nil)
+	if ask, ok := d.(*gate.Ask); ok {
+		r.steps = ask.Steps
+		d = r.session.Decide(c, ask.Grant())
+	}
+	switch d := d.(type) {
+	case *gate.Allow:
+		return d.Ticket.Number, nil
+	case *gate.Refusal:
+		return 0, d
+	}
+	return 0, &gate.Refusal{}
+}
+
+// meets follows the monitor of the query, and reports whether the run as it was played
+// meets it. A query of which calls may stay is taken to be met.
+func (r *rehearsal) meets(q *explore.Query) bool {
+	if q.Start == nil || q.Stay != nil {
+		return true
+	}
+	mon, tags := uint32(0), make(map[int]uint8)
+	for _, s := range r.run {
+		if s.Ends {
+			if s.Outcome == gate.Success && q.Done != nil {
+				mon = q.Done(mon, tags[s.Call])
+			}
+			continue
+		}
+		tag, hit := q.Tag(s.class), false
+		tags[s.Call] = tag
+		for range max(1, s.Times) {
+			if mon, hit = q.Start(mon, tag, r.asks(q, s.Call)); hit {
+				return true
+			}
+			if s.Times > 0 && q.Done != nil {
+				mon = q.Done(mon, tag)
+			}
+		}
+	}
+	return false
+}
+
+// asks reports whether people were asked before the call what counts for the query.
+func (r *rehearsal) asks(q *explore.Query, call int) bool {
+	return slices.ContainsFunc(r.asked[call], func(s gate.Step) bool {
+		return q.Asks == nil || q.Asks(&gate.Transition{Approvals: s.Approvals, Via: s.Via})
+	})
+}
