@@ -244,7 +244,7 @@ func (f *finding) judge(room []int) {
 		if len(lists) == 0 {
 			continue
 		}
-		t := f.net.candidate(lists, f.data)
+		t := f.net.candidate(lists, f.data, !f.net.earns || f.net.listing.OnlyObserve(lists))
 		switch {
 		case t < 0 && f.net.listing.OnlyObserve(lists) && !f.data.Stuck:
 		case t < 0:
@@ -267,19 +267,25 @@ func (f *finding) judge(room []int) {
 	}
 	if f.kind == Blocked {
 		f.choices = f.choices[:0]
-	} else if forbids && observes { // no call refills its own limit
+		return
+	}
+	if forbids && observes { // no call refills its own limit
 		f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Observe })
+	}
+	if forbids && f.net.earns {
+		f.earn(spared)
 	}
 }
 
-// candidate returns the first of the transitions that is enabled, or -1. One that
-// spoils is no candidate: it fires after the others, on what is left.
-func (n *net) candidate(lists []int, data *NetData) int {
+// candidate returns the first of the transitions that is enabled, or -1. Evidence is no
+// candidate unless all only observe: a call is never its own evidence. One that spoils is
+// none either: it fires after the others, on what is left.
+func (n *net) candidate(lists []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1
 	}
 	for _, t := range lists {
-		if !n.Transitions[t].Spoils && n.net.Transitions[t].Enabled(data.Marking) {
+		if def := &n.Transitions[t]; !def.Spoils && (observed || !def.Evidence) && n.net.Transitions[t].Enabled(data.Marking) {
 			return t
 		}
 	}

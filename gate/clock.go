@@ -137,7 +137,7 @@ func (n *net) next(d *NetData) (k int, due time.Time) {
 // wait returns how long the clock takes, from the time t, to enable one of the
 // transitions. It searches only a few steps.
 func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
-	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d) >= 0 {
+	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d, false) >= 0 {
 		return 0, false
 	}
 	const steps = 100
@@ -146,7 +146,7 @@ func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 		if k < 0 || !due.After(t) { // nothing ticks, or the net is behind
 			break
 		}
-		if d = n.tick(d, nil, false, due); n.candidate(lists, d) >= 0 {
+		if d = n.tick(d, nil, false, due); n.candidate(lists, d, false) >= 0 {
 			return due.Sub(t), true
 		}
 	}

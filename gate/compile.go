@@ -32,6 +32,7 @@ type net struct {
 	manual     bool       // a transition asks a person
 	moving     bool       // time alone changes the net
 	spoils     bool       // a transition spoils evidence
+	earns      bool       // a transition is evidence
 	evidence   []string   // the names of the calls that are evidence for a net that has spoilers
 
 	budget *budget // of a limit of rules; nil for others
@@ -58,6 +59,7 @@ func compile(def Net) (*net, ErrorList) {
 		n.progress = append(n.progress, n.Labels == nil && !t.WeakProgress && pt.Adds())
 		n.manual = n.manual || t.Manual
 		n.spoils = n.spoils || t.Spoils
+		n.earns = n.earns || t.Evidence
 		if t.Every > 0 {
 			n.timed = append(n.timed, i)
 		}

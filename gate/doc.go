@@ -34,8 +34,9 @@
 //
 // A deferred transition takes its tokens at the call and produces when the
 // result is a success; until then they are in flight and nobody else can have
-// them. A transition that observes follows a tool and never forbids it. One that
-// spoils ([Transition.Spoils]) takes evidence away: a test beside an edit proves
+// them. A transition that observes follows a tool and never forbids it. If it is
+// evidence ([Transition.Evidence]), it counts successes for later calls, and lets no call
+// pass that the net gates. One that spoils ([Transition.Spoils]) takes evidence away: a test beside an edit proves
 // nothing, however either of them ends. A net can also limit what cannot be counted in
 // tokens: the sum of an argument ([Net.Sum]), equal calls in a row ([Net.Row]), and
 // whatever is not on a list while a place is marked ([Net.Phases]).

@@ -314,10 +314,20 @@ func (f *finding) move(room, base *NetData, call Flight) move {
 	}
 	*room = f.own()
 	if f.plan() != nil {
-		m.watchOver(base.Watches, f.value() == nil)
+		m.watchOver(older(base.Watches, &call), f.value() == nil)
+		m.over = base.Watches
 	}
 	m.miss(f, call)
 	return m
+}
+
+// older returns the watches without those of the call, which are the last: these begin
+// after what gates the call has fired.
+func older(watches []Flight, call *Flight) []Flight {
+	for len(watches) > 0 && watches[len(watches)-1].Is(call) {
+		watches = watches[:len(watches)-1]
+	}
+	return watches
 }
 
 // miss records the watches of the call that do not count for the value.

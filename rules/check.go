@@ -23,11 +23,9 @@ func (c *compiler) check() {
 			c.checkUnless(s, &s.Rule, s.Before)
 		case *Approve:
 			c.checkUntil(s.After, s.Until)
-			c.checkFree(s.Before, s.Until)
 			c.checkUnless(s, &s.Rule, s.Before)
 		case *Block:
 			c.checkUntil(s.After, s.Until)
-			c.checkFree(s.Tools, s.Until)
 			c.checkLocked(s.Tools, s.Until)
 			c.checkUnless(s, &s.Rule, s.Tools)
 		case *Limit:
@@ -107,17 +105,33 @@ func (c *compiler) checkRequire(s *Require) {
 
 // checkPairs checks one call that waits against the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	locked := 0
+	var own []Name // those of which every call is one of before, and so waits itself
 	for _, first := range s.First {
-		if first.same(before) && !s.Or {
-			c.warn(s, SelfRequire, "", "%s is required before itself", first)
-		}
-		if !c.onlyAs(first, before) && !c.alsoAs(first, before) || s.spares(first) {
+		// A call that is exempt passes, and its success counts.
+		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.isOneOf(first, before))
+		itself := is || c.onlyAs(first, before) || c.alsoAs(first, before)
+		if !itself || s.spares(first) {
 			continue
 		}
-		if locked++; !s.Or || locked == len(s.First) {
-			c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", before, first, before)
+		if own = append(own, first); !s.Or {
+			c.warnLocked(s, before, first)
 		}
+	}
+	if s.Or && len(own) == len(s.First) {
+		c.warnLocked(s, before, own...)
+	}
+}
+
+// warnLocked warns that a call can never pass, since every call that would unlock it waits
+// itself.
+func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
+	switch names := text.Join(written(own), "or"); {
+	case len(own) == 1 && own[0].same(before):
+		c.warn(s, SelfRequire, "name the call that has to succeed first", "%s is required before itself, so that no call of it ever passes", before)
+	case slices.ContainsFunc(own, before.same):
+		c.warn(s, SelfRequire, "name a call that has to succeed first", "every call of %s is a call of %s, so that none ever passes", names, before)
+	default:
+		c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", before, names, before)
 	}
 }
 
@@ -162,23 +176,13 @@ func (c *compiler) checkUntil(after, until []Name) {
 	}
 }
 
-// checkFree warns of a call that the rule would restrict, and that passes since its
-// success ends the rule.
-func (c *compiler) checkFree(restricted, until []Name) {
-	for _, n := range until {
-		if !n.Glob() && slices.ContainsFunc(restricted, n.same) {
-			c.warnName(n, EndsItself, "name another call after until, or leave until out", "the rule holds for no call of %s, since a success of it ends the rule", n)
-		}
-	}
-}
-
 // checkLocked warns of a call that would end the rule, and that is a call of a blocked
 // one.
 func (c *compiler) checkLocked(blocked, until []Name) {
 	for _, n := range until {
 		for _, b := range blocked {
-			if !b.Glob() && !n.same(b) && c.isOneOf(n, b) {
-				c.warnName(n, EndsItself, "", "%s is blocked, so that it never ends what blocks it", n)
+			if !b.Glob() && c.isOneOf(n, b) {
+				c.warnName(n, EndsItself, "name another call after until, or leave until out", "%s is blocked, so that it never ends what blocks it", n)
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func ExampleWarning() {
 		fmt.Printf("%s %s\n%s", w.Code, w, w.Excerpt())
 	}
 	// Output:
-	// W006 safety.rules:1:1: delete is required before itself
+	// W006 safety.rules:1:1: delete is required before itself, so that no call of it ever passes (name the call that has to succeed first)
 	//     require delete before delete
 	//     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 }

@@ -78,7 +78,7 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	}
 	earns, waits := c.keys(s, s.Key)
 	transitions := []gate.Transition{
-		{Name: observer, Inputs: []string{ready}, Outputs: []string{gated}, Tools: calls(first), Deferred: true, Observe: true, Key: earns},
+		{Name: observer, Inputs: []string{ready}, Outputs: []string{gated}, Tools: calls(first), Deferred: true, Observe: true, Evidence: true, Key: earns},
 		{Name: second, Inputs: []string{gated}, Outputs: []string{after}, Tools: []gate.Tool{tool}, Unless: spared, Key: waits},
 	}
 	if len(s.Since) > 0 {
@@ -200,7 +200,7 @@ func blockNet(s *Block, tool Name) gate.Net {
 func taint(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: calls(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
-		ts = append(ts, gate.Transition{Name: "clear", Inputs: []string{tainted}, Outputs: []string{ready}, Tools: calls(until), Observe: true, Deferred: true})
+		ts = append(ts, gate.Transition{Name: "clear", Inputs: []string{tainted}, Outputs: []string{ready}, Tools: calls(until), Observe: true, Deferred: true, Evidence: true})
 	}
 	return ts
 }

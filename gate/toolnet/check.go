@@ -118,6 +118,7 @@ func (c *checker) transition(t *Transition) {
 	c.clock(t)
 	c.spoiler(t)
 	c.approvals(t)
+	c.evidence(t)
 	if t.Observe && t.Manual {
 		c.report(t.Name, "a transition that observes cannot be manual", "an observer never forbids a call, so there is nothing to approve")
 	}

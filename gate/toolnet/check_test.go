@@ -94,6 +94,7 @@ func TestLoadErrors(t *testing.T) {
 		{"unless without tools", edit(func(n *toolnet.Net) {
 			n.Transitions[0].Tools, n.Transitions[0].Unless = nil, toolnet.Tools("x")
 		}), `net "n": transition "t": the transition is limited by unless and has no tools (a transition without tools fires by itself)`},
+		{"evidence", edit(func(n *toolnet.Net) { n.Transitions[0].Observe, n.Transitions[0].Evidence = true, true }), `net "n": transition "t": the transition is evidence and is not a deferred observer (evidence is the success of a call)`},
 		{"scope", edit(func(n *toolnet.Net) { n.Scope = 3 }), `net "n": 3 is no scope`},
 		{"unknown recovery", edit(func(n *toolnet.Net) { n.Recovery = map[string]int{"q": 1} }), `net "n": unknown place "q" (did you mean "p"?)`},
 		{"clock and tools", handNet("n", one, "t: p -> p [1s] | x"), `net "n": transition "t": the transition fires by the clock and has tools (put the tools on a transition of their own)`},

@@ -33,6 +33,13 @@ func (c *checker) unreachable(t *Transition) {
 	}
 }
 
+// evidence reports a transition that is evidence and follows no success.
+func (c *checker) evidence(t *Transition) {
+	if t.Evidence && !(t.Observe && t.Deferred) {
+		c.report(t.Name, "the transition is evidence and is not a deferred observer", "evidence is the success of a call")
+	}
+}
+
 // approvals reports a number of persons where nobody is asked.
 func (c *checker) approvals(t *Transition) {
 	switch {

@@ -124,6 +124,13 @@ type Transition struct {
 	Observe   bool   // it follows its tools and never forbids them
 	Release   bool   // an unknown outcome gives the tokens back at once
 
+	// Evidence makes a deferred observer count for later calls only. It does not let a
+	// call pass under a name that another transition of the net gates, and it counts the
+	// success of a call that is gated, if it is enabled once the gating transition has
+	// fired. Without it, an observer that is enabled is enough for the name, and a call
+	// that the net gates earns nothing, so that no call refills its own limit.
+	Evidence bool
+
 	// WeakProgress allows the transition for a weak [Name] although it puts a token
 	// anywhere but back. Without it, in a net without Labels, such a name may only
 	// use tokens up: the net blocks a call that is only perhaps the one that it waits

@@ -13,7 +13,8 @@ import (
 )
 
 // identity has everything that determines the decisions of a net, except the code of
-// Go functions and the texts of refusals.
+// Go functions, the texts of refusals, and what changed in them without changing what a
+// marking means: Transition.Evidence, and Tool.Spared.
 type identity struct {
 	Places      []string
 	Initial     []int

@@ -47,12 +47,12 @@ func (g *generator) some() string {
 func (g *generator) form() string {
 	one := func() string { return g.pick(g.names...) }
 	each := g.pick("", "", " for each f")
-	same := g.pick("", "", " with same f", " with same result.$.r as f")
+	same := g.pick("", "", " with same f", " with same result.$.r as f", " with same h as f")
 	switch g.IntN(12) {
 	case 0:
 		return fmt.Sprintf("require %s before %s%s", g.some(), g.some(), same)
 	case 1:
-		return fmt.Sprintf("require %s or %s before %s", one(), one(), one())
+		return fmt.Sprintf("require %s or %s before %s%s", one(), one(), one(), same)
 	case 2, 3:
 		return fmt.Sprintf("require %s before %s since %s%s", one(), one(), g.some(), same)
 	case 4, 5:
@@ -90,6 +90,9 @@ func (g *generator) phases() gate.Net {
 func formCalls(rules string) []gate.Call {
 	var calls []gate.Call
 	values, amounts := []string{"", `"f":"x"`, `"f":"y"`, `"f":"z"`, `"f":["x","y"]`}, []string{"", `"amount":0`, `"amount":1`}
+	if strings.Contains(rules, "same h as f") {
+		values = []string{"", `"f":"x"`, `"h":"x"`, `"f":"y","h":"x"`, `"f":"x","h":"x"`, `"f":"x","h":"y"`}
+	}
 	if !strings.Contains(rules, " f") {
 		values = values[:1]
 		if strings.Contains(rules, "map ") {

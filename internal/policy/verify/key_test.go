@@ -64,7 +64,7 @@ func (g *generator) keyed(fields map[string]string) (nets []gate.Net) {
 			return t
 		}
 		watch := func(name, from, to string) gate.Transition {
-			return tool(gate.Transition{Name: name, Inputs: []string{from}, Outputs: []string{to}, Observe: true, Deferred: true})
+			return tool(gate.Transition{Name: name, Inputs: []string{from}, Outputs: []string{to}, Observe: true, Deferred: true, Evidence: g.IntN(2) > 0})
 		}
 		spoil := func(name, from, to string) gate.Transition {
 			return tool(gate.Transition{Name: name, Inputs: []string{from}, Outputs: []string{to}, Observe: true, Spoils: true})

@@ -149,8 +149,8 @@ func (n *Net) shut(e Meaning) bool {
 		if a.Refused {
 			return true
 		}
-		open := func(t int) bool { return !n.Dead[t] || n.Info.Transitions[t].Observe && n.Observed(a.Transitions) }
-		if !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, open) {
+		open := func(t int) bool { return !n.Dead[t] && !n.Info.Transitions[t].Evidence }
+		if !a.Free && !n.Observed(a.Transitions) && !slices.ContainsFunc(a.Transitions, open) {
 			return true
 		}
 	}
@@ -181,7 +181,7 @@ func (n *Net) start() petri.Marking {
 func (n *Net) begins(m Meaning) bool {
 	start := n.start()
 	return !slices.ContainsFunc(m, func(a Ask) bool {
-		open := func(t int) bool { return n.Trans[t].Enabled(start) }
+		open := func(t int) bool { return !n.Info.Transitions[t].Evidence && n.Trans[t].Enabled(start) }
 		return len(a.Barred) > 0 || !a.Free && !n.Observed(a.Transitions) && !slices.ContainsFunc(a.Transitions, open)
 	})
 }

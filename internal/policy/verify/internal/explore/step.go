@@ -100,9 +100,10 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 			blocked = blocked || n.holds(l, a.Barred)
 			continue
 		}
-		t := n.candidate(l, a.Transitions)
+		observed := n.Observed(a.Transitions)
+		t := n.candidate(l, a.Transitions, observed)
 		switch {
-		case t < 0 && n.Observed(a.Transitions) && !l.stuck:
+		case t < 0 && observed && !l.stuck:
 		case t < 0:
 			blocked = true
 		case slices.Contains(a.Idle, t):
@@ -124,6 +125,7 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 	}
 	if forbids {
 		chosen = slices.DeleteFunc(chosen, func(t int) bool { return n.Info.Transitions[t].Observe })
+		chosen = n.earn(l, e, chosen)
 	}
 	if e.Spoils() {
 		v = gates
@@ -151,13 +153,36 @@ func (n *Net) void(l *local, e callclass.Meaning, t int) bool {
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// candidate is the first of the transitions that is enabled, -1 if none is.
-func (n *Net) candidate(l *local, lists []int) int {
+// earn adds the evidence that the success of the call is for later ones, beside the chosen
+// transitions, which gate it.
+func (n *Net) earn(l *local, e callclass.Meaning, chosen []int) []int {
+	after := slices.Clone(l.marking)
+	for _, t := range chosen {
+		if n.Info.Transitions[t].Deferred {
+			n.Trans[t].Take(after)
+		} else {
+			n.Trans[t].Fire(after)
+		}
+	}
+	for _, a := range e {
+		for _, t := range a.Transitions {
+			counts := n.Info.Transitions[t].Evidence && !a.Free && !a.Weak && !slices.Contains(a.Idle, t) && !slices.Contains(chosen, t)
+			if counts && !n.void(l, e, t) && n.Trans[t].Enabled(after) {
+				chosen = append(chosen, t)
+			}
+		}
+	}
+	return chosen
+}
+
+// candidate is the first of the transitions that is enabled, -1 if none is. Evidence is a
+// candidate only where all of the transitions observe.
+func (n *Net) candidate(l *local, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
 	}
 	for _, t := range lists {
-		if n.Trans[t].Enabled(l.marking) {
+		if (observed || !n.Info.Transitions[t].Evidence) && n.Trans[t].Enabled(l.marking) {
 			return t
 		}
 	}

@@ -1,0 +1,49 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/listing"
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// earn chooses the evidence that the success of the call is for later calls: what is enabled
+// once the transitions that gate the call have fired.
+func (f *finding) earn(spared []int) {
+	var after petri.Marking
+	for i := range f.labels {
+		lists, free := f.net.listing.Lookup(&f.labels[i])
+		if free || f.labels[i].Weak {
+			continue
+		}
+		lists = listing.Without(lists, spared)
+		if f.of != nil {
+			lists = f.listed(lists)
+		}
+		for _, t := range lists {
+			if !f.net.Transitions[t].Evidence || f.chosen(t) || f.void(t) {
+				continue
+			}
+			if after == nil {
+				after = f.after()
+			}
+			if f.net.net.Transitions[t].Enabled(after) {
+				f.choose(t, i)
+			}
+		}
+	}
+}
+
+// after returns the marking once the chosen transitions, none of which observes, have taken
+// and produced what they do when the call is admitted.
+func (f *finding) after() petri.Marking {
+	m := petri.Marking(slices.Clone(f.data.Marking))
+	for _, c := range f.choices {
+		if t := &f.net.net.Transitions[c.transition]; f.net.Transitions[c.transition].Deferred {
+			t.Take(m)
+		} else {
+			t.Fire(m)
+		}
+	}
+	return m
+}
