@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/internal/netstate"
@@ -70,14 +69,6 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 		Net: f.net.Name, Transition: f.net.Transitions[chosen.transition].Name,
 		Marking: f.net.show(f.data), Meta: meta, Key: f.named(),
 	}
-}
-
-// cloned returns a copy of m, which is never nil.
-func cloned(m Meta) Meta {
-	if m == nil {
-		return Meta{}
-	}
-	return maps.Clone(m)
 }
 
 // commit moves all nets, or none if one of them would not come to rest.

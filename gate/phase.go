@@ -40,6 +40,9 @@ func (n *net) listed(ls []naming.Label) bool {
 
 // outside returns the reason why the tool cannot be called in a phase.
 func (n *net) outside(ph *Phase, tool string) string {
+	if n.Reason != "" {
+		return n.Reason
+	}
 	if len(ph.Tools) == 0 {
 		return fmt.Sprintf("%s cannot be called while net '%s' is in %s: nothing can.", tool, n.Name, ph.Place)
 	}

@@ -90,3 +90,40 @@ func TestPhasesThatYield(t *testing.T) {
 	p.Offer([]gate.Call{{Tool: "edit"}})
 	p.script("edit -> blocked dark")
 }
+
+// TestReasonOfNet: the reason of a hand-written net is the text of all its refusals; what
+// only this call explains follows it.
+func TestReasonOfNet(t *testing.T) {
+	with := func(n gate.Net) gate.Net {
+		n.Reason = "Plan first."
+		return n
+	}
+	shell := with(handNet("n", map[string]int{"p": 1}, "t: p -> q | x"))
+	shell.Maps = []gate.Map{{Tool: "sh", Field: "c", As: "x", Match: contains("x"), Source: "x"}}
+	broken := with(handNet("n", map[string]int{"p": 1}, "t: p -> p | x"))
+	broken.Mapper = func(gate.Call) []gate.Name { panic("odd") }
+	keyed := with(handNet("n", map[string]int{"p": 1}, "t: p -> p | x"))
+	keyed.Key = []gate.Field{{Path: "path"}}
+	about := keyed
+	about.Reason = "Save {key} first."
+	sum := with(handNet("n", map[string]int{"p": 1}, "t: p -> p | x"))
+	sum.Sum = &gate.Sum{Field: gate.Field{Path: "amount"}, Most: 10}
+	for _, test := range []struct {
+		name, call string
+		net        gate.Net
+		want       string
+	}{
+		{"a list", "edit", with(workflow()), "Plan first."},
+		{"a marking", "stop", with(workflow()), "Plan first."},
+		{"doubt", `sh {"c":["x"]}`, shell, "Plan first. Cannot tell whether this is x: write the command plainly."},
+		{"a mapper", "x", broken, "Plan first. Net 'n' cannot judge the call, because its mapper failed."},
+		{"no value", "x", keyed, "Plan first. x needs a value in `path`: the call has none."},
+		{"no value to write", "x", about, "x needs a value in `path`: the call has none."},
+		{"a sum", `x {"amount":11}`, sum, "Plan first. x can spend at most 10 per session, and this call needs 11."},
+	} {
+		p := play(t, gate.PolicyOptions{}, test.net)
+		if r := p.refuse(test.call, gate.KindBlocked, test.net.Name); r.Text != test.want {
+			t.Errorf("%s: %s\nwant %s", test.name, r.Text, test.want)
+		}
+	}
+}

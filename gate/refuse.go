@@ -122,7 +122,7 @@ func (j *judgement) block(b *Block, f *finding) {
 		return
 	}
 	if f.broken {
-		b.Reason = fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name)
+		b.Reason = f.besides(fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name))
 		return
 	}
 	l := &f.labels[f.label]
@@ -131,22 +131,31 @@ func (j *judgement) block(b *Block, f *finding) {
 	}
 	if f.lacks() {
 		lack := f.plan().lack
-		b.Reason = lack.reading.Lack(lack.key, cmp.Or(b.Name, j.call.Tool))
+		b.Reason = f.besides(lack.reading.Lack(lack.key, cmp.Or(b.Name, j.call.Tool)))
 		return
 	}
 	if f.doubtful {
-		b.Reason = doubt(l, b.Name)
+		b.Reason = f.besides(doubt(l, b.Name))
 		return
 	}
 	b.Reason = f.reason(b.Name)
 	if f.data.Stuck {
-		b.Reason = f.net.unrest()
+		b.Reason = f.besides(f.net.unrest())
 	}
 	lists, _ := f.net.listing.Lookup(l)
 	lists = listing.Without(lists, f.net.listing.Spared(f.labels))
 	holds := slices.Concat(f.awaited(j.state, lists), f.holders(j.state, lists), f.spoilers(j.state))
 	b.Holds = holds[:min(len(holds), shownHolders)]
 	j.wait(f, lists, b)
+}
+
+// besides returns a sentence about the call, after the reason that the author of the net
+// has written; a reason with {key} is about a value, and there is none.
+func (f *finding) besides(sentence string) string {
+	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value() == nil && len(f.net.reasoned) > 1 {
+		return sentence
+	}
+	return f.reason("") + " " + sentence
 }
 
 // doubt returns the reason of a net in which a weak name would make progress.

@@ -15,7 +15,7 @@ func (f *finding) spend(c *Call) {
 	}
 	amount, reason, retry := f.net.limit().Add(f.spokenName(c), c, spentOf(f.data))
 	if amount == nil {
-		f.object(reason, retry)
+		f.object(f.besides(reason), retry)
 		return
 	}
 	f.makeSpecial().amount = amount

@@ -205,3 +205,34 @@ func (m *evidenceModel) succeed(c *watchedCall, shown string) {
 		}
 	}
 }
+
+// TestLeftOutIsNotGated: under a default that denies, a call that the pattern of a rule
+// leaves out passes only if something else allows it.
+func TestLeftOutIsNotGated(t *testing.T) {
+	for _, text := range []string{
+		"require login, pick before *", "require login or pick before *", "require login, pick before ????*",
+		"block * after other until login, pick", "require human-approval before * after other until login, pick",
+	} {
+		for _, allowed := range []bool{false, true} {
+			src := text + "\n"
+			if allowed {
+				src += "allow login, pick\n"
+			}
+			c, err := compileText(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Deny: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range []string{"login", "pick"} {
+				d := gate.NewSession(p, gate.SessionOptions{}).Decide(gate.Call{Tool: tool}, nil)
+				r, refused := d.(*gate.Refusal)
+				if refused == allowed || refused && r.Kind != gate.KindDefault {
+					t.Errorf("%s: %s is refused: %v", src, tool, refused)
+				}
+			}
+		}
+	}
+}

@@ -107,7 +107,7 @@ func (s *Require) waiting(before Name) (tool gate.Tool, spared []gate.Tool) {
 		case tool.Except == "":
 			tool.Except = n.Text
 		default:
-			spared = append(spared, n.Call())
+			spared = append(spared, leftOut([]Name{n})...)
 		}
 	}
 	return tool, spared
@@ -210,7 +210,16 @@ func untilSpared(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
 	}
-	return calls(until)
+	return leftOut(until)
+}
+
+// leftOut returns the names as calls that a pattern is not about.
+func leftOut(names []Name) []gate.Tool {
+	tools := calls(names)
+	for i := range tools {
+		tools[i].Spared = true
+	}
+	return tools
 }
 
 // inAfter returns the end of the name of a net.

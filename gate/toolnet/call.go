@@ -50,8 +50,9 @@ type KeyValue struct {
 	Value string // JSON: a string, a number, true or false; of equal values always the same
 }
 
-// Meta is the memory of the hooks of a net between calls. Hooks must treat values as
-// immutable and replace them, so that a rejected call can be undone.
+// Meta is the memory of the hooks of a net between calls. A hook is given a copy, with copies
+// of the maps and lists in it, and what it changes is undone if the call is rejected. What a
+// pointer leads to is not copied: hooks must treat it as immutable.
 type Meta map[string]any
 
 // Outcome says how a call ended.

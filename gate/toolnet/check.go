@@ -126,6 +126,16 @@ func (c *checker) transition(t *Transition) {
 		if tool.Name == "" {
 			c.report(t.Name, "a tool has no name", "")
 		}
+		c.plain(t.Name, tool)
+	}
+}
+
+// plain reports a name that stands for itself and looks like a pattern: it matches no tool,
+// so that a net which should forbid would never apply.
+func (c *checker) plain(transition string, tool Tool) {
+	if tool.Kind == Plain && strings.ContainsAny(tool.Name, "*?") {
+		c.report(transition, fmt.Sprintf("the tool %q has a sign of a pattern and is read as a name", tool.Name),
+			fmt.Sprintf("write Tool{Name: %q, Kind: Glob} for all tools that match, or Kind: Literal for a tool of this name", tool.Name))
 	}
 }
 

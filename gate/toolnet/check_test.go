@@ -95,6 +95,11 @@ func TestLoadErrors(t *testing.T) {
 			n.Transitions[0].Tools, n.Transitions[0].Unless = nil, toolnet.Tools("x")
 		}), `net "n": transition "t": the transition is limited by unless and has no tools (a transition without tools fires by itself)`},
 		{"evidence", edit(func(n *toolnet.Net) { n.Transitions[0].Observe, n.Transitions[0].Evidence = true, true }), `net "n": transition "t": the transition is evidence and is not a deferred observer (evidence is the success of a call)`},
+		{"a pattern in a name", edit(func(n *toolnet.Net) { n.Transitions[0].Tools = toolnet.Tools("delete_*") }), `net "n": transition "t": the tool "delete_*" has a sign of a pattern and is read as a name (write Tool{Name: "delete_*", Kind: Glob} for all tools that match, or Kind: Literal for a tool of this name)`},
+		{"a pattern in an exemption", edit(func(n *toolnet.Net) { n.Transitions[0].Unless = toolnet.Tools("get?") }), `net "n": transition "t": the tool "get?" has a sign of a pattern and is read as a name (write Tool{Name: "get?", Kind: Glob} for all tools that match, or Kind: Literal for a tool of this name)`},
+		{"a pattern in a phase", edit(func(n *toolnet.Net) {
+			n.Phases = []toolnet.Phase{{Place: "p", Tools: toolnet.Tools("read_*")}}
+		}), `net "n": the tool "read_*" has a sign of a pattern and is read as a name (write Tool{Name: "read_*", Kind: Glob} for all tools that match, or Kind: Literal for a tool of this name)`},
 		{"scope", edit(func(n *toolnet.Net) { n.Scope = 3 }), `net "n": 3 is no scope`},
 		{"unknown recovery", edit(func(n *toolnet.Net) { n.Recovery = map[string]int{"q": 1} }), `net "n": unknown place "q" (did you mean "p"?)`},
 		{"clock and tools", handNet("n", one, "t: p -> p [1s] | x"), `net "n": transition "t": the transition fires by the clock and has tools (put the tools on a transition of their own)`},

@@ -86,6 +86,7 @@ func (c *checker) phases() {
 			if tool.Name == "" {
 				c.report("", fmt.Sprintf("a tool of the phase %q has no name", ph.Place), "")
 			}
+			c.plain("", tool)
 		}
 	}
 }

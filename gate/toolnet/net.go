@@ -213,18 +213,25 @@ type Tool struct {
 	// it elsewhere: if it is only listed as a Literal, an action of this name does
 	// not count.
 	Except string
+
+	// Spared, of an entry of [Transition.Unless], says that the transition is not about
+	// the calls at all: [PolicyOptions].Deny then refuses them unless another transition
+	// gates them. A rule about * so leaves out what it requires first. It is no part of
+	// the identity of the net.
+	Spared bool `json:"-"`
 }
 
 // ToolKind says how the name of a [Tool] is read.
 type ToolKind uint8
 
 const (
-	Plain   ToolKind = iota // the name, also as tool.action
+	Plain   ToolKind = iota // the name, also as tool.action; with * or ? in it, a mistake
 	Literal                 // the name and never an action: "chat.send" written in quotes
 	Glob                    // a pattern over the other names of a call: * any run, ? one character
 )
 
-// Tools returns plain entries for [Transition.Tools].
+// Tools returns plain entries for [Transition.Tools]. A pattern is none of them: write
+// Tool{Name: "delete_*", Kind: Glob}.
 func Tools(names ...string) []Tool {
 	tools := make([]Tool, len(names))
 	for i, name := range names {

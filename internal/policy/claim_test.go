@@ -21,15 +21,15 @@ func TestClaims(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s: %s = %s %v %v %d %q %q", c.Rule, c.Text, c.Kind, c.Tool, c.First, c.Count, c.Net, c.Places))
 	}
 	want := []string{
-		`a.rules:2:1: prove never b before "a" = never {b 0 } {a 1 } 0 "" []`,
-		`a.rules:3:1: prove at-most 3 b* per session = at-most {b* 2 } { 0 } 3 "" []`,
-		`a.rules:4:1: prove conserved require-a-before-b = conserved { 0 } { 0 } 0 "require-a-before-b" []`,
-		`a.rules:5:1: prove exclusive idle, built = exclusive { 0 } { 0 } 0 "pipeline" ["idle" "built"]`,
-		`a.rules:6:1: prove deadlock-free pipeline = deadlock-free { 0 } { 0 } 0 "pipeline" []`,
-		`n.yaml:15:9: prove conserved pipeline = conserved { 0 } { 0 } 0 "pipeline" []`,
-		`n.yaml:15:20: prove deadlock-free pipeline = deadlock-free { 0 } { 0 } 0 "pipeline" []`,
-		`n.yaml:15:35: prove no-terminal-states pipeline = no-terminal-states { 0 } { 0 } 0 "pipeline" []`,
-		`n.yaml:15:55: prove exclusive built, idle = exclusive { 0 } { 0 } 0 "pipeline" ["built" "idle"]`,
+		`a.rules:2:1: prove never b before "a" = never {b 0  false} {a 1  false} 0 "" []`,
+		`a.rules:3:1: prove at-most 3 b* per session = at-most {b* 2  false} { 0  false} 3 "" []`,
+		`a.rules:4:1: prove conserved require-a-before-b = conserved { 0  false} { 0  false} 0 "require-a-before-b" []`,
+		`a.rules:5:1: prove exclusive idle, built = exclusive { 0  false} { 0  false} 0 "pipeline" ["idle" "built"]`,
+		`a.rules:6:1: prove deadlock-free pipeline = deadlock-free { 0  false} { 0  false} 0 "pipeline" []`,
+		`n.yaml:15:9: prove conserved pipeline = conserved { 0  false} { 0  false} 0 "pipeline" []`,
+		`n.yaml:15:20: prove deadlock-free pipeline = deadlock-free { 0  false} { 0  false} 0 "pipeline" []`,
+		`n.yaml:15:35: prove no-terminal-states pipeline = no-terminal-states { 0  false} { 0  false} 0 "pipeline" []`,
+		`n.yaml:15:55: prove exclusive built, idle = exclusive { 0  false} { 0  false} 0 "pipeline" ["built" "idle"]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

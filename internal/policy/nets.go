@@ -64,7 +64,7 @@ var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": g
 // phases are the allowlists of the net, in the order of its places.
 func phases(n *config.Net) (all []gate.Phase) {
 	for _, place := range allowed(n) {
-		ph := gate.Phase{Place: place, Tools: gate.Tools(n.Allow[place]...)}
+		ph := gate.Phase{Place: place, Tools: exact(n.Allow[place])}
 		for k := range ph.Tools {
 			if isPattern(ph.Tools[k].Name) {
 				ph.Tools[k].Kind = gate.Glob
@@ -93,9 +93,23 @@ func transition(t config.Transition) gate.Transition {
 	out := plainTransition(t)
 	if len(t.Except) > 0 {
 		out.Tools[0].Kind = gate.Glob
-		out.Unless = append(out.Unless, gate.Tools(t.Except...)...)
+		for _, tool := range exact(t.Except) {
+			tool.Spared = true
+			out.Unless = append(out.Unless, tool)
+		}
 	}
 	return out
+}
+
+// exact returns the tools of these names: one with signs of a pattern is none either.
+func exact(names []string) []gate.Tool {
+	tools := gate.Tools(names...)
+	for i := range tools {
+		if isPattern(tools[i].Name) {
+			tools[i].Kind = gate.Literal
+		}
+	}
+	return tools
 }
 
 func plainTransition(t config.Transition) gate.Transition {
@@ -103,14 +117,14 @@ func plainTransition(t config.Transition) gate.Transition {
 		Name:      t.Name,
 		Inputs:    t.Inputs,
 		Outputs:   t.Outputs,
-		Tools:     gate.Tools(t.Tools...),
+		Tools:     exact(t.Tools),
 		Manual:    t.Type == "manual",
 		Deferred:  t.Deferred,
 		Observe:   t.Observe,
 		Release:   t.Unknown == "release",
 		Via:       t.Via,
 		Approvals: t.Approvals,
-		Unless:    gate.Tools(t.Unless...),
+		Unless:    exact(t.Unless),
 
 		WeakProgress: t.Weak == "progress",
 	}

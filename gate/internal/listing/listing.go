@@ -19,6 +19,7 @@ type Listing struct {
 	patterns    []naming.Pattern // in order of first use
 	globs       []globRow        // of the patterns
 	spares      bool             // a transition has Unless
+	leaves      bool             // it has names there that are Spared
 }
 
 // row has the transitions of a net for one name.
@@ -49,6 +50,7 @@ func New(n *toolnet.Net) Listing {
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
 		l.spares = l.spares || len(t.Unless) > 0
+		l.leaves = l.leaves || slices.ContainsFunc(t.Unless, func(u toolnet.Tool) bool { return u.Spared })
 		for _, tool := range t.Tools {
 			l.list(i, tool)
 		}
@@ -179,15 +181,30 @@ func (r *row) lists(name *naming.Label) []int {
 // free tools: then "default: deny" does not refuse the call. It is not enough to be
 // evidence for another call, or to refill its budget.
 func (l *Listing) Knows(names []naming.Label) bool {
+	out := l.leftOut(names)
 	for i := range names {
 		if !names[i].Certain {
 			continue
 		}
-		if transitions, free := l.Lookup(&names[i]); free || !l.OnlyObserve(transitions) {
+		if transitions, free := l.Lookup(&names[i]); free || !l.OnlyObserve(Without(transitions, out)) {
 			return true
 		}
 	}
 	return false
+}
+
+// leftOut returns the transitions that are not about a call with these names, although they
+// list one of them; see [toolnet.Tool.Spared].
+func (l *Listing) leftOut(names []naming.Label) (out []int) {
+	if !l.leaves {
+		return nil
+	}
+	for t := range l.transitions {
+		if slices.ContainsFunc(l.transitions[t].Unless, func(u toolnet.Tool) bool { return u.Spared && naming.Exempts(&u, names) }) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // OnlyObserve reports whether all of the transitions are observers.

@@ -156,3 +156,21 @@ func TestEvidence(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLeftOut: a net knows a call that is exempt, but not one that it is not about.
+func TestLeftOut(t *testing.T) {
+	glob := []toolnet.Tool{{Name: "*", Kind: toolnet.Glob}}
+	l := listing.New(&toolnet.Net{Transitions: []toolnet.Transition{
+		{Tools: glob, Unless: []toolnet.Tool{{Name: "exempt"}, {Name: "left", Spared: true}}},
+	}})
+	for name, want := range map[string]bool{"any": true, "exempt": true, "left": false} {
+		names := []naming.Label{{Text: name, From: naming.FromTool, Certain: true}, {Text: "*", From: naming.FromGlob, Glob: 1, Certain: true}}
+		if got := l.Knows(names); got != want {
+			t.Errorf("%s is known: %v", name, got)
+		}
+	}
+	all := listing.New(&toolnet.Net{Transitions: []toolnet.Transition{{Tools: toolnet.Tools("any")}}})
+	if !all.Knows([]naming.Label{{Text: "any", From: naming.FromTool, Certain: true}}) {
+		t.Error("what the net gates is not known")
+	}
+}

@@ -221,10 +221,15 @@ func (n *Net) ask(l *label) gate.Asked {
 // spared are the transitions that are none of the business of a call with these
 // names, because one of them certainly exempts it.
 func (n *Net) spared(ls []label) []int {
+	return n.exempting(ls, func(gate.Tool) bool { return true })
+}
+
+// exempting are the transitions that one of those names certainly exempts a call from.
+func (n *Net) exempting(ls []label, of func(gate.Tool) bool) []int {
 	var out []int
 	for i := range n.Info.Transitions {
 		exempts := func(u gate.Tool) bool {
-			return slices.ContainsFunc(ls, func(l label) bool { return l.certain && l.glob == 0 && speaksOf(u, &l) })
+			return of(u) && slices.ContainsFunc(ls, func(l label) bool { return l.certain && l.glob == 0 && speaksOf(u, &l) })
 		}
 		if slices.ContainsFunc(n.Info.Transitions[i].Unless, exempts) {
 			out = append(out, i)
@@ -248,8 +253,9 @@ func speaksOf(t gate.Tool, l *label) bool {
 // knows reports whether the net gates, or holds free, a certain one of ls; to
 // observe it is not enough.
 func (n *Net) knows(ls []label) bool {
+	out := n.exempting(ls, func(u gate.Tool) bool { return u.Spared })
 	return slices.ContainsFunc(ls, func(l label) bool {
 		a := n.ask(&l)
-		return l.certain && (a.Free || !n.Observed(a.Transitions))
+		return l.certain && (a.Free || slices.ContainsFunc(a.Transitions, func(t int) bool { return !n.Info.Transitions[t].Observe && !slices.Contains(out, t) }))
 	}) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return lets(p, ls) })
 }
