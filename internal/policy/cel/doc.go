@@ -21,7 +21,7 @@
 // join and replace of strings, and two on paths:
 //
 //	clean(path)        the path without ".", ".." and double separators
-//	within(path, dir)  whether the path, cleaned, is dir or below it
+//	within(path, dir)  whether the path, cleaned, is dir or below it; fails if its text does not tell
 //
 // Both look at the text alone and never at a disk: they do not follow links.
 // There is no clock, no environment, no randomness, and patterns are RE2.

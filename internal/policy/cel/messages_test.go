@@ -70,6 +70,7 @@ var failing = []struct{ src, args string }{
 	{`size(args.a) > 0`, `{"a":[` + strings.Repeat("1,", maxValues) + `1]}`},
 	{`args.a.all(x, args.a.all(y, x + y > 0))`, `{"a":[` + strings.Repeat("1,", 10_000) + `1]}`},
 	{`args.a.join(",") == ""`, `{"a":[1]}`},
+	{`within(args.path, "/home/u/.ssh")`, `{"path":"~/.ssh/x"}`},
 }
 
 // unkept are values that cannot be remembered.

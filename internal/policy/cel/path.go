@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"errors"
 	"path"
 	"strings"
 
@@ -16,29 +17,54 @@ func paths() []cel.EnvOption {
 			cel.UnaryBinding(func(p ref.Val) ref.Val { return types.String(path.Clean(string(p.(types.String)))) }))),
 		cel.Function("within", cel.Overload("within_string_string", []*cel.Type{cel.StringType, cel.StringType}, cel.BoolType,
 			cel.BinaryBinding(func(p, dir ref.Val) ref.Val {
-				return types.Bool(within(string(p.(types.String)), string(dir.(types.String))))
+				where := within(string(p.(types.String)), string(dir.(types.String)))
+				if where == unknown {
+					return types.WrapErr(errPlace)
+				}
+				return types.Bool(where == inside)
 			}))),
 	}
 }
 
-// within reports whether the path names dir or something below it, by the text
-// alone. Where systems read the text differently it must be so for all of
-// them: a backslash separates on one, a letter with a colon is a drive.
-func within(p, dir string) bool {
-	if p == "" || dir == "" || strings.ContainsRune(p, 0) || strings.HasPrefix(p, "~") {
-		return false
+// place says where a path leads, as far as its text tells.
+type place uint8
+
+const (
+	unknown place = iota
+	inside        // it is the directory, or below it
+	outside
+)
+
+// errPlace: the expression fails, so that it restricts a call and exempts none, whichever
+// of the two its author asks for.
+var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
+
+// within says by the text alone whether the path names dir or something below it. Where
+// systems read the text differently it must be so for all of them: a backslash separates on
+// one, a letter with a colon is a drive. Where a relative path begins is not known, and
+// neither whose home ~ is.
+func within(p, dir string) place {
+	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
+		return unknown
 	}
 	pDrive, pRest := drive(p)
 	dirDrive, dirRest := drive(dir)
-	if !strings.EqualFold(pDrive, dirDrive) {
-		return false
+	switch {
+	case strings.EqualFold(pDrive, dirDrive):
+	case pDrive != "" && dirDrive != "":
+		return outside
+	default:
+		return unknown
 	}
-	if !strings.Contains(pRest, `\`) {
+	if !strings.Contains(pRest+dirRest, `\`) {
 		return below(pRest, dirRest)
 	}
 	forward := strings.NewReplacer(`\`, "/")
-	return (pDrive != "" || strings.Contains(dirRest, `\`) || below(pRest, dirRest)) &&
-		below(forward.Replace(pRest), forward.Replace(dirRest))
+	there := below(forward.Replace(pRest), forward.Replace(dirRest))
+	if pDrive == "" && !strings.Contains(dirRest, `\`) && below(pRest, dirRest) != there {
+		return unknown
+	}
+	return there
 }
 
 // drive splits "C:" from a path.
@@ -51,22 +77,34 @@ func drive(p string) (drive, rest string) {
 }
 
 // below compares two paths whose separator is the slash.
-func below(p, dir string) bool {
-	if disguised(p) || strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") {
-		return false
+func below(p, dir string) place {
+	if disguised(p) || path.IsAbs(p) != path.IsAbs(dir) {
+		return unknown
 	}
-	p, dir = path.Clean(p), path.Clean(dir)
-	if path.IsAbs(p) != path.IsAbs(dir) {
-		return false // where the other begins is not known
-	}
+	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // to some systems only
+	p, pUp := climbed(path.Clean(p))
+	dir, dirUp := climbed(path.Clean(dir))
 	switch {
-	case p == dir, dir == "/":
-		return true
-	case dir == ".":
-		return p != ".." && !strings.HasPrefix(p, "../")
+	case pUp < dirUp && dir == "", pUp == dirUp && (p == dir || dir == "" || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")):
+		if host {
+			return unknown
+		}
+		return inside
+	case pUp < dirUp, pUp > dirUp && p != "": // the names of what is above are not known
+		return unknown
 	}
-	rest, ok := strings.CutPrefix(p, dir+"/")
-	return ok && rest != ".." && !strings.HasPrefix(rest, "../") // of ".." only: "../.." is not below it
+	return outside
+}
+
+// climbed splits the "..", with which a clean relative path can begin, from the rest.
+func climbed(p string) (rest string, ups int) {
+	if p == "." {
+		return "", 0
+	}
+	for p == ".." || strings.HasPrefix(p, "../") {
+		p, ups = strings.TrimPrefix(p[2:], "/"), ups+1
+	}
+	return p, ups
 }
 
 // disguised reports whether a part of the path is a ".." to a system that

@@ -82,6 +82,10 @@ func TestReader(t *testing.T) {
 		{`tool == "gh_charge" && upstream == "gh"`, `{}`, gate.Surely},
 		{`annotations.?destructiveHint.orValue(true)`, `{}`, gate.Surely},
 		{`within(args.path, "/workspace")`, `{"path":"/workspace/../etc/passwd"}`, gate.NotFound},
+		{`within(args.path, "/home/u/.ssh")`, `{"path":"~/.ssh/x"}`, gate.Perhaps},
+		{`!within(args.path, "/home/u/.ssh")`, `{"path":"../.ssh/x"}`, gate.Perhaps},
+		{`!within(args.path, "/workspace")`, `{"path":"src/a.go"}`, gate.Perhaps},
+		{`!within(args.path, "/workspace")`, `{"path":"/etc/hosts"}`, gate.Surely},
 		{`clean(args.path) == "/etc/passwd"`, `{"path":"/workspace/..//etc/./passwd"}`, gate.Surely},
 		{`args.email.lowerAscii().endsWith("@example.com")`, `{"email":"A@EXAMPLE.com"}`, gate.Surely},
 	}
