@@ -15,6 +15,7 @@ import (
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)
+		c.checkMeant(s)
 		c.checkFields(s)
 		c.checkExpressions(s)
 		switch s := s.(type) {

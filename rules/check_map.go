@@ -20,6 +20,8 @@ func (c *compiler) checkMaps() {
 		switch m.Pattern.Kind {
 		case Word:
 			c.checkWord(m, scripts[m.target()])
+		case Runs:
+			c.checkProgram(m)
 		case Regex:
 			c.checkRegex(m, scripts[m.target()] != nil || m.isCommand())
 		}
@@ -70,6 +72,15 @@ func (c *compiler) checkWord(m, script *Map) {
 	case script != nil && isWordByte(p.Text, 0) && !strings.Contains(p.Text, "/"):
 		c.warnPattern(m, TextOfScript, "if it is a command, write: runs "+p.Text,
 			"%s is searched for in the text of %s.%s, which the map at %s reads as a script", p.Text, m.Tool, m.Field, script.Pos)
+	}
+}
+
+// checkProgram refuses a command whose program has a space in its name: it is the whole
+// command in one pair of quotes, which is no program.
+func (c *compiler) checkProgram(m *Map) {
+	if program := m.Pattern.Words[0]; strings.ContainsAny(program, " \t") && !strings.ContainsAny(program, `/\`) {
+		p := m.Pattern
+		c.fail(m, p.line.errorAt(BadCommand, p.argument, "each word stands by itself; write: runs "+strings.Join(strings.Fields(program), " "), "no program is called %s", quote(program)))
 	}
 }
 

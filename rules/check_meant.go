@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// checkMeant finds names of calls that read as words of the language, so that the
+// statement means something else than it says.
+func (c *compiler) checkMeant(s Statement) {
+	switch s := s.(type) {
+	case *Block:
+		c.checkPeople(s, s.Until, fmt.Sprintf("require human-approval before %s after %s", joinNames(s.Tools), joinNames(s.After)))
+		c.checkTimes(s.After, s.Until)
+	case *Approve:
+		c.checkPeople(s, s.Until, "require human-approval before "+joinNames(s.Before))
+		c.checkTimes(s.After, s.Until)
+	case *Limit:
+		c.checkEach(s)
+	}
+}
+
+// checkPeople refuses the approval of a person in place of a call that ends a rule. write
+// is the statement that asks a person.
+func (c *compiler) checkPeople(s Statement, until []Name, write string) {
+	for _, n := range until {
+		if !n.Quoted && (n.Text == "human-approval" || n.Text == "human-approvals") {
+			c.failName(s, n, Unexpected, "write: "+write+"; quote the name of a tool", "a rule ends with the success of a call, and %s is none", n)
+		}
+	}
+}
+
+// clock finds times of day.
+var clock = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2})?(am|pm|h)?$`)
+
+// times are words for times that people write in place of a call.
+var times = []string{"midnight", "noon", "midday", "morning", "evening", "night", "hours", "weekend", "weekends", "today", "tomorrow",
+	"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+
+// checkTimes warns of a time between which calls a rule is to hold.
+func (c *compiler) checkTimes(lists ...[]Name) {
+	for _, n := range slices.Concat(lists...) {
+		if word := strings.ToLower(n.Text); !n.Quoted && c.labels.maps[n.Text] == nil && (slices.Contains(times, word) || clock.MatchString(word)) {
+			c.warnName(n, KeywordLike, "rules know no time of day; quote the name if it is a tool", "%s is the name of a call, not a time", n)
+		}
+	}
+}
+
+// fields are words for what a limit is to count for each value of.
+var fields = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
+	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "user_id", "id"}
+
+// checkEach warns of a limit that a call named like a field refills.
+func (c *compiler) checkEach(s *Limit) {
+	if n := s.Per; n != nil && !n.Quoted && len(s.Key) == 0 && c.labels.maps[n.Text] == nil && slices.Contains(fields, strings.ToLower(n.Text)) {
+		c.warnName(*n, KeywordLike, fmt.Sprintf("write: limit %s to %d per session for each %s; quote the name if it is a tool", joinNames(s.Tools), s.Count, n),
+			"calls of %s refill the limit", n)
+	}
+}
