@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -354,6 +356,65 @@ func TestHookOfProxied(t *testing.T) {
 		if why := s.asks(tool, `{}`, tool); !strings.Contains(why, "blocked") {
 			t.Errorf("%s: %q", tool, why)
 		}
+	}
+}
+
+// TestHookOfNamesake: N6. A server that an agent reaches directly and calls like the proxy is
+// past the gate for no tool that the proxy does not offer. What is left to the proxy is on
+// record, and that it has not come there is said.
+func TestHookOfNamesake(t *testing.T) {
+	for agent, c := range map[string]struct{ before, after string }{
+		"claude-code": {
+			`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"TOOL","tool_name":"mcp__petrigate__TOOL","tool_input":{}}`,
+			`{"session_id":"a","hook_event_name":"PostToolUse","tool_use_id":"TOOL","tool_name":"mcp__petrigate__TOOL","tool_input":{},"tool_response":{}}`,
+		},
+		"codex": {
+			`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"TOOL","tool_name":"mcp__petrigate__TOOL","tool_input":{}}`,
+			`{"session_id":"a","hook_event_name":"PostToolUse","tool_use_id":"TOOL","tool_name":"mcp__petrigate__TOOL","tool_input":{},"tool_response":{}}`,
+		},
+		"gemini-cli": {
+			`{"session_id":"a","hook_event_name":"BeforeTool","tool_name":"mcp_petrigate_TOOL","tool_input":{},"mcp_context":{"server_name":"petrigate","tool_name":"TOOL"}}`,
+			`{"session_id":"a","hook_event_name":"AfterTool","tool_name":"mcp_petrigate_TOOL","tool_input":{},"tool_response":{},"mcp_context":{"server_name":"petrigate","tool_name":"TOOL"}}`,
+		},
+	} {
+		t.Run(agent, func(t *testing.T) {
+			p, err := gate.NewPolicy([]gate.Net{{Name: "known", Places: []string{"a"}, Free: []string{"push"}}}, gate.PolicyOptions{Deny: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log lockedBuffer
+			s := start(t, setup{policy: p, change: func(o *proxy.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }})
+			said := func(event, tool string) string {
+				_, answer := s.hook(agent, strings.ReplaceAll(event, "TOOL", tool))
+				return answer
+			}
+			if answer := said(c.before, "wipe_disk"); !strings.Contains(answer, "deny") {
+				t.Errorf("a tool that the proxy does not offer passes: %s", answer)
+			}
+			if d := s.records.decisions("refuse"); len(d) != 1 {
+				t.Errorf("on record: %+v", d)
+			}
+			missing := func(n int) {
+				t.Helper()
+				on := s.records.matching(func(r record) bool { return r.Event == "missing" })
+				if got := strings.Count(log.String(), "has not come there"); len(on) != n || got != n {
+					t.Errorf("%d are missing on record and %d in the log, want %d", len(on), got, n)
+				}
+			}
+			client := s.connect(legs()[1], "")
+			if answer := said(c.before, "push"); answer != "{}" {
+				t.Errorf("a tool of the proxy is decided on twice: %s", answer)
+			}
+			client.must("push", `{}`)
+			said(c.after, "push")
+			missing(0)
+			said(c.before, "push")
+			said(c.after, "push")
+			missing(1)
+			if on := s.records.matching(func(r record) bool { return r.Event == "left" }); len(on) != 2 {
+				t.Errorf("%d are left on record", len(on))
+			}
+		})
 	}
 }
 

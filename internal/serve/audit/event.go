@@ -9,7 +9,7 @@ import (
 
 // An Event is one of the types of this package that go on record, each as one JSON
 // object: [Decision], [Outcome], [Task], [Process], [Policy], [Session], [Switch],
-// [Conflict], [Operator], [Answer], [Definition].
+// [Conflict], [Operator], [Answer], [Definition], [Left].
 type Event interface{ event() }
 
 func (Decision) event()   {}
@@ -23,6 +23,7 @@ func (Conflict) event()   {}
 func (Operator) event()   {}
 func (Answer) event()     {}
 func (Definition) event() {}
+func (Left) event()       {}
 func (resumed) event()    {}
 
 // A Task records that the upstream continues an admitted call as a task. Its end
@@ -94,6 +95,17 @@ type Definition struct {
 	Event  string    `json:"event"` // definition
 	Tool   string    `json:"tool"`
 	Reason string    `json:"reason"` // what it is now and what is accepted, by their hashes, and what becomes of calls
+}
+
+// A Left records a call that an agent told of by its hook, and that is left to the proxy, which
+// offers the tool; and one that has ended without coming there.
+type Left struct {
+	Time      time.Time `json:"time"`
+	Event     string    `json:"event"` // left, missing
+	Principal string    `json:"principal,omitempty"`
+	Upstream  string    `json:"upstream"` // the agent
+	Tool      string    `json:"tool"`     // as the agent calls it
+	Reason    string    `json:"reason,omitempty"`
 }
 
 // resumed marks the end of a gap in which every call was refused.

@@ -157,6 +157,8 @@ func happened(id string, e *trail.Entry) *row {
 		r.About = e.Net
 	case "definition":
 		r.Event, r.About = "tool changed", e.Tool
+	case "missing":
+		r.Event, r.About = "call missing", e.Upstream+" "+e.Tool
 	case "conflict":
 		r.About = conflict(e)
 	case "answer":

@@ -218,24 +218,32 @@ func (e *Event) parts() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// comesThrough reports whether the call is one of an MCP tool that comes through the proxy, which
-// the agent knows by one of these names: then it is decided on there. An empty name, as of a
-// variable that is not set, is that of no server. offered reports whether the proxy offers a tool:
-// it decides where the name may also be that of a tool of a server whose name goes on.
-func (e *Event) comesThrough(servers []string, offered func(string) bool) bool {
-	parts := e.parts()
-	return slices.ContainsFunc(servers, func(s string) bool {
-		if s == "" || s == e.Server {
-			return s != ""
+// throughProxy returns the tool of the proxy that the call is of: one that the proxy offers,
+// of an MCP server that the agent knows by one of these names. The proxy decides on such a
+// call. The name alone says little: another server may have it. An empty name, as of a
+// variable that is not set, is that of no server.
+func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
+	for _, s := range servers {
+		if s == "" {
+			continue
 		}
-		for _, p := range parts {
-			if p[0] == s && (e.said == s || e.said == "" && (len(parts) == 1 || offered(p[1]))) {
-				return true
+		for _, p := range e.parts() {
+			if p[0] == s && (e.said == s || e.said == "") && offered(p[1]) {
+				return p[1], true
 			}
 		}
-		tool, ok := strings.CutPrefix(e.Tool, copilotPrefix(s))
-		return ok && e.agent.Name == "vscode" && offered(tool)
-	})
+		prefix, cut := copilotPrefix(s), e.agent.Name == "vscode"
+		if e.Server == s && e.member == "" { // as an older Gemini CLI tells of it
+			prefix, cut = "mcp_"+s+"_", true
+			if offered(e.Tool) {
+				return e.Tool, true
+			}
+		}
+		if tool, ok := strings.CutPrefix(e.Tool, prefix); ok && cut && offered(tool) {
+			return tool, true
+		}
+	}
+	return "", false
 }
 
 var notInPrefix = regexp.MustCompile(`[^a-z0-9_.-]+`)

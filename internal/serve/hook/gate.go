@@ -74,7 +74,8 @@ type Reply struct {
 type Gate struct {
 	Options
 
-	met map[string]*sync.Once // by agent
+	met  map[string]*sync.Once // by agent
+	left leftCalls             // to the proxy
 
 	mu    sync.Mutex
 	calls map[place]*calls
@@ -122,8 +123,6 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 			return refuse(e, "The call was not made: "+wrong.Error()+"."), nil
 		}
 		return Reply{Output: Pass}, nil
-	case e.kind <= failed && e.comesThrough(r.Servers, g.offers):
-		return Reply{Output: Pass}, nil
 	}
 	defer func() {
 		if v := recover(); v != nil { // an agent takes no answer for a yes
@@ -131,6 +130,9 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 			reply = refuse(e, "The call was not made: petrigate has failed.")
 		}
 	}()
+	if tool, ok := e.throughProxy(r.Servers, g.offers); ok && e.kind <= failed {
+		return g.leave(ctx, &r, e, tool), nil
+	}
 	return g.serve(ctx, &r, e), nil
 }
 
@@ -297,12 +299,19 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	}
 }
 
-// inAgents is how agents write the names of tools that have other signs than theirs.
-var inAgents = strings.NewReplacer(".", "_", "/", "_")
+// inAgents returns the name of a tool as agents write it: they have fewer signs for names.
+func inAgents(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+}
 
 // offers reports whether a server has a tool that agents call by that name.
 func (g *Gate) offers(name string) bool {
-	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return inAgents.Replace(c.Tool) == name || c.Tool == name })
+	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || inAgents(c.Tool) == inAgents(name) })
 }
 
 // isTool reports whether a tool of a server has that name.

@@ -65,6 +65,9 @@ type Call struct {
 // before the decision is on record. Serve runs on the goroutine that reads the client's
 // messages and never waits there: a step that has to wait spawns the rest of the call.
 func (p *Pipeline) Serve(c *Call) {
+	if c.Method == spec.CallTool {
+		p.Came(c.params.Name)
+	}
 	for _, step := range [...]func(*Call) (next bool){
 		p.resolve,    // the tool, whose server may still be starting; headers mirror its arguments
 		p.place,      // the call at the connection that serves its session

@@ -34,6 +34,7 @@ type Options struct {
 	MaxRequest   int                        // bytes of one message of a client
 	StartupLimit time.Duration              // how long a call waits for a server that starts
 	Where        func(gate.Position) string // a position as people read it
+	Came         func(tool string)          // is told of each call of a tool as it comes, by the name that its client wrote
 }
 
 // Approval says how people are asked. Its Hold and Page are not nil.
