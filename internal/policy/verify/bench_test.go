@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -29,6 +30,8 @@ func samples() []sample {
 		{"refills", refills(30), "at-most 3 b0\nreachable b29\nnever b3 before a3\nalways-possible b29\n"},
 		{"keyed", keyed(20), "reachable write7\nnever write3 before read3 with same path\n"},
 		{"mixed", mixed(300), ""},
+		{"since", since(20), ""},
+		{"beside", beside(20), "never b before a0\n"},
 		{"assistant", assistant(), "never gmail-send before gmail-read\nat-most 3 slack-send\nreachable db-delete\nnever db-drop\n"},
 	}
 }
@@ -220,6 +223,32 @@ func mixed(n int) string {
 	var s strings.Builder
 	for i := range n {
 		fmt.Fprintf(&s, kinds[i%len(kinds)]+"\n", i)
+	}
+	return s.String()
+}
+
+// since is n rules about n names, drawn at random: many wait for each other.
+func since(n int) string {
+	var s strings.Builder
+	r := rand.New(rand.NewPCG(3, 9))
+	for range n {
+		of := r.Perm(n)
+		fmt.Fprintf(&s, "require t%d before t%d since t%d\n", of[0], of[1], of[2])
+	}
+	return s.String()
+}
+
+// beside is n prerequisites of one tool, each of which takes the success of all others away.
+func beside(n int) string {
+	var s strings.Builder
+	for i := range n {
+		var others []string
+		for k := range n {
+			if k != i {
+				others = append(others, fmt.Sprintf("a%d", k))
+			}
+		}
+		fmt.Fprintf(&s, "require a%d before b since %s\n", i, strings.Join(others, ", "))
 	}
 	return s.String()
 }

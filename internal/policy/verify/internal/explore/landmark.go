@@ -15,6 +15,7 @@ type ground struct {
 
 	marked, opened []int // calls and nets that were looked at in this round
 	round          int
+	relaxed        *relaxation // made when it is needed
 }
 
 func newGround(nets []*Net, calls [][]callclass.Effect) *ground {
@@ -155,12 +156,7 @@ func (m *Model) ground() *ground {
 // plain. Where no run leads there they are nets that forbid it, and barred is
 // true: over all outcomes and interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
-	var goal []int
-	for i, s := range m.Classes {
-		if q.Tag(s)&Wanted != 0 {
-			goal = append(goal, i)
-		}
-	}
+	goal := q.goal(m.Classes)
 	if len(goal) == 0 {
 		return nil, false
 	}
@@ -175,9 +171,22 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	return slices.Compact(nets), !ok
 }
 
+// goal is those of the classes that the query wants.
+func (q *Query) goal(classes []*callclass.Class) (goal []int) {
+	for i, s := range classes {
+		if q.Tag(s)&Wanted != 0 {
+			goal = append(goal, i)
+		}
+	}
+	return goal
+}
+
 // Barred says that the query is never met, where that is plain.
 func (m *Model) Barred(q *Query) Answer {
 	nets, barred := m.seed(q)
+	if !barred {
+		nets, barred = m.ground().relax().walls(q.goal(m.Classes))
+	}
 	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
 		return Answer{} // a call of an open tool may do what no listed one does
 	}
@@ -191,8 +200,11 @@ func (v *view) barred() bool {
 	if g.fails = true; len(goal) == 0 {
 		return false
 	}
-	_, ok := g.landmarks(make([]int, len(v.nets)), goal, -1)
-	return !ok
+	if _, ok := g.landmarks(make([]int, len(v.nets)), goal, -1); !ok {
+		return true
+	}
+	_, barred := g.relax().walls(goal)
+	return barred
 }
 
 // wanted are the classes that the query wants.

@@ -21,7 +21,7 @@ func (m *Model) lost(ms []Move, g *Goal, nets []int) bool {
 	if m.lostIn(ms, g, nets) {
 		return true
 	}
-	all := m.related(g)
+	all := g.related(m)
 	return !slices.Equal(all, nets) && m.lostIn(ms, g, all)
 }
 
@@ -72,7 +72,7 @@ func (m *Model) lostIn(ms []Move, g *Goal, nets []int) bool {
 
 // related are the nets that calls of the goal concern, those that share calls with them,
 // and so on. No call that the others see changes what these do.
-func (m *Model) related(g *Goal) []int {
+func (g *Goal) related(m *Model) []int {
 	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Likes))
 	in, of := make([]bool, len(m.Nets)), make([][]*callclass.Class, len(m.Nets))
 	var out []int
@@ -122,7 +122,7 @@ type others struct {
 // follow looks for what likes wants after the run, and for further calls of other values
 // that are admitted. met is true too where that is more than is looked at.
 func (o *others) follow(ms []Move, likes func(*callclass.Class) bool) (met, more bool) {
-	r := o.model.runOf(o.nets)
+	r := runOf(o.model, o.nets)
 	if r.play(ms); r.long {
 		return true, false
 	}

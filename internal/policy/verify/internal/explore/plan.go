@@ -31,6 +31,16 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
+// Planless leaves out nets, of some with which no plan leads to the goal of the query, as
+// long as none does. With them a search over all interleavings begins: few nets have few states.
+func (m *Model) Planless(q *Query, nets []int) []int {
+	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
+	return leaveOut(nets, func(fewer []int) bool {
+		path, ok := m.newPlanner(m.view(fewer, o), q.Sole).search(o)
+		return ok && path == nil
+	})
+}
+
 // planFor is the shortest successful run to a call that the query wants.
 func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	for {

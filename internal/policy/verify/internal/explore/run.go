@@ -39,7 +39,7 @@ func (m *Model) newRun() *run {
 }
 
 // runOf follows some nets only, with the numbers as they are written.
-func (m *Model) runOf(nets []int) *run {
+func runOf(m *Model, nets []int) *run {
 	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
 	for _, n := range nets {
 		r.nets[n] = m.Nets[n]

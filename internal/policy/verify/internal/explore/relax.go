@@ -1,0 +1,176 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A relaxation is what each net can reach by itself where all calls are made that each
+// net lets pass in some state that it can reach so: a Cartesian abstraction. It is found
+// net by net, without the states that nets have together.
+//
+// It has every run over all outcomes and interleavings. Of a run, take the first event
+// that it does not have: the call of that event was let pass by each net in a state which
+// the relaxation has, so the call is one of its own; and what the call holds in a net, and
+// the state of that net, are among what the relaxation has of the net by itself. So a call
+// that it never admits is never admitted.
+type relaxation struct {
+	*ground
+	possible []bool // by call
+	each     []*relaxed
+}
+
+// relaxed is what one net can reach.
+type relaxed struct {
+	*Net
+	meanings []int // of the calls that are possible
+	states   []int
+	holds    []int    // of calls in flight
+	killed   []uint64 // sets of watches that end together
+	any      bool     // there is more than is listed: the net blocks nothing
+}
+
+// relax is the relaxation of the calls of the ground.
+func (g *ground) relax() *relaxation {
+	if g.relaxed != nil {
+		return g.relaxed
+	}
+	r := &relaxation{ground: g, possible: make([]bool, len(g.calls))}
+	for _, n := range g.nets {
+		r.each = append(r.each, &relaxed{Net: n, states: []int{0}})
+	}
+	for again := true; again; {
+		again = false
+		for c, effects := range g.calls {
+			if r.possible[c] || r.wall(c) >= 0 {
+				continue
+			}
+			r.possible[c], again = true, true
+			for _, t := range effects {
+				r.each[t.Net].make(t.Meaning)
+			}
+		}
+	}
+	g.relaxed = r
+	return r
+}
+
+// wall is a net that never lets the call pass, -1 if there is none.
+func (r *relaxation) wall(c int) int {
+	for _, t := range r.calls[c] {
+		if r.each[t.Net].never(t.Meaning) {
+			return t.Net
+		}
+	}
+	return -1
+}
+
+// walls are nets that together admit no call of the goal: those that never let it pass,
+// those that never let the calls pass which would move these, and so on. ok is false where
+// the relaxation admits a call of the goal.
+func (r *relaxation) walls(goal []int) (nets []int, ok bool) {
+	in := make([]bool, len(r.each))
+	add := func(c int) {
+		if slices.ContainsFunc(r.calls[c], func(t callclass.Effect) bool { return in[t.Net] && r.each[t.Net].never(t.Meaning) }) {
+			return
+		}
+		n := r.wall(c)
+		in[n], nets = true, append(nets, n)
+	}
+	for _, c := range goal {
+		if r.possible[c] {
+			return nil, false
+		}
+		add(c)
+	}
+	for k := 0; k < len(nets); k++ {
+		for _, u := range r.users[nets[k]] {
+			if !r.possible[u.Net] {
+				add(u.Net)
+			}
+		}
+	}
+	slices.Sort(nets)
+	return nets, true
+}
+
+// never reports whether the net blocks the meaning in each state that it can reach.
+func (x *relaxed) never(meaning int) bool {
+	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
+}
+
+// make adds what the net reaches with one more kind of call.
+func (x *relaxed) make(meaning int) {
+	if slices.Contains(x.meanings, meaning) {
+		return
+	}
+	x.meanings = append(x.meanings, meaning)
+	for before := -1; before != x.size() && !x.any; {
+		before = x.size()
+		for k := 0; k < len(x.states); k++ {
+			x.step(x.states[k])
+			if x.any = len(x.states)+len(x.holds) > maxLocals; x.any {
+				return
+			}
+		}
+	}
+}
+
+func (x *relaxed) size() int { return len(x.states) + len(x.holds) + len(x.killed) }
+
+// step adds what comes of the state when a call begins, or one that is in flight ends.
+func (x *relaxed) step(state int) {
+	for _, e := range x.meanings {
+		if b := x.begin(state, e); b.verdict != blocks {
+			x.add(b.next, b.hold, b.killed)
+		}
+	}
+	for k := 0; k < len(x.holds); k++ {
+		if h := x.holds[k]; x.has(state, h) {
+			for _, o := range outcomes[succeeds : unknown+1] {
+				e := x.end(state, h, o)
+				x.add(e.next, e.hold, e.killed)
+			}
+		}
+	}
+}
+
+// add adds a state, with and without a call under way that spoils, and what one more call
+// holds, with and without the watches that have ended.
+func (x *relaxed) add(state, hold int, killed uint64) {
+	before := x.size()
+	x.states = include(include(x.states, state), x.unspoiled(state))
+	if killed != 0 {
+		x.killed = include(x.killed, killed)
+	}
+	if hold > 0 {
+		x.holds = include(x.holds, hold)
+	}
+	if x.size() == before {
+		return
+	}
+	for k := 0; k < len(x.holds); k++ {
+		for _, gone := range x.killed {
+			if h := x.without(x.holds[k], gone); h > 0 {
+				x.holds = include(x.holds, h)
+			}
+		}
+	}
+}
+
+func include[T comparable](all []T, one T) []T {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+// has reports whether the tokens of what is held are in flight in the state.
+func (n *Net) has(state, hold int) bool {
+	flights := slices.Clone(n.locals.List[state].flights)
+	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool {
+		flights[t]--
+		return len(n.Trans[t].In) > 0 && flights[t] < 0
+	})
+}
