@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -45,7 +44,7 @@ func newAnalyze(s stdio) *cobra.Command {
 	var f analyzeFlags
 	c.Flags().StringVar(&f.net, "net", "", "the `name` of the net, where FILE holds several")
 	c.Flags().IntVar(&f.maxStates, "max-states", 10_000_000, "give up after so many `states`")
-	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "give up after this `duration` of work")
+	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "give up after this `duration`, by the clock")
 	c.Flags().BoolVar(&f.live, "live", false, "also find the transitions that can always fire again")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -105,9 +104,7 @@ func readNets(s stdio, path string) ([]*netfile.Net, error) {
 }
 
 func analyze(ctx context.Context, s stdio, f analyzeFlags, n *netfile.Net) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	began, spent := time.Now(), check.WorkClock()
+	spent := check.Clock(time.Now)
 	p := newProgress(s.err)
 	result := petri.Analyze(&n.Petri, n.Initial, petri.Options{
 		MaxStates: f.maxStates,
@@ -123,7 +120,7 @@ func analyze(ctx context.Context, s stdio, f analyzeFlags, n *netfile.Net) error
 	if ctx.Err() != nil {
 		return errors.New("the analysis was stopped")
 	}
-	r := netfile.NewReport(n, result, f.live, time.Since(began))
+	r := netfile.NewReport(n, result, f.live, spent())
 	if f.json {
 		return printJSON(s.out, r)
 	}

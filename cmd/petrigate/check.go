@@ -44,7 +44,7 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it: names in rules are held against it")
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
 	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
-	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to work on proofs; what is not settled then is unknown")
+	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to look for proofs, by the clock; what is not settled then is unknown")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "show the nets, their states, and how the maps meet")
 	c.Flags().BoolVar(&f.unknown, "allow-unknown", false, "accept claims of which it is not known whether they hold")
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
@@ -72,7 +72,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 		return err
 	}
 	watch := newProgress(s.err)
-	report, _, err := check.Look(ctx, source, problems, known, check.Effort{States: f.states, Time: f.timeout, Narrower: policydiff.Narrower, Widened: policydiff.Widened, Report: func(spent time.Duration) {
+	report, _, err := check.Look(ctx, source, problems, known, check.Effort{States: f.states, Time: f.timeout, Now: time.Now, Narrower: policydiff.Narrower, Widened: policydiff.Widened, Report: func(spent time.Duration) {
 		watch.say(func() string {
 			return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent.Seconds(), f.timeout.Seconds())
 		})

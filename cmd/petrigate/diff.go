@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ func newDiff(s stdio) *cobra.Command {
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	states := c.Flags().Int("max-states", 20_000, "how many `states` to look at")
-	timeout := c.Flags().Duration("timeout", 10*time.Second, "how long to look")
+	timeout := c.Flags().Duration("timeout", 10*time.Second, "how long to look, by the clock")
 	direction := choose(c.Flags(), "fail-on", "", "end with exit code 4 where the new policy is so, or may be", "looser", "stricter", "different")
 	allowUnknown := c.Flags().Bool("allow-unknown", false, "with --fail-on: pass where no such calls were found, though not everything was seen")
 	c.RunE = func(c *cobra.Command, files []string) error {
@@ -38,9 +37,7 @@ func newDiff(s stdio) *cobra.Command {
 				return err
 			}
 		}
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		spent := check.WorkClock()
+		spent := check.Clock(time.Now)
 		watch := newProgress(s.err)
 		d, err := policydiff.Compare(sides[0], sides[1], *states, func() bool {
 			watch.say(func() string { return "comparing" })

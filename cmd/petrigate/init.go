@@ -43,7 +43,7 @@ func newInit(s stdio) *cobra.Command {
 			return err
 		}
 		watch := newProgress(s.err)
-		plan, err := starter.New(c.Context(), cfg, tools, missing, check.Effort{Report: func(spent time.Duration) {
+		plan, err := starter.New(c.Context(), cfg, tools, missing, check.Effort{Now: time.Now, Report: func(spent time.Duration) {
 			watch.say(func() string { return fmt.Sprintf("proving: %.0f s", spent.Seconds()) })
 		}})
 		watch.clear()

@@ -18,7 +18,8 @@ import (
 // An Effort bounds the work of a verification. What does not fit is unknown.
 type Effort struct {
 	States int                       // of one search; 0: as many as usual
-	Time   time.Duration             // of work: what is found must not depend on what else the machine does
+	Time   time.Duration             // after which the search ends
+	Now    func() time.Time          // the clock by which it ends; nil: processor time, so that what is found does not depend on what else the machine does
 	Report func(spent time.Duration) // called now and then; may be nil
 
 	// Narrower proves that a policy admits no more than that of the file of the claim; nil:
@@ -27,6 +28,16 @@ type Effort struct {
 
 	// Widened finds the bases of a configuration that it does not only narrow; nil: nobody does.
 	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
+
+	spent func() time.Duration // by Now; nil: it has not begun
+}
+
+// begun is the effort from now on, where a clock bounds it.
+func (e Effort) begun() Effort {
+	if e.Now != nil && e.spent == nil {
+		e.spent = Clock(e.Now)
+	}
+	return e
 }
 
 // widened finds the bases of the source that it does not only narrow.
@@ -34,7 +45,18 @@ func (e Effort) widened(ctx context.Context, source policy.Source, result *polic
 	if source.Config == nil || e.Widened == nil {
 		return nil
 	}
+	if e.spent != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.Time-e.spent())
+		defer cancel()
+	}
 	return e.Widened(ctx, source.Config, result)
+}
+
+// Clock tells how much time has passed by now since it was made.
+func Clock(now func() time.Time) (spent func() time.Duration) {
+	began := now()
+	return func() time.Duration { return now().Sub(began) }
 }
 
 // WorkClock tells how much was worked since it was made. The caller keeps to its
@@ -45,10 +67,10 @@ func WorkClock() (spent func() time.Duration) {
 }
 
 // The efforts at the start of a proxy: a client waits for it, and a policy that
-// claims nothing is not held up.
+// claims nothing is hardly held up, even on a busy machine.
 const (
 	startTime        = 2 * time.Second
-	startTimeNoClaim = 25 * time.Millisecond
+	startTimeNoClaim = 250 * time.Millisecond
 	StartStates      = 1000
 )
 
@@ -105,6 +127,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	v.policy = p
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	e = e.begun()
 	o := e.options(ctx, source, tools)
 	for _, c := range result.Claims {
 		o.Prove = append(o.Prove, Assertion(c))
@@ -139,7 +162,10 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 
 // options returns what verify is to look at, and for how long. The work counts from here.
 func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSet) verify.Options {
-	spent := WorkClock()
+	spent := e.spent
+	if spent == nil {
+		spent = WorkClock()
+	}
 	o := verify.Options{
 		Tools: tools.Tools, Known: tools.Known, States: e.States,
 		Stop: func() bool {

@@ -13,6 +13,7 @@ import (
 // are known of the configuration; without known tools, rules make some likely. The result is
 // nil where an error keeps the policy from being built.
 func Look(ctx context.Context, source policy.Source, problems diag.List, known ToolSet, e Effort) (Report, *policy.Result, error) {
+	e = e.begun()
 	source.Tools, source.Schemas, source.Hooked = known.Names(), known.Schemas, known.Hooked()
 	source.Unended = known.Unended()
 	result, err := policy.Build(source)

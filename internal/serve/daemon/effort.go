@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"time"
+
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 )
@@ -8,6 +10,6 @@ import (
 // effort is that of a policy with so many claims at the start.
 func effort(claims int) check.Effort {
 	e := check.AtStart(claims)
-	e.Narrower = policydiff.Narrower
+	e.Now, e.Narrower = time.Now, policydiff.Narrower
 	return e
 }

@@ -25,6 +25,7 @@ type Options struct {
 	Syntheses int         // how many names are tried of those that patterns match; 0: maxInventions
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // why the nets are not all that tells calls apart
+	Stop      func() bool // true ends the work; nil: never
 }
 
 // Bounds of the classes that are looked at.
@@ -92,6 +93,10 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.openPatterns(before, also)
 	}
 	for _, tool := range b.tools {
+		if o.Stop != nil && o.Stop() {
+			b.leaveOut("", "the time ran out before the calls of all tools were told apart")
+			break
+		}
 		b.ofTool(tool, also[tool])
 		if len(b.classes.List) > maxClasses {
 			b.leaveOut("", "the policy has more than %d kinds of calls", maxClasses)

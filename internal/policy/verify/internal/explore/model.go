@@ -22,6 +22,7 @@ type Model struct {
 	all       *ground    // likewise
 	off       []bool     // nets that are left out, because they were found redundant
 	full      *Model     // of [Model.OneValue]: the one with all calls; nil: this one
+	one       *Model     // [Model.OneValue], made when it is needed
 }
 
 // Options bound the searches.
@@ -53,6 +54,7 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 		}
 	}
 	m.off = make([]bool, len(m.Nets))
+	c.Stop = m.Stop
 	m.Calls = callclass.New(p, listings, c)
 	m.Classes = m.Calls.Admitted()
 	m.waits()

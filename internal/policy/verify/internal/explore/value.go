@@ -18,14 +18,17 @@ func (m *Model) Keyed() bool {
 
 // OneValue is the model in which calls have no other value than the one that is looked at.
 func (m *Model) OneValue() *Model {
-	one := &Model{Nets: m.Nets, Calls: m.Calls, Limit: m.Limit, Stop: m.Stop, off: slices.Clone(m.off), full: m}
-	for _, s := range m.Classes {
-		if !s.Another() {
-			one.Classes = append(one.Classes, s)
+	if m.one == nil {
+		m.one = &Model{Nets: m.Nets, Calls: m.Calls, Stop: m.Stop, full: m}
+		for _, s := range m.Classes {
+			if !s.Another() {
+				m.one.Classes = append(m.one.Classes, s)
+			}
 		}
+		m.one.index()
 	}
-	one.index()
-	return one
+	m.one.Limit, m.one.off = m.Limit, m.off
+	return m.one
 }
 
 // Assured are the states from which successful calls of classes that may be made reach
