@@ -140,7 +140,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	if err := p.makeAdmission(redactor); err != nil {
 		return err
 	}
-	p.sessions = session.New(session.Options{Way: o.Session, Shared: p.shared()}, func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
+	p.sessions = session.New(session.Options{Way: o.Session, Shared: p.shared()}, func(s *session.Session) error { return p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Startup: p.startup, StartupLimit: o.Startup,
 		Connect: p.attach,

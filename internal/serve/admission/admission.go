@@ -275,6 +275,7 @@ func (a *Admission) unrecorded(tool string, err error) *Refused {
 		why = ErrNoSession
 	}
 	r := Refuse("internal", "The call was not made: "+why.Error()+".")
+	r.Over = why == ErrNoSession
 	if a.watch.meter != nil {
 		a.watch.meter.Refused(r)
 	}

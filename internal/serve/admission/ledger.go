@@ -127,6 +127,7 @@ type SessionInfo struct {
 	// Of a session of a ledger that several processes share.
 	Open    int       // calls
 	Used    time.Time // when it changed, or was touched, last
+	Ended   bool      // it is kept for calls that are open
 	Process string    // the other process that has it; empty: this one, or none
 	Gone    bool      // that process has ended: the session is kept for calls that are open
 }

@@ -18,6 +18,7 @@ type Refused struct {
 	Text  string
 	Facts Facts
 	Err   error // [Call].Invalid, where that is the reason
+	Over  bool  // the session is over
 }
 
 // Facts are what machines find in the _meta of a refusal.

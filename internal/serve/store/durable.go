@@ -154,7 +154,7 @@ func (d *Durable) entry(ctx context.Context, k admission.Key) (*entry, error) {
 // Find implements [admission.Ledger].
 func (d *Durable) Find(ctx context.Context, session string) (admission.SessionInfo, error) {
 	if e := d.known(session); e != nil {
-		return e.described(), nil
+		return d.described(ctx, e.described().Key)
 	}
 	parts, err := d.database.Load(ctx, sessionID(session))
 	if err != nil {
@@ -175,7 +175,7 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 		return admission.SessionInfo{}, err
 	}
 	s := admission.SessionInfo{
-		Key: admission.Key{Session: p.ID.Name, Principal: i.Principal}, Since: i.Since, Lasting: i.Writer == "", Open: i.Open, Used: p.Changed,
+		Key: admission.Key{Session: p.ID.Name, Principal: i.Principal}, Since: i.Since, Lasting: i.Writer == "", Ended: i.Ended, Open: i.Open, Used: p.Changed,
 	}
 	if i.About != "" {
 		s.About = []byte(i.About)

@@ -256,6 +256,25 @@ func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)
 	return d.look(ctx, k, func(e *entry) { f(e.state) })
 }
 
+// described describes a session that this process serves, as the database has it: another
+// process may have ended it.
+func (d *Durable) described(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
+	for range 3 {
+		var seen *glance
+		err := d.look(ctx, k, func(e *entry) {
+			seen, info = d.glance(e), e.info
+			info.Ended = e.ended
+		})
+		if err != nil {
+			return info, err
+		}
+		if !errors.Is(seen.Wait(ctx), admission.ErrStale) {
+			break
+		}
+	}
+	return info, nil
+}
+
 // look runs f under the locks of a session, which it leaves as it is.
 func (d *Durable) look(ctx context.Context, k admission.Key, f func(*entry)) error {
 	see := func(e *entry) (*queued, error) {

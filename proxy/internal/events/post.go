@@ -117,6 +117,24 @@ func (s *Post) Reply(parts ...[]byte) {
 	}
 }
 
+// Refuse writes the answer with a status of its own. It reports false if something was
+// written before: then only [Post.Reply] can answer.
+func (s *Post) Refuse(status int, answer []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil || s.done || s.stream {
+		return false
+	}
+	s.done = true
+	h := s.w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(answer))}
+	s.w.WriteHeader(status)
+	_, _ = s.w.Write(answer)
+	flush(s.w)
+	return true
+}
+
 // Hasten is for an answer that somebody else gives while the handler is still
 // busy: the client must not send its next request on this connection.
 func (s *Post) Hasten() {

@@ -317,7 +317,7 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 		h.initialize(w, r, principal, m, meta)
 		return
 	}
-	c := h.client(w, r, principal)
+	c := h.client(w, r, principal, spec.IsCall(m.Method))
 	if c == nil {
 		return
 	}
@@ -355,7 +355,16 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	w.Header().Set(sessionHeader, c.ID)
 	q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
 	result, err := f.Router.ClientRequest(r.Context(), q)
-	f.Sessions.Introduce(c)
+	if f.Sessions.Introduce(c) != nil {
+		f.Router.EndClient(c)
+		w.Header().Del(sessionHeader)
+		w.Header()["Retry-After"] = retrySoon
+		failure := wire.AppendError(nil, m.ID, spec.CodeInternal, "the session cannot be kept now: its state is away; try again later", nil)
+		if !s.Refuse(http.StatusServiceUnavailable, failure) {
+			s.Reply(failure)
+		}
+		return
+	}
 	q.Answer(result, err)
 }
 
@@ -405,18 +414,25 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
+// retrySoon is the value of Retry-After where the database is away. It is never written to.
+var retrySoon = []string{"1"}
+
 // client returns the client whose session the request names, if it is the principal's, or
-// answers the request with an error.
-func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string) *session.Client {
+// answers the request with an error. A call finds out itself that another process has ended
+// the session, see [pipeline.Call].
+func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
 	id := first(r, sessionHeader)
 	if id == "" {
 		http.Error(w, "the header "+sessionHeader+" is missing: send initialize first", http.StatusBadRequest)
 		return nil
 	}
 	c := h.front.Sessions.Use(id, principal)
-	if c == nil {
+	if c != nil && !isCall && h.front.Router.IsOver(r.Context(), c) {
+		c = nil
+	} else if c == nil {
 		var err error
 		if c, err = h.front.Router.Restore(r.Context(), id, principal); err != nil {
+			w.Header()["Retry-After"] = retrySoon
 			http.Error(w, "the session cannot be looked up now: its state is away", http.StatusServiceUnavailable)
 			return nil
 		}
@@ -437,7 +453,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	if isStateless(w, r, "GET stream") {
 		return
 	}
-	c := h.client(w, r, v.Principal)
+	c := h.client(w, r, v.Principal, false)
 	if c != nil && !c.Streams.Resume(w, r, h.front.Streaming.Done()) {
 		ctx, cancel := v.Stream(r.Context())
 		defer cancel()
@@ -461,7 +477,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 	if isStateless(w, r, "sessions") {
 		return
 	}
-	if c := h.client(w, r, principal); c != nil {
+	if c := h.client(w, r, principal, false); c != nil {
 		h.front.Router.EndClient(c)
 		w.WriteHeader(http.StatusOK)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
@@ -54,7 +56,44 @@ func (c *Call) refuse(r *admission.Refused) {
 		c.answerError(spec.CodeInvalidParams, r.Err.Error())
 		return
 	}
+	if c.isOver(r) && c.refuseSession() {
+		return
+	}
 	c.answer(refusal{r})
+}
+
+// isOver reports whether another process has ended the session of the client of a call
+// that was refused. The refusal may be that of a state which is not there any more.
+func (c *Call) isOver(r *admission.Refused) bool {
+	own := c.Client.Session
+	if own.About == nil || own.By != "connection" {
+		return false // no other process can end it
+	}
+	if r.Over && own == c.Client.State {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(c.pipeline.Life.Ctx, time.Second)
+	defer cancel()
+	info, err := c.pipeline.Admission.Find(ctx, own.ID)
+	return errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended
+}
+
+// refuseSession answers over HTTP as for a session that is not there: another process has
+// ended it. It reports false where the transport has no such answer.
+func (c *Call) refuseSession() bool {
+	s, ok := c.Stream.(interface {
+		Refuse(status int, answer []byte) bool
+	})
+	if !ok {
+		return false
+	}
+	c.trace.ends(admission.Result{Code: spec.CodeInvalidRequest})
+	c.end(func() {
+		if !s.Refuse(http.StatusNotFound, wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, "unknown session", nil)) {
+			c.AnswerOnly(PlainRefusal("internal", "The call was not made: the session is over."))
+		}
+	})
+	return true
 }
 
 // answerError answers with a JSON-RPC error.

@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/events"
@@ -11,10 +12,12 @@ import (
 )
 
 // BeginSession opens the state of a session. If that fails, the session's calls are refused.
-func (r *Router) BeginSession(s *session.Session) {
-	if err := r.Admission.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since, Lasting: s.Lasting, About: s.About}); err != nil {
+func (r *Router) BeginSession(s *session.Session) error {
+	err := r.Admission.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since, Lasting: s.Lasting, About: s.About})
+	if err != nil {
 		r.Life.Log.Error("beginning a session", "session", s.ID, "error", err)
 	}
+	return err
 }
 
 // DropClient removes a client that is gone. It cancels the client's requests, and ends
@@ -78,7 +81,7 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	}
 	info, err := r.Admission.Find(ctx, kept)
 	switch {
-	case errors.Is(err, admission.ErrNoSession):
+	case errors.Is(err, admission.ErrNoSession), err == nil && info.Ended:
 		return nil, nil
 	case err != nil:
 		r.Life.Log.Error("looking for a session that another process has", "session", kept, "error", err)
@@ -90,6 +93,26 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 		r.Pool.Declare(ctx, c.Peer())
 	}
 	return c, nil
+}
+
+// overLimit bounds how long a request that is no call waits to learn whether another process
+// has ended its session.
+const overLimit = time.Second
+
+// IsOver reports whether another process has ended the session of a client, which is then
+// dropped. Where the database does not answer, the session goes on.
+func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
+	if !r.Sessions.Shared() || c.Session.About == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, overLimit)
+	defer cancel()
+	info, err := r.Admission.Find(ctx, c.Session.ID)
+	if over := errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended; !over {
+		return false
+	}
+	r.ForgetClient(c)
+	return true
 }
 
 // ForgetClient drops a client whose session other processes still serve.

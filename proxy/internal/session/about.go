@@ -45,8 +45,8 @@ func (a About) bytes() []byte {
 }
 
 // Introduce begins the session of a client over HTTP after its handshake. Where states are
-// shared, other processes can then serve it.
-func (s *Sessions) Introduce(c *Client) {
+// shared, other processes can then serve it. After an error they cannot.
+func (s *Sessions) Introduce(c *Client) error {
 	if s.kept {
 		peer, label := c.Peer(), ""
 		if c.State.By == "header" {
@@ -57,7 +57,7 @@ func (s *Sessions) Introduce(c *Client) {
 			Protocol: peer.Protocol, Name: peer.Name, Version: peer.Version, Elicit: peer.Elicit, Capabilities: peer.Capabilities,
 		}.bytes()
 	}
-	s.Begin(c.Session)
+	return s.Begin(c.Session)
 }
 
 func digestOf(client string) string {

@@ -30,7 +30,7 @@ type Sessions struct {
 	now               func() time.Time
 	way               Way
 	kept              bool                         // other processes may have the sessions over HTTP too
-	begin             func(*Session)               // called before a session is used
+	begin             func(*Session) error         // called before a session is used
 	LogLevelSet       atomic.Bool                  // a client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // more than one principal may come over HTTP
 	Stdio             atomic.Pointer[lines.Writer] // writer of the client over stdio, if there is one
@@ -51,8 +51,9 @@ type Options struct {
 }
 
 // New returns Sessions without clients. It calls begin for every session before its use,
-// but for those over HTTP, which begin with [Sessions.Begin] after the handshake.
-func New(o Options, begin func(*Session), now func() time.Time) *Sessions {
+// but for those over HTTP, which begin with [Sessions.Begin] after the handshake. If that
+// fails, the calls of the session are refused.
+func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
 
@@ -70,7 +71,7 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	}
 	own.Bare = state != own
 	if transport != "http" {
-		s.Begin(own)
+		_ = s.Begin(own) // its calls are refused then
 	}
 	return s.add(id, transport, principal, own, state, out), nil
 }
@@ -83,12 +84,13 @@ func idOf(client string) string {
 }
 
 // Begin begins the session of a connection, unless it has nothing of its own.
-func (s *Sessions) Begin(own *Session) {
+func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
-		return
+		return nil
 	}
-	s.begin(own)
+	err := s.begin(own)
 	s.keep(own)
+	return err
 }
 
 // NewClient adds a client of a request without a connection to a session.
@@ -143,7 +145,7 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
-	s.begin(made)
+	_ = s.begin(made) // its calls are refused then
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[id] = made

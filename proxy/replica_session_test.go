@@ -1,0 +1,126 @@
+package proxy_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// eachBreakable runs f with each kind of database: open opens it once more, fail has what was
+// opened first fail from then on.
+func eachBreakable(t *testing.T, f func(t *testing.T, open func() proxy.Database, fail func())) {
+	t.Run("sqlite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "state.db")
+		var first proxy.Database
+		f(t, func() proxy.Database {
+			b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			if first == nil {
+				first = b
+			}
+			return b
+		}, func() { _ = first.Close() })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		dsn := postgrestest.Schema(t)
+		p := postgrestest.NewProxy(t, dsn)
+		through := p.DSN()
+		f(t, func() proxy.Database {
+			b, err := postgres.Open(t.Context(), postgres.Options{DSN: through, Timeout: time.Second, Poll: 50 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			through = dsn
+			return b
+		}, func() { p.Set(postgrestest.Refuse); p.Cut() })
+	})
+}
+
+// replicasOf are proxies with one database, in front of one upstream.
+func replicasOf(t *testing.T, n int, open func() proxy.Database) []*site {
+	t.Helper()
+	var all []*site
+	for range n {
+		s := start(t, setup{rules: "limit push to 9 per session\n", change: func(o *proxy.Options) {
+			if o.Database = open(); len(all) > 0 {
+				o.Upstreams = all[0].options.Upstreams
+			}
+		}})
+		s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestSessionOver: a session that was ended at one replica is not there at any other one,
+// which had served it, whatever is asked first: as if it had never been.
+func TestSessionOver(t *testing.T) {
+	const list, note, answer = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`, `{"jsonrpc":"2.0","id":"pg-x","result":{}}`
+	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
+		s := replicasOf(t, 2, open)
+		a, b := s[0], s[1]
+		for name, ask := range map[string]func(session string) int{
+			"call":         func(session string) int { status, _, _ := a.inSession("token of ann", session, pushing); return status },
+			"list":         func(session string) int { status, _, _ := a.inSession("token of ann", session, list); return status },
+			"notification": func(session string) int { status, _, _ := a.inSession("token of ann", session, note); return status },
+			"answer":       func(session string) int { status, _, _ := a.inSession("token of ann", session, answer); return status },
+			"end":          func(session string) int { return a.method(http.MethodDelete, session) },
+			"stream":       func(session string) int { return a.method(http.MethodGet, session) },
+		} {
+			session := a.open("token of ann")
+			for _, s := range s {
+				if status, _, text := s.inSession("token of ann", session, pushing); status != http.StatusOK {
+					t.Fatalf("%d %s", status, text)
+				}
+			}
+			if status := b.method(http.MethodDelete, session); status != http.StatusOK {
+				t.Fatal(status)
+			}
+			for range 2 {
+				if status := ask(session); status != http.StatusNotFound {
+					t.Errorf("%s: %d after the end at another replica", name, status)
+				}
+			}
+		}
+	})
+}
+
+// method is the status of a request without a body in a session of ann.
+func (s *site) method(method, session string) int {
+	s.t.Helper()
+	p := s.as("token of ann")
+	p.method, p.body = method, ""
+	p.header = http.Header{"Authorization": {"Bearer token of ann"}, "Accept": {"text/event-stream"}, "Mcp-Session-Id": {session}, "Mcp-Protocol-Version": {"2025-11-25"}}
+	status, _, _ := s.fetch(p)
+	return status
+}
+
+// TestSessionNotKept: where the state of a session cannot be written there is none: its id
+// would be worth nothing at other replicas.
+func TestSessionNotKept(t *testing.T) {
+	eachBreakable(t, func(t *testing.T, open func() proxy.Database, fail func()) {
+		a := replicasOf(t, 1, open)[0]
+		a.open("token of ann")
+		before := len(a.proxy.Sessions())
+		fail()
+		for range 2 {
+			status, header, body := a.inSession("token of ann", "", opening)
+			if status != http.StatusServiceUnavailable || header.Get("Mcp-Session-Id") != "" || header.Get("Retry-After") != "1" {
+				t.Errorf("%d %v %s", status, header, body)
+			}
+		}
+		if n := len(a.proxy.Sessions()); n != before {
+			t.Errorf("%d sessions, want %d", n, before)
+		}
+	})
+}
