@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"syscall"
 	"time"
@@ -74,7 +73,7 @@ func (d *Daemon) serveHook() (stop func(), err error) {
 	if w == nil {
 		return func() {}, nil
 	}
-	listener, err := net.Listen("tcp", w.Listen)
+	listener, err := listenAt(w.Listen, beside(maxAnswering), d.log)
 	switch {
 	case err == nil:
 		d.asking.hook.Start(w.Base(listener.Addr().String()))
@@ -96,7 +95,7 @@ func (d *Daemon) serveHook() (stop func(), err error) {
 
 // takeAnswers serves the listener until ctx ends; nil: one that it makes once the address is
 // free, which it tries again and again.
-func (d *Daemon) takeAnswers(ctx context.Context, listener net.Listener, again time.Duration) {
+func (d *Daemon) takeAnswers(ctx context.Context, listener *limitListener, again time.Duration) {
 	tick := time.NewTicker(again)
 	defer tick.Stop()
 	for listener == nil {
@@ -105,13 +104,13 @@ func (d *Daemon) takeAnswers(ctx context.Context, listener net.Listener, again t
 			return
 		case <-tick.C:
 		}
-		if free, err := net.Listen("tcp", d.config.Approval.Webhook.Listen); err == nil {
+		if free, err := listenAt(d.config.Approval.Webhook.Listen, beside(maxAnswering), d.log); err == nil {
 			listener = free
 			d.log.Info("taking answers of the webhook", "address", shownAddr(listener))
 		}
 	}
 	server := newServer(d.asking.hook.Handler(), config.Listen{})
-	server.ReadTimeout, server.WriteTimeout = writeTimeout, writeTimeout
+	server.WriteTimeout = writeTimeout
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	_ = server.Serve(newLimitListener(listener, config.Listen{MaxConnections: maxAnswering}, d.log)) // it ends with ctx
+	_ = listener.serve(server, false) // it ends with ctx
 }

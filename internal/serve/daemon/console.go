@@ -28,6 +28,9 @@ type consoleServer struct {
 	ended   bool
 }
 
+// maxVisiting is how many connections browsers may have open to the console.
+const maxVisiting = 256
+
 // listen returns the address and the console, which listens from now on.
 func (s *consoleServer) listen() (string, *console.Console, error) {
 	s.mu.Lock()
@@ -41,7 +44,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	case s.console != nil:
 		return s.address, s.console, nil
 	}
-	listener, err := net.Listen("tcp", cmp.Or(c.HTTP, "127.0.0.1:0"))
+	listener, err := listenAt(cmp.Or(c.HTTP, "127.0.0.1:0"), beside(maxVisiting), s.daemon.log)
 	if err != nil {
 		return "", nil, listenError(c.HTTP, err)
 	}
@@ -55,7 +58,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
-	go func() { defer close(served); _ = server.Serve(listener) }() // it ends with the server
+	go func() { defer close(served); _ = listener.serve(server, false) }() // it ends with the server
 	s.stop = func() {
 		s.console.Close()
 		_ = server.Close()

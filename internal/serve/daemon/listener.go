@@ -2,9 +2,13 @@ package daemon
 
 import (
 	"cmp"
+	"context"
+	"crypto/tls"
 	"io"
 	"log/slog"
+	"math"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -13,10 +17,29 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
+// listenAt listens at an address, with bounds; see [limitListener]. All that listens for
+// requests of others does so here, and is served by [limitListener.serve].
+func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, error) {
+	inner, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return newLimitListener(inner, l, log), nil
+}
+
+// beside are the bounds of a listener beside that of clients: few people and programs come
+// there. The files of the process are for calls.
+func beside(most int) config.Listen {
+	return config.Listen{MaxConnections: max(4, min(most, maxFiles()/16))}
+}
+
 // A limitListener bounds the number of connections, and the time that a client takes to
 // read. One address has half of the connections at most, unless it is this machine, where a
 // server that stands in front may be. The WriteTimeout of net/http would bound a whole
 // response, streams too.
+//
+// Where there is no room the connection gives way that has waited longest without a
+// request: those who open many, and say nothing or little, keep nobody else out.
 type limitListener struct {
 	net.Listener
 	timeout time.Duration  // for a client to take the next bytes
@@ -27,12 +50,13 @@ type limitListener struct {
 	mu   sync.Mutex
 	open int
 	from map[netip.Addr]int // by address; none with 0
-	full bool               // it is in the log that there are too many
+	all  map[*limitedConn]struct{}
+	full bool // it is in the log that there are too many
 }
 
 func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *limitListener {
 	s := &limitListener{
-		Listener: inner, log: log, refuse: refuseConnection, from: map[netip.Addr]int{},
+		Listener: inner, log: log, refuse: refuseConnection, from: map[netip.Addr]int{}, all: map[*limitedConn]struct{}{},
 		timeout: cmp.Or(l.Timeouts.Write, writeTimeout),
 		most:    cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2)),
 	}
@@ -51,12 +75,95 @@ func (s *limitListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		from := origin(c.RemoteAddr())
-		if s.enter(from) {
-			return &limitedConn{Conn: c, timeout: s.timeout, left: s.leave, from: from}, nil
+		if s.enter(from) || s.makeRoom(from) && s.enter(from) {
+			return s.admit(c, from), nil
 		}
 		s.refuse(c)
 		_ = c.Close()
 	}
+}
+
+func (s *limitListener) admit(c net.Conn, from netip.Addr) *limitedConn {
+	l := &limitedConn{Conn: c, timeout: s.timeout, listener: s, from: from}
+	l.waits.Store(time.Now().UnixNano())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[l] = struct{}{}
+	return l
+}
+
+// makeRoom closes the connection that has waited longest without a request, if there is
+// one: of the same address, where that has its share.
+func (s *limitListener) makeRoom(from netip.Addr) bool {
+	oldest := s.longest(from)
+	return oldest != nil && oldest.Close() == nil
+}
+
+func (s *limitListener) longest(from netip.Addr) (oldest *limitedConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := from.IsValid() && s.from[from] >= (s.most+1)/2
+	since := int64(busy)
+	for c := range s.all {
+		if at := c.waits.Load(); at < since && (!own || c.from == from) {
+			oldest, since = c, at
+		}
+	}
+	return oldest
+}
+
+// A connKey is the key of the connection in the context of a request.
+type connKey struct{}
+
+// serve serves the connections until the server is closed. How long a body takes to arrive
+// is bounded too, unless the handler does that itself.
+func (s *limitListener) serve(server *http.Server, bounded bool) error {
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if secure, ok := c.(*tls.Conn); ok {
+			c = secure.NetConn()
+		}
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	inner := server.Handler
+	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, ok := r.Context().Value(connKey{}).(*limitedConn)
+		if !ok {
+			panic("a request over a connection that the listener does not know")
+		}
+		if !bounded && r.ContentLength != 0 {
+			control := http.NewResponseController(w)
+			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // it is there
+			r.Body = &arriving{ReadCloser: r.Body, whole: func() {
+				c.waits.Store(busy)
+				_ = control.SetReadDeadline(time.Time{})
+			}}
+		} else {
+			c.waits.Store(busy)
+		}
+		inner.ServeHTTP(w, r)
+		if !bounded {
+			c.waits.Store(time.Now().UnixNano())
+		}
+	})
+	return listenAndServe(server, s)
+}
+
+// busy is the value of [limitedConn].waits while a request is under way, and, of a client,
+// from its first request on: it may come back.
+const busy = math.MaxInt64
+
+// arriving is a body whose connection is not worth more than others until it is there.
+type arriving struct {
+	io.ReadCloser
+	whole func()
+}
+
+func (a *arriving) Read(b []byte) (int, error) {
+	n, err := a.ReadCloser.Read(b)
+	if err != nil {
+		a.whole()
+	}
+	return n, err
 }
 
 // enter counts a connection, or says once for a time that there are too many.
@@ -73,6 +180,13 @@ func (s *limitListener) enter(from netip.Addr) bool {
 		s.log.Warn("too many connections are open: new ones are refused", "most", s.most, "open", s.open, "address", from.String())
 	}
 	return false
+}
+
+func (s *limitListener) forget(c *limitedConn) {
+	s.leave(c.from)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, c)
 }
 
 func (s *limitListener) leave(from netip.Addr) {
@@ -111,10 +225,11 @@ func refuseConnection(c net.Conn) {
 
 type limitedConn struct {
 	net.Conn
-	timeout time.Duration
-	left    func(from netip.Addr)
-	from    netip.Addr
-	closed  atomic.Bool
+	timeout  time.Duration
+	listener *limitListener
+	from     netip.Addr
+	waits    atomic.Int64 // since when no request is under way, in nanoseconds; see busy
+	closed   atomic.Bool
 
 	mu     sync.Mutex
 	sent   int           // of the writeBytes that the client is taking
@@ -124,7 +239,7 @@ type limitedConn struct {
 // Close counts once.
 func (c *limitedConn) Close() error {
 	if c.closed.CompareAndSwap(false, true) {
-		c.left(c.from)
+		c.listener.forget(c)
 	}
 	return c.Conn.Close()
 }

@@ -130,7 +130,7 @@ func TestTooManyConnections(t *testing.T) {
 			left <- struct{}{}
 		}
 	}
-	go func() { _ = server.Serve(s) }()
+	go func() { _ = s.serve(server, true) }()
 	defer func() { _ = server.Close() }()
 	ask := func(c net.Conn) string {
 		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -101,13 +101,16 @@ func (d *Daemon) missing() []string {
 	return all
 }
 
+// maxScraping is how many connections those who read metrics may have open.
+const maxScraping = 64
+
 // serveMonitor serves the endpoint at the address of telemetry.metrics, until stop.
 func (d *Daemon) serveMonitor() (stop func(), err error) {
 	addr := d.config.Telemetry.Metrics
 	if addr == "" {
 		return func() {}, nil
 	}
-	listener, err := net.Listen("tcp", addr)
+	listener, err := listenAt(addr, beside(maxScraping), d.log)
 	if err != nil {
 		return nil, listenError(addr, err)
 	}
@@ -121,6 +124,6 @@ func (d *Daemon) serveMonitor() (stop func(), err error) {
 	}), config.Listen{})
 	server.WriteTimeout = writeTimeout
 	d.log.Info("serving metrics", "url", "http://"+shownAddr(listener)+"/metrics")
-	go func() { _ = server.Serve(listener) }() // it ends with the server
+	go func() { _ = listener.serve(server, false) }() // it ends with the server
 	return func() { _ = server.Close() }, nil
 }

@@ -150,7 +150,7 @@ func own[T any](stream T) (T, func()) {
 // is found out first.
 func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	l := d.config.Listen
-	listener, err := net.Listen("tcp", l.HTTP)
+	listener, err := listenAt(l.HTTP, l, d.log)
 	if err != nil {
 		return listenError(l.HTTP, err)
 	}
@@ -175,7 +175,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	}
 	d.start()
 	failed := make(chan error, 1)
-	go func() { failed <- listenAndServe(server, newLimitListener(listener, l, d.log)) }()
+	go func() { failed <- listener.serve(server, true) }()
 	d.log.Info("listening", "url", at)
 	if err := notifyReady(); err != nil {
 		d.log.Warn(err.Error())

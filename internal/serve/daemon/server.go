@@ -17,8 +17,9 @@ const (
 	idleTimeout    = 5 * time.Minute  // between two requests
 	writeTimeout   = 30 * time.Second // for a client to take the next bytes
 	headerBytes    = 64 << 10
-	writeBytes     = 256 << 10 // that a client has to take in writeTimeout
-	maxConnections = 25_000    // or half the files that the process may open, if that is less
+	bodyTimeout    = 10 * time.Second // for the body of a request beside the endpoint for clients
+	writeBytes     = 256 << 10        // that a client has to take in writeTimeout
+	maxConnections = 25_000           // or half the files that the process may open, if that is less
 )
 
 // How long calls may go on when the program is told to end.
