@@ -95,6 +95,38 @@ func TestSessionOver(t *testing.T) {
 	})
 }
 
+// TestOtherReplica: an answer to a question of another replica, and the end of a request that
+// another one has, are refused: they would be lost. What is late, or names nothing, is
+// accepted as by a proxy alone.
+func TestOtherReplica(t *testing.T) {
+	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
+		s := replicasOf(t, 2, open)
+		a, b := s[0], s[1]
+		session := a.open("token of ann")
+		send := func(at *site, body string, want int) {
+			t.Helper()
+			if status, _, text := at.inSession("token of ann", session, body); status != want {
+				t.Errorf("%s: %d %s, want %d", body, status, text, want)
+			}
+		}
+		send(a, pushing, http.StatusOK) // request 1
+		for id, want := range map[string]int{`1`: 202, `"1"`: 421, `99`: 421} {
+			send(a, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, want)
+		}
+		send(b, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, http.StatusMisdirectedRequest)
+		send(b, `{"jsonrpc":"2.0","method":"notifications/cancelled"}`, http.StatusAccepted)
+		for id, want := range map[string]int{`"pg-0123-4567"`: 421, `"mine"`: 202, `7`: 202} {
+			send(b, `{"jsonrpc":"2.0","id":`+id+`,"result":{"action":"accept"}}`, want)
+		}
+		// the questions of a proxy are of its own form, by which it knows those of others
+		alone := start(t, setup{rules: "limit push to 9 per session\n"})
+		alone.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann"}})
+		session = alone.open("token of ann")
+		send(alone, `{"jsonrpc":"2.0","id":"pg-0123-4567","result":{}}`, http.StatusAccepted)
+		send(alone, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`, http.StatusAccepted)
+	})
+}
+
 // method is the status of a request without a body in a session of ann.
 func (s *site) method(method, session string) int {
 	s.t.Helper()

@@ -321,6 +321,10 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 	if c == nil {
 		return
 	}
+	if h.belongsElsewhere(c, m) {
+		http.Error(w, "another replica has the request that this message is about: the load balancer must keep the messages of a session at one replica", http.StatusMisdirectedRequest)
+		return
+	}
 	switch m.Kind {
 	case wire.Response:
 		c.ClientRequests.Response(m)
@@ -331,6 +335,18 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 	default:
 		h.request(x, c, m, meta)
 	}
+}
+
+// belongsElsewhere reports whether a message is about a request that another replica has:
+// an answer to its question, or the end of a request that the client has sent it.
+func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
+	switch {
+	case !h.front.Sessions.Shared():
+		return false
+	case m.Kind == wire.Response:
+		return c.ClientRequests.AskedElsewhere(m.ID)
+	}
+	return m.Kind == wire.Notification && m.Method == "notifications/cancelled" && !c.Requests.Knows(m.Params)
 }
 
 // initialize opens a session, bound to the principal.

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -83,6 +84,8 @@ func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string,
 // clientRequests holds the proxy's requests to one client that wait for its answer. The
 // zero value is empty.
 type clientRequests struct {
+	process string // of the proxy, in the ids of its requests; set before the first one
+
 	mu   sync.Mutex
 	byID map[string]*ClientRequest // by the key of the id
 	gone bool                      // the client is gone and answers nothing
@@ -91,7 +94,7 @@ type clientRequests struct {
 // Open gives a request its id, under which the client can answer it from now on. It
 // reports false if too many requests wait, or the client is gone.
 func (s *clientRequests) Open(q *ClientRequest) bool {
-	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID("pg-")), s
+	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID(s.prefix())), s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.byID) >= maxClientRequests || s.gone {
@@ -109,6 +112,17 @@ func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byID[key]
+}
+
+const askedPrefix = "pg-"
+
+func (s *clientRequests) prefix() string { return askedPrefix + s.process + "-" }
+
+// AskedElsewhere reports whether a response is to a request of another replica, or of an
+// earlier process: no request of this one has such an id.
+func (s *clientRequests) AskedElsewhere(id []byte) bool {
+	text, ok := rawjson.String(id)
+	return ok && strings.HasPrefix(text, askedPrefix) && !strings.HasPrefix(text, s.prefix())
 }
 
 // Response hands a JSON-RPC response of the client to the request that waits for it, and

@@ -17,6 +17,7 @@ type openRequests struct {
 	mu   sync.Mutex
 	byID map[string]canceller // by the id on the wire
 	open int                  // requests whose answer is not written yet
+	past []string             // ids of the last requests that have ended, each of few bytes
 	idle chan struct{}        // closed when open becomes 0; nil: nobody waits for that
 }
 
@@ -50,6 +51,33 @@ func (r *openRequests) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.byID, id)
+	if len(id) > maxPastBytes {
+		return
+	}
+	if len(r.past) >= maxPast {
+		r.past = slices.Delete(r.past, 0, 1)
+	}
+	r.past = append(r.past, id)
+}
+
+// The ids of so many requests that have ended are known, if they are not longer.
+const (
+	maxPast      = 64
+	maxPastBytes = 40
+)
+
+// Knows reports whether the request that notifications/cancelled names is in flight here, or
+// was until lately.
+func (r *openRequests) Knows(params []byte) bool {
+	id, ok := rawjson.Member(params, "requestId")
+	if !ok {
+		return true // it names none
+	}
+	key := wire.IDKey(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, open := r.byID[key]
+	return open || len(key) > maxPastBytes || slices.Contains(r.past, key)
 }
 
 // Answered records that the answer to a request is written, or that it gets none.

@@ -30,6 +30,7 @@ type Sessions struct {
 	now               func() time.Time
 	way               Way
 	kept              bool                         // other processes may have the sessions over HTTP too
+	process           string                       // in the ids of requests to clients
 	begin             func(*Session) error         // called before a session is used
 	LogLevelSet       atomic.Bool                  // a client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // more than one principal may come over HTTP
@@ -54,7 +55,7 @@ type Options struct {
 // but for those over HTTP, which begin with [Sessions.Begin] after the handshake. If that
 // fails, the calls of the session are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
-	return &Sessions{now: now, way: o.Way, kept: o.Shared, begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
+	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
 
 // Shared reports whether other processes may have the sessions over HTTP too.
@@ -104,6 +105,7 @@ func (s *Sessions) add(id, transport, principal string, of, state *Session, out 
 		ID: id, Transport: transport, Principal: principal, Session: of, State: state, Out: out, since: now, seen: now, logLevelSet: &s.LogLevelSet,
 		Streams: events.Logs{Budget: &s.streams, Principal: principal},
 	}
+	c.ClientRequests.process = s.process
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.connected[c.ID] = c
