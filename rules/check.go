@@ -247,6 +247,8 @@ func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.many():
 		return "reads several values", "name one of them in the path"
+	case !m.isCommand():
+		return "searches a text", `use an expression, such as: map TOOL when "args.FIELD == 'VALUE'" as NAME`
 	default:
 		return "searches a text", "use runs, which reads the field as a script"
 	}

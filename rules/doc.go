@@ -49,9 +49,13 @@
 //	          | "map" name "when" cel "as" name ;
 //	example   = "example" ( name "." field text | name object ) [ "not" ] "as" name ;
 //	prove     = "prove" claim ;
-//	claim     = "never" name [ "before" name | "without" "human-approval" ]
-//	          | "at-most" count name "per" "session"
-//	          | ( "reachable" | "always-possible" ) name
+//	claim     = "never" names [ "before" names | "after" names [ "until" names ] | "while" names
+//	              | "without" [ count ] "human-approval" ]
+//	          | "at-most" count names "per" ( span | name )
+//	          | "only" names [ "without" "human-approval" ]
+//	          | ( "reachable" | "no-failure-locks" ) names
+//	          | "always-possible" names [ "but" "for" "its" "own" "budget" ]
+//	          | "narrower-than" name                                             (* a file *)
 //	          | ( "conserved" | "deadlock-free" | "no-terminal-states" ) name    (* of a net *)
 //	          | "exclusive" name "," name { "," name } ;                         (* of places *)
 //	name      = bare | quoted ;

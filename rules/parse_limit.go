@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/text"
@@ -78,7 +79,7 @@ func (p ruleParser) spanHint(t token) {
 		hint = inARowForm
 	case "for", "with", "each", "same", "unless":
 		hint = limitClauses
-	case "session", "user", "second", "minute", "hour", "day", "a", "an", "every", "daily", "hourly":
+	case "session", "user", "second", "minute", "hour", "day", "a", "an", "every", "daily", "hourly", "within":
 		hint = limitForm
 	case "amount", "total", "sum":
 		hint = sumForm
@@ -110,6 +111,10 @@ func (p ruleParser) per(l *Limit) {
 		return
 	}
 	if p.span(l, t) {
+		return
+	}
+	if _, err := strconv.Atoi(t.text); err == nil && t.kind == bare {
+		p.line.fail(Unexpected, t, "a span is one second, minute, hour or day; write: limit A to 18 per hour", "%q is no span", t.text)
 		return
 	}
 	switch {

@@ -60,8 +60,11 @@ func (p ruleParser) first() (names []Name, or bool) {
 
 // before reads the word between the two sides of a requirement.
 func (p ruleParser) before() {
-	if t := p.line.peek(); t.text == "and" {
+	switch t := p.line.peek(); t.text {
+	case "and":
 		p.line.fail(Unexpected, t, orForm, `expected "before", not %q`, t.text)
+	case "within":
+		p.line.fail(Unexpected, t, "a success does not age; what takes it away stands after since: require A before B since C", `expected "before", not %q`, t.text)
 	}
 	p.keyword("before", requireForm)
 }

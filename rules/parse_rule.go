@@ -23,7 +23,7 @@ func (p *parser) shadow(at token) Statement {
 
 // The clauses of each rule in their order, as hints show them.
 const (
-	requireClauses = "the order is: require A before B since C with same path unless D"
+	requireClauses = "the order is: require A before B since C with same path unless D; once stands in place of since C"
 	approveClauses = "the order is: require 2 human-approvals via cli before B after A until C unless D"
 	blockClauses   = "the order is: block B after A until C unless D"
 	limitClauses   = "the order is: limit A to 3 per hour for each path unless B"
@@ -43,6 +43,9 @@ func (p ruleParser) block(r Rule) Statement {
 
 func (p ruleParser) allow(at token) Statement {
 	a := &Allow{Pos: p.line.position(at.off), Tools: p.list("the name to allow is missing", "name", allowForm)}
+	if t := p.line.peek(); len(a.Tools) == 1 && a.Tools[0].String() == "only" && t.kind == bare {
+		p.line.fail(Unexpected, t, "write: allow A, B; default: deny refuses the rest", "unexpected %q after only", t.text)
+	}
 	p.endOf(allowClauses)
 	return a
 }
@@ -94,7 +97,11 @@ func (p *parser) count(form string) int {
 func (p *parser) countAt(t token) int {
 	n, err := strconv.ParseInt(t.text, 10, 32)
 	if t.kind != bare || err != nil || n < 1 || strconv.FormatInt(n, 10) != t.text {
-		p.line.fail(BadCount, t, fmt.Sprintf("a whole number from 1 to %d, in plain digits", math.MaxInt32), "invalid count %q", p.line.text[t.off:t.end])
+		hint := fmt.Sprintf("a whole number from 1 to %d, in plain digits", math.MaxInt32)
+		if f, err := strconv.ParseFloat(t.text, 64); err == nil && f > 1 && f < math.MaxInt32 && f != math.Trunc(f) {
+			hint = fmt.Sprintf("a limit is a whole number; write %d", int(f))
+		}
+		p.line.fail(BadCount, t, hint, "invalid count %q", p.line.text[t.off:t.end])
 		return 0
 	}
 	return int(n)

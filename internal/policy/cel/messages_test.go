@@ -30,6 +30,7 @@ var mistaken = []string{
 	`tool ==`,
 	``,
 	`tool == "x`,
+	`tool.matches('\s')`,
 	`tool == 1`,
 	`tool.startWith("x")`,
 	`size(tool).foo()`,

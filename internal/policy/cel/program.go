@@ -80,12 +80,20 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 			}
 			syntax = true
 		}
-		errs = append(errs, errorFrom(src, problem.Location, text.Escape(problem.Message), ""))
+		errs = append(errs, errorFrom(src, problem.Location, text.Escape(problem.Message), escapeHint(problem.Message)))
 	}
 	if len(errs) == 0 && issues.Err() != nil {
 		return nil, diag.List{{Line: 1, Column: 1, Msg: issues.Err().Error()}}
 	}
 	return checked, errs
+}
+
+// escapeHint says how to write a backslash, which CEL reads as an escape in plain quotes.
+func escapeHint(message string) string {
+	if strings.Contains(message, "token recognition error") && strings.Contains(message, `\`) {
+		return `write a pattern as r'...', where \ stands for itself`
+	}
+	return ""
 }
 
 // dynamicPatterns finds patterns that come with the data: whoever writes a
