@@ -77,6 +77,12 @@ type Config struct {
 	// configuration, of rules and of nets, by their names.
 	Sums map[string]string `json:"-"`
 
+	// TextOnly means that the file was read as text: nobody has named or trusted it. Variables and files of
+	// ${...} were not looked up, so what they are in is as it was written, or missing. Nothing that the
+	// configuration names may be started, opened, connected to or sent.
+	TextOnly   bool     `json:"-"`
+	References []string `json:"-"` // with TextOnly: the ${...} and the files of variables that were not looked up
+
 	secrets func() []string // a function, so that no printing of c shows them
 
 	origin // its function Of has the positions of the top-level values

@@ -97,7 +97,7 @@ func TestLookup(t *testing.T) {
 	o := Options{Env: from(vars), WorkDir: true}
 	look := func(want string) {
 		t.Helper()
-		if got, err := Lookup(o); got != want {
+		if got, _, err := Lookup(o); got != want {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
 	}

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestGolden reads every archive in testdata: petrigate.yaml and the files
 // beside it, "env" and "flags" with one NAME=value a line, "modes" with the
-// modes of files in that form, "partial" for [Options.Partial], and "want"
+// modes of files in that form, "partial" for [Options.Partial], "found" for [Options.Found], and "want"
 // with what a person sees: the problems, or the warnings and the
 // configuration. Where there is no petrigate.yaml, one is looked for.
 func TestGolden(t *testing.T) {
@@ -136,6 +136,8 @@ func outcome(dir string, vars, flags map[string]string) string {
 	}
 	_, err := os.Stat(filepath.Join(dir, "partial"))
 	o.Partial = err == nil
+	_, err = os.Stat(filepath.Join(dir, "found"))
+	o.Found = err == nil
 	c, err := Load(o)
 	var b strings.Builder
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,11 @@ type environment struct {
 
 	// closed is set for a base policy: what is signed is all of it, and the same everywhere.
 	closed bool
+
+	// text is set for a file that is read as text: variables are not looked up, and noted here.
+	text       bool
+	references []string
+	left       int // how often one was
 
 	secrets []string          // the values of ${...}, see [Config.Secrets]
 	sums    map[string]string // see [Config.Sums]
@@ -74,6 +80,9 @@ func (e *environment) value(expr string) (string, *badExpr) {
 		return "", &badExpr{expr, "one ${...} inside another is not supported", ""}
 	}
 	if path, ok := strings.CutPrefix(inner, "file:"); ok {
+		if e.text {
+			return e.leave(expr), nil
+		}
 		value, bad := e.file(expr, path)
 		e.resolved("", value)
 		return value, bad
@@ -81,6 +90,9 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	m := variable.FindStringSubmatch(strings.TrimPrefix(inner, "env:"))
 	if m == nil {
 		return "", &badExpr{expr, fmt.Sprintf("%q is not understood", expr), "${V}, ${env:V}, ${V:-default}, ${V:?message}, ${file:path}"}
+	}
+	if e.text {
+		return e.leave(expr), nil
 	}
 	name, operator, word := m[1], m[2], m[3]
 	value, ok := e.lookup(name)
@@ -97,6 +109,23 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	}
 	e.resolved(name, value)
 	return value, nil
+}
+
+// leave notes what is not looked up.
+func (e *environment) leave(what string) string {
+	e.left++
+	if !slices.Contains(e.references, what) {
+		e.references = append(e.references, what)
+	}
+	return what
+}
+
+// unread counts what was not looked up; e may be nil.
+func (e *environment) unread() int {
+	if e == nil {
+		return 0
+	}
+	return e.left
 }
 
 const maxSecret = 1 << 20
@@ -127,6 +156,9 @@ func (e *environment) path(p string) string {
 func (e *environment) absolute(p string) string {
 	if p == "" {
 		return ""
+	}
+	if e.text && strings.Contains(p, "${") {
+		return p
 	}
 	p = e.path(p)
 	if abs, err := filepath.Abs(p); err == nil {

@@ -86,8 +86,11 @@ func (v Value) hasUnit(unit string) bool {
 // scalar returns the function of the key of a scalar.
 func (l *layers) scalar(name string) func(Value) {
 	return func(v Value) {
-		if text, ok := scalars[name].read(v); ok {
+		text, ok := scalars[name].read(v)
+		if ok {
 			l.values.Set(name, text)
+		}
+		if ok || v.open {
 			l.set[name], l.given[name] = v.node, true
 		}
 	}
@@ -119,6 +122,17 @@ func (l *layers) whole(read func(Value)) func(Value) {
 		read(v)
 		l.broken[v.key.text] = v.Faults() > before
 	}
+}
+
+// unknown reports whether a setting of a section is a variable that was not looked up: it may be
+// anything, so what is set is not held against it.
+func (l *layers) unknown(section string) bool {
+	for name, n := range l.set {
+		if of, _, _ := strings.Cut(name, "."); of == section && n.open {
+			return true
+		}
+	}
+	return false
 }
 
 func checkDuration(least time.Duration) check {

@@ -19,8 +19,14 @@ type Options struct {
 
 	// WorkDir searches ./petrigate.yaml, before the file of the user.
 	// It is for verbs that people type: an agent may be able to write the
-	// directory that a server is started in.
+	// directory that a server is started in. A file that is found so is read as with Found.
 	WorkDir bool
+
+	// Found means that nobody has named the file: it was found in a directory, and may be somebody
+	// else's. Unless Trust accepts its bytes, it is read as text: see [Config.TextOnly].
+	Found bool
+	Trust func(path string, src []byte) bool // nil: no file that was found is trusted
+	Kept  Fetch                              // takes the place of Fetch for what is read as text, and asks no other machine; nil: no base at an address is taken
 
 	// Unsaved returns the text of a file that somebody has open in an editor. It
 	// stands for what is on the disk, of the configuration, of rules and of nets; nil: there
@@ -28,6 +34,8 @@ type Options struct {
 	Unsaved func(path string) (text []byte, ok bool)
 
 	Fetch Fetch // for "extends"; nil: no base at an address is taken
+
+	text bool // the file is read as text
 
 	// Require are bases that the configuration has to extend, beside those that the environment
 	// names in PETRIGATE_REQUIRE_BASE. See basefile.Demanded for their form.
@@ -42,10 +50,22 @@ type Options struct {
 // A Fetch reads what is at addresses: all of it, or nothing.
 type Fetch func(addresses ...string) ([][]byte, error)
 
-var errNoFetch = errors.New("no address is read here")
+var (
+	errNoFetch = errors.New("no address is read here")
+	errNotKept = errors.New("petrigate has no copy of it, and connects to nothing for a configuration that nobody has named: add --config")
+)
 
 func (o Options) fetch(addresses ...string) ([][]byte, error) {
-	if o.Fetch == nil {
+	switch {
+	case o.text && o.Kept == nil:
+		return nil, errNotKept
+	case o.text:
+		all, err := o.Kept(addresses...)
+		if err != nil && !o.Partial {
+			err = errNotKept
+		}
+		return all, err
+	case o.Fetch == nil:
 		return nil, errNoFetch
 	}
 	return o.Fetch(addresses...)
@@ -64,13 +84,14 @@ var ErrNotFound = errors.New("no configuration file")
 
 const fileName = "petrigate.yaml"
 
-// Lookup returns the file that [Load] reads.
-func Lookup(o Options) (string, error) {
+// Lookup returns the file that [Load] reads, and whether it was found in the working directory: nobody has
+// named it then.
+func Lookup(o Options) (path string, found bool, err error) {
 	if o.Path != "" {
-		return o.Path, nil
+		return o.Path, o.Found, nil
 	}
 	if path, ok := o.lookup("PETRIGATE_CONFIG"); ok && path != "" {
-		return path, nil
+		return path, false, nil
 	}
 	var places []string
 	if o.WorkDir {
@@ -82,10 +103,10 @@ func Lookup(o Options) (string, error) {
 	for _, place := range places {
 		// A file that cannot be looked at is still the one that is meant.
 		if _, err := os.Stat(place); !errors.Is(err, os.ErrNotExist) {
-			return place, nil
+			return place, place == fileName, nil
 		}
 	}
-	return "", fmt.Errorf("%w: --config and PETRIGATE_CONFIG are not set, looked for %s", ErrNotFound, strings.Join(places, ", "))
+	return "", false, fmt.Errorf("%w: --config and PETRIGATE_CONFIG are not set, looked for %s", ErrNotFound, strings.Join(places, ", "))
 }
 
 // UserFile returns the file of the user, which [Lookup] finds where no other is named; "": no place
@@ -115,7 +136,7 @@ func (o Options) userDir() string {
 // [ErrorList]; a file that cannot be read is an [Error] without a line; no
 // file at all is [ErrNotFound].
 func Load(o Options) (*Config, error) {
-	path, src, err := open(o)
+	path, src, err := open(&o)
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +162,10 @@ func Bare(o Options) (*Config, error) {
 	return Parse("", []byte("version: 1"), o)
 }
 
-// open finds and reads a configuration.
-func open(o Options) (path string, src []byte, err error) {
-	if path, err = Lookup(o); err != nil {
+// open finds and reads a configuration, and notes in o whether it is read as text.
+func open(o *Options) (path string, src []byte, err error) {
+	path, found, err := Lookup(*o)
+	if err != nil {
 		return "", nil, err
 	}
 	e := environment{unsaved: o.Unsaved}
@@ -154,6 +176,7 @@ func open(o Options) (path string, src []byte, err error) {
 		}
 		return "", nil, e
 	}
+	o.text = found && (o.Trust == nil || !o.Trust(path, src))
 	return path, src, nil
 }
 
@@ -161,7 +184,7 @@ func open(o Options) (path string, src []byte, err error) {
 // them. It reads no other section, and reports the problems of a server, such as an
 // unset variable, only in its Problems. Its errors are those of [Load].
 func Servers(o Options) (file string, servers []Server, err error) {
-	file, src, err := open(o)
+	file, src, err := open(&o)
 	if err != nil {
 		return "", nil, err
 	}
@@ -179,8 +202,9 @@ func Servers(o Options) (file string, servers []Server, err error) {
 // paths start at the directory of name. The error is an [ErrorList]. The bytes {}
 // give the defaults, overridden by the environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
+	o.text = o.text || o.Found && (o.Trust == nil || !o.Trust(name, src))
 	root, ok := readConfiguration(name, src, o)
-	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all", State: State{Driver: defaultDriver(name), Sync: "full"}, Audit: Audit{Arguments: "hash"}}
+	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all", State: State{Driver: defaultDriver(name), Sync: "full"}, Audit: Audit{Arguments: "hash"}, TextOnly: o.text}
 	l := newLayers()
 	l.from = baseReader{o.fetch, o.Partial}
 	if ok {
@@ -198,6 +222,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	}
 	root.note(name, src)
 	c.Warnings, c.Sums, c.secrets = root.warns, root.sums, func() []string { return slices.Clone(root.environment.secrets) }
+	c.References = root.references
 	return c, nil
 }
 
@@ -206,7 +231,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
 	d := &decoder{
 		source:      &source{name: name},
-		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup, unsaved: o.Unsaved},
+		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup, unsaved: o.Unsaved, text: o.text},
 	}
 	n := d.read(src)
 	switch {
@@ -225,16 +250,19 @@ func (c *Config) settle(d *decoder, l *layers) {
 		c.settleChannels(d, l)
 	}
 	checkVia(d, c)
-	c.settleListen(d, l)
 	for _, s := range []struct {
 		section string
 		settle  func(*decoder, *layers)
-	}{{"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}, {"approval", c.settleWebhook}} {
-		if !l.broken[s.section] {
-			s.settle(d, l)
+	}{{"listen", c.settleListen}, {"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}, {"approval", c.settleWebhook}, {"approval durations", c.settleApproval}} {
+		if l.broken[s.section] {
+			continue
+		}
+		errs, warns := len(d.errs), len(d.warns)
+		s.settle(d, l)
+		if section, _, _ := strings.Cut(s.section, " "); l.unknown(section) {
+			d.errs, d.warns = d.errs[:errs], d.warns[:warns]
 		}
 	}
-	c.settleApproval(d, l)
 }
 
 // checkVia finds transitions that ask through a channel that is not open: nobody

@@ -12,6 +12,7 @@ type node struct {
 	line, column       int // of the first character, from 1
 	endLine, endColumn int // behind the last character of a scalar
 	block              bool
+	open               bool // it has variables that were not looked up: what it says is not known
 }
 
 type field struct {

@@ -304,6 +304,10 @@ func readEnvFile(v Value) (map[string]string, bool) {
 	if !ok {
 		return nil, false
 	}
+	if v.environment.text {
+		v.leave("the file " + name)
+		return nil, true
+	}
 	path := v.absolute(name)
 	data, err := readFile(path, maxSize)
 	if err != nil {

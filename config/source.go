@@ -91,6 +91,9 @@ func (s *source) at(n *node, msg, hint string) {
 		s.errs = append(s.errs, Error{Msg: msg, Hint: hint})
 		return
 	}
+	if n.open {
+		return
+	}
 	s.add(n.line, n.column, msg, hint)
 }
 
@@ -116,6 +119,9 @@ func (s *source) foreign(p Position, msg, hint string) {
 // come from the file.
 func (s *source) warn(n *node, msg, hint string) {
 	w := Error{Msg: msg, Hint: hint}
+	if n != nil && n.open {
+		return
+	}
 	if n != nil {
 		w = s.problem(n.line, n.column, msg, hint)
 	}

@@ -308,11 +308,16 @@ func (v Value) setting() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
 	}
+	before := v.unread()
 	text, bad := v.expand(v.text)
 	if bad != nil {
 		line, column := v.find(v.node, bad.expr)
 		v.add(line, column, bad.msg, bad.hint)
 		return "", false
+	}
+	if v.unread() > before {
+		v.open = true
+		return text, true
 	}
 	if strings.ContainsRune(text, 0) {
 		v.Fault("the value contains a NUL byte", "")

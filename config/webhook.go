@@ -57,7 +57,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 		v.at(at, `"mask" has no meaning with "arguments": "`+w.Arguments+`"`, "arguments: masked")
 	case answer == nil && allNetworks(w.Listen):
 		v.at(v.get("listen"), `"listen" means all networks of the machine, so that "webhook" requires "answerUrl"`, `answerUrl: "https://gate.example.com"`)
-	case answer == nil && w.Listen != "" && !loopback(w.Listen), answer != nil && !trustworthy(w.AnswerURL):
+	case answer == nil && w.Listen != "" && !loopback(w.Listen), answer != nil && !answer.open && !trustworthy(w.AnswerURL):
 		v.warn(v.get("listen"), "the links that approve cross the network in the clear: whoever reads one can use it", `answerUrl: "https://gate.example.com", of a server in front that speaks TLS`)
 	}
 	return w, true

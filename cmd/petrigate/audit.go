@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
@@ -22,20 +23,12 @@ const aboutLogs = "\n\nLOG is a file (with those that were put aside before it),
 	"PostgreSQL. Without it the log of the configuration is read."
 
 // onLog makes c a verb that reads a log.
-func onLog(c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
+func onLog(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
 	c.Use += " [LOG]"
 	c.Long += aboutLogs
 	c.Args = cobra.MaximumNArgs(1)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		name := ""
-		if len(args) > 0 {
-			name = args[0]
-		}
-		file, err := c.Flags().GetString("config")
-		if err != nil {
-			return err
-		}
-		log, err := daemon.OpenAuditLog(c.Context(), name, file)
+		log, err := s.openLog(c, args)
 		if errors.Is(err, daemon.ErrNoAuditLog) {
 			err = usage("%w", err)
 		}
@@ -48,6 +41,29 @@ func onLog(c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) 
 	return c
 }
 
+// openLog opens the log that the arguments of c name, or that of the configuration.
+func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error) {
+	if len(args) > 0 && args[0] != "" {
+		return daemon.OpenAuditLog(c.Context(), args[0])
+	}
+	r, err := s.reading(c)
+	if err != nil {
+		return nil, err
+	}
+	r.offline = true
+	file, _ := c.Flags().GetString("config")
+	o := r.options(file)
+	o.Partial = true
+	cfg, err := r.load(o)
+	if errors.Is(err, config.ErrNotFound) {
+		err = fmt.Errorf("%w; or name the log", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return daemon.RecordsOf(c.Context(), cfg)
+}
+
 func auditVerify(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "verify", Short: "Find what was changed in the log",
@@ -56,7 +72,7 @@ func auditVerify(s stdio) *cobra.Command {
 			"Then it ends with exit code 4.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	return onLog(c, func(ctx context.Context, log *daemon.AuditLog) error {
+	return onLog(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
 		var r trail.Report
 		var err error
 		switch source := log.Source.(type) {
@@ -130,10 +146,10 @@ func moment(s string, now time.Time) (time.Time, error) {
 }
 
 // onRecords makes c a verb that reads the records of a log that flags select.
-func onRecords(c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error) *cobra.Command {
+func onRecords(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error) *cobra.Command {
 	f := &filterFlags{}
 	f.add(c)
-	return onLog(c, func(ctx context.Context, log *daemon.AuditLog) error {
+	return onLog(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
 		if err := f.read(c, time.Now()); err != nil {
 			return err
 		}
@@ -150,7 +166,7 @@ func auditTail(s stdio) *cobra.Command {
 	lines := c.Flags().IntP("lines", "n", 10, "how `many` records to begin with")
 	follow := c.Flags().BoolP("follow", "f", false, "go on with what is written")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
-	return onRecords(c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
+	return onRecords(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		p := trail.NewPrinter(s.out, *asJSON)
 		last, end, err := trail.Last(ctx, log.Source, max(*lines, 0), f)
 		if err != nil {
@@ -189,7 +205,7 @@ func auditQuery(s stdio) *cobra.Command {
 	}
 	limit := c.Flags().Int("limit", 0, "show at most so `many`; 0: all")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
-	return onRecords(c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
+	return onRecords(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		p, left := trail.NewPrinter(s.out, *asJSON), *limit
 		for r, err := range log.Records(ctx, f) {
 			if err != nil {

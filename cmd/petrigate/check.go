@@ -50,7 +50,7 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := f.take(c, files); err != nil {
+		if err := f.take(s, c, files); err != nil {
 			return err
 		}
 		return runCheck(c.Context(), s, f)
@@ -59,7 +59,7 @@ func newCheck(s stdio) *cobra.Command {
 }
 
 func runCheck(ctx context.Context, s stdio, f checkFlags) error {
-	source, problems, err := f.source(ctx)
+	source, problems, err := f.source()
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 
 // source is what is to be checked. What is wrong with the configuration
 // itself is among the problems, so that all is reported in one form.
-func (f checkFlags) source(ctx context.Context) (policy.Source, diag.List, error) {
-	source, err := f.load(daemon.Fetching(ctx))
+func (f checkFlags) source() (policy.Source, diag.List, error) {
+	source, err := f.load()
 	problems, err := check.ConfigProblems(err)
 	if err != nil || source.Config == nil {
 		return source, problems, err

@@ -10,7 +10,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/control"
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -163,7 +162,7 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) (names []cobra.Completion) {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true})
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // of a file that was found, its text
 	for _, s := range servers {
 		if s.URL != "" && !s.Disabled {
 			names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))
@@ -178,7 +177,11 @@ func toolNames(c *cobra.Command) []cobra.Completion {
 	f.rules, _ = c.Flags().GetStringArray("rules")
 	f.nets, _ = c.Flags().GetStringArray("net")
 	f.config, _ = c.Flags().GetString("config")
-	source, err := f.load(daemon.Kept) // no key waits for a network
+	if f.reading, _ = (stdio{}).reading(c); f.book.File == "" {
+		return nil
+	}
+	f.offline = true // no key waits for a network
+	source, err := f.load()
 	if err != nil {
 		return nil
 	}

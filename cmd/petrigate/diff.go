@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 func newDiff(s stdio) *cobra.Command {
@@ -30,10 +28,13 @@ func newDiff(s stdio) *cobra.Command {
 	direction := choose(c.Flags(), "fail-on", "", "end with exit code 4 where the new policy is so, or may be", "looser", "stricter", "different")
 	allowUnknown := c.Flags().Bool("allow-unknown", false, "with --fail-on: pass where no such calls were found, though not everything was seen")
 	c.RunE = func(c *cobra.Command, files []string) error {
+		r, err := s.reading(c)
+		if err != nil {
+			return err
+		}
 		var sides [2]*policydiff.Side
 		for i, file := range files {
-			var err error
-			if sides[i], err = loadSide(c.Context(), file); err != nil {
+			if sides[i], err = loadSide(r, file); err != nil {
 				return err
 			}
 		}
@@ -75,12 +76,12 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 }
 
 // loadSide builds the policy of a file of rules or of a configuration.
-func loadSide(ctx context.Context, file string) (*policydiff.Side, error) {
-	f := policyFlags{config: file}
+func loadSide(r reading, file string) (*policydiff.Side, error) {
+	f := policyFlags{config: file, reading: r}
 	if filepath.Ext(file) == ".rules" {
-		f = policyFlags{rules: []string{file}}
+		f = policyFlags{rules: []string{file}, reading: r}
 	}
-	source, err := f.load(daemon.Fetching(ctx))
+	source, err := f.load()
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error)
 	if err != nil {
 		return nil, err
 	}
-	path, err := configPath(c)
+	path, trusts, err := s.configPath(c)
 	if err != nil && !errors.Is(err, config.ErrNotFound) {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error)
 	if err != nil {
 		return nil, err
 	}
-	d := &doctor.Doctor{Config: path, Desk: desk, Short: doctor.ShortPath(runtime.GOOS), StateDir: dir, Now: time.Now}
+	d := &doctor.Doctor{Config: path, Trusts: trusts, Desk: desk, Short: doctor.ShortPath(runtime.GOOS), StateDir: dir, Now: time.Now}
 	if d.Program, err = takeover.Program(); err == nil {
 		d.Connected.Launch.Command, d.Connected.Launch.Args = d.Program, []string{"serve", "--config", path}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/shadow"
 	"github.com/petrigate/petrigate/internal/text"
@@ -20,7 +19,11 @@ func newEnforce(s stdio) *cobra.Command {
 	yes := c.Flags().Bool("yes", false, "write without a question")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		file, _ := c.Flags().GetString("config")
-		cfg, err := config.Load(config.Options{Path: file, WorkDir: true, Fetch: daemon.Fetching(c.Context())})
+		r, err := s.reading(c)
+		if err != nil {
+			return err
+		}
+		cfg, err := r.load(r.options(file))
 		if err != nil {
 			return err
 		}
@@ -30,7 +33,7 @@ func newEnforce(s stdio) *cobra.Command {
 			Reading: func(records int) {
 				watch.say(func() string { return "reading the record: " + text.Grouped(records) + " records" })
 			},
-			Read: watch.clear,
+			Read: watch.clear, Written: r.renew,
 		})
 	}
 	return c

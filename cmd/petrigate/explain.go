@@ -47,10 +47,10 @@ func newExplain(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "list also the nets that have nothing to say")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, tool []string) error {
-		if err := f.take(c, nil); err != nil {
+		if err := f.take(s, c, nil); err != nil {
 			return err
 		}
-		st, err := f.open(c.Context())
+		st, err := f.open()
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/draw"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -36,10 +34,10 @@ func newGraph(s stdio) *cobra.Command {
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw the net of this `name` only; may be given more than once")
 	f.format = choose(c.Flags(), "format", "mermaid", "what to write", "mermaid", "dot", "svg", "pnml")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := f.take(c, files); err != nil {
+		if err := f.take(s, c, files); err != nil {
 			return err
 		}
-		nets, err := f.chosen(c.Context(), s)
+		nets, err := f.chosen(s)
 		if err != nil {
 			return err
 		}
@@ -49,8 +47,8 @@ func newGraph(s stdio) *cobra.Command {
 }
 
 // chosen are the nets that are asked for.
-func (f graphFlags) chosen(ctx context.Context, s stdio) ([]draw.Net, error) {
-	nets, err := f.all(ctx, s)
+func (f graphFlags) chosen(s stdio) ([]draw.Net, error) {
+	nets, err := f.all(s)
 	if err != nil || len(f.only) == 0 {
 		return nets, err
 	}
@@ -67,9 +65,10 @@ func (f graphFlags) chosen(ctx context.Context, s stdio) ([]draw.Net, error) {
 }
 
 // all are the nets of the policy, then those of files in other forms.
-func (f graphFlags) all(ctx context.Context, s stdio) ([]draw.Net, error) {
+func (f graphFlags) all(s stdio) ([]draw.Net, error) {
 	var foreign []string
-	own := policyFlags{config: f.config, rules: f.rules}
+	own := f.policyFlags
+	own.nets = nil
 	for _, file := range f.nets {
 		if src, err := os.ReadFile(file); err == nil && netfile.Foreign(src) {
 			foreign = append(foreign, file)
@@ -80,7 +79,7 @@ func (f graphFlags) all(ctx context.Context, s stdio) ([]draw.Net, error) {
 	var source policy.Source
 	if own.bare() || len(foreign) == 0 {
 		var err error
-		if source, err = own.load(daemon.Fetching(ctx)); err != nil {
+		if source, err = own.load(); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/starter"
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 func newInit(s stdio) *cobra.Command {
@@ -30,7 +29,11 @@ func newInit(s stdio) *cobra.Command {
 	yes := c.Flags().BoolP("yes", "y", false, "write without a question")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f.config, _ = c.Flags().GetString("config")
-		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: daemon.Fetching(c.Context())})
+		r, err := s.reading(c)
+		if err != nil {
+			return err
+		}
+		cfg, err := r.load(r.options(f.config))
 		if errors.Is(err, config.ErrNotFound) {
 			err = fmt.Errorf("%w. %s", err, starter.NoConfiguration)
 		}
@@ -51,6 +54,7 @@ func newInit(s stdio) *cobra.Command {
 			return err
 		}
 		err = plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: *yes, Ask: s.asker(c.Context())})
+		r.renew(plan.Config, plan.Before, plan.After)
 		if err == nil && len(missing) > 0 {
 			err = &exit{exitUpstream, nil}
 		}

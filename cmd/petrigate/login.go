@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 type loginFlags struct {
 	config, url, name string
 	args              []string
+	reading
 }
 
 func (f *loginFlags) add(c *cobra.Command) {
@@ -53,13 +55,13 @@ func newLogin(s stdio) *cobra.Command {
 		case *list && (len(args) > 0 || f.url != ""):
 			return usage("--list is about all servers")
 		case *list:
-			return listLogins(s, f.config, *asJSON)
+			return listLogins(s, c, f.config, *asJSON)
 		case *asJSON:
 			return usage("--json requires --list")
 		case *timeout <= 0:
 			return usage("--timeout must be above 0")
 		}
-		server, err := f.server()
+		server, err := f.server(s, c)
 		if err != nil {
 			return err
 		}
@@ -79,7 +81,7 @@ func newLogout(s stdio) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f.config, _ = c.Flags().GetString("config")
 		f.args = args
-		server, err := f.server()
+		server, err := f.server(s, c)
 		if err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func newLogout(s stdio) *cobra.Command {
 }
 
 // server is the one that is meant, if it is one to log in to.
-func (f *loginFlags) server() (config.Server, error) {
+func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:
 		return config.Server{}, usage("login requires the name of a server or --url, not both")
@@ -98,7 +100,14 @@ func (f *loginFlags) server() (config.Server, error) {
 	case len(f.args) == 0:
 		return config.Server{}, usage("which server? petrigate login --list shows them")
 	}
-	file, servers, err := config.Servers(config.Options{Path: f.config, WorkDir: true})
+	if f.reading, err = s.reading(c); err != nil {
+		return config.Server{}, err
+	}
+	path, trusts, err := f.locate(f.config)
+	if err != nil {
+		return config.Server{}, err
+	}
+	file, servers, err := config.Servers(config.Options{Path: path, Found: trusts != nil, Trust: trusts})
 	if err != nil {
 		return config.Server{}, err
 	}
@@ -172,8 +181,19 @@ func logout(ctx context.Context, s stdio, server config.Server) error {
 
 // listLogins says for each server over HTTP what there is, or what is wrong
 // with it.
-func listLogins(s stdio, path string, asJSON bool) error {
-	_, servers, err := config.Servers(config.Options{Path: path, WorkDir: true})
+func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
+	r, err := s.reading(c)
+	if err != nil {
+		return err
+	}
+	_, servers, err := config.Servers(r.options(path))
+	unknown := func(s config.Server) bool { return s.Type != "stdio" && s.URL == "" && len(s.Problems) == 0 }
+	if err == nil && slices.ContainsFunc(servers, unknown) { // its address is a variable
+		var trusts func(string, []byte) bool
+		if path, trusts, err = r.locate(path); err == nil {
+			_, servers, err = config.Servers(config.Options{Path: path, Found: trusts != nil, Trust: trusts})
+		}
+	}
 	if err != nil {
 		return err
 	}

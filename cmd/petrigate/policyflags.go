@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -10,13 +9,14 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/simulate"
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // policyFlags name a policy: a configuration, or rules and nets.
 type policyFlags struct {
 	config      string
+	found       bool // config was found in a folder that was named
 	rules, nets []string
+	reading
 }
 
 // add gives c the flags; does is what it does with the files.
@@ -29,7 +29,10 @@ func (f *policyFlags) add(c *cobra.Command, does string) {
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
 // take reads the flags and the arguments of c, which are files of a policy too.
-func (f *policyFlags) take(c *cobra.Command, files []string) error {
+func (f *policyFlags) take(s stdio, c *cobra.Command, files []string) (err error) {
+	if f.reading, err = s.reading(c); err != nil {
+		return err
+	}
 	if err := f.given(c, files); err != nil {
 		return err
 	}
@@ -39,12 +42,14 @@ func (f *policyFlags) take(c *cobra.Command, files []string) error {
 	return nil
 }
 
-// load reads the files, and base policies at addresses by fetch.
-func (f *policyFlags) load(fetch config.Fetch) (policy.Source, error) {
+// load reads the files.
+func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
 	}
-	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true, Fetch: fetch})
+	o := f.options(f.config)
+	o.Found = f.found
+	cfg, err := f.reading.load(o)
 	if err != nil {
 		return policy.Source{}, err
 	}
@@ -52,8 +57,8 @@ func (f *policyFlags) load(fetch config.Fetch) (policy.Source, error) {
 }
 
 // open builds the policy and begins a session.
-func (f *policyFlags) open(ctx context.Context) (*simulate.Simulation, error) {
-	source, err := f.load(daemon.Fetching(ctx))
+func (f *policyFlags) open() (*simulate.Simulation, error) {
+	source, err := f.load()
 	if errors.Is(err, config.ErrNotFound) {
 		err = fmt.Errorf("%w; or name a policy by --rules FILE or --net FILE", err)
 	}

@@ -27,8 +27,8 @@ func newReplay(s stdio) *cobra.Command {
 	f.add(c, "replay under")
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	detailed := c.Flags().Bool("detailed-exitcode", false, "end with exit code 4 where a decision comes out otherwise")
-	c = onLog(c, func(ctx context.Context, log *daemon.AuditLog) error {
-		p, err := f.policy(ctx)
+	c = onLog(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
+		p, err := f.policy()
 		if err != nil {
 			return err
 		}
@@ -51,6 +51,9 @@ func newReplay(s stdio) *cobra.Command {
 		if f.config, err = c.Flags().GetString("config"); err != nil {
 			return err
 		}
+		if f.reading, err = s.reading(c); err != nil {
+			return err
+		}
 		if f.config != "" && f.bare() {
 			return usage("--config cannot be combined with --rules or --net")
 		}
@@ -60,8 +63,8 @@ func newReplay(s stdio) *cobra.Command {
 }
 
 // policy builds the policy that the flags name.
-func (f *policyFlags) policy(ctx context.Context) (*policy.Result, error) {
-	source, err := f.load(daemon.Fetching(ctx))
+func (f *policyFlags) policy() (*policy.Result, error) {
+	source, err := f.load()
 	if err != nil {
 		return nil, err
 	}

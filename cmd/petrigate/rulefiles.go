@@ -62,6 +62,7 @@ func (f *policyFlags) configure(c *cobra.Command, file string) error {
 
 func (f *policyFlags) folder(c *cobra.Command, folder string) error {
 	if file := configIn(folder); file != "" {
+		f.found = f.config != file
 		return f.configure(c, file)
 	}
 	found := false

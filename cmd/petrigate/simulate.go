@@ -21,7 +21,7 @@ func newSimulate(s stdio) *cobra.Command {
 	f.add(c, "take")
 	record := c.Flags().String("record", "", "write the session as a policy test to this new `file`")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := f.take(c, files); err != nil {
+		if err := f.take(s, c, files); err != nil {
 			return err
 		}
 		if *record != "" {
@@ -29,7 +29,7 @@ func newSimulate(s stdio) *cobra.Command {
 				return fmt.Errorf("recording to %s: the file is there already", *record)
 			}
 		}
-		st, err := f.open(c.Context())
+		st, err := f.open()
 		if err != nil {
 			return err
 		}

@@ -45,20 +45,25 @@ func newSuggest(s stdio) *cobra.Command {
 			return usage("--min-sessions is at least 1, not %d", f.sessions)
 		}
 		file, _ := c.Flags().GetString("config")
-		return f.suggest(c.Context(), s, logs, file)
+		r, err := s.reading(c)
+		if err != nil {
+			return err
+		}
+		return f.suggest(c.Context(), r, logs, file)
 	}
 	return c
 }
 
-func (f *suggestFlags) suggest(ctx context.Context, s stdio, names []string, file string) error {
-	cfg, err := config.Load(config.Options{Path: file, WorkDir: true, Fetch: daemon.Fetching(ctx)})
+func (f *suggestFlags) suggest(ctx context.Context, r reading, names []string, file string) error {
+	s := r.s
+	cfg, err := r.load(r.options(file))
 	if errors.Is(err, config.ErrNotFound) && len(names) > 0 && !f.apply {
 		cfg, err = nil, nil
 	}
 	if err != nil {
 		return err
 	}
-	log, done, err := openLogs(ctx, names, file)
+	log, done, err := openLogs(ctx, names, cfg)
 	if err != nil {
 		return err
 	}
@@ -81,7 +86,7 @@ func (f *suggestFlags) suggest(ctx context.Context, s stdio, names []string, fil
 }
 
 // openLogs opens the logs that are named, or that of the configuration.
-func openLogs(ctx context.Context, names []string, file string) (log mining.Log, done func(), err error) {
+func openLogs(ctx context.Context, names []string, cfg *config.Config) (log mining.Log, done func(), err error) {
 	var logs mining.Logs
 	var open []*daemon.AuditLog
 	done = func() {
@@ -94,7 +99,7 @@ func openLogs(ctx context.Context, names []string, file string) (log mining.Log,
 	}
 	var called []string
 	for _, name := range names {
-		l, err := daemon.OpenAuditLog(ctx, name, file)
+		l, err := openOne(ctx, name, cfg)
 		if err != nil {
 			done()
 			return log, nil, err
@@ -105,4 +110,11 @@ func openLogs(ctx context.Context, names []string, file string) (log mining.Log,
 	}
 	log.Source, log.Name = logs, strings.Join(called, ", ")
 	return log, done, nil
+}
+
+func openOne(ctx context.Context, name string, cfg *config.Config) (*daemon.AuditLog, error) {
+	if name == "" && cfg != nil {
+		return daemon.RecordsOf(ctx, cfg)
+	}
+	return daemon.OpenAuditLog(ctx, name)
 }

@@ -79,14 +79,11 @@ func newImport(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		path, err := configPath(c)
-		if errors.Is(err, config.ErrNotFound) {
-			path, err = config.UserFile(config.Options{}), nil
-		}
+		trusted, err := s.receiver(c, &i)
 		if err != nil {
 			return err
 		}
-		i.Client, i.File, i.Config = args[0], f.file, path
+		i.Client, i.File = args[0], f.file
 		p, err := d.Plan(i)
 		switch {
 		case err != nil:
@@ -94,19 +91,63 @@ func newImport(s stdio) *cobra.Command {
 		case *asJSON:
 			return printAnswer(s.out, "import", p)
 		}
-		return ended(d.Write(p))
+		err = d.Write(p)
+		if err == nil && trusted != nil {
+			err = trusted()
+		}
+		return ended(err)
 	}
 	return c
 }
 
-// configPath is the configuration that is meant, as an absolute path.
-func configPath(c *cobra.Command) (string, error) {
-	path, _ := c.Flags().GetString("config")
-	found, err := config.Lookup(config.Options{Path: path, WorkDir: true})
+// receiver notes in i the configuration that servers are put into. Where it was found in the working directory and
+// is trusted, the function that it returns trusts what has become of it.
+func (s stdio) receiver(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
+	r, err := s.reading(c)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return filepath.Abs(found)
+	named, _ := c.Flags().GetString("config")
+	path, found, err := config.Lookup(r.options(named))
+	if errors.Is(err, config.ErrNotFound) {
+		path, err = config.UserFile(config.Options{}), nil
+	}
+	if err == nil {
+		i.Config, err = filepath.Abs(path)
+	}
+	if err != nil || !found {
+		return nil, err
+	}
+	if err := r.own(path); err != nil { // it would have the secrets of the client
+		return nil, err
+	}
+	src, err := os.ReadFile(path)
+	if err != nil || !r.book.Trusts(path, src) {
+		i.TextOnly = true
+		return nil, err
+	}
+	return func() error {
+		after, err := os.ReadFile(path)
+		if err == nil {
+			r.renew(path, src, after)
+		}
+		return err
+	}, nil
+}
+
+// configPath is the configuration that is meant, as an absolute path, for a verb that acts on it; trusts accepts
+// its bytes where it was found.
+func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
+	r, err := s.reading(c)
+	if err != nil {
+		return "", nil, err
+	}
+	named, _ := c.Flags().GetString("config")
+	if path, trusts, err = r.locate(named); err != nil {
+		return "", nil, err
+	}
+	path, err = filepath.Abs(path)
+	return path, trusts, err
 }
 
 func newConnect(s stdio) *cobra.Command {
@@ -144,13 +185,13 @@ func newConnect(s stdio) *cobra.Command {
 		case *hooks && (n.All || len(n.Only) > 0 || n.Launch.URL != "" || len(headers) > 0):
 			return usage("--hooks takes none of --all-servers, --only, --url and --header")
 		case *hooks:
-			return connectHooks(c, d, takeover.HookConnection{Client: args[0], File: f.file})
+			return s.connectHooks(c, d, takeover.HookConnection{Client: args[0], File: f.file})
 		}
 		n.Client, n.File = args[0], f.file
 		if n.Launch.Headers, err = headersOf(headers); err != nil {
 			return err
 		}
-		if _, err := fillConnection(c, &n); err != nil {
+		if _, err := s.fillConnection(c, &n); err != nil {
 			return err
 		}
 		return ended(d.Connect(c.Context(), n))
@@ -159,15 +200,15 @@ func newConnect(s stdio) *cobra.Command {
 }
 
 // fillConnection adds what the configuration and this program say.
-func fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
-	path, err := configPath(c)
+func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
+	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {
 		return nil, fmt.Errorf("%w; begin with: petrigate import %s", err, n.Client)
 	}
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := config.Load(config.Options{Path: path, Fetch: daemon.Fetching(c.Context())}) // a client of one that does not load would have no tools
+	loaded, err := config.Load(config.Options{Path: path, Found: trusts != nil, Trust: trusts, Fetch: daemon.Fetching(c.Context())}) // a client of one that does not load would have no tools
 	if err != nil {
 		return nil, err
 	}
@@ -181,9 +222,9 @@ func fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, e
 }
 
 // connectHooks makes petrigate a hook: at the URL of the listener where the configuration opens that to hooks.
-func connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection) error {
+func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection) error {
 	n := takeover.Connection{Client: h.Client}
-	loaded, err := fillConnection(c, &n)
+	loaded, err := s.fillConnection(c, &n)
 	if err != nil {
 		return err
 	}

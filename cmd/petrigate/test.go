@@ -11,11 +11,11 @@ import (
 
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // testFlags are what test is asked to do.
 type testFlags struct {
+	reading
 	config   string
 	run      string
 	cover    bool
@@ -58,6 +58,10 @@ func newTest(s stdio) *cobra.Command {
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show every step")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, paths []string) error {
+		var err error
+		if f.reading, err = s.reading(c); err != nil {
+			return err
+		}
 		f.config, _ = c.Flags().GetString("config")
 		if f.minCover < 0 || f.minCover > 100 {
 			return usage("--min-cover is a percentage, not %d", f.minCover)
@@ -76,7 +80,7 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	if err != nil {
 		return usage("--run: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	suite := &policytest.Suite{Loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config, Fetch: daemon.Fetching(ctx)}, Name: name, Problems: check.ConfigProblems}
+	suite := &policytest.Suite{Loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config, Options: f.options(f.config)}, Name: name, Problems: check.ConfigProblems}
 	for _, path := range paths {
 		if filepath.Ext(path) == ".rules" {
 			return usage("%q is a file of rules; tests stand beside it, in files *%s", path, policytest.Suffix)

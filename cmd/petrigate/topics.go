@@ -80,7 +80,7 @@ Where things are:
 
   configuration            --config, else $PETRIGATE_CONFIG, else ./petrigate.yaml (verbs of a terminal, not serve),
                            else petrigate/petrigate.yaml below the configuration directory of the user
-                           ($XDG_CONFIG_HOME, usually ~/.config)
+                           ($XDG_CONFIG_HOME, usually ~/.config). ./petrigate.yaml is text until you trust it
   token for HTTP, logins   petrigate below $XDG_STATE_HOME, usually ~/.local/state; logins in the keyring where
                            there is one
   sockets                  $PETRIGATE_RUNTIME_DIR, else petrigate below $XDG_RUNTIME_DIR or /run/user/UID, else

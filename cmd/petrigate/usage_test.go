@@ -22,6 +22,9 @@ var misused = [][]string{
 	{"connect", "cursor", "--all-servers", "--only", "a"},
 	{"connect", "codex", "--hooks", "--all-servers"},
 	{"doctor", "--yes"},
+	{"doctor"},
+	{"check", "--live", "open"},
+	{"serve", "open"},
 	{"connect", "cursor", "--header", "Bearer x"},
 	{"approvals", "aprove", "ap_1"},
 	{"approvals", "show", "a", "b"},
@@ -102,7 +105,13 @@ func TestUsageErrors(t *testing.T) {
 	write(t, "nets.yaml", "- { name: one }\n- { name: other }\n")
 	write(t, "notes.txt", "")
 	write(t, "nets.json", "{}")
-	if err := os.Mkdir("empty", 0o700); err != nil {
+	for _, folder := range []string{"empty", "open"} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, "open/petrigate.yaml", "version: 1\n")
+	if err := os.Chmod("open/petrigate.yaml", 0o666); err != nil {
 		t.Fatal(err)
 	}
 	write(t, "petrigate.yaml", "mcpServers: { files: { url: \"https://files.example/mcp\" } }\nstate: { driver: memory }\n")

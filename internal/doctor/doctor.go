@@ -55,7 +55,8 @@ type Report struct {
 
 // A Doctor is what the checks need of the machine.
 type Doctor struct {
-	Config    string // the configuration; "": there is none
+	Config    string                             // the configuration; "": there is none
+	Trusts    func(path string, src []byte) bool // of one that nobody has named, see [config.Options]; nil: Config was named
 	Desk      *takeover.Desk
 	Program   string         // this program
 	Short     []string       // the PATH of programs of the desktop

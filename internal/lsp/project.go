@@ -94,7 +94,7 @@ func address(file string) bool {
 // the editor, that is a problem of its own, and the policy is looked at all the same.
 func (s *server) configured(path string, open map[string]*document) *project {
 	p := &project{main: path}
-	o := config.Options{Path: path, Fetch: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
+	o := config.Options{Path: path, Found: true, Trust: s.options.Trusts, Fetch: s.options.Base, Kept: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
 		if d := open[filepath.Clean(path)]; d != nil && d.refused == "" {
 			return []byte(d.src), true
 		}

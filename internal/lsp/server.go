@@ -35,6 +35,9 @@ type Options struct {
 	// nothing. One that is not known is left out, with a warning.
 	Base config.Fetch
 
+	// Trusts reports whether a person has trusted a configuration; any other is read as text. nil: none is.
+	Trusts func(path string, src []byte) bool
+
 	// Widened finds the bases of a configuration that it does not only narrow; nil: nobody does.
 	Widened func(context.Context, *config.Config, *policy.Result) diag.List
 

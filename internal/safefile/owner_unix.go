@@ -5,6 +5,8 @@ package safefile
 import (
 	"io/fs"
 	"os"
+	"os/user"
+	"strconv"
 	"syscall"
 )
 
@@ -12,4 +14,26 @@ import (
 func foreign(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid != uint32(os.Geteuid())
+}
+
+// byRoot says whether the file is root's, who can change every file.
+func byRoot(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Uid == 0
+}
+
+// ownGroup says whether the group of the file is one that many systems make for each user alone: it has
+// the number and the name of the user.
+func ownGroup(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || int(stat.Gid) != os.Geteuid() {
+		return false
+	}
+	id := strconv.Itoa(os.Geteuid())
+	me, err := user.LookupId(id)
+	if err != nil {
+		return false
+	}
+	group, err := user.LookupGroupId(id)
+	return err == nil && group.Name == me.Username
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 )
 
@@ -30,6 +31,27 @@ func OwnDirectory(dir string) error {
 		return fmt.Errorf("others may write to the directory %q (mode %04o); chmod go-w", dir, info.Mode().Perm())
 	case foreign(info):
 		return fmt.Errorf("the directory %q belongs to another user", dir)
+	}
+	return nil
+}
+
+// Project refuses a file of a project, whose folder others may read, that another user than root has made
+// or could change or replace. A group that is this user's alone may write.
+func Project(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{filepath.Dir(path), filepath.Dir(real), real} {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return err
+		case foreign(info) && !byRoot(info):
+			return fmt.Errorf("%q belongs to another user", name)
+		case writable(info, 0o002) || writable(info, 0o020) && !ownGroup(info):
+			return fmt.Errorf("others may write to %q (mode %04o); chmod go-w", name, info.Mode().Perm())
+		}
 	}
 	return nil
 }

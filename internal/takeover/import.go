@@ -24,6 +24,8 @@ type Import struct {
 	Config string   // the configuration to write, which need not exist
 	Only   []string // take these servers only
 	Rename bool     // give a server another name if the configuration has another of its name
+
+	TextOnly bool // Config was found and is not trusted: it is read as text
 }
 
 // Imported says what import does, or would do.
@@ -36,6 +38,7 @@ type Imported struct {
 	path   string // of Config, behind symbolic links
 	file   *file
 	exists bool
+	text   bool // see [Import.TextOnly]
 	before []byte
 	after  []byte
 	format splice.Format
@@ -69,7 +72,7 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 	if !f.exists {
 		return nil, fmt.Errorf("%s has no file %s; name another by --file, or start the client once", client.Title, f.path)
 	}
-	p := &Imported{Client: client.Name, File: f.path, Config: i.Config, file: f}
+	p := &Imported{Client: client.Name, File: f.path, Config: i.Config, file: f, text: i.TextOnly}
 	doc, err := p.open(d)
 	if err != nil {
 		return nil, err
@@ -105,11 +108,16 @@ func (p *Imported) open(d *Desk) (*splice.Document, error) {
 		p.format = splice.JSON
 	}
 	if p.exists {
-		if _, err := config.Parse(p.Config, p.before, config.Options{Env: d.System.Env, Fetch: d.Fetch}); err != nil && !empty(p.before) {
+		if _, err := config.Parse(p.Config, p.before, p.options(d)); err != nil && !empty(p.before) {
 			return nil, err
 		}
 	}
 	return splice.Parse(p.Config, p.before, p.format)
+}
+
+// options are those of the configuration.
+func (p *Imported) options(d *Desk) config.Options {
+	return config.Options{Env: d.System.Env, Fetch: d.Fetch, Found: p.text}
 }
 
 func empty(src []byte) bool { return strings.TrimSpace(string(src)) == "" }
@@ -224,7 +232,7 @@ func (p *Imported) splice(d *Desk, doc *splice.Document) error {
 		after = append(after, ending...)
 	}
 	p.after = after
-	_, err = config.Parse(p.Config, after, config.Options{Env: d.System.Env, Fetch: d.Fetch})
+	_, err = config.Parse(p.Config, after, p.options(d))
 	return err
 }
 

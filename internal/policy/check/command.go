@@ -23,7 +23,7 @@ func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 		code = codeNoCommandHere
 	}
 	for _, s := range c.Servers {
-		if s.Disabled || s.Command == "" {
+		if s.Disabled || s.Command == "" || c.TextOnly && strings.Contains(s.Command+s.Cwd+s.Env["PATH"], "${") {
 			continue
 		}
 		if err := findCommand(s); err != nil {

@@ -25,6 +25,8 @@ type Source struct {
 	Default     string            // with Rules or Nets
 	Env         map[string]string // variables for the configuration, before those of the process
 	Position    config.Position
+
+	named bool // Config is the one that all files are held against
 }
 
 // A Test is one test.

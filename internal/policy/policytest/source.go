@@ -32,7 +32,9 @@ type Loader struct {
 	Cover  bool   // watch what the tests exercise
 	Config string // a configuration that all files are held against; empty: each has its own policy
 
-	Fetch config.Fetch // of base policies
+	// The options by which configurations are read. Those that a file of tests names, or that are beside it, are
+	// read as text unless they are trusted: nobody has named them.
+	Options config.Options
 
 	loaded map[string]*Policy
 	order  []string
@@ -49,7 +51,7 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	if p := l.loaded[key]; p != nil {
 		return p, nil
 	}
-	p, err := s.load(l.Fetch)
+	p, err := s.load(l.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +85,7 @@ func (l *Loader) Coverage() *Coverage {
 func (f *File) source(override string) (Source, error) {
 	s := f.Policy
 	if override != "" {
-		return Source{Config: override, Env: s.Env}, nil
+		return Source{Config: override, Env: s.Env, named: true}, nil
 	}
 	if s.Config != "" || len(s.Rules)+len(s.Nets) > 0 {
 		return s, nil
@@ -122,8 +124,8 @@ func (s *Source) key() string {
 	return key
 }
 
-func (s *Source) load(fetch config.Fetch) (*Policy, error) {
-	source, err := s.read(fetch)
+func (s *Source) load(o config.Options) (*Policy, error) {
+	source, err := s.read(o)
 	if err != nil {
 		return nil, s.located(err)
 	}
@@ -131,13 +133,14 @@ func (s *Source) load(fetch config.Fetch) (*Policy, error) {
 	return &Policy{Result: result, Source: source}, err
 }
 
-func (s *Source) read(fetch config.Fetch) (policy.Source, error) {
+func (s *Source) read(o config.Options) (policy.Source, error) {
 	if s.Config == "" {
 		source, err := policy.FromFiles(s.Rules, s.Nets)
 		source.Default = s.Default
 		return source, err
 	}
-	cfg, err := config.Load(config.Options{Path: s.Config, Env: s.lookup, Fetch: fetch})
+	o.Path, o.Env, o.Found = s.Config, s.lookup, !s.named
+	cfg, err := config.Load(o)
 	if err != nil {
 		return policy.Source{}, err
 	}

@@ -47,6 +47,7 @@ type Plan struct {
 	texts   []string     // of the rules that are there
 	secrets []string     // of the configuration
 	fetch   config.Fetch // see [config.Options]
+	text    bool         // see [config.Config.TextOnly]
 }
 
 var (
@@ -71,7 +72,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
 	}
-	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), Missing: missing, secrets: c.Secrets(), fetch: c.Fetched}
+	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), Missing: missing, secrets: c.Secrets(), fetch: c.Fetched, text: c.TextOnly}
 	plan.There, plan.Enforced = there(c, plan.File), c.Has("mode") && c.Mode != "shadow"
 	if err := plan.prepare(c); err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func (plan *Plan) loaded() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.Parse(plan.Config, plan.After, config.Options{Fetch: plan.fetch, Unsaved: func(path string) ([]byte, bool) {
+	return config.Parse(plan.Config, plan.After, config.Options{Fetch: plan.fetch, Kept: plan.fetch, Found: plan.text, Unsaved: func(path string) ([]byte, bool) {
 		if abs, err := filepath.Abs(path); err == nil && abs == rules {
 			return []byte(plan.Rules), true
 		}

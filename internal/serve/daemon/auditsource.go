@@ -26,25 +26,32 @@ type AuditLog struct {
 // ErrNoAuditLog is the error of a configuration that keeps no records.
 var ErrNoAuditLog = errors.New("keeps no records that are known here: name the log, or set audit.file")
 
-// OpenAuditLog opens the log that is named: a file, a database of sqlite, or the URL of one of
-// PostgreSQL; unnamed, the one of the configuration.
-func OpenAuditLog(ctx context.Context, name, configFile string) (*AuditLog, error) {
-	if name != "" {
-		return openNamed(ctx, name)
+// Elsewhere reports whether the records of a configuration are where it takes more than reading its text to
+// open them: in a database of PostgreSQL, or at a place that a variable names.
+func Elsewhere(c *config.Config) bool {
+	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
+	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
+}
+
+// errTextOnly is an error for what a configuration names that was read as text.
+func errTextOnly(c *config.Config) error {
+	if !c.TextOnly {
+		return nil
 	}
-	c, err := config.Load(config.Options{Path: configFile, WorkDir: true, Fetch: Kept, Partial: true})
-	if errors.Is(err, config.ErrNotFound) {
-		err = fmt.Errorf("%w; or name the log", err)
-	}
+	return fmt.Errorf("%s was found in a directory and read as text: nothing that it names is started or opened", c.File)
+}
+
+// RecordsOf opens the log of a configuration.
+func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	switch {
-	case err != nil:
-		return nil, err
+	case Elsewhere(c) && c.TextOnly:
+		return nil, errTextOnly(c)
 	case c.State.Driver == "sqlite":
 		return openState(ctx, c)
 	case c.State.Driver == "postgres":
 		return openPostgres(ctx, c.State.DSN)
 	case c.Audit.File != "":
-		return openNamed(ctx, c.Audit.File)
+		return OpenAuditLog(ctx, c.Audit.File)
 	}
 	return nil, fmt.Errorf("%s %w", c.File, ErrNoAuditLog)
 }
@@ -59,14 +66,16 @@ func openState(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	_, err = os.Stat(path)
 	switch {
 	case !errors.Is(err, fs.ErrNotExist):
-		return openNamed(ctx, path)
+		return OpenAuditLog(ctx, path)
 	case c.Audit.File != "":
-		return openNamed(ctx, c.Audit.File)
+		return OpenAuditLog(ctx, c.Audit.File)
 	}
 	return nil, fmt.Errorf("%s has no records yet: they will be in %s once a proxy has started", c.File, path)
 }
 
-func openNamed(ctx context.Context, name string) (*AuditLog, error) {
+// OpenAuditLog opens the log that is named: a file, a database of sqlite, or the URL of one of
+// PostgreSQL.
+func OpenAuditLog(ctx context.Context, name string) (*AuditLog, error) {
 	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
 		return openPostgres(ctx, name)
 	}

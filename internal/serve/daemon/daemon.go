@@ -92,6 +92,9 @@ type Daemon struct {
 // New makes the proxy of a configuration. It starts nothing.
 func New(o Options) (*Daemon, error) {
 	c := o.Config
+	if err := errTextOnly(c); err != nil {
+		return nil, err
+	}
 	if o.Log == nil {
 		o.Log = slog.DiscardHandler
 	}

@@ -100,7 +100,7 @@ func loginCommand(c *config.Config, s config.Server) string {
 		}
 		return commandLine(words)
 	}
-	usual, err := config.Lookup(config.Options{Env: withoutConfig})
+	usual, _, err := config.Lookup(config.Options{Env: withoutConfig})
 	if file, _ := filepath.Abs(c.File); err != nil || usual != file {
 		words = append(words, "--config", file)
 	}

@@ -13,6 +13,9 @@ import (
 // WithDatabase runs f on the database of a configuration, whether or not proxies that use
 // it run or answer: the proxy that f gets serves nobody, has no policy, and wants the PIN of the configuration.
 func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
+	if err := errTextOnly(c); err != nil {
+		return err
+	}
 	db, err := stateOf(c, slog.New(slog.DiscardHandler))
 	switch {
 	case err != nil:

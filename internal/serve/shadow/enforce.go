@@ -22,6 +22,8 @@ type Options struct {
 	Runtime  string                              // where the sockets of running proxies are
 	Reading  func(records int)                   // is told how far the record was read
 	Read     func()                              // and that it was
+
+	Written func(file string, before, after []byte) // is told how the configuration was changed; nil: nobody is
 }
 
 // Enforce ends the shadow of a configuration: it shows what would have been refused and what changes,
@@ -59,7 +61,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 
 // soFar says what the policy would have refused, by its record or else by the proxies that run.
 func soFar(ctx context.Context, cfg *config.Config, o Options) error {
-	r, err := readRecord(ctx, cfg.File, o.Reading)
+	r, err := readRecord(ctx, cfg, o.Reading)
 	o.Read()
 	switch {
 	case ctx.Err() != nil:

@@ -20,6 +20,7 @@ type enforcement struct {
 
 	secrets []string
 	fetch   config.Fetch
+	text    bool // see [config.Config.TextOnly]
 }
 
 var (
@@ -36,7 +37,7 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
 	}
-	e := &enforcement{file: c.File, before: src, after: src, secrets: c.Secrets(), fetch: c.Fetched}
+	e := &enforcement{file: c.File, before: src, after: src, secrets: c.Secrets(), fetch: c.Fetched, text: c.TextOnly}
 	if c.Mode != "shadow" {
 		return e, nil
 	}
@@ -77,7 +78,7 @@ func respelt(src []byte, line, column int, old, word string) ([]byte, error) {
 
 // loaded is the configuration as it will be.
 func (e *enforcement) loaded() (*config.Config, error) {
-	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch})
+	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch, Kept: e.fetch, Found: e.text})
 }
 
 // enforced reports whether there is nothing to change.
@@ -107,6 +108,9 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	}
 	if err := textfile.Replace(e.file, e.after); err != nil {
 		return false, err
+	}
+	if o.Written != nil {
+		o.Written(e.file, e.before, e.after)
 	}
 	_, err = fmt.Fprintf(o.Out, "\nChanged: %s. To go back, write mode: shadow there again.\n", e.file)
 	return true, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/proxy"
@@ -25,8 +26,8 @@ const mostWould = 200
 
 // readRecord reads it from the audit log of a configuration, and tells progress of each record. The error wraps
 // [daemon.ErrNoAuditLog] where there is none.
-func readRecord(ctx context.Context, file string, progress func(records int)) (r record, err error) {
-	log, err := daemon.OpenAuditLog(ctx, "", file)
+func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (r record, err error) {
+	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
 		return r, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
@@ -53,7 +54,11 @@ func TestNoRecord(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := readRecord(context.Background(), file, func(int) {})
+		c, err := config.Load(config.Options{Path: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = readRecord(context.Background(), c, func(int) {})
 		if err == nil || errors.Is(err, daemon.ErrNoAuditLog) != none {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -1,0 +1,106 @@
+// Package trust remembers which configurations that were found in a directory a person has trusted. A
+// project that was cloned may have one that starts programs and reads secrets, so a yes is for one path
+// and one digest: after a change the person is asked again.
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/petrigate/petrigate/internal/safefile"
+	"github.com/petrigate/petrigate/internal/textfile"
+)
+
+// A Book is the file in which they are noted. It is for this user alone.
+type Book struct{ File string }
+
+// book is what stands in the file: SHA-256 digests, by the absolute paths of configurations.
+type book struct {
+	Version int               `json:"version"`
+	Trusted map[string]string `json:"trusted"`
+}
+
+// Trusts reports whether a person has trusted a configuration with these bytes at this path. A file that
+// another user could change is never trusted, and neither is any where the book cannot be read.
+func (b Book) Trusts(path string, src []byte) bool {
+	place, err := placeOf(path)
+	if err != nil || safefile.Project(path) != nil {
+		return false
+	}
+	known, err := b.read()
+	return err == nil && known.Trusted[place] == digest(src)
+}
+
+// Trust notes that a person has trusted a configuration with these bytes at this path.
+func (b Book) Trust(path string, src []byte) error {
+	place, err := placeOf(path)
+	if err != nil {
+		return fmt.Errorf("noting that %s is trusted: %w", path, err)
+	}
+	return textfile.Locked(b.File, func() error {
+		known, err := b.read()
+		if err != nil {
+			return err
+		}
+		known.Trusted[place] = digest(src)
+		text, err := json.MarshalIndent(known, "", "  ")
+		if err != nil {
+			return err
+		}
+		return textfile.ReplacePrivate(b.File, append(text, '\n'))
+	})
+}
+
+func (b Book) read() (book, error) {
+	known := book{Version: 1, Trusted: map[string]string{}}
+	src, err := b.bytes()
+	if err != nil || src == nil {
+		return known, err
+	}
+	if err := json.Unmarshal(src, &known); err != nil || known.Version != 1 || known.Trusted == nil {
+		return known, fmt.Errorf("the file %s of trusted configurations cannot be read; without it you are asked again", b.File)
+	}
+	return known, nil
+}
+
+// bytes returns what is in the file; nil: it does not exist. It refuses one that others could have written.
+func (b Book) bytes() ([]byte, error) {
+	f, err := os.Open(b.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the list of trusted configurations: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err == nil {
+		err = errors.Join(safefile.OwnDirectory(filepath.Dir(b.File)), safefile.Regular(info))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s does not count: %w", b.File, err)
+	}
+	src := make([]byte, info.Size())
+	_, err = f.ReadAt(src, 0)
+	return src, err
+}
+
+func digest(src []byte) string {
+	sum := sha256.Sum256(src)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// placeOf returns the absolute path of a file, by which way its folder was entered or not.
+func placeOf(path string) (string, error) {
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err == nil {
+		folder, err = filepath.EvalSymlinks(folder)
+	}
+	return filepath.Join(folder, filepath.Base(path)), err
+}
