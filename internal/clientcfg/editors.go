@@ -54,7 +54,7 @@ func windsurf() Client {
 	return Client{
 		Name: "windsurf", Title: "Windsurf", Format: splice.JSON,
 		files: below(".codeium/windsurf/mcp_config.json"), place: mcpServers,
-		dialect: dialect{unit: milliseconds, variables: editorVariables},
+		dialect: dialect{unit: milliseconds, variables: windsurfVariables},
 		entry:   stdio("serverUrl"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
 		Verify: "Press Refresh in the MCP panel of Cascade: petrigate is there.",
 	}

@@ -19,6 +19,8 @@ var (
 	secretName = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|\bpat\b|_pat$|dsn|connection`)
 	// reference finds what stands for a value that is elsewhere, and what may stand beside it.
 	reference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$[a-z_][a-z0-9_]*|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
+	// elsewhere finds of that what nothing else could be; a $ before a name may be a part of a secret.
+	elsewhere = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
 	// assigned finds NAME=value, as arguments, URLs and connection strings have it.
 	assigned = regexp.MustCompile(`([\w.-]+)=([^\s;&#]+)`)
 	// headed is a header as an argument has it.
@@ -122,10 +124,16 @@ func secretsWithin(text string) (all []Secret) {
 	return all
 }
 
-// named is a secret, unless the value only refers to one.
-func named(name, value string) []Secret {
-	if len(value) < shortestSecret || strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {
+// named are the parts of a secret that are written out. What refers to another value is not one of them: a
+// person has to see what will be read.
+func named(name, value string) (all []Secret) {
+	if strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {
 		return nil
 	}
-	return []Secret{{name, value}}
+	for _, part := range elsewhere.Split(value, -1) {
+		if len(strings.TrimSpace(part)) >= shortestSecret {
+			all = append(all, Secret{name, part})
+		}
+	}
+	return all
 }

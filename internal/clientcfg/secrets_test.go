@@ -21,7 +21,7 @@ func TestSecrets(t *testing.T) {
 		`{"args": ["--token", "t-123456", "--verbose", "on and on"]}`:       "t-123456",
 		`{"args": ["--token", "--other"]}`:                                  "",
 		`{"args": ["--token=t-123456", "API_KEY=k-123456"]}`:                "t-123456 k-123456",
-		`{"args": ["Authorization: Bearer t-123456"]}`:                      "Bearer t-123456",
+		`{"args": ["Authorization: Bearer t-123456"]}`:                      "t-123456",
 		`{"args": ["Authorization: Bearer ${TOKEN}"]}`:                      "",
 		`{"args": ["postgresql://bob:hunter2@localhost/db"]}`:               "hunter2",
 		`{"args": ["host=x password=hunter2 user=bob"]}`:                    "hunter2",
@@ -31,7 +31,7 @@ func TestSecrets(t *testing.T) {
 		`{"env": {"PORT": "8080", "NAME": "long enough", "TOKEN": "t-12"}}`: "long enough t-12",
 		`{"env": {"TOKEN": "${TOKEN}", "PIN_KEY": 12345, "KEY": true}}`:     "12345",
 		`{"env": {"TOKEN": "abc"}}`:                                         "",
-		`{"headers": {"X": "Bearer {env:TOKEN}", "Y": "x-${TOKEN}-y"}}`:     "x-${TOKEN}-y",
+		`{"headers": {"X": "Bearer {env:TOKEN}", "Y": "x-${TOKEN}-y"}}`:     "",
 		`{"bearer_token_env_var": "MY_TOKEN"}`:                              "",
 	} {
 		d, err := splice.Parse("x", []byte(src), splice.JSON)

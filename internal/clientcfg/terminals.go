@@ -44,7 +44,7 @@ func goose() Client {
 			return []string{s.path(s.xdg(), "goose/config.yaml")}
 		},
 		place:   splice.Place{Path: []string{"extensions"}},
-		dialect: dialect{unit: seconds, native: []string{"builtin", "platform", "frontend", "inline_python"}},
+		dialect: dialect{unit: seconds, headers: gooseHeaders, native: []string{"builtin", "platform", "frontend", "inline_python"}},
 		entry: func(l Launch) splice.Object {
 			front := splice.Object{{Key: "name", Value: "petrigate"}, {Key: "enabled", Value: true}}
 			if l.URL != "" {

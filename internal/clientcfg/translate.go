@@ -32,8 +32,10 @@ type Server struct {
 type dialect struct {
 	unit      func(n float64) time.Duration // of a timeout
 	variables *variables                    // nil: it replaces nothing
-	urlIsSSE  bool                          // a url without a type is that of HTTP+SSE
-	native    []string                      // types that are no servers
+
+	headers  func(fields map[string]any) *variables // of an entry, in headers; nil: those of every text
+	urlIsSSE bool                                   // a url without a type is that of HTTP+SSE
+	native   []string                               // types that are no servers
 }
 
 func milliseconds(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
@@ -52,6 +54,7 @@ type reader struct {
 	system  System
 	dialect dialect
 	to      *Server
+	headed  *variables // in headers
 
 	kind, command, url, cwd, envFile string
 	args                             []string
@@ -72,6 +75,9 @@ func translate(s System, d dialect, name string, value any) Server {
 	if kind, _ := fields["type"].(string); slices.Contains(d.native, kind) {
 		server.Native = true
 		return server
+	}
+	if r.headed = d.variables; d.headers != nil {
+		r.headed = d.headers(fields)
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		r.read(key, fields[key])
@@ -100,7 +106,7 @@ func (r *reader) read(key string, v any) {
 	case "args":
 		r.args = append(r.args, r.texts(key, v)...)
 	case "env", "envs", "environment":
-		r.readMap(key, v, r.env)
+		r.readMap(key, v, r.env, r.dialect.variables)
 	case "env_vars", "env_keys":
 		for _, name := range r.names(key, v) {
 			r.env[name] = r.variable(name)
@@ -115,7 +121,7 @@ func (r *reader) read(key string, v any) {
 			r.kind = "http"
 		}
 	case "headers", "http_headers":
-		r.readMap(key, v, r.headers)
+		r.readMap(key, v, r.headers, r.headed)
 	case "env_http_headers":
 		fields, _ := v.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -125,7 +131,7 @@ func (r *reader) read(key string, v any) {
 		r.headers["Authorization"] = "Bearer " + r.variable(r.plain(key, v))
 	case "requestOptions":
 		fields, _ := v.(map[string]any)
-		r.readMap(key, fields["headers"], r.headers)
+		r.readMap(key, fields["headers"], r.headers, r.headed)
 	case "headersHelper":
 		r.refuse("%s runs a program for the headers, which petrigate does not; write headers with ${VARIABLE}", key)
 	default:
@@ -161,8 +167,10 @@ func (r *reader) plain(key string, v any) string {
 	return text
 }
 
-func (r *reader) text(key string, v any) string {
-	ours, problem := r.dialect.variables.expand(r.system, r.plain(key, v))
+func (r *reader) text(key string, v any) string { return r.expanded(r.dialect.variables, key, v) }
+
+func (r *reader) expanded(by *variables, key string, v any) string {
+	ours, problem := by.expand(r.system, r.plain(key, v))
 	if problem != "" {
 		r.refuse("%s", problem)
 	}
@@ -234,7 +242,7 @@ func (r *reader) readCommand(key string, v any) {
 	}
 }
 
-func (r *reader) readMap(key string, v any, to map[string]string) {
+func (r *reader) readMap(key string, v any, to map[string]string, by *variables) {
 	if v == nil {
 		return
 	}
@@ -243,7 +251,7 @@ func (r *reader) readMap(key string, v any, to map[string]string) {
 		r.refuse("%q must be a mapping", key)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		to[name] = r.text(name, scalar(fields[name]))
+		to[name] = r.expanded(by, name, scalar(fields[name]))
 	}
 }
 

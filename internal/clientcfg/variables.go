@@ -3,6 +3,7 @@ package clientcfg
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,13 @@ import (
 type variables struct {
 	find *regexp.Regexp
 	// one translates one match; ok is false where it is text like any other.
-	one func(s System, match string) (ours, problem string, ok bool)
+	one func(s System, match string) (p piece, problem string, ok bool)
+}
+
+// A piece of a text is either a ${...} of ours, or text in which nothing is to be replaced.
+type piece struct {
+	text string
+	ours bool
 }
 
 // expand translates a text.
@@ -20,26 +27,33 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 		return literal(text), ""
 	}
 	var b strings.Builder
-	at := 0
+	plain, at := "", 0 // what stands before the next ${...} of ours: a $ at the end of one piece belongs to what follows
 	for _, m := range v.find.FindAllStringIndex(text, -1) {
-		value, why, ok := v.one(s, text[m[0]:m[1]])
+		p, why, ok := v.one(s, text[m[0]:m[1]])
 		if !ok {
-			value = literal(text[m[0]:m[1]])
+			p = piece{text: text[m[0]:m[1]]}
 		}
 		if problem == "" && why != "" {
 			problem = why
 		}
-		b.WriteString(literal(text[at:m[0]]) + value)
+		plain += text[at:m[0]]
 		at = m[1]
+		if !p.ours {
+			plain += p.text
+			continue
+		}
+		b.WriteString(strings.TrimSuffix(literal(plain+"{"), "{") + p.text)
+		plain = ""
 	}
-	return b.String() + literal(text[at:]), problem
+	return b.String() + literal(plain+text[at:]), problem
 }
 
-var dollars = regexp.MustCompile(`\$\$|\$\{`)
+// dollars finds what a configuration of ours would take for one of its own: several $, and one before {.
+var dollars = regexp.MustCompile(`\${2,}|\$\{`)
 
 // literal writes a text so that a configuration of ours replaces nothing in it.
 func literal(text string) string {
-	return dollars.ReplaceAllStringFunc(text, func(s string) string { return "$" + strings.ReplaceAll(s, "$$", "$$$") })
+	return dollars.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, "$", "$$") })
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -64,50 +78,91 @@ var (
 // shellVariables are ${NAME} and ${NAME:-default}.
 var shellVariables = &variables{find: braces, one: shellVariable}
 
-func shellVariable(s System, match string) (ours, problem string, ok bool) {
+func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	m := shellForm.FindStringSubmatch(match)
 	if m == nil {
-		return "", "", false
+		return p, "", false
 	}
 	if m[2] != "" {
-		return "${" + m[1] + m[2] + "}", "", true
+		return piece{"${" + m[1] + m[2] + "}", true}, "", true
 	}
-	ours, problem = s.variable(m[1])
-	return ours, problem, true
+	p, problem = s.reference(m[1])
+	return p, problem, true
+}
+
+// reference is variable as a piece.
+func (s System) reference(name string) (p piece, problem string) {
+	ours, problem := s.variable(name)
+	return piece{ours, true}, problem
 }
 
 // geminiVariables are $NAME too.
 var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}|\$[A-Za-z_][A-Za-z0-9_]*`), one: shellVariable}
 
+var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
+
+// gooseHeaders are ${NAME}, also with spaces inside, and $NAME in headers, for the names that the extension lists:
+// what it sets in envs, and the secrets of env_keys. Any other stays as it is written.
+func gooseHeaders(fields map[string]any) *variables {
+	set, _ := fields["envs"].(map[string]any)
+	keys, _ := fields["env_keys"].([]any)
+	return &variables{find: gooseForm, one: func(s System, match string) (p piece, problem string, ok bool) {
+		name := strings.TrimSpace(strings.Trim(match, "${}"))
+		if value, is := scalar(set[name]).(string); is {
+			return piece{text: value}, "", true
+		}
+		if !slices.Contains(keys, any(name)) {
+			return p, "", false
+		}
+		p, problem = s.reference(name)
+		return p, problem, true
+	}}
+}
+
+// windsurfVariables are those of editors, and ${file:path}.
+var windsurfVariables = &variables{find: braces, one: func(s System, match string) (p piece, problem string, ok bool) {
+	if path, is := strings.CutPrefix(strings.TrimSuffix(match, "}"), "${file:"); is {
+		return s.file(path), "", true
+	}
+	return editorVariable(s, match)
+}}
+
+// file is what is in a file.
+func (s System) file(path string) piece {
+	if rest, home := strings.CutPrefix(path, "~/"); home {
+		path = s.path(s.Home, rest)
+	}
+	return piece{"${file:" + path + "}", true}
+}
+
 // editorVariables are those of VS Code and its relatives.
-var editorVariables = &variables{find: braces, one: func(s System, match string) (ours, problem string, ok bool) {
+var editorVariables = &variables{find: braces, one: editorVariable}
+
+func editorVariable(s System, match string) (p piece, problem string, ok bool) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(match, "${"), "}")
 	kind, name, _ := strings.Cut(inner, ":")
 	switch {
 	case kind == "env":
-		ours, problem = s.variable(name)
+		p, problem = s.reference(name)
 	case kind == "input":
-		ours, problem = s.variable(upper(name))
+		p, problem = s.reference(upper(name))
 		if problem != "" {
 			problem = fmt.Sprintf("the editor asks a person for %s; petrigate reads a variable instead: set %s, and import again", match, upper(name))
 		}
 	case inner == "userHome":
-		ours = literal(s.Home)
+		p.text = s.Home
 	case inner == "pathSeparator", inner == "/":
-		ours = s.path("", "x")[:1]
+		p.text = s.path("", "x")[:1]
 		if s.OS != "windows" {
-			ours = "/"
+			p.text = "/"
 		}
-	case kind == "file":
-		ours = match
 	case strings.HasPrefix(inner, "workspaceFolder"), kind == "command", kind == "config", inner == "cwd":
 		problem = fmt.Sprintf("%s is known to a window of the editor only; write what it stands for, as an absolute path", match)
 	default:
-		ours, problem, ok = shellVariable(s, match)
-		return ours, problem, ok
+		return shellVariable(s, match)
 	}
-	return ours, problem, true
-}}
+	return p, problem, true
+}
 
 // upper is the name of a variable for an input.
 func upper(name string) string {
@@ -115,19 +170,19 @@ func upper(name string) string {
 }
 
 // continueVariables are ${{ secrets.NAME }}.
-var continueVariables = &variables{find: regexp.MustCompile(`\$\{\{[^}]*\}\}`), one: func(s System, match string) (ours, problem string, ok bool) {
+var continueVariables = &variables{find: regexp.MustCompile(`\$\{\{[^}]*\}\}`), one: func(s System, match string) (p piece, problem string, ok bool) {
 	name := strings.TrimSpace(strings.Trim(match, "${}"))
 	name = name[strings.LastIndexByte(name, '.')+1:]
-	ours, problem = s.variable(name)
-	return ours, problem, true
+	p, problem = s.reference(name)
+	return p, problem, true
 }}
 
 // opencodeVariables are {env:NAME} and {file:path}.
-var opencodeVariables = &variables{find: regexp.MustCompile(`\{(env|file):[^}]*\}`), one: func(s System, match string) (ours, problem string, ok bool) {
+var opencodeVariables = &variables{find: regexp.MustCompile(`\{(env|file):[^}]*\}`), one: func(s System, match string) (p piece, problem string, ok bool) {
 	kind, name, _ := strings.Cut(strings.Trim(match, "{}"), ":")
 	if kind == "file" {
-		return "${file:" + strings.Replace(name, "~", s.Home, 1) + "}", "", true
+		return s.file(name), "", true
 	}
-	ours, problem = s.variable(name)
-	return ours, problem, true
+	p, problem = s.reference(name)
+	return p, problem, true
 }}
