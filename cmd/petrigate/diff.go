@@ -19,14 +19,14 @@ func newDiff(s stdio) *cobra.Command {
 		Long: "diff compares two policies, each a file of rules or a configuration, and shows for each direction the\n" +
 			"shortest calls after which they decide differently. It plays all calls that the policies tell apart: they\n" +
 			"succeed, fail, or end and nobody knows how, and others begin meanwhile. Where it has not seen everything\n" +
-			"it says so. With --fail-on looser it ends with exit code 4 where the new policy allows more, or may do so.",
+			"it says so, and ends with exit code 3 if it found no difference. With --fail-on looser it ends with exit code 4 where the new policy allows more, or may do so.",
 		Args: cobra.ExactArgs(2),
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	states := c.Flags().Int("max-states", 20_000, "how many `states` to look at")
 	timeout := c.Flags().Duration("timeout", 10*time.Second, "how long to look, by the clock")
 	direction := choose(c.Flags(), "fail-on", "", "end with exit code 4 where the new policy is so, or may be", "looser", "stricter", "different")
-	allowUnknown := c.Flags().Bool("allow-unknown", false, "with --fail-on: pass where no such calls were found, though not everything was seen")
+	allowUnknown := c.Flags().Bool("allow-unknown", false, "pass where no such calls were found, though not everything was seen")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		r, err := s.reading(c)
 		if err != nil {
@@ -71,6 +71,8 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 		return &exit{exitDiffers, fmt.Errorf("--fail-on %s: there are such calls", direction)}
 	case direction != "" && !d.Excludes(direction) && !allowUnknown:
 		return &exit{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but not everything was seen (--max-states, --timeout, or --allow-unknown)", direction)}
+	case direction == "" && !allowUnknown && d.Undecided():
+		return &exit{exitInvalid, nil}
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ Where things are:
 const exitTopic = `  0  success
   1  runtime error; a file is not formatted (fmt --check); a case cannot be read (eval)
   2  usage error
-  3  the configuration, rules or a net are invalid, or a claim is not proved
+  3  the configuration, rules or a net are invalid, or a claim is not proved; diff has not decided
   4  an answer of eval is not the expected one, a policy test fails, or diff --fail-on
   5  the call is refused (explain --exit-code)
   6  a person is asked about the call (explain --exit-code)

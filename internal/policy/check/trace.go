@@ -180,7 +180,8 @@ func Called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") && further(s) == "" {
 		return text.Escape(s.Name)
 	}
-	return fmt.Sprintf("%s (%s %s%s)", text.Escape(s.Name), text.Escape(s.Tool), text.Escape(s.Args), further(s))
+	called := strings.TrimSuffix(text.Escape(s.Tool)+" "+text.Escape(s.Args), " ")
+	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, further(s))
 }
 
 // further are the names that a call has besides the one of its tool, where they matter.

@@ -97,7 +97,7 @@ func unlimited(n gate.NetInfo) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// withAmounts adds calls whose amounts are just above the limits of the sums.
+// withAmounts adds calls whose amounts are the limits of the sums, and just above them.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.apart() {
@@ -105,13 +105,16 @@ func (d *Comparison) withAmounts(calls []representative) []representative {
 			continue
 		}
 		for _, c := range calls {
-			var args map[string]any
-			if json.Unmarshal([]byte(c.Args), &args) != nil || !setNumber(args, n.Sum.Field.Path, n.Sum.Most+1) {
-				continue
-			}
-			if text, err := json.Marshal(args); err == nil {
-				c.Args = string(text)
-				all = append(all, c)
+			for _, amount := range []int{n.Sum.Most, n.Sum.Most + 1} {
+				var args map[string]any
+				if json.Unmarshal([]byte(c.Args), &args) != nil || !setNumber(args, n.Sum.Field.Path, amount) {
+					continue
+				}
+				if text, err := json.Marshal(args); err == nil {
+					with := c
+					with.Args = string(text)
+					all = append(all, with)
+				}
 			}
 		}
 	}

@@ -2,7 +2,9 @@ package policydiff
 
 import (
 	"maps"
+	"math/big"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -47,12 +49,15 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
 	if !same {
 		with := strict.Net
+		if shares(strict, n) {
+			with.Scope = n.Scope
+		}
 		if more {
 			with = withList(with, n.Net)
 		}
 		same = alike(with, n.Net) && fingerprint(withNumbers(with, n.Net)) == n.Fingerprint
 	}
-	return same && (strict.Labels == nil) == (n.Labels == nil) && strict.Scope == n.Scope && sameClass(strict, n) && !reads(n, alone)
+	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
 // withList returns the net with the list of the other one, if both are limits that no call
@@ -92,9 +97,9 @@ func withNumbers(n, other gate.Net) gate.Net {
 	for _, p := range budgets(n) {
 		n.Initial[p] = max(n.Initial[p], other.Initial[p])
 	}
-	if n.Sum != nil && n.Sum.Most < other.Sum.Most {
+	if n.Sum != nil && slower(*n.Sum, *other.Sum) {
 		sum := *n.Sum
-		sum.Most = other.Sum.Most
+		sum.Most, sum.Every = other.Sum.Most, other.Sum.Every
 		n.Sum = &sum
 	}
 	n.Transitions = slices.Clone(n.Transitions)
@@ -108,6 +113,23 @@ func withNumbers(n, other gate.Net) gate.Net {
 		}
 	}
 	return n
+}
+
+// slower reports whether a sum is never larger than another, and comes back no faster: then it
+// has no more left after the same calls.
+func slower(a, b gate.Sum) bool {
+	product := func(most int, every time.Duration) *big.Int {
+		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
+	}
+	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
+}
+
+// shares reports whether the net strict counts the calls of more sessions than n, and nothing
+// comes back to it: then it has no more left than n has for one of them.
+func shares(strict, n gate.NetInfo) bool {
+	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
+	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
+		(strict.Sum == nil || strict.Sum.Every == 0) && !slices.ContainsFunc(strict.Transitions, back)
 }
 
 // budgets are the places that only the one transition of the net that gates takes tokens

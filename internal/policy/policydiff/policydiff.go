@@ -279,6 +279,7 @@ type Comparison struct {
 	alike  int     // so many calls that only watch are taken to be any number
 
 	Stricter, Looser *Witness
+	more             []*Witness // of other rules or tools than these
 	Complete         bool
 	why              string // it is not complete
 }
@@ -287,6 +288,7 @@ type Comparison struct {
 type Witness struct {
 	trace    verify.Trace
 	verdicts [2]permission // by the old and the new policy
+	by       []string      // the nets that refuse or ask
 }
 
 // Compare compares two policies: it looks at so many states, as long as stop does
@@ -296,8 +298,11 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return nil, err
 	}
 	d := newComparison(from, to)
-	if err := d.explore(states, stop); err != nil {
-		return d, err
+	d.repeated(stop)
+	if !d.settled() {
+		if err := d.explore(states, stop); err != nil {
+			return d, err
+		}
 	}
 	switch why := d.earned(); {
 	case d.settled():

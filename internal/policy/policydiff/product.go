@@ -405,7 +405,7 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 	if p.direction(verdicts) != p.direction(found) {
 		return nil, nil
 	}
-	return &Witness{t, verdicts}, nil
+	return &Witness{trace: t, verdicts: verdicts}, nil
 }
 
 func (d *Comparison) callOf(step verify.Step) possible {

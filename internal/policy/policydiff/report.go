@@ -18,6 +18,8 @@ type Report struct {
 	States   int              `json:"states"`
 	Stricter *reportedWitness `json:"stricter"` // null: none was found
 	Looser   *reportedWitness `json:"looser"`
+
+	More []*reportedWitness `json:"more"` // differences of other rules or tools
 }
 
 type reportedWitness struct {
@@ -29,9 +31,13 @@ type reportedWitness struct {
 
 // Report returns the comparison for tools.
 func (d *Comparison) Report() Report {
+	more := []*reportedWitness{}
+	for _, w := range d.more {
+		more = append(more, w.report())
+	}
 	return Report{
 		Version: 1, Result: d.result(), Complete: d.Complete, States: d.states,
-		Stricter: d.Stricter.report(), Looser: d.Looser.report(),
+		Stricter: d.Stricter.report(), Looser: d.Looser.report(), More: more,
 	}
 }
 
@@ -62,6 +68,9 @@ func (w *Witness) report() *reportedWitness {
 	return &reportedWitness{Calls: w.trace.Calls(), Events: check.ToolSet{}.Events(w.trace), Old: w.verdicts[0].String(), New: w.verdicts[1].String()}
 }
 
+// Undecided reports whether no difference was found, though not everything was looked at.
+func (d *Comparison) Undecided() bool { return d.result() == "unknown" }
+
 // Text returns the comparison for people, by the names of the two policies.
 func (d *Comparison) Text(from, to string) string {
 	var b strings.Builder
@@ -71,7 +80,7 @@ func (d *Comparison) Text(from, to string) string {
 	case "equal":
 		fmt.Fprintf(&b, "%s and %s decide alike\n", from, to)
 	case "unknown":
-		b.WriteString("no difference was found\n")
+		b.WriteString("not decided: no difference was found, and not everything was looked at\n")
 		if i := slices.Index(d.none[:], true); i >= 0 {
 			fmt.Fprintf(&b, "%s is not %s than %s\n", to, []string{"stricter", "looser"}[i], from)
 		}
@@ -87,9 +96,21 @@ func (d *Comparison) Text(from, to string) string {
 			fmt.Fprintf(&b, "%s is in shadow: every call passes, and what would be refused is recorded\n", name)
 		}
 	}
-	for _, w := range []*Witness{d.Stricter, d.Looser} {
-		if w != nil {
-			w.write(&b)
+	for _, first := range []*Witness{d.Stricter, d.Looser} {
+		if first == nil {
+			continue
+		}
+		title := "looser"
+		if first == d.Stricter {
+			title = "stricter"
+		}
+		fmt.Fprintf(&b, "\n%s:\n", title)
+		first.write(&b)
+		for _, w := range d.more {
+			if d.direction(w.verdicts) == d.direction(first.verdicts) {
+				fmt.Fprintf(&b, "\nalso %s:\n", title)
+				w.write(&b)
+			}
 		}
 	}
 	if !d.Complete {
@@ -99,11 +120,6 @@ func (d *Comparison) Text(from, to string) string {
 }
 
 func (w *Witness) write(b *strings.Builder) {
-	title := "looser:"
-	if w.verdicts[1] > w.verdicts[0] {
-		title = "stricter:"
-	}
-	fmt.Fprintf(b, "\n%s\n", title)
 	last := len(w.trace) - 1
 	lines := check.Story(w.trace[:last])
 	for i, line := range append(lines, fmt.Sprintf("%s: %s before, %s now", check.Called(w.trace[last]), w.verdicts[0], w.verdicts[1])) {

@@ -1,0 +1,133 @@
+package policydiff
+
+import (
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// Limits that differ in their numbers are compared by the numbers: the call that they count is
+// made as often as the smaller one permits, and once more.
+
+// maxRepeated is how often a call is made at most.
+const maxRepeated = 10_000
+
+// repeated makes calls that nets of one policy only are about, each again and again: all at
+// once, and as they succeed one after the other; where both policies refuse, after some time.
+func (d *Comparison) repeated(stop func() bool) {
+	apart := d.apart()
+	most, wait := 0, time.Duration(0)
+	for _, n := range apart {
+		tokens := 0
+		for _, k := range n.Initial {
+			tokens += k
+		}
+		most = max(most, tokens)
+		for _, t := range n.Transitions {
+			wait = max(wait, t.Every)
+		}
+		if n.Sum != nil {
+			most, wait = max(most, 1), max(wait, n.Sum.Every)
+		}
+	}
+	concerned := func(c possible) bool {
+		return slices.ContainsFunc(apart, func(n gate.NetInfo) bool {
+			return c.effects[0][n.Name]+c.effects[1][n.Name] != ""
+		})
+	}
+	var found []*Witness
+	for _, c := range d.calls {
+		for _, together := range []bool{true, false} {
+			times := 1 // by the default
+			if concerned(c) {
+				times += min(most, maxRepeated)
+			}
+			if stop() {
+				break
+			}
+			if w := d.repeat(c, times, wait, together); w != nil {
+				found = append(found, w)
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *Witness) int { return len(a.trace) - len(b.trace) })
+	for _, w := range found {
+		d.witnessed(w)
+	}
+}
+
+// repeat makes a call so many times, until the policies decide differently or both refuse it.
+func (d *Comparison) repeat(c possible, times int, wait time.Duration, together bool) *Witness {
+	policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
+	states := [2]*gate.State{policies[0].NewState(nil), policies[1].NewState(nil)}
+	step := verify.Step{Tool: c.Tool, Names: c.named, Args: c.Args, Name: c.Name}
+	var trace verify.Trace
+	now, waited := time.Unix(0, 0), false
+	for number := 1; number <= times; number++ {
+		var verdicts [2]permission
+		var numbers [2]uint64
+		var by [2][]string
+		for i, p := range policies {
+			call := c.on(i)
+			call.Time = now
+			verdicts[i], numbers[i], by[i] = decide(p, states[i], call)
+		}
+		step.Call = number
+		switch {
+		case verdicts[0] != verdicts[1]:
+			return &Witness{trace: append(trace, step), verdicts: verdicts, by: differing(by)}
+		case verdicts[0] == refusedCall && (waited || wait == 0):
+			return nil
+		case verdicts[0] == refusedCall:
+			waited, now = true, now.Add(wait)
+			times++
+			trace = append(trace, verify.Step{Call: number, Wait: wait})
+			continue
+		case together:
+			trace = append(trace, step)
+			continue
+		}
+		for i, p := range policies {
+			states[i].Apply(p.SettleAt(states[i], numbers[i], gate.Success, now))
+		}
+		trace = append(trace, step, verify.Step{Call: number, Ends: true, Outcome: gate.Success})
+	}
+	return nil
+}
+
+// differing are the nets that refuse or ask in one of the policies only; where they are the same
+// ones, all of them.
+func differing(by [2][]string) []string {
+	all := slices.Concat(by[0], by[1])
+	once := slices.DeleteFunc(slices.Clone(all), func(net string) bool {
+		return slices.Contains(by[0], net) && slices.Contains(by[1], net)
+	})
+	if len(once) == 0 {
+		return all
+	}
+	return once
+}
+
+// witnessed notes a run whose last call is decided differently. The first of each direction is the
+// witness; those of other nets, or of other tools, are listed beside it.
+func (d *Comparison) witnessed(w *Witness) {
+	found := d.direction(w.verdicts)
+	if *found == nil {
+		*found = w
+		return
+	}
+	last := w.trace[len(w.trace)-1]
+	tool, unseen := last.Names == nil, slices.Clone(w.by)
+	for _, o := range append(d.more, *found) {
+		if d.direction(o.verdicts) == found {
+			tool = tool && o.trace[len(o.trace)-1].Name != last.Name
+			unseen = slices.DeleteFunc(unseen, func(net string) bool { return slices.Contains(o.by, net) })
+		}
+	}
+	if tool || len(unseen) > 0 {
+		d.more = append(d.more, w)
+	}
+}
