@@ -97,6 +97,14 @@ func TestExcerptOfAName(t *testing.T) {
 	}
 }
 
+func TestExcerptOfAField(t *testing.T) {
+	f, errs := rules.Parse("a.rules", []byte("limit a to 1 of $.b per session\n"))
+	limit, ok := f.Statements[0].(*rules.Limit)
+	if len(errs) > 0 || !ok || limit.Of.Excerpt() != "    limit a to 1 of $.b per session\n                    ^^^\n" {
+		t.Errorf("%v, %q", errs, limit.Of.Excerpt())
+	}
+}
+
 func TestNets(t *testing.T) {
 	const start = "start idle->ready"
 	tests := []struct {

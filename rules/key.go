@@ -40,6 +40,9 @@ func (f Field) String() string {
 // resultPrefix is written before the path into a result.
 const resultPrefix = "result."
 
+// Excerpt returns the source line with carets below the field.
+func (f Field) Excerpt() string { return f.line.span(f.at.off, f.at.end).excerpt() }
+
 // inNet returns the field for use in names of nets.
 func (f Field) inNet() string { return Name{Text: f.Text, Quoted: true}.inNet() }
 

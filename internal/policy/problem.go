@@ -32,7 +32,7 @@ const (
 
 	UnknownClaimed = "W105" // a claim about a call that nothing gates
 	TwoWindows     = "W106" // a net of one session that is meant for all of them
-	UnknownField   = "W107" // a map that reads an argument which the tool does not take
+	UnknownField   = "W107" // a map, a key or a sum that reads an argument which the tool does not take
 	WeakProgress   = "W108" // "weak: progress", which takes a doubtful name for the name
 	UnusedPlace    = "W109" // a place with which no transition has to do
 	NoEvidence     = "W110" // a rule that waits for a command which proves nothing

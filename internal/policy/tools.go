@@ -28,6 +28,7 @@ func (b *builder) checkTools() {
 			for _, m := range mentions(s) {
 				b.checkName(m, known, warned)
 			}
+			b.checkFields(s)
 		}
 	}
 	for i := range b.source.Nets {

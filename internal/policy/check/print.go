@@ -117,8 +117,11 @@ func (r Report) callable(t reportedTool, asks int) string {
 		if before := t.Shortest[:max(0, len(t.Shortest)-1)]; len(before) > 0 {
 			said = "after " + text.First(mostBefore, before) + strings.TrimPrefix(", "+said, ", yes")
 		}
-		if asks > 0 {
-			said += ", with the approval of " + text.People(asks, "", "")
+		switch asked := r.verified.asked(n.Shortest); {
+		case asked > 0:
+			said += ", with the approval of " + text.People(asked, "", "")
+		case asks > 0:
+			said += ", in some cases with the approval of " + text.People(asks, "", "")
 		}
 		return said
 	case verify.AfterFailure:
