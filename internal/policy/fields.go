@@ -77,6 +77,31 @@ func (s Schema) lacks(way []string) (key string, known []string) {
 	return "", nil
 }
 
+// Lacks returns the argument that the field reads and none of the schemas lists; empty where
+// there is none.
+func Lacks(schemas []Schema, f gate.Field) (argument string) {
+	ways := [][]string{wayOf(f.Path)}
+	if f.Path == "" {
+		ways = nil
+		if reader, ok := f.Reader.(*cel.Reader); ok {
+			for _, key := range reader.Arguments(f.Number) {
+				ways = append(ways, []string{key})
+			}
+		}
+	}
+	for _, way := range ways {
+		for _, s := range schemas {
+			if argument, _ = s.lacks(way); argument == "" {
+				break
+			}
+		}
+		if argument != "" {
+			return argument
+		}
+	}
+	return ""
+}
+
 // fieldLacking finds a field that no schema of the tools with this name lists.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {

@@ -167,7 +167,7 @@ func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSe
 		spent = WorkClock()
 	}
 	o := verify.Options{
-		Tools: tools.Tools, Known: tools.Known, States: e.States,
+		Tools: tools.Tools, Known: tools.Known, States: e.States, Lacks: tools.Lacks(),
 		Stop: func() bool {
 			if e.Report != nil {
 				e.Report(spent())

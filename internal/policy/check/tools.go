@@ -78,6 +78,15 @@ type ToolSet struct {
 	Hooks   []string                   // all agents that have petrigate as their hook; nil: they are not known
 }
 
+// Lacks tells which argument that a field reads a tool does not take, by its schema; nil if
+// no schemas are known.
+func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
+	if len(s.Schemas) == 0 {
+		return nil
+	}
+	return func(tool string, f gate.Field) string { return policy.Lacks(s.Schemas[tool], f) }
+}
+
 // KnownSet returns the set of a complete list of tools. Under a configuration a
 // tool of which only the exposed name is known gets its other names too.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {

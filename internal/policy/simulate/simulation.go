@@ -62,7 +62,7 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	if !s.tools.Known {
 		return
 	}
-	s.guide = verify.NewRemedyFinder(s.result.Policy, verify.Options{Tools: s.tools.Tools})
+	s.guide = verify.NewRemedyFinder(s.result.Policy, verify.Options{Tools: s.tools.Tools, Lacks: s.tools.Lacks()})
 	guess := s.call
 	s.call = func(tool string) gate.Call {
 		call := guess(tool)

@@ -23,7 +23,7 @@ type prover struct {
 }
 
 func newProver(p *gate.Policy, o *Options) *prover {
-	c := callclass.Options{Tools: o.Tools, Known: o.Known, Passes: o.passes, Syntheses: o.inventions}
+	c := callclass.Options{Tools: o.Tools, Known: o.Known, Passes: o.passes, Syntheses: o.inventions, Lacks: o.Lacks}
 	o.Prove = slices.Clone(o.Prove)
 	c.Compared = compared(p, o.Prove)
 	for _, a := range o.Prove {

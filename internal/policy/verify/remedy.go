@@ -17,6 +17,7 @@ import (
 type RemedyFinder struct {
 	policy *gate.Policy
 	tools  []Tool
+	lacks  func(tool string, f gate.Field) string
 	also   map[string][]gate.Name // of the tools that are known; nil: none are known
 
 	mu    sync.Mutex
@@ -47,10 +48,10 @@ const remedyStates = 2000
 // grow with each refusal.
 const remedyRoom = 1_000_000
 
-// NewRemedyFinder prepares remedies for the policy. Of the options it takes Tools;
+// NewRemedyFinder prepares remedies for the policy. Of the options it takes Tools and Lacks;
 // where they are given, no others are part of a remedy.
 func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
-	f := &RemedyFinder{policy: p, tools: o.Tools}
+	f := &RemedyFinder{policy: p, tools: o.Tools, lacks: o.Lacks}
 	if o.Tools != nil {
 		f.also = callclass.Also(o.Tools)
 	}
@@ -73,7 +74,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.model == nil || f.model.States > remedyRoom {
-		f.model = explore.New(f.policy, callclass.Options{Tools: f.tools}, explore.Options{States: remedyStates})
+		f.model = explore.New(f.policy, callclass.Options{Tools: f.tools, Lacks: f.lacks}, explore.Options{States: remedyStates})
 		if f.model.Keyed() {
 			f.model = f.model.OneValue()
 		}

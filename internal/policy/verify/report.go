@@ -35,6 +35,10 @@ type Options struct {
 	Tools []Tool // that are known to be there; those that the policy speaks of may be there too
 	Known bool   // Tools are all that there is: none is called as an action, or as what a map gives
 
+	// Lacks returns the argument that the field reads and the tool does not take, by its
+	// schema; empty: none. Nothing is possible by a call with it. Nil: no schema is known.
+	Lacks func(tool string, f gate.Field) string
+
 	Doubtful bool // Calls returns calls for which no arguments are known, too
 
 	Conditions []string // in CEL, by which nets judge arguments: some are made of what these name

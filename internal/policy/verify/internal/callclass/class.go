@@ -17,6 +17,7 @@ type Class struct {
 	Args     string   // JSON of such a call; empty: {}
 	Doubtful bool     // no arguments are known that have these names
 	supposed bool     // nobody knows whether there is such a tool
+	lacking  string   // an argument that the calls have and the schema of the tool does not list; empty: none
 	labels   []label  // of the policy, then what nets of their own maps add, then patterns that match one of them
 	Effects  []Effect // by net
 	Knowers  []int    // nets that know it, where the default denies what none knows
@@ -55,7 +56,7 @@ func (s *Class) Certainly(t gate.Tool) bool {
 }
 
 // Unsure reports whether nobody knows that such a call can be made.
-func (s *Class) Unsure() bool { return s.Doubtful || s.supposed }
+func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != "" }
 
 // Nets returns the nets that the class has an effect on.
 func (s *Class) Nets() []int {
@@ -179,6 +180,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	}
 	if len(data) == 0 {
 		b.attest(s, f)
+		s.lacking = b.lacking(s, f)
 		return []*Class{s}
 	}
 	var all []*Class
@@ -187,6 +189,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 			v.Data = data
 			b.project(&v)
 			b.attest(&v, f)
+			v.lacking = b.lacking(&v, f)
 			all = append(all, &v)
 		}
 	})

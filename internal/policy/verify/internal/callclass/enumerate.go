@@ -26,6 +26,10 @@ type Options struct {
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // why the nets are not all that tells calls apart
 	Stop      func() bool // true ends the work; nil: never
+
+	// Lacks returns the argument that the field reads and the tool does not take; empty:
+	// none. Nil: no tool lacks one.
+	Lacks func(tool string, f gate.Field) string
 }
 
 // Bounds of the classes that are looked at.
@@ -51,6 +55,7 @@ type Enumerator struct {
 	sorts       []*sort
 	sortOf      map[gate.Field]int
 	asked       []Reading // what assertions read
+	lacks       func(tool string, f gate.Field) string
 }
 
 // New enumerates the classes of calls that the nets of the policy tell apart.
@@ -62,7 +67,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
 			action: map[string][]string{}, joint: map[string]bool{},
 		},
-		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{}, vouched: map[*mapping]bool{},
+		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{}, vouched: map[*mapping]bool{}, lacks: o.Lacks,
 	}
 	for _, text := range o.Gaps {
 		b.leaveOut("", "%s", text)
@@ -135,7 +140,7 @@ func (s *Class) rank() int {
 	switch {
 	case s.Doubtful:
 		return 3
-	case s.supposed:
+	case s.Unsure():
 		return 2
 	case len(s.Shut) > 0:
 		return 1

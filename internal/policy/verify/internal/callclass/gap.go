@@ -55,8 +55,11 @@ func (b *Enumerator) AllGaps() []string {
 // Doubt is why an answer that needs the call is none. Where it depends on
 // whether there is a tool, that is named.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
-	if !s.Doubtful {
+	switch {
+	case !s.Doubtful && s.supposed:
 		return tool + s.Tool, s.Tool
+	case s.lacking != "":
+		return fmt.Sprintf("it depends on whether %s takes the argument %q, which its schema does not list", s.Tool, s.lacking), ""
 	}
 	var names []string
 	for _, l := range s.labels {
