@@ -228,7 +228,7 @@ func TestOperatorsAreTold(t *testing.T) {
 		if r.text() != want {
 			t.Errorf("the model reads %q, want %q", r.text(), want)
 		}
-		if n := out.count("approval " + id + " wanted: deploy on up, by tester; answer: petrigate approvals\""); n != 1 {
+		if n := out.count("approval " + id + " wanted: deploy on up, by " + st.proxy.Approvals()[0].Principal + " (client tester); answer: petrigate approvals\""); n != 1 {
 			t.Errorf("said %d times:\n%s", n, out.text.String())
 		}
 		if err := st.proxy.Resolve(id, true, "ada\u202e", "fine"); err != nil {

@@ -177,7 +177,7 @@ func TestServerForgets(t *testing.T) {
 		v.now.Store(testserver.New(testserver.Options{Eras: testserver.Legacy, Record: logs[1].Add, Tools: []testserver.Tool{running(testserver.Tool{Name: "push"}), running(testserver.Tool{Name: "fresh"})}}))
 		v.deny.Store(true)
 		before := v.sent.Load()
-		if r := c.do("v_push", `{}`); !r.isError() {
+		if r := c.do("v_push", `{}`); r.result != nil && !r.isError() { // an error of the server itself, or that it turned the call away
 			t.Errorf("%s", r.raw)
 		}
 		s.settled("ready") // it was turned away, so nothing has happened

@@ -63,9 +63,10 @@ func approvalsApprove(s stdio) *cobra.Command {
 func approvalsDeny(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "deny [ID]", Short: "Deny one call", Args: cobra.MaximumNArgs(1),
-		Long: "deny refuses one call: that with the ID, or the only one that waits.",
+		Long: "deny refuses one call: that with the ID, or the only one that waits. It never asks, so --yes changes nothing.",
 	}
 	reason := reasonFlag(c)
+	c.Flags().Bool("yes", false, "accepted as by approve; deny never asks")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		found, a, err := readApproval(args)
 		if err != nil {

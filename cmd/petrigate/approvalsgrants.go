@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,9 +23,8 @@ func approvalsGrants(s stdio) *cobra.Command {
 		return all, func() error {
 			var rows [][]string
 			for _, g := range all {
-				by := text.Excerpt(cmp.Or(g.Client, "a client"), 30) + " (" + text.Excerpt(g.Principal, 30) + ")"
 				rows = append(rows, []string{
-					g.ID, left(g), fmt.Sprint(g.Uses), text.Excerpt(g.Actor, 40), by, g.Session,
+					g.ID, left(g), fmt.Sprint(g.Uses), text.Excerpt(g.Actor, 40), text.Caller(g.Principal, g.Client, 30), g.Session,
 					text.Excerpt(g.Upstream+"."+g.Tool, 80) + " " + alike(g),
 				})
 			}

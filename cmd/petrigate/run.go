@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -166,6 +167,9 @@ func actor() string {
 		if v := os.Getenv(name); v != "" {
 			return v
 		}
+	}
+	if u, err := user.Current(); err == nil && u.Username != "" { // a hook, or a service, has no such variables
+		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())
 }

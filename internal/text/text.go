@@ -67,6 +67,19 @@ func EscapeLines(text []byte) string {
 	return strings.Join(out, "\n")
 }
 
+// Caller returns who makes a call: the principal, and behind that what its client calls itself,
+// which proves nothing. Both are excerpts of at most limit bytes.
+func Caller(principal, client string, limit int) string {
+	who := Excerpt(principal, limit)
+	switch {
+	case client == "":
+		return who
+	case who == "":
+		who = "unknown principal"
+	}
+	return who + " (client " + Excerpt(client, limit) + ")"
+}
+
 // Excerpt is [Escape] of the beginning of a foreign text, of at most limit bytes
 // of it, on one line. A tab becomes a space; dots stand for what was cut.
 func Excerpt(s string, limit int) string {

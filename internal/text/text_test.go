@@ -114,3 +114,18 @@ func TestFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestCaller: what a client calls itself stands behind the principal, as the client's word.
+func TestCaller(t *testing.T) {
+	for want, c := range map[string][2]string{
+		"ann (client claude-code)":                 {"ann", "claude-code"},
+		"ann":                                      {"ann", ""},
+		"unknown principal (client bob)":           {"", "bob"},
+		"ann (client bob and a long one...)":       {"ann", "bob and a long one of many words"},
+		"ann (client bob (client \\u{202e} an...)": {"ann", "bob (client \u202e and more"},
+	} {
+		if got := Caller(c[0], c[1], 18); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -39,6 +39,9 @@ func (s Record) Shown(where func(gate.Position) string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// maxCaller bounds the name of a principal, and what a client calls itself, in a question.
+const maxCaller = 200
+
 // question is the part of the text that stays as it is while the request is pending.
 func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	var b strings.Builder
@@ -48,8 +51,8 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
 			text.Escape(cmp.Or(where(s.Rule), "the policy")), text.Escape(s.Reason), text.Escape(s.Transition), text.Escape(s.Net))
 	}
-	if c.Client != "" {
-		fmt.Fprintf(&b, "Client: %s, session %s\n", text.Escape(c.Client), text.Escape(c.Session))
+	if c.Principal != "" || c.Client != "" {
+		fmt.Fprintf(&b, "Caller: %s, session %s\n", text.Caller(c.Principal, c.Client, maxCaller), text.Escape(c.Session))
 	}
 	for _, w := range c.Warnings {
 		fmt.Fprintf(&b, "Warning: %s\n", text.Escape(w))

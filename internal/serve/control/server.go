@@ -254,5 +254,7 @@ func respond(w http.ResponseWriter, v any, err error) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		v = failure{Error: err.Error()}
 	}
-	_ = json.NewEncoder(w).Encode(v) // the operator is gone: nothing to tell
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // people read the arguments of calls as they were written
+	_ = e.Encode(v)        // the operator is gone: nothing to tell
 }

@@ -51,8 +51,7 @@ func waiting(a proxy.ApprovalInfo) []string {
 	if more := len(a.Rules) - 1; more > 0 {
 		rule += fmt.Sprintf(" +%d", more)
 	}
-	by := text.Excerpt(cmp.Or(a.Client, "a client"), 30) + " (" + text.Excerpt(a.Principal, 30) + ")"
-	return []string{a.ID, stateOf(a), Left(a.Expires), by, rule}
+	return []string{a.ID, stateOf(a), Left(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
 // settled is the line of an approval that was answered or has ended, without its call.

@@ -1,7 +1,6 @@
 package asking
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -54,10 +53,13 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 	return why + ". Do not call it again with these arguments."
 }
 
+// maxCaller bounds the name of a principal, and what a client calls itself, in a line of the log.
+const maxCaller = 200
+
 // Wanted tells operators that a call waits for an answer, which they give by how.
 func Wanted(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
-		id, text.Escape(c.Tool), text.Escape(c.Upstream), cmp.Or(text.Escape(client), "a client without a name"), how)
+		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
 // How returns how an approval is answered. The verb of the command line answers those that
