@@ -25,7 +25,6 @@ type Options struct {
 	Syntheses int         // how many names are tried of those that patterns match; 0: maxInventions
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // why the nets are not all that tells calls apart
-	Stop      func() bool // true ends the work; nil: never
 
 	// Lacks returns the argument that the field reads and the tool does not take; empty:
 	// none. Nil: no tool lacks one.
@@ -98,10 +97,6 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.openPatterns(before, also)
 	}
 	for _, tool := range b.tools {
-		if o.Stop != nil && o.Stop() {
-			b.leaveOut("", "the time ran out before the calls of all tools were told apart")
-			break
-		}
 		b.ofTool(tool, also[tool])
 		if len(b.classes.List) > maxClasses {
 			b.leaveOut("", "the policy has more than %d kinds of calls", maxClasses)

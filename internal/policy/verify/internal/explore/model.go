@@ -54,7 +54,6 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 		}
 	}
 	m.off = make([]bool, len(m.Nets))
-	c.Stop = m.Stop
 	m.Calls = callclass.New(p, listings, c)
 	m.Classes = m.Calls.Admitted()
 	m.waits()
