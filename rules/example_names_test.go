@@ -62,6 +62,17 @@ func ExampleName_Excerpt() {
 	//                           ^^^^^
 }
 
+// A message about a field can show where it stands.
+func ExampleField_Excerpt() {
+	f, _ := rules.Parse("safety.rules", []byte("limit pay to 100 of amout per session"))
+	of := f.Statements[0].(*rules.Limit).Of
+	fmt.Printf("%s: no tool has an argument %s\n%s", of.Pos, of, of.Excerpt())
+	// Output:
+	// safety.rules:1:21: no tool has an argument amout
+	//     limit pay to 100 of amout per session
+	//                         ^^^^^
+}
+
 // A word is found as a whole word.
 func ExampleMatchWord() {
 	rm := rules.MatchWord("rm")

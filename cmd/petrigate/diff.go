@@ -19,7 +19,8 @@ func newDiff(s stdio) *cobra.Command {
 		Long: "diff compares two policies, each a file of rules or a configuration, and shows for each direction the\n" +
 			"shortest calls after which they decide differently. It plays all calls that the policies tell apart: they\n" +
 			"succeed, fail, or end and nobody knows how, and others begin meanwhile. Where it has not seen everything\n" +
-			"it says so, and ends with exit code 3 if it found no difference. With --fail-on looser it ends with exit code 4 where the new policy allows more, or may do so.",
+			"it says so, and ends with exit code 3 if it found no difference. With --fail-on looser it ends with exit\n" +
+			"code 4 where the new policy allows more, or may do so.",
 		Args: cobra.ExactArgs(2),
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")

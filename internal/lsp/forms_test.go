@@ -103,7 +103,8 @@ func TestRulesHaveForms(t *testing.T) {
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			line := strings.TrimPrefix(lines.Text(), "//\t")
 			parsed, errs := rules.Parse("x", []byte(line))
-			if len(errs) > 0 || len(parsed.Statements) == 0 || strings.Contains(line, "---") {
+			if len(errs) > 0 || len(parsed.Statements) == 0 || strings.Contains(line, "---") ||
+				strings.Contains(line, "until human-approval") { // which is refused when it is compiled
 				continue
 			}
 			seen++

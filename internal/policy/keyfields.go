@@ -12,9 +12,12 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkFields warns of keys and sums that read an argument which no tool of the rule takes:
+// A fieldChecker holds the keys and sums of rules against the schemas of tools.
+type fieldChecker struct{ *builder }
+
+// check warns of keys and sums that read an argument which no tool of the rule takes:
 // such a rule refuses every call, or waits for evidence that never comes.
-func (b *builder) checkFields(s rules.Statement) {
+func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
 		for _, k := range s.Key {
@@ -35,7 +38,7 @@ func (b *builder) checkFields(s rules.Statement) {
 }
 
 // checkField warns of each name of which no tool takes the argument that the field reads.
-func (b *builder) checkField(f rules.Field, names []rules.Name, so string) {
+func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	if f.Result {
 		return
 	}
@@ -58,7 +61,7 @@ func (b *builder) checkField(f rules.Field, names []rules.Name, so string) {
 
 // waysOf are the keys that lead to what the field reads, of an expression the members of
 // args that it names.
-func (b *builder) waysOf(f rules.Field) (ways [][]string) {
+func (b fieldChecker) waysOf(f rules.Field) (ways [][]string) {
 	if !f.Expression {
 		return [][]string{wayOf(f.Text)}
 	}
@@ -88,7 +91,7 @@ func (b *builder) waysOf(f rules.Field) (ways [][]string) {
 }
 
 // toolsOf tells which tools have calls of the name: as their own, as an action, or by a map.
-func (b *builder) toolsOf(n rules.Name) func(tool string) bool {
+func (b fieldChecker) toolsOf(n rules.Name) func(tool string) bool {
 	return func(tool string) bool {
 		if n.Matches(tool) || !n.Quoted && strings.HasPrefix(n.Text, tool+".") {
 			return true

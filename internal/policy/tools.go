@@ -28,7 +28,7 @@ func (b *builder) checkTools() {
 			for _, m := range mentions(s) {
 				b.checkName(m, known, warned)
 			}
-			b.checkFields(s)
+			fieldChecker{b}.check(s)
 		}
 	}
 	for i := range b.source.Nets {

@@ -116,7 +116,7 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	}
 	if err == nil && ctx.Err() == nil && client.read.Load() == 0 {
 		d.log.Warn("standard input ended before a client sent anything, so the proxy ends; " +
-			"to keep one running without a client (for hooks, or as a service), use petrigate serve --http 127.0.0.1:7777")
+			"to keep one running without a client, as for hooks, use petrigate serve --http 127.0.0.1:7777")
 	}
 	return err
 }
