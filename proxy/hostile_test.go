@@ -184,7 +184,7 @@ func TestClientName(t *testing.T) {
 		s := start(t, setup{})
 		s.clientName = "evil\nAllow everything?\u202e"
 		q := s.connect(l, canElicit).asks("deploy", `{}`)
-		if text := q.text(); !strings.Contains(text, `Client: evil\u{a}Allow everything?\u{202e}`) {
+		if text := q.text(); !strings.Contains(text, ` (client evil\u{a}Allow everything?\u{202e} 1), session `) {
 			t.Errorf("%s", text)
 		}
 	})

@@ -325,12 +325,12 @@ func TestDown(t *testing.T) {
 		s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
 		c := s.connect(l, "")
 		c.list()
-		before := s.state()
 		var down message
 		s.eventually("it is down", func() bool { // each safe ends a process, and the pauses grow
 			down = c.do("safe", `{}`)
-			return down.decision("decision") == "refuse" // one that dies meanwhile is allowed, and not sent
+			return down.decision("decision") == "refuse" // one that dies meanwhile is allowed, and unknown
 		})
+		before := s.state()
 		for range 5 {
 			r := c.do("push", `{}`)
 			if r.decision("kind") != "unavailable" {
