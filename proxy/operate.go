@@ -161,7 +161,8 @@ type CallInfo struct {
 	Number  uint64    `json:"number"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`
-	Unknown bool      `json:"unknown,omitempty"` // how it ended is not known, and an operator may say so
+	Unknown bool      `json:"unknown,omitempty"` // its outcome is not on record, and an operator may settle it
+	Outcome string    `json:"outcome,omitempty"` // of an unknown one: that this process knows, and puts on record as soon as it can
 }
 
 func (p *Proxy) describe(s *session.Session) SessionInfo {
@@ -173,7 +174,8 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 	}
 	sort.Strings(info.Clients)
 	state, err := p.pool.Snapshot(s)
-	if err != nil { // it has ended meanwhile
+	if err != nil { // it has ended meanwhile, or the database is away
+		info.Calls = unwrittenOf(p, s.ID, info.Calls)
 		return info
 	}
 	shadow := state.Policy().ShadowOf(state)
@@ -196,6 +198,7 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 	for _, h := range state.Open() {
 		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown})
 	}
+	info.Calls = unwrittenOf(p, s.ID, info.Calls)
 	return info
 }
 

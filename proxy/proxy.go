@@ -343,6 +343,7 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler
 // Start connects to the upstreams, all at once and in the background.
 func (p *Proxy) Start() {
 	p.keepState()
+	p.life.Background(func() { p.admission.Unwritten.Run(p.life.Ctx) })
 	p.life.Background(func() {
 		timer := time.NewTimer(p.options.Startup)
 		defer timer.Stop()

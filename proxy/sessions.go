@@ -21,16 +21,19 @@ type StateInfo struct {
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // in the database, of all processes
 	Error   string        `json:"error,omitempty"`   // why nothing can be decided now
-	Unknown []UnknownCall `json:"unknown"`           // of processes that have ended
+	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome is not on record and will not come by itself
 }
 
-// An UnknownCall is one whose process has ended: only an operator can say how it ended.
+// An UnknownCall is a call whose outcome is not on record. Either its process has ended, and only
+// an operator can say how the call ended; or this process knows how, and could not put it on
+// record yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
 	Process string    `json:"process"`
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`
+	Outcome string    `json:"outcome,omitempty"` // that this process knows, and puts on record as soon as it can
 }
 
 // lookups bounds how long an operator waits for a database.
@@ -38,21 +41,56 @@ const lookups = 10 * time.Second
 
 // stateInfo describes the database, as far as the proxy knows it.
 func (p *Proxy) stateInfo() StateInfo {
-	info := StateInfo{Driver: "memory", Unknown: []UnknownCall{}}
+	info := StateInfo{Driver: "memory", Unknown: unwrittenCalls(p)}
 	if p.durable == nil {
 		return info
 	}
 	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
 	defer cancel()
-	info.Process = p.options.Database.Writer()
+	info.Process = writerOf(p)
 	err := p.durable.Ready()
 	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // which is about the audit file
-		info.Records, info.Unknown, err = p.surveyState(ctx)
+		var lost []UnknownCall
+		info.Records, lost, err = p.surveyState(ctx)
+		info.Unknown = append(info.Unknown, lost...)
 	}
 	if err != nil {
 		info.Error = text.Escape(err.Error())
 	}
 	return info
+}
+
+// unwrittenCalls lists the calls whose outcomes this process knows and could not put on record.
+func unwrittenCalls(p *Proxy) []UnknownCall {
+	list := []UnknownCall{}
+	for _, e := range p.admission.Unwritten.List() {
+		list = append(list, UnknownCall{Session: e.Session, Process: writerOf(p), Call: e.Call, Tool: e.Tool, Since: e.Since, Outcome: e.Outcome})
+	}
+	return list
+}
+
+// unwrittenOf marks the calls of a session whose outcomes could not be put on record, and adds
+// those that the database, which may be away, did not list.
+func unwrittenOf(p *Proxy, session string, calls []CallInfo) []CallInfo {
+	for _, e := range unwrittenCalls(p) {
+		if e.Session != session {
+			continue
+		}
+		at := slices.IndexFunc(calls, func(c CallInfo) bool { return c.Number == e.Call })
+		if at < 0 {
+			at, calls = len(calls), append(calls, CallInfo{Number: e.Call, Tool: e.Tool, Since: e.Since})
+		}
+		calls[at].Unknown, calls[at].Outcome = true, e.Outcome
+	}
+	return calls
+}
+
+// writerOf names this process in the database; empty: there is none.
+func writerOf(p *Proxy) string {
+	if p.options.Database == nil {
+		return ""
+	}
+	return p.options.Database.Writer()
 }
 
 // surveyState counts the records, and lists the open calls of processes that have ended.

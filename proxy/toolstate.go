@@ -133,13 +133,13 @@ func (p *Proxy) foretell(d gate.Decision, info ToolInfo, now time.Time) (decisio
 	case *gate.Ask:
 		decision, says = "ask", "asks "+text.People(d.Approvals(), "", "")+askedBy(d, p.where)
 	case *gate.Refusal:
-		decision, says = "refuse", "refused: "+p.admission.Text(d, now)
+		decision, says = "refuse", "refused: "+p.admission.Text(d, "", now)
 	case *gate.Allow:
 		decision, says = "allow", "passes"+left(info.Nets)
 		if w := d.Would; w != nil && w.Kind == gate.KindApproval {
 			says += "; what is in shadow would ask a person"
 		} else if w != nil {
-			says += "; what is in shadow would refuse: " + p.admission.Text(w, now)
+			says += "; what is in shadow would refuse: " + p.admission.Text(w, "", now)
 		}
 	}
 	if info.Depends {

@@ -155,8 +155,19 @@ func printSession(w io.Writer, o proxy.SessionInfo) {
 		_, _ = fmt.Fprintf(w, "  waiting for a person: %s, see petrigate approvals\n", text.Count(o.Waiting, "call"))
 	}
 	for _, call := range o.Calls {
-		_, _ = fmt.Fprintf(w, "  open call #%d: %s, for %s\n", call.Number, call.Tool, terminal.Age(call.Since))
+		_, _ = fmt.Fprintf(w, "  open call #%d: %s, for %s%s\n", call.Number, call.Tool, terminal.Age(call.Since), unknownOf(o.ID, call))
 	}
+}
+
+// unknownOf says of an open call that its outcome is not on record, and what helps.
+func unknownOf(session string, call proxy.CallInfo) string {
+	switch {
+	case call.Outcome != "":
+		return "; its outcome, " + call.Outcome + ", could not be put on record yet: the proxy tries again until it can"
+	case call.Unknown:
+		return fmt.Sprintf("; its outcome is unknown (petrigate sessions settle %s %d)", session, call.Number)
+	}
+	return ""
 }
 
 // by says what makes the calls of a session one.

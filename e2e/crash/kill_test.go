@@ -66,7 +66,13 @@ type plant struct {
 
 func newPlant(t *testing.T, binary, dir string, state map[string]any) *plant {
 	t.Helper()
-	p := &plant{binary: binary, config: filepath.Join(dir, "petrigate.json"), notes: filepath.Join(dir, "reached")}
+	return plantAt(t, binary, dir, filepath.Join(dir, "reached"), state)
+}
+
+// plantAt is a plant whose upstreams write their notes elsewhere.
+func plantAt(t *testing.T, binary, dir, notes string, state map[string]any) *plant {
+	t.Helper()
+	p := &plant{binary: binary, config: filepath.Join(dir, "petrigate.json"), notes: notes}
 	p.environment = append(os.Environ(), "PETRIGATE_STARTUP=1m", "XDG_STATE_HOME="+dir, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	p.calls, _ = strconv.Atoi(cmp.Or(os.Getenv("PETRIGATE_SOAK"), "150"))
 	p.budget = p.calls / 6

@@ -63,6 +63,12 @@ func (x *proxy) call(tool, id string) (string, error) {
 	return string(x.answer()), err
 }
 
+// fails calls a tool that fails.
+func (x *proxy) fails(tool, id string) (string, error) {
+	_, err := fmt.Fprintf(x.in, `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":%q,"arguments":{"id":%[1]q,"fail":true}}}`+"\n", id, tool)
+	return string(x.answer()), err
+}
+
 func (x *proxy) kill() {
 	_ = x.cmd.Process.Kill()
 	_ = x.cmd.Wait()

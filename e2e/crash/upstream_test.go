@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -38,6 +39,11 @@ func upstream(path string) error {
 		return err
 	}
 	note := func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
+		if c.True("wait") {
+			if err := waitForGate(path); err != nil {
+				return nil, err
+			}
+		}
 		how := "ok"
 		if c.True("fail") {
 			how = "failed"
@@ -55,6 +61,21 @@ func upstream(path string) error {
 		tools = append(tools, testserver.Tool{Name: name, Description: "Notes " + name + ".", Run: note})
 	}
 	return testserver.New(testserver.Options{Tools: tools}).ServeStdio(context.Background(), os.Stdin, os.Stdout)
+}
+
+// Files beside the notes of an upstream, for a call that waits: it writes into the first, a pipe,
+// when it has begun, and ends once it gets the lock of the second.
+const (
+	begunSuffix = ".begun"
+	gateSuffix  = ".gate"
+)
+
+func waitForGate(path string) error {
+	if err := os.WriteFile(path+begunSuffix, []byte("begun"), 0o600); err != nil {
+		return err
+	}
+	gate := flock.New(path + gateSuffix)
+	return errors.Join(gate.RLock(), gate.Close())
 }
 
 // A reached is a call that has reached an upstream.

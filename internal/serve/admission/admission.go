@@ -43,6 +43,8 @@ type Admission struct {
 	generation inForce
 	counts     counts
 
+	Unwritten Unwritten // outcomes that the ledger did not take yet
+
 	// Memory that was used, for other calls.
 	pendings, settlings sync.Pool
 }
@@ -66,6 +68,7 @@ func New(o Options) *Admission {
 	if a.redactor == nil {
 		a.redactor = &audit.Redactor{}
 	}
+	a.Unwritten.admission, a.Unwritten.wake = a, make(chan struct{}, 1)
 	a.generation.Store(o.Generation)
 	return a
 }
@@ -178,6 +181,7 @@ func (a *Admission) decide(ctx context.Context, v *verdict) error {
 
 // stage asks the nets under the generation in force.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
+	a.Unwritten.catchUp(ctx)
 	for {
 		v.generation = a.generation.Load()
 		v.prepared.Reset(v.generation.Policy, &v.call.Gate)

@@ -13,6 +13,7 @@ import (
 // to the caller, who asks its policy what it means; nothing comes of that. Without
 // a session in k it is that of one which begins now, see [Ledger.View].
 func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
+	a.Unwritten.catchUp(ctx)
 	var s *gate.State
 	err := a.ledger.View(ctx, k, func(state *gate.State) { s = state.Clone() })
 	if err != nil {
@@ -41,6 +42,7 @@ func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 
 // Reset puts every net of a session back to its start, for an operator.
 func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
+	a.Unwritten.catchUp(ctx)
 	event := a.operator("reset", k, 0, actor)
 	return Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
 		return Change{Delta: s.Policy().Reset(s), Events: event}, nil
@@ -53,6 +55,7 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	if success {
 		o, name = gate.Success, "settle success"
 	}
+	a.Unwritten.catchUp(ctx)
 	event, found, now := a.operator(name, k, number, actor), false, a.now()
 	err := Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
 		d := s.Policy().SettleAt(s, number, o, now)

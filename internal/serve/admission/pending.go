@@ -55,7 +55,7 @@ func (p *Pending) Wait() Decision {
 }
 
 // A Settling is the end of a call that the nets know, and that is not known to be durable
-// yet.
+// yet. One that the ledger does not take is kept, see [Unwritten].
 type Settling struct {
 	admission *Admission
 	ctx       context.Context //nolint:containedctx // of the settlement, for its second half
@@ -67,6 +67,7 @@ type Settling struct {
 	settle settlement
 	entry  outcomeEntry
 	run    func(*gate.State) (Change, error) // the step
+	retry  time.Time                         // before which it is not staged again
 }
 
 // StageEnd settles as Settle does, but does not wait for the end to be durable. Nobody may
@@ -78,6 +79,7 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 		s.run = s.settle.step
 	}
 	s.admission, s.ticket, s.settle.number = a, t, t.Number
+	a.Unwritten.catchUp(ctx) // an earlier end of the same call goes first
 	s.ctx, s.left = a.watch.settling(ctx, t)
 	e.Time = a.now()
 	s.settle.events = a.ended(&s.entry, t, &e, by)
@@ -86,7 +88,8 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// Wait returns when the end is durable. Where it cannot be, the call is unknown.
+// Wait returns when the end is durable. Where it cannot be made durable now, it is kept until it
+// can, and the call is listed as unknown meanwhile.
 func (s *Settling) Wait() {
 	a, t, err := s.admission, s.ticket, s.err
 	if err == nil {
@@ -95,9 +98,11 @@ func (s *Settling) Wait() {
 	if errors.Is(err, ErrStale) {
 		err = Update(s.ctx, a.ledger, t.key, s.run)
 	}
-	if t.settled.Store(err == nil); err != nil {
+	switch t.settled.Store(err == nil); {
+	case errors.Is(err, ErrNoSession):
 		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
-		a.Abandon(s.ctx, t)
+	case err != nil:
+		a.Unwritten.keep(s.ctx, s, err)
 	}
 	if a.watch.meter != nil {
 		a.watch.meter.Settled(t.upstream, s.settle.end.Outcome, s.settle.end.Time.Sub(t.since))

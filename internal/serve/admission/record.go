@@ -258,6 +258,11 @@ func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 
 // Finish puts on record that this process has ended its work.
 func (a *Admission) Finish(ctx context.Context) {
+	a.Unwritten.catchUp(ctx)
+	for _, e := range a.Unwritten.List() {
+		a.log.Error("the outcome stays unknown: it could not be put on record before the end of the process",
+			"tool", e.Tool, "session", e.Session, "call", e.Call, "outcome", e.Outcome)
+	}
 	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.process})
 }
 

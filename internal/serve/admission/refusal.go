@@ -83,7 +83,7 @@ func Unanswered(kind string, o gate.Outcome, text string) *Refused {
 // refuse makes the answer to what the nets refused.
 func (a *Admission) refuse(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
-		Text:  a.Text(r, c.Gate.Time),
+		Text:  a.Text(r, c.Session, c.Gate.Time),
 		Facts: Facts{Decision: "refuse", Kind: string(r.Kind), Retry: int64((r.Retry + time.Second - 1) / time.Second)},
 	}
 	for _, b := range r.Blocks {
@@ -129,9 +129,9 @@ func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 // first sentences. Machines find all of them in the facts.
 const maxReasons = 2
 
-// Text is the sentences of the nets that refuse, each once, the rule behind each,
-// and the calls that hold what is missing.
-func (a *Admission) Text(r *gate.Refusal, now time.Time) string {
+// Text is the sentences of the nets that refuse a call of the session, each once, the rule
+// behind each, and the calls that hold what is missing.
+func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string {
 	if len(r.Blocks) == 0 {
 		return r.Text
 	}
@@ -156,6 +156,7 @@ func (a *Admission) Text(r *gate.Refusal, now time.Time) string {
 			fmt.Fprintf(&b, " (%s)", rule)
 		}
 		for _, h := range block.Holds {
+			h.Unknown = h.Unknown || !h.Other && a.Unwritten.has(session, h.Number)
 			b.WriteString(held(h, now))
 		}
 	}
@@ -175,8 +176,23 @@ func held(h gate.Holder, now time.Time) string {
 	case h.Voids != "":
 		what = fmt.Sprintf(": a call of %s beside it proves nothing.", h.Voids)
 	}
+	if h.Unknown {
+		return unsettled(h, now, what)
+	}
 	if h.Other {
 		return fmt.Sprintf(" A call of %s in another session has been in flight for %s%s", h.Tool, text.Duration(now.Sub(h.Since)), what)
 	}
 	return fmt.Sprintf(" Call #%d of %s has been in flight for %s%s", h.Number, h.Tool, text.Duration(now.Sub(h.Since)), what)
+}
+
+// unsettled is [held] of a call whose outcome is not known: no waiting helps.
+func unsettled(h gate.Holder, now time.Time, what string) string {
+	call := fmt.Sprintf("call #%d of %s", h.Number, h.Tool)
+	if h.Other {
+		call = fmt.Sprintf("a call of %s in another session", h.Tool)
+	}
+	if h.Brings {
+		what = "."
+	}
+	return fmt.Sprintf(" The outcome of %s, made %s ago, is unknown%s An operator can settle it (petrigate sessions settle).", call, text.Duration(now.Sub(h.Since)), what)
 }

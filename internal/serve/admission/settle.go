@@ -11,7 +11,7 @@ import (
 // Settle puts on record how an admitted call ended, and moves the nets by it. by
 // says who settled it where it was not the upstream's result. Only the first of
 // success and failure counts; after an unknown outcome the call stays open, and so
-// it does where its outcome cannot be put on record: no token is produced.
+// it does as long as its outcome cannot be put on record: no token is produced.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
@@ -22,10 +22,11 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
 	}
-	s := settlement{number: t.Number}
-	s.prepare(a.Generation().Policy, gate.End{Outcome: gate.Unknown, Time: a.now()})
-	if err := Update(ctx, a.ledger, t.key, s.step); err != nil && !errors.Is(err, ErrNoSession) {
-		a.log.Error("settling as unknown", "tool", t.tool, "call", t.Number, "error", err)
+	s := &Settling{admission: a, ctx: ctx, ticket: t, settle: settlement{number: t.Number}}
+	s.run = s.settle.step
+	s.settle.prepare(a.Generation().Policy, gate.End{Outcome: gate.Unknown, Time: a.now()})
+	if err := Update(ctx, a.ledger, t.key, s.run); err != nil && !errors.Is(err, ErrNoSession) {
+		a.Unwritten.keep(ctx, s, err)
 	}
 }
 
@@ -33,6 +34,7 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 type settlement struct {
 	number uint64        // of the call
 	events []audit.Event // that go on record with it
+	again  bool          // the ledger did not take it before
 
 	policy *gate.Policy
 	end    gate.End
@@ -47,6 +49,9 @@ func (s *settlement) prepare(p *gate.Policy, e gate.End) {
 func (s *settlement) step(state *gate.State) (Change, error) {
 	if p := state.Policy(); p != s.policy { // it was replaced in between
 		s.prepare(p, s.end)
+	}
+	if s.again && state.Calls[s.number] == nil { // the ledger took it after all, or an operator was faster
+		return Change{}, nil
 	}
 	return Change{Delta: s.ended.Settle(state, s.number), Events: s.events}, nil
 }

@@ -99,6 +99,7 @@ func printAuditFile(w io.Writer, a *proxy.AuditInfo) {
 // printState writes where states are kept, and what nobody but an operator can mend there.
 func printState(w io.Writer, s proxy.StateInfo) {
 	if s.Driver == "memory" {
+		printUnknown(w, s)
 		return
 	}
 	line := fmt.Sprintf("  state in %s, %s", s.Driver, s.Place)
@@ -109,7 +110,17 @@ func printState(w io.Writer, s proxy.StateInfo) {
 	if s.Error != "" {
 		_, _ = fmt.Fprintf(w, "  STATE AWAY, every call is refused: %s\n", s.Error)
 	}
+	printUnknown(w, s)
+}
+
+// printUnknown writes which calls have no outcome on record, and what helps.
+func printUnknown(w io.Writer, s proxy.StateInfo) {
 	for _, call := range s.Unknown {
+		if call.Outcome != "" {
+			_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago: its outcome, %s, could not be put on record; the proxy tries again until it can\n",
+				call.Call, call.Tool, call.Session, age(call.Since), call.Outcome)
+			continue
+		}
 		_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago, of process %s, which has ended (petrigate sessions settle %s %d)\n",
 			call.Call, call.Tool, call.Session, age(call.Since), call.Process, call.Session, call.Call)
 	}

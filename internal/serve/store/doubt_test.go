@@ -170,3 +170,44 @@ func TestStopped(t *testing.T) {
 	}
 	passes(t, d, k, "all", true)
 }
+
+// TestUnwrittenOutcome: an outcome whose commit took effect, which nobody could tell, is on
+// record once when it is tried again.
+func TestUnwrittenOutcome(t *testing.T) {
+	f := &faulty{Backend: database(t, place(t))}
+	l := limit("all", 1, gate.ScopeGlobal)
+	l.Transitions[0].Deferred = true
+	p, k := policyOf(t, l), admission.Key{Session: "s"}
+	a := admission.New(admission.Options{Ledger: durable(t, f, p, nil), Generation: admission.NewGeneration(p, nil)})
+	if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	call := func() admission.Decision {
+		return a.Decide(t.Context(), &admission.Call{Key: k, Gate: gate.Call{Tool: "all", Time: time.Now()}, Tool: "all"})
+	}
+	first, ok := call().(*admission.Admitted)
+	if !ok {
+		t.Fatal("the first call is refused")
+	}
+	f.after.Store(&errUncertain)
+	f.blind.Store(true)
+	a.Settle(t.Context(), &first.Ticket, gate.End{Outcome: gate.Failure}, "")
+	if kept := a.Unwritten.List(); len(kept) != 1 || kept[0].Outcome != "failure" {
+		t.Errorf("%+v are kept", kept)
+	}
+	f.after.Store(nil)
+	f.blind.Store(false)
+	if _, ok := call().(*admission.Admitted); !ok || len(a.Unwritten.List()) > 0 {
+		t.Errorf("a call that failed holds the token; %+v are kept", a.Unwritten.List())
+	}
+	n := 0
+	for r, err := range f.Records(t.Context(), backend.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += strings.Count(string(r.Object), `"event":"outcome"`)
+	}
+	if n != 1 {
+		t.Errorf("%d outcomes are on record", n)
+	}
+}

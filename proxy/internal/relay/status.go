@@ -20,10 +20,11 @@ const maxWays = 20
 // A statusDoc tells a client about its own session: which tools it can call now, and what
 // the others wait for. It shows no nets in shadow and no arguments.
 type statusDoc struct {
-	proxy *Relay
-	state *gate.State // of the session
-	now   time.Time
-	ways  int // that were looked for
+	proxy   *Relay
+	session string
+	state   *gate.State // of the session
+	now     time.Time
+	ways    int // that were looked for
 
 	advertised gate.Advertised
 	hidden     map[string]bool // tools that no arguments let pass
@@ -34,7 +35,7 @@ type statusDoc struct {
 
 // Status returns the status of a session as Markdown.
 func (p *Relay) Status(s *session.Session) string {
-	d := &statusDoc{proxy: p, now: p.Life.Now(), hidden: map[string]bool{}}
+	d := &statusDoc{proxy: p, session: s.ID, now: p.Life.Now(), hidden: map[string]bool{}}
 	view := p.Pool.Catalogue.Load()
 	state, err := p.Pool.Snapshot(s)
 	if err != nil {
@@ -82,7 +83,7 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 
 // why returns the reason of a refusal, and a remedy where there is one.
 func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
-	text := d.proxy.Admission.Text(r, d.now)
+	text := d.proxy.Admission.Text(r, d.session, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy
 	if remedy == nil || r.Retry > 0 || d.ways == maxWays {
 		return text
