@@ -54,8 +54,8 @@ func (tx *transaction) judge(op *backend.Op) (refusal, err error) {
 	if op.Reserve && (tx.notes.stops[""] || tx.notes.stops[op.Session]) {
 		return backend.ErrStopped, nil
 	}
-	if op.Reserve && !op.Time.IsZero() && tx.notes.newest.Sub(op.Time) > backend.Skew {
-		return backend.Behind(op.Time, tx.notes.newest), nil
+	if newest := tx.clock.newest(); op.Reserve && !op.Time.IsZero() && newest.Sub(op.Time) > backend.Skew {
+		return backend.Behind(op.Time, newest), nil
 	}
 	for i := range op.Writes {
 		w := &op.Writes[i]

@@ -55,8 +55,24 @@ type notes struct {
 	data     int64 // what data_version was
 	versions map[backend.PartID]int64
 	stops    map[string]bool
-	newest   time.Time // of the last record
-	latest   int64     // of all records, in microseconds
+	clock    clock
+}
+
+// A clock is what the records say of the time, in microseconds since 1970. A use of the kill switch
+// says what time it is: the records until then that are later are of a clock that was ahead, and
+// say nothing of other clocks.
+type clock struct {
+	latest int64 // of all records; 0: there is none
+	told   int64 // by the last use of the kill switch; 0: it was never used
+	ahead  int64 // the latest record when it was used
+}
+
+// newest returns the time that no reservation may be far behind.
+func (c clock) newest() time.Time {
+	if c.latest > c.ahead {
+		return time.UnixMicro(c.latest)
+	}
+	return time.UnixMicro(c.told)
 }
 
 // most is how many versions are noted.
@@ -133,7 +149,7 @@ func (s *scribe) commit(durable bool, f step) error {
 	err := s.look()
 	wrote := false
 	if err == nil {
-		tx.chain, tx.latest = s.chain, s.notes.latest
+		tx.chain, tx.clock = s.chain, s.notes.clock
 		wrote, err = f(tx)
 	}
 	if err != nil || !wrote {
@@ -188,13 +204,10 @@ func (s *scribe) look() error {
 	if err != nil {
 		return err
 	}
-	var last int64
-	found, err := s.link.row("SELECT time, time + late FROM record ORDER BY id DESC LIMIT 1", nil, &last, &n.latest)
-	if err != nil {
+	const clocks = `SELECT coalesce((SELECT time + late FROM record ORDER BY id DESC LIMIT 1), 0),
+  coalesce((SELECT value FROM counter WHERE name = 'told'), 0), coalesce((SELECT value FROM counter WHERE name = 'ahead'), 0)`
+	if _, err := s.link.row(clocks, nil, &n.clock.latest, &n.clock.told, &n.clock.ahead); err != nil {
 		return err
-	}
-	if found {
-		n.newest = time.UnixMicro(last)
 	}
 	if err := s.recognize(); err != nil {
 		return err

@@ -24,6 +24,9 @@ ON CONFLICT (session) DO UPDATE SET actor = excluded.actor, reason = excluded.re
 			err = tx.record(events)
 		}
 		if err == nil {
+			err = tx.tell(tx.at(stop.Time).UnixMicro())
+		}
+		if err == nil {
 			err = tx.attend()
 		}
 		return true, err

@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"time"
-
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
@@ -13,8 +11,7 @@ type transaction struct {
 	*scribe
 	link    *link
 	chain   chain // with the records of this transaction
-	newest  time.Time
-	latest  int64
+	clock   clock
 	drafts  map[backend.PartID]*draft
 	refused map[backend.PartID]bool // by ops that were refused
 	stop    func(map[string]bool)   // what it does to the stops
@@ -25,9 +22,7 @@ func (tx *transaction) keep() {
 	s := tx.scribe
 	s.chain = tx.chain
 	n := &s.notes
-	if !tx.newest.IsZero() {
-		n.newest, n.latest = tx.newest, tx.latest
-	}
+	n.clock = tx.clock
 	if len(n.versions)+len(tx.drafts) > most {
 		n.versions = map[backend.PartID]int64{}
 	}
@@ -57,9 +52,9 @@ func (tx *transaction) enter(e *backend.Event) error {
 	c.seq++
 	c.hash = audit.Link(c.hash, c.seq, e.Object)
 	at := e.Time.UnixMicro()
-	tx.newest, tx.latest = e.Time, max(tx.latest, at)
+	tx.clock.latest = max(tx.clock.latest, at)
 	_, err := tx.link.exec("INSERT INTO record (writer, seq, hash, time, late, session, object) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		c.id, int64(c.seq), c.hash[:], at, tx.latest-at, e.Session, string(e.Object))
+		c.id, int64(c.seq), c.hash[:], at, tx.clock.latest-at, e.Session, string(e.Object))
 	return err
 }
 
@@ -79,5 +74,13 @@ func (tx *transaction) enroll() error {
 // attend tells the other processes that approvals or stops have changed.
 func (tx *transaction) attend() error {
 	_, err := tx.link.exec("UPDATE counter SET value = value + 1 WHERE name = 'attention'")
+	return err
+}
+
+// tell notes what time it is where the kill switch is used.
+func (tx *transaction) tell(at int64) error {
+	tx.clock.told, tx.clock.ahead = at, max(at, tx.clock.latest)
+	_, err := tx.link.exec("INSERT INTO counter (name, value) VALUES ('told', ?), ('ahead', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+		tx.clock.told, tx.clock.ahead)
 	return err
 }

@@ -166,11 +166,18 @@ func clock(t *testing.T, open func() backend.Backend) {
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
 	commit(t, b, nil, at(true, -time.Second), at(true, time.Hour))
 	commit(t, a, backend.ErrClock, at(true, time.Second))
+	commit(t, a, nil, at(false, 2*time.Second)) // a start, or a session, of the process that is behind
+	commit(t, a, backend.ErrClock, at(true, 3*time.Second))
+	commit(t, open(), backend.ErrClock, at(true, 3*time.Second))
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
 	commit(t, b, nil, at(true, time.Second)) // an operator has said that it is that time
+	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
+	commit(t, b, backend.ErrClock, at(true, -time.Hour))
+	commit(t, a, nil, at(true, 2*time.Hour)) // the clock that was ahead, and is right by now
+	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 
 func changes(t *testing.T, open func() backend.Backend) {
