@@ -375,11 +375,7 @@ func TestAuditFails(t *testing.T) {
 		}
 		s.inFlight()
 		s.records.setFail(false)
-		session := s.proxy.Sessions()[0]
-		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, true, proxy.Actor{Name: "ada"}); err != nil {
-			t.Fatal(err)
-		}
-		s.settled("done")
+		s.settled("done") // by the outcome that the proxy kept
 	})
 }
 
