@@ -26,7 +26,7 @@ func TestUnwritten(t *testing.T) {
 		t.Run(driver, func(t *testing.T) {
 			dir := t.TempDir()
 			state := map[string]any{"driver": driver}
-			fail, mend := func() {}, func() {}
+			var fail, mend func()
 			if driver == "postgres" {
 				away := postgrestest.NewProxy(t, postgrestest.Schema(t))
 				state["dsn"] = away.DSN()

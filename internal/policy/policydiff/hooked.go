@@ -135,14 +135,14 @@ func spelledAs(pattern, name string) (spelt string, ok bool) {
 		return "", false
 	}
 	for i, c := range pattern {
-		switch {
-		case c == '*':
+		switch c {
+		case '*':
 			for k := range len(name) + 1 {
 				if rest, ok := spelledAs(pattern[i+1:], name[k:]); ok {
 					return spelt + name[:k] + rest, true
 				}
 			}
-		case c == '?':
+		case '?':
 			spelt, name = spelt+name[:1], name[1:]
 		default:
 			spelt, name = spelt+string(c), name[1:]

@@ -135,13 +135,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, errors.Join(err, d.closeRecords())
 	}
 	options.Pins = d.pins
-	if p := o.Policy.Policy; p != nil {
-		if p.Shadow() {
-			d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + endOfShadow(d.file))
-		}
-		finder := &remedyFinder{policy: p, names: func() []gate.Call { return d.Names() }}
-		options.Remedy, options.Impossible = finder.remedy, impossible(p)
-	}
+	d.heed(o.Policy.Policy, &options)
 	if d.monitor, err = newMonitor(c, d.log, o.Version); err == nil {
 		d.monitor.observe(&options, d.load)
 		d.feed = audit.NewFeed(options.Recorder)
@@ -153,6 +147,18 @@ func New(o Options) (*Daemon, error) {
 		return nil, errors.Join(err, d.closeRecords())
 	}
 	return d, nil
+}
+
+// heed sets the options that depend on the policy; nil: there is none.
+func (d *Daemon) heed(p *gate.Policy, options *proxy.Options) {
+	if p == nil {
+		return
+	}
+	if p.Shadow() {
+		d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + endOfShadow(d.file))
+	}
+	finder := &remedyFinder{policy: p, names: func() []gate.Call { return d.Names() }}
+	options.Remedy, options.Impossible = finder.remedy, impossible(p)
 }
 
 // options are those of the proxy that need no file.

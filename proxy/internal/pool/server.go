@@ -58,7 +58,7 @@ var errNoPass = errors.New("the admission has given no pass for the call")
 // given a pass for the call, so nobody else can send one.
 func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	if r.Again == nil && spec.IsCall(r.Method) {
-		return u.Upstream.Decline(r, errNoPass)
+		return u.Decline(r, errNoPass)
 	}
 	return u.Upstream.Send(r)
 }
