@@ -82,8 +82,24 @@ func (d *disk) said(t *testing.T) []string {
 // faults is a ledger that fails.
 type faults struct {
 	admission.Ledger
-	update, append, ready error
-	stale                 int // so many steps are not made, since another process was faster
+	append, ready error
+	stale         int // so many steps are not made, since another process was faster
+
+	mu     sync.Mutex
+	update error
+}
+
+// fail lets each step fail with err from now on; nil lets it succeed again.
+func (f *faults) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.update = err
+}
+
+func (f *faults) failing() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.update
 }
 
 // late is the commit of a step that another process was faster than.
@@ -92,8 +108,8 @@ type late struct{}
 func (late) Wait(context.Context) error { return admission.ErrStale }
 
 func (f *faults) Stage(ctx context.Context, k admission.Key, do func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
-	if f.update != nil {
-		return nil, f.update
+	if err := f.failing(); err != nil {
+		return nil, err
 	}
 	if f.stale > 0 {
 		f.stale--
@@ -305,12 +321,12 @@ func TestOneConsent(t *testing.T) {
 func TestFaults(t *testing.T) {
 	d := newDesk(t, nil)
 	gone := errors.New("the store is gone")
-	d.ledger.update = gone
+	d.ledger.fail(gone)
 	d.refuse("push", "internal")
 	if _, ok := d.decide("deploy").(*admission.Refused); !ok {
 		t.Error("a person is asked though nothing can be kept")
 	}
-	d.ledger.update = nil
+	d.ledger.fail(nil)
 	d.want("pushes", "budget:2")
 
 	d.ledger.ready = gone

@@ -54,12 +54,12 @@ func TestUnwritten(t *testing.T) {
 func TestUnwrittenAbandoned(t *testing.T) {
 	d := newDesk(t, nil)
 	ticket := d.admit("backup")
-	d.ledger.update = errGone
+	d.ledger.fail(errGone)
 	d.Abandon(t.Context(), ticket)
 	if kept := d.Unwritten.List(); len(kept) != 1 || kept[0].Outcome != "unknown" {
 		t.Errorf("%+v are kept", kept)
 	}
-	d.ledger.update = nil
+	d.ledger.fail(nil)
 	s, err := d.Snapshot(t.Context(), d.key)
 	if err != nil || !s.Open()[0].Unknown || len(d.Unwritten.List()) > 0 {
 		t.Errorf("%+v, %v", s, err)
@@ -70,7 +70,7 @@ func TestUnwrittenAbandoned(t *testing.T) {
 func TestUnwrittenOver(t *testing.T) {
 	d := newDesk(t, nil)
 	ticket := d.admit("push")
-	d.ledger.update = admission.ErrNoSession
+	d.ledger.fail(admission.ErrNoSession)
 	d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success}, "")
 	if kept := d.Unwritten.List(); len(kept) > 0 {
 		t.Errorf("%+v are kept", kept)
@@ -86,10 +86,10 @@ func TestCatchUp(t *testing.T) {
 		defer stop()
 		go d.Unwritten.Run(ctx)
 		ticket := d.admit("backup")
-		d.ledger.update = errGone
+		d.ledger.fail(errGone)
 		d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success}, "")
 		d.want("backup", "ready:1 (1 in flight)")
-		d.ledger.update = nil
+		d.ledger.fail(nil)
 		<-time.After(3 * time.Second)
 		synctest.Wait()
 		if kept := d.Unwritten.List(); len(kept) > 0 {
