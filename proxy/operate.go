@@ -93,6 +93,14 @@ type AuditInfo struct {
 
 // Status describes the proxy now.
 func (p *Proxy) Status() Status {
+	s := p.Overview()
+	s.State = p.stateInfo()
+	s.Stopped, _ = p.stops(p.life.Ctx) // what this process knows, where the database is away: see State
+	return s
+}
+
+// Overview is [Proxy.Status] without State and Stopped. It never waits for a database.
+func (p *Proxy) Overview() Status {
 	view := p.pool.Catalogue.Load()
 	clients, sessions := p.sessions.Count()
 	s := Status{
@@ -113,8 +121,6 @@ func (p *Proxy) Status() Status {
 		s.Upstreams = append(s.Upstreams, one)
 	}
 	s.Waiting = p.approvals.Waiting()
-	s.State = p.stateInfo()
-	s.Stopped, _ = p.stops(p.life.Ctx) // what this process knows, where the database is away: see State
 	return s
 }
 
@@ -195,8 +201,11 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 			info.Waiting++
 		}
 	}
-	for _, h := range state.Open() {
-		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown})
+	if open := state.Open(); len(open) > 0 {
+		lost := lostOf(p, s.Key())
+		for _, h := range open {
+			info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number]})
+		}
 	}
 	info.Calls = unwrittenOf(p, s.ID, info.Calls)
 	return info

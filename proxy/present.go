@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
@@ -27,8 +28,8 @@ func (p *Proxy) State(id string) (*gate.State, error) {
 	return p.pool.Snapshot(s)
 }
 
-// ListSessions lists the sessions as [Proxy.AllSessions] does, without their nets and calls: of
-// many sessions that takes long.
+// ListSessions lists the sessions as [Proxy.AllSessions] does, without their nets: of many sessions
+// that takes long.
 func (p *Proxy) ListSessions() ([]SessionInfo, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
@@ -42,6 +43,7 @@ func (p *Proxy) ListSessions() ([]SessionInfo, error) {
 	list, known := make([]SessionInfo, 0, len(local)), make(map[string]int, len(local))
 	add := func(info SessionInfo) {
 		info.Waiting = waiting[info.ID]
+		info.Calls = unwrittenOf(p, info.ID, info.Calls)
 		list = append(list, info)
 	}
 	for i, s := range local {
@@ -49,6 +51,9 @@ func (p *Proxy) ListSessions() ([]SessionInfo, error) {
 		info.Clients, info.Used = append(info.Clients, clients[s]...), used[s]
 		sort.Strings(info.Clients)
 		known[s.ID] = i
+		if p.durable == nil {
+			info.Calls = openIn(p, s)
+		}
 		add(info)
 	}
 	if p.durable == nil {
@@ -61,13 +66,37 @@ func (p *Proxy) ListSessions() ([]SessionInfo, error) {
 			return nil, err
 		}
 		if at, ok := known[s.Session]; ok {
-			list[at].Used = s.Used
+			list[at].Used, list[at].Calls = s.Used, unwrittenOf(p, s.Session, openOf(s))
 			continue
 		}
-		add(placed(introduce(elsewhere(s)), s))
+		info := placed(introduce(elsewhere(s)), s)
+		info.Calls = openOf(s)
+		add(info)
 	}
 	slices.SortStableFunc(list, func(a, b SessionInfo) int { return a.Since.Compare(b.Since) })
 	return list, nil
+}
+
+// openOf lists the open calls of a session as the database has them.
+func openOf(s admission.SessionInfo) []CallInfo {
+	calls := []CallInfo{}
+	for _, c := range s.Calls {
+		calls = append(calls, CallInfo{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown})
+	}
+	return calls
+}
+
+// openIn lists the open calls of a session whose state is in memory.
+func openIn(p *Proxy, s *session.Session) []CallInfo {
+	calls := []CallInfo{}
+	state, err := p.pool.Snapshot(s)
+	if err != nil { // it has ended meanwhile
+		return calls
+	}
+	for _, h := range state.Open() {
+		calls = append(calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown})
+	}
+	return calls
 }
 
 // ChannelsOf lists the channels by which approvals of the session can be answered now: those that

@@ -29,7 +29,7 @@ type StateInfo struct {
 // record yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
-	Process string    `json:"process"`
+	Process string    `json:"process"` // that admitted it; empty: one of an older version, which did not write that
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`
@@ -85,6 +85,20 @@ func unwrittenOf(p *Proxy, session string, calls []CallInfo) []CallInfo {
 	return calls
 }
 
+// lostOf returns the numbers of the open calls of a session whose processes have ended.
+func lostOf(p *Proxy, k admission.Key) map[uint64]bool {
+	if p.durable == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	defer cancel()
+	lost, err := p.durable.LostOf(ctx, k)
+	if err != nil {
+		return nil // the caller has just read the session, and says why it cannot be read
+	}
+	return lost
+}
+
 // writerOf names this process in the database; empty: there is none.
 func writerOf(p *Proxy) string {
 	if p.options.Database == nil {
@@ -99,47 +113,14 @@ func (p *Proxy) surveyState(ctx context.Context) (records uint64, unknown []Unkn
 	for _, h := range heads {
 		records += h.Seq
 	}
-	unknown = []UnknownCall{}
 	if err != nil {
-		return records, unknown, err
+		return records, nil, err
 	}
-	for s, err := range p.admission.Sessions(ctx) {
-		if err != nil {
-			return records, unknown, err
-		}
-		calls, err := p.unknownCalls(ctx, s)
-		if err != nil {
-			return records, unknown, err
-		}
-		unknown = append(unknown, calls...)
+	lost, err := p.durable.Lost(ctx)
+	for _, c := range lost {
+		unknown = append(unknown, UnknownCall{Session: c.Session, Process: c.Process, Call: c.Call, Tool: c.Tool, Since: c.Since})
 	}
-	return records, unknown, nil
-}
-
-// unknownCalls lists the open calls of a session whose processes have ended. A session that
-// several processes have, or that this one has taken over, may have open calls of each.
-func (p *Proxy) unknownCalls(ctx context.Context, s admission.SessionInfo) (unknown []UnknownCall, err error) {
-	local := p.isLocal(s.Session)
-	if s.Open == 0 || !s.Gone && !s.Lasting && local == nil {
-		return nil, nil
-	}
-	var info SessionInfo
-	if local != nil {
-		info = p.describe(local)
-	} else {
-		info = p.describeElsewhere(s)
-	}
-	if len(info.Calls) == 0 {
-		return nil, nil
-	}
-	first := slices.MinFunc(info.Calls, func(a, b CallInfo) int { return a.Since.Compare(b.Since) })
-	lost, err := p.durable.Lost(ctx, s.Session, first.Since)
-	for _, c := range info.Calls {
-		if process := lost[c.Number]; process != "" {
-			unknown = append(unknown, UnknownCall{Session: s.Session, Process: process, Call: c.Number, Tool: c.Tool, Since: c.Since})
-		}
-	}
-	return unknown, err
+	return records, unknown, err
 }
 
 // Sessions lists the sessions of this process, oldest first.
@@ -158,13 +139,17 @@ func (p *Proxy) AllSessions() ([]SessionInfo, error) {
 	if p.durable == nil {
 		return list, nil
 	}
+	known := make(map[string]int, len(list))
+	for i := range list {
+		known[list[i].ID] = i
+	}
 	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
 	defer cancel()
 	for s, err := range p.admission.Sessions(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if at := slices.IndexFunc(list, func(i SessionInfo) bool { return i.ID == s.Session }); at >= 0 {
+		if at, local := known[s.Session]; local {
 			list[at].Used = s.Used
 			continue
 		}

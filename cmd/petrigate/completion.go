@@ -141,9 +141,13 @@ func grantIDs(*cobra.Command) (ids []cobra.Completion) {
 }
 
 func sessionIDs(*cobra.Command) (ids []cobra.Completion) {
-	all, _ := gather((*control.Client).Sessions)
+	all, _ := gather((*control.Client).ListSessions)
 	for _, o := range all {
-		ids = append(ids, cobra.CompletionWithDesc(o.it.ID, "of "+o.it.Principal+", since "+terminal.Age(o.it.Since)))
+		about := "of " + o.it.Principal + ", since " + terminal.Age(o.it.Since)
+		ids = append(ids, cobra.CompletionWithDesc(o.it.ID, about))
+		if o.it.Name != "" {
+			ids = append(ids, cobra.CompletionWithDesc(o.it.Name, about))
+		}
 	}
 	return ids
 }

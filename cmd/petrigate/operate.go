@@ -134,8 +134,9 @@ func theOne[T any](what, lister, id string, all []owned[T], idOf func(T) string)
 
 // A listing is a list of one proxy, with its process.
 type listing[T any] struct {
-	pid int
-	all []T
+	pid    int
+	driver string // of its states
+	all    []T
 }
 
 // listings returns the lists of all running proxies, each by itself and joined.
@@ -143,7 +144,7 @@ func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T
 	lists, err = ask(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()
 		if err == nil {
-			of.pid = status.Pid
+			of.pid, of.driver = status.Pid, status.State.Driver
 			of.all, err = list(client)
 		}
 		return of, err

@@ -19,22 +19,48 @@ import (
 )
 
 func newSessions(s stdio) *cobra.Command {
-	return group("sessions", "Inspect and repair session state",
+	c := group("sessions", "Inspect and repair session state",
 		sessionsList(s), sessionsShow(s), sessionsShadow(s), sessionsReset(s), sessionsSettle(s))
+	c.Long = "sessions lists the sessions of the running proxies, and, where states are in a database, those of other\n" +
+		"processes too. SESSION is the id of a session, the beginning of its id, or its name."
+	return c
 }
 
+// findSession finds a session by its id, the beginning of its id, or its name.
 func findSession(id string) (owned[proxy.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
 	if id == "" { // as of a variable that is not set
 		return owned[proxy.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
-	all, err := gather((*control.Client).Sessions)
+	all, err := gather((*control.Client).ListSessions)
 	if err != nil {
 		return owned[proxy.SessionInfo]{}, err
 	}
 	slices.SortStableFunc(all, func(a, b owned[proxy.SessionInfo]) int { return nearer(a.it, b.it) })
 	all = once(all, func(o owned[proxy.SessionInfo]) string { return o.it.ID })
-	return theOne("session", lister, id, all, func(o proxy.SessionInfo) string { return o.ID })
+	hits := meant(all, id, func(o owned[proxy.SessionInfo]) proxy.SessionInfo { return o.it })
+	switch len(hits) {
+	case 0:
+		return owned[proxy.SessionInfo]{}, fmt.Errorf("no session has the name %q, or an id that begins with it; %s lists them", id, lister)
+	case 1:
+		return hits[0], nil
+	}
+	return owned[proxy.SessionInfo]{}, fmt.Errorf("%s have the name %q, or an id that begins with it; %s lists them", text.Count(len(hits), "session"), id, lister)
+}
+
+// meant returns the session with the id; else those that have it as their name, or as the beginning
+// of their id. Clients may choose names, so a name never wins over the id of another session.
+func meant[T any](all []T, id string, of func(T) proxy.SessionInfo) (hits []T) {
+	for _, one := range all {
+		o := of(one)
+		if o.ID == id {
+			return []T{one}
+		}
+		if o.Name == id || strings.HasPrefix(strings.ToLower(o.ID), strings.ToLower(id)) { // as people type it
+			hits = append(hits, one)
+		}
+	}
+	return hits
 }
 
 // nearer puts the proxy that has the clients of a session before others that only know it.
@@ -45,7 +71,11 @@ func nearer(a, b proxy.SessionInfo) int {
 func sessionsList(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs}
 	return answering(c, s, "sessions", func([]string) (any, func() error, error) {
-		lists, _, err := listings((*control.Client).Sessions)
+		list := (*control.Client).ListSessions
+		if asked, _ := c.Flags().GetBool("json"); asked { // which has the nets
+			list = (*control.Client).Sessions
+		}
+		lists, _, err := listings(list)
 		lists = distinct(lists)
 		all := []proxy.SessionInfo{}
 		for _, of := range lists {
@@ -80,15 +110,24 @@ func distinct(lists []listing[proxy.SessionInfo]) []listing[proxy.SessionInfo] {
 }
 
 func printSessions(w io.Writer, lists []listing[proxy.SessionInfo]) error {
-	kept := slices.ContainsFunc(lists, func(of listing[proxy.SessionInfo]) bool {
-		return slices.ContainsFunc(of.all, func(o proxy.SessionInfo) bool { return !o.Used.IsZero() })
+	kept := slices.ContainsFunc(lists, func(of listing[proxy.SessionInfo]) bool { return of.driver != "memory" })
+	named := slices.ContainsFunc(lists, func(of listing[proxy.SessionInfo]) bool {
+		return slices.ContainsFunc(of.all, func(o proxy.SessionInfo) bool { return o.Name != "" })
 	})
-	head := "ID|PRINCIPAL|CLIENTS|AGE|WAITING|OPEN CALLS"
-	if kept {
-		head = "ID|PRINCIPAL|CLIENTS|AGE|IDLE|HELD BY|WAITING|OPEN CALLS"
+	head := "ID|PRINCIPAL|"
+	if named {
+		head += "NAME|"
 	}
-	return printListings(w, lists, "no sessions", head, func(o proxy.SessionInfo) []string {
-		row := []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), terminal.Age(o.Since)}
+	head += "CLIENTS|AGE|"
+	if kept {
+		head += "IDLE|HELD BY|"
+	}
+	return printListings(w, lists, "no sessions", head+"WAITING|OPEN CALLS", func(o proxy.SessionInfo) []string {
+		row := []string{o.ID, o.Principal}
+		if named {
+			row = append(row, o.Name)
+		}
+		row = append(row, strings.Join(o.Clients, ", "), terminal.Age(o.Since))
 		if kept {
 			row = append(row, idleFor(o), holder(o))
 		}
@@ -119,16 +158,28 @@ func holder(o proxy.SessionInfo) string {
 
 func openCalls(o proxy.SessionInfo) string {
 	n := strconv.Itoa(len(o.Calls))
-	if o.Gone && len(o.Calls) > 0 {
+	unknown := 0
+	for _, call := range o.Calls {
+		if call.Unknown {
+			unknown++
+		}
+	}
+	switch {
+	case o.Gone && len(o.Calls) > 0, unknown > 0 && unknown == len(o.Calls):
 		n += " unknown"
+	case unknown > 0:
+		n += ", " + strconv.Itoa(unknown) + " unknown"
 	}
 	return n
 }
 
 func sessionsShow(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "show ID", Short: "Show the nets and the open calls of a session", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "show SESSION", Short: "Show the nets and the open calls of a session", Args: cobra.ExactArgs(1)}
 	return answering(c, s, "session", func(args []string) (any, func() error, error) {
 		o, err := findSession(args[0])
+		if err == nil {
+			o.it, err = o.client.Session(o.it.ID)
+		}
 		return o.it, func() error {
 			printSession(s.out, o.it)
 			return nil
@@ -179,7 +230,7 @@ func by(o proxy.SessionInfo) string {
 }
 
 func sessionsReset(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "reset ID", Short: "Reset the nets of a session", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "reset SESSION", Short: "Reset the nets of a session", Args: cobra.ExactArgs(1)}
 	pinIn := pinFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		o, err := findSession(args[0])
@@ -219,7 +270,7 @@ func keptBy(nets []proxy.PolicyNet) string {
 
 func sessionsSettle(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "settle ID CALL", Short: "Settle a call of unknown outcome as success or failure", Args: cobra.ExactArgs(2),
+		Use: "settle SESSION CALL", Short: "Settle a call of unknown outcome as success or failure", Args: cobra.ExactArgs(2),
 	}
 	success := c.Flags().Bool("success", false, "it took effect")
 	failed := c.Flags().Bool("failure", false, "it did not")

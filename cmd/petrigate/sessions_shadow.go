@@ -10,7 +10,7 @@ import (
 
 func sessionsShadow(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "shadow [ID]", Short: "Show what nets in shadow would have refused, and where their markings differ", Args: cobra.MaximumNArgs(1),
+		Use: "shadow [SESSION]", Short: "Show what nets in shadow would have refused, and where their markings differ", Args: cobra.MaximumNArgs(1),
 		Long: "shadow reports on the nets in shadow, which let every call pass: what they would have refused or asked a\n" +
 			"person about, how often, and where the marking that the calls led to is not the one that they would have\n" +
 			"had. Without a session it counts all of them since the proxy started, those that have ended too.",

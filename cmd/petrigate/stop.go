@@ -26,7 +26,9 @@ func newStop(s stdio) *cobra.Command {
 	pid, file := proxyFlag(c), databaseFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		if *file != "" {
-			return throwInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy) (proxy.Stopping, error) { return p.Stop(*session, actor(), *reason) })
+			return throwInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy, session string) (proxy.Stopping, error) {
+				return p.Stop(session, actor(), *reason)
+			})
 		}
 		return throwSwitch(s, true, *session, *pid, nil, func(client *control.Client, session string) (proxy.Stopping, error) {
 			return client.Stop(control.Stop{Session: session, Actor: actor(), Reason: *reason})
@@ -43,7 +45,7 @@ func newStart(s stdio) *cobra.Command {
 	pid, file, pinIn := proxyFlag(c), databaseFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *file != "" {
-			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy) (done proxy.Stopping, err error) {
+			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy, session string) (done proxy.Stopping, err error) {
 				typed := ""
 				if p.Status().PIN {
 					typed, err = readPIN(c.Context(), s, "PIN: ", *pinIn)
@@ -51,7 +53,7 @@ func newStart(s stdio) *cobra.Command {
 				if err != nil {
 					return done, err
 				}
-				return p.StartAgain(*session, proxy.Actor{Name: actor(), PIN: typed})
+				return p.StartAgain(session, proxy.Actor{Name: actor(), PIN: typed})
 			})
 		}
 		var typed map[string]string
@@ -72,7 +74,7 @@ func databaseFlag(c *cobra.Command) *string {
 }
 
 // throwInDatabase gives an order to the database of a configuration, and says what became of it.
-func throwInDatabase(s stdio, on bool, session string, pid int, file string, order func(*proxy.Proxy) (proxy.Stopping, error)) error {
+func throwInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (proxy.Stopping, error)) error {
 	if pid != 0 {
 		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
 	}
@@ -81,7 +83,8 @@ func throwInDatabase(s stdio, on bool, session string, pid int, file string, ord
 		return err
 	}
 	return daemon.WithDatabase(c, func(p *proxy.Proxy) error {
-		done, err := order(p)
+		session := idOf(p, session)
+		done, err := order(p, session)
 		if err == nil && done.Alone != "" {
 			err = errors.New("the database did not take the order, and no proxy was told")
 		}
@@ -90,6 +93,19 @@ func throwInDatabase(s stdio, on bool, session string, pid int, file string, ord
 		}
 		return err
 	})
+}
+
+// idOf returns the id of the session with an id or a name, as far as the database says; else the
+// session as it was given: a stop holds also where the database cannot be read.
+func idOf(p *proxy.Proxy, session string) string {
+	if session == "" {
+		return ""
+	}
+	all, _ := p.ListSessions()
+	if hits := meant(all, session, func(o proxy.SessionInfo) proxy.SessionInfo { return o }); len(hits) == 1 {
+		return hits[0].ID
+	}
+	return session
 }
 
 // throwSwitch gives an order to all running proxies, to the one that has the session, or to

@@ -125,11 +125,20 @@ type SessionInfo struct {
 	About []byte
 
 	// Of a session of a ledger that several processes share.
-	Open    int       // calls
+	Open    int // calls
+	Calls   []OpenCall
 	Used    time.Time // when it changed, or was touched, last
 	Ended   bool      // it is kept for calls that are open
 	Process string    // the other process that has it; empty: this one, or none
 	Gone    bool      // that process has ended: the session is kept for calls that are open
+}
+
+// An OpenCall is a call of a [SessionInfo] that was admitted and is not settled.
+type OpenCall struct {
+	Number  uint64
+	Tool    string
+	Since   time.Time
+	Unknown bool // its outcome was reported as unknown, or its process has ended
 }
 
 // An Adoption makes all states of a ledger those of another policy, see

@@ -129,6 +129,16 @@ func (c *Client) Revoke(id string, a Revoke) error {
 	return c.do("/grants/"+url.PathEscape(id)+"/revoke", a, &struct{}{})
 }
 
+// ListSessions is [proxy.Proxy.ListSessions] of the running proxy.
+func (c *Client) ListSessions() ([]proxy.SessionInfo, error) {
+	return get[[]proxy.SessionInfo](c, "/sessions/list")
+}
+
+// Session is [proxy.Proxy.Session] of the running proxy.
+func (c *Client) Session(id string) (proxy.SessionInfo, error) {
+	return get[proxy.SessionInfo](c, "/sessions/"+url.PathEscape(id))
+}
+
 // Sessions is [proxy.Proxy.AllSessions] of the running proxy.
 func (c *Client) Sessions() ([]proxy.SessionInfo, error) {
 	return get[[]proxy.SessionInfo](c, "/sessions")

@@ -118,6 +118,12 @@ func (b *booth) AllSessions() ([]proxy.SessionInfo, error) {
 	return []proxy.SessionInfo{{ID: "s/1"}}, b.err
 }
 
+func (b *booth) ListSessions() ([]proxy.SessionInfo, error) { return b.AllSessions() }
+
+func (b *booth) Session(id string) (proxy.SessionInfo, error) {
+	return proxy.SessionInfo{ID: id}, b.err
+}
+
 func (b *booth) Shadow(session string) (proxy.ShadowInfo, error) {
 	return proxy.ShadowInfo{Refused: 3}, b.tell("shadow of %q", session)
 }

@@ -26,6 +26,8 @@ type Operator interface {
 	Grants() []proxy.GrantInfo
 	Revoke(id, actor string) error
 	AllSessions() ([]proxy.SessionInfo, error)
+	ListSessions() ([]proxy.SessionInfo, error)
+	Session(id string) (proxy.SessionInfo, error)
 	ResetSession(id string, a proxy.Actor) error
 	Shadow(session string) (proxy.ShadowInfo, error)
 	SettleCall(session string, call uint64, success bool, a proxy.Actor) error
@@ -123,7 +125,7 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 		return awaitChange(r.Context(), o, ends, r.URL.Query().Get("after"))
 	})
 	get("/approvals/{id}", func(r *http.Request) (any, error) { return o.Approval(r.PathValue("id")) })
-	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
+	sessionRoutes(mux, get, o)
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
 	post(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {
@@ -133,12 +135,6 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 	})
 	get("/grants", func(*http.Request) (any, error) { return o.Grants(), nil })
 	post(mux, "/grants/{id}/revoke", func(_ *http.Request, id string, a Revoke) error { return o.Revoke(id, a.Actor) })
-	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error {
-		return o.ResetSession(id, proxy.Actor{Name: a.Actor, PIN: a.PIN})
-	})
-	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error {
-		return o.SettleCall(id, a.Call, a.Success, proxy.Actor{Name: a.Actor, PIN: a.PIN})
-	})
 	answer(mux, "/stop", func(_ *http.Request, _ string, a Stop) (any, error) { return o.Stop(a.Session, a.Actor, a.Reason) })
 	answer(mux, "/start", func(_ *http.Request, _ string, a Stop) (any, error) {
 		return o.StartAgain(a.Session, proxy.Actor{Name: a.Actor, PIN: a.PIN})
@@ -165,6 +161,19 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 		return o.SwitchNet(a.Net, a.Active, proxy.Actor{Name: a.Actor, PIN: a.PIN})
 	})
 	return mux
+}
+
+// sessionRoutes adds what lists and mends sessions.
+func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Request) (any, error)), o Operator) {
+	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
+	get("/sessions/list", func(*http.Request) (any, error) { return o.ListSessions() })
+	get("/sessions/{id}", func(r *http.Request) (any, error) { return o.Session(r.PathValue("id")) })
+	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error {
+		return o.ResetSession(id, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+	})
+	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error {
+		return o.SettleCall(id, a.Call, a.Success, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+	})
 }
 
 // post serves an order whose body is a T.

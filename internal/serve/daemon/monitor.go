@@ -70,7 +70,7 @@ func (d *Daemon) endpoint() *telemetry.Endpoint {
 
 // state is the proxy as it is now, for its counts.
 func (d *Daemon) state() telemetry.State {
-	s := d.Status()
+	s := d.Overview()
 	t := telemetry.State{
 		Version: s.Version, Started: s.Started, Sessions: s.Sessions, Clients: s.Clients, Tools: s.Tools, Asking: s.Waiting, Goroutines: s.Goroutines,
 	}
@@ -89,7 +89,7 @@ func (d *Daemon) missing() []string {
 	if err := d.Ready(); err != nil {
 		all = append(all, "decisions: "+d.secrets.Replace(err.Error()))
 	}
-	for _, u := range d.Status().Upstreams {
+	for _, u := range d.upstreamStates() {
 		if u.State != "up" {
 			line := "upstream " + u.Name + ": " + u.State
 			if u.Error != "" {

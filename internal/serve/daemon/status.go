@@ -32,20 +32,32 @@ func (d *Daemon) Status() proxy.Status {
 		s.Webhook = d.asking.hook.Status()
 		s.Webhook.Error = d.secrets.Replace(s.Webhook.Error)
 	}
-	for i := range s.Upstreams {
-		u := &s.Upstreams[i]
+	d.hide(s.Upstreams)
+	return s
+}
+
+// upstreamStates describes the upstreams, without secrets, and without a look at the database.
+func (d *Daemon) upstreamStates() []proxy.UpstreamStatus {
+	all := d.Overview().Upstreams
+	d.hide(all)
+	return all
+}
+
+// hide takes the secrets out of what upstreams have said.
+func (d *Daemon) hide(upstreams []proxy.UpstreamStatus) {
+	for i := range upstreams {
+		u := &upstreams[i]
 		u.Error = d.secrets.Replace(u.Error)
 		for k, line := range u.Said {
 			u.Said[k] = d.secrets.Replace(line)
 		}
 	}
-	return s
 }
 
 // silent names the upstreams that have not answered.
 func (d *Daemon) silent() []string {
 	var names []string
-	for _, u := range d.Status().Upstreams {
+	for _, u := range d.Overview().Upstreams {
 		if u.State != "up" {
 			names = append(names, u.Name)
 		}

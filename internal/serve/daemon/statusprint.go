@@ -121,8 +121,12 @@ func printUnknown(w io.Writer, s proxy.StateInfo) {
 				call.Call, call.Tool, call.Session, age(call.Since), call.Outcome)
 			continue
 		}
-		_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago, of process %s, which has ended (petrigate sessions settle %s %d)\n",
-			call.Call, call.Tool, call.Session, age(call.Since), call.Process, call.Session, call.Call)
+		process := "process " + call.Process
+		if call.Process == "" {
+			process = "a process of an older version"
+		}
+		_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago, of %s, which has ended (petrigate sessions settle %s %d)\n",
+			call.Call, call.Tool, call.Session, age(call.Since), process, call.Session, call.Call)
 	}
 }
 

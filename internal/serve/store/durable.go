@@ -138,7 +138,7 @@ func (d *Durable) entry(ctx context.Context, k admission.Key) (*entry, error) {
 	if e := d.known(k.Session); e != nil {
 		return e, nil
 	}
-	info, err := d.Find(ctx, k.Session)
+	info, err := d.find(ctx, k.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +156,14 @@ func (d *Durable) Find(ctx context.Context, session string) (admission.SessionIn
 	if e := d.known(session); e != nil {
 		return d.described(ctx, e.described().Key)
 	}
+	if _, err := d.ended(ctx); err != nil {
+		return admission.SessionInfo{}, err
+	}
+	return d.find(ctx, session)
+}
+
+// find reads a session from the database.
+func (d *Durable) find(ctx context.Context, session string) (admission.SessionInfo, error) {
 	parts, err := d.database.Load(ctx, sessionID(session))
 	if err != nil {
 		return admission.SessionInfo{}, err
@@ -170,7 +178,7 @@ func sessionID(name string) backend.PartID { return backend.PartID{Scope: backen
 
 // describe reads what a session is.
 func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
-	i, err := statecode.ReadInfo(p.ID.Name, p.Data)
+	i, calls, err := statecode.ReadOpen(p.ID.Name, p.Data)
 	if err != nil {
 		return admission.SessionInfo{}, err
 	}
@@ -182,6 +190,9 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 	}
 	if i.Writer != "" && i.Writer != d.database.Writer() {
 		s.Process, s.Gone = i.Writer, d.presence.gone(i.Writer)
+	}
+	for _, c := range calls {
+		s.Calls = append(s.Calls, admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.lost(c.Process)})
 	}
 	return s, nil
 }

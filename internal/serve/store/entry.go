@@ -23,6 +23,7 @@ type entry struct {
 	new     bool // it may not be there yet
 	evicted bool // another entry may be in its place
 	owner   uint64
+	others  map[uint64]string  // by which open calls were admitted; this one: those that are not in it
 	asks    map[uint64]*queued // by which calls began to wait for a person
 }
 

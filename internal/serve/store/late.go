@@ -116,6 +116,15 @@ func (l *Late) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part
 	return b.List(ctx, s)
 }
 
+// ListWith implements [backend.Backend].
+func (l *Late) ListWith(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return func(yield func(backend.Part, error) bool) { yield(backend.Part{}, err) }
+	}
+	return b.ListWith(ctx, s, text)
+}
+
 // Commit implements [backend.Backend].
 func (l *Late) Commit(ctx context.Context, ops []*backend.Op) error {
 	b, err := l.opened(ctx)

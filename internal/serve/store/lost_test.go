@@ -1,13 +1,19 @@
 package store
 
 import (
+	"bytes"
+	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
 // TestLost: of the calls of a session that two processes have, those are lost that were
@@ -39,16 +45,24 @@ func TestLost(t *testing.T) {
 	admit(b, k.Session)
 	admit(a, k.Session)
 	admit(a, "another")
-	lost := func(want ...uint64) {
+	lost := func(want ...string) {
 		t.Helper()
-		got, err := b.Lost(t.Context(), k.Session, begun)
-		if err != nil || len(got) != len(want) {
+		all, err := b.Lost(t.Context())
+		var got []string
+		for _, c := range all {
+			if got = append(got, fmt.Sprint(c.Session, " ", c.Call)); c.Process != a.database.Writer() || c.Tool != "x" || c.Since.Before(begun) {
+				t.Errorf("%+v", c)
+			}
+		}
+		if slices.Sort(got); err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%v, %v, want %v", got, err, want)
 		}
-		for _, n := range want {
-			if got[n] != a.database.Writer() {
-				t.Errorf("%v, want %v", got, want)
-			}
+		if err := b.View(t.Context(), k, func(*gate.State) {}); err != nil {
+			t.Fatal(err)
+		}
+		of, err := b.LostOf(t.Context(), k)
+		if n := strings.Count(strings.Join(want, ","), k.Session); err != nil || len(of) != n {
+			t.Errorf("%v, %v, want %d of the session", of, err, n)
 		}
 	}
 	listed := func() {
@@ -67,12 +81,44 @@ func TestLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed()
-	lost(1, 3)
-	later, err := b.Lost(t.Context(), k.Session, time.Now().Add(time.Hour))
-	if err != nil || len(later) != 0 {
-		t.Errorf("%v, %v", later, err)
+	lost("another 1", "lasting 1", "lasting 3")
+	info, err := b.Find(t.Context(), "another")
+	if err != nil || len(info.Calls) != 1 || !info.Calls[0].Unknown {
+		t.Errorf("%+v, %v", info, err)
+	}
+	older := backend.PartID{Scope: processes, Name: "older"}
+	put(t, b.database, backend.Write{ID: older, Data: []byte("1764000000")}) // as an older version writes it
+	unnamed(t, b.database, "another")
+	lost("lasting 1", "lasting 3")
+	put(t, b.database, backend.Write{ID: older, Version: 1}) // it has ended
+	all, err := b.Lost(t.Context())
+	if err != nil || len(all) != 3 || !slices.ContainsFunc(all, func(c LostCall) bool { return c.Session == "another" && c.Process == "" }) {
+		t.Errorf("%+v, %v", all, err)
 	}
 	if err := b.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// unnamed writes a session as older versions did, which named no process with a call.
+func unnamed(t *testing.T, b backend.Backend, session string) {
+	t.Helper()
+	parts, err := b.Load(t.Context(), sessionID(session))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := regexp.MustCompile(`,"process":"[^"]*"`).ReplaceAll(parts[0].Data, nil)
+	data = bytes.Replace(data, []byte(`{"v":2`), []byte(`{"v":1`), 1)
+	if bytes.Equal(data, parts[0].Data) {
+		t.Fatal(string(data))
+	}
+	put(t, b, backend.Write{ID: parts[0].ID, Version: parts[0].Version, Data: data})
+}
+
+func put(t *testing.T, b backend.Backend, w backend.Write) {
+	t.Helper()
+	op := &backend.Op{Writes: []backend.Write{w}, Time: time.Now()}
+	if err := b.Commit(t.Context(), []*backend.Op{op}); err != nil || op.Err != nil {
+		t.Fatal(err, op.Err)
 	}
 }

@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"strconv"
 	"sync"
 	"time"
 
@@ -27,7 +27,22 @@ type presence struct {
 	own   *row
 	last  time.Time // when this process said that it is there
 	seen  map[string]pulse
-	wrote map[string]time.Time // by process, as the database says
+	signs map[string]sign // by process
+}
+
+// sign is what the part of a process says about the process.
+type sign struct {
+	changed time.Time // by the clock of the database
+	names   bool      // the process writes which process admitted each open call
+}
+
+// live reports whether the process wrote its part within a life.
+func (s sign) live() bool { return time.Since(s.changed) <= life }
+
+// note is the data of the part of a process. An older version writes the time alone.
+type note struct {
+	Time  int64 `json:"time"`
+	Names bool  `json:"names"`
 }
 
 // pulse is when the part of a process was seen to change, by the clock of this one.
@@ -36,12 +51,22 @@ type pulse struct {
 	at      time.Time
 }
 
-// gone reports whether the process has ended, as far as the database says.
+// gone reports whether the process has ended, according to what [Durable.ended] read last. Without
+// a name it is a process of an older version, which names no process with its calls: such a process
+// has ended for certain once no process of an older version is left.
 func (p *presence) gone(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at, is := p.wrote[process]
-	return !is || time.Since(at) > life
+	if process != "" {
+		s, there := p.signs[process]
+		return !there || !s.live()
+	}
+	for _, s := range p.signs {
+		if s.live() && !s.names {
+			return false
+		}
+	}
+	return true
 }
 
 // known are the processes that were seen last.
@@ -62,7 +87,8 @@ func (d *Durable) Beat(ctx context.Context) error {
 	if row == nil || err != nil {
 		return err
 	}
-	w := backend.Write{ID: row.id, Version: row.version, Data: strconv.AppendInt(nil, d.now().Unix(), 10)}
+	data, _ := json.Marshal(note{Time: d.now().Unix(), Names: true})
+	w := backend.Write{ID: row.id, Version: row.version, Data: data}
 	s := d.newQueued(&entry{}, nil)
 	s.writes(row, w)
 	err = d.enqueue(s).Wait(ctx)
@@ -108,7 +134,7 @@ func (d *Durable) ended(ctx context.Context) (ended []backend.Part, err error) {
 	p, now := &d.presence, time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	seen, wrote := map[string]pulse{}, map[string]time.Time{}
+	seen, signs := map[string]pulse{}, map[string]sign{}
 	for part, err := range d.database.List(ctx, processes) {
 		if err != nil {
 			return nil, err
@@ -118,11 +144,13 @@ func (d *Durable) ended(ctx context.Context) (ended []backend.Part, err error) {
 		if before, known := p.seen[name]; known && before.version == part.Version {
 			is.at = before.at
 		}
-		if seen[name], wrote[name] = is, part.Changed; now.Sub(is.at) > life && name != d.database.Writer() {
+		var n note
+		_ = json.Unmarshal(part.Data, &n) // an older version's is a number
+		if seen[name], signs[name] = is, (sign{part.Changed, n.Names}); now.Sub(is.at) > life && name != d.database.Writer() {
 			ended = append(ended, part)
 		}
 	}
-	p.seen, p.wrote = seen, wrote
+	p.seen, p.signs = seen, signs
 	return ended, nil
 }
 

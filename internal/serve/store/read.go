@@ -91,13 +91,14 @@ func (d *Durable) read(ctx context.Context, e *entry) error {
 		}
 		e.row = row
 		e.owner, e.ended, e.new = l.Info.Owner, l.Info.Ended, false
+		e.others = l.Processes
 		e.info.Since, e.info.Lasting = l.Info.Since, l.Info.Writer == ""
 		state = l.State
 	case e.new && (e.row == nil || e.row.durable.Load() == 0):
 		policy := d.codec.Policy()
 		state = policy.NewState(d.active)
 		state.Apply(policy.Tick(state, e.info.Since))
-		e.row, e.owner = newRow(&part), owner()
+		e.row, e.owner, e.others = newRow(&part), owner(), nil
 		state.Owners[gate.ScopePrincipal], state.Owners[gate.ScopeGlobal] = e.owner, e.owner
 	default:
 		d.forget(e)

@@ -172,7 +172,7 @@ func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*qu
 		w := backend.Write{ID: e.row.id, Version: e.row.version}
 		var err error
 		if e.ifOver() == nil {
-			if w.Data, err = d.codec.AppendSession(e.row.room(), e.state, e.stored(d.database.Writer())); err == nil {
+			if w.Data, err = d.codec.AppendSession(e.row.room(), e.state, e.stored(d.database.Writer()), d.processesOf(e)); err == nil {
 				w.Values, err = e.row.values(d.codec, e.state)
 			}
 		}

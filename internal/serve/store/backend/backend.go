@@ -168,6 +168,9 @@ type Backend interface {
 	// List reads the parts of a scope without their values, the oldest first.
 	List(ctx context.Context, s Scope) iter.Seq2[Part, error]
 
+	// ListWith is List of the parts whose data has the text in it.
+	ListWith(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
+
 	// Commit commits the ops in order, in one transaction, and sets their Err. An op reads
 	// what the ops before it wrote. After an error of Commit itself nothing of any op is
 	// committed, except with [ErrUncertain]. Where an op reserves, all are on the disk when

@@ -117,15 +117,20 @@ func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []in
 }
 
 const (
-	orderSQL = `SELECT id FROM petrigate_part WHERE scope = $1 ORDER BY changed, id`
+	orderSQL = `SELECT id FROM petrigate_part WHERE scope = $1 AND position($2::bytea IN data) > 0 ORDER BY changed, id`
 	listSQL  = `SELECT p.name, p.version, p.data, p.changed FROM unnest($1::bigint[]) WITH ORDINALITY AS a (id, n)
 	JOIN petrigate_part p ON p.id = a.id ORDER BY a.n`
 )
 
 // List implements [backend.Backend]. What is removed meanwhile may be missing.
 func (d *DB) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, error] {
+	return d.ListWith(ctx, s, "")
+}
+
+// ListWith implements [backend.Backend], as List does.
+func (d *DB) ListWith(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
-		ids, err := d.order(ctx, s)
+		ids, err := d.order(ctx, s, text)
 		for err == nil && len(ids) > 0 {
 			n := min(len(ids), backend.PageSize)
 			var parts []backend.Part
@@ -145,10 +150,10 @@ func (d *DB) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, 
 	}
 }
 
-// order is the ids of the rows of a scope, the oldest first.
-func (d *DB) order(ctx context.Context, s backend.Scope) (ids []int64, err error) {
+// order returns the ids of the rows of a scope with a text in their data, the oldest first.
+func (d *DB) order(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
-		rows, err := d.pool.Query(ctx, orderSQL, string(s))
+		rows, err := d.pool.Query(ctx, orderSQL, string(s), []byte(text))
 		if err != nil {
 			return err
 		}

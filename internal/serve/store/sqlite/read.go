@@ -66,12 +66,17 @@ func (b *Backend) Versions(_ context.Context, ids ...backend.PartID) (versions [
 }
 
 // List reads the parts of a scope, the oldest first.
-func (b *Backend) List(_ context.Context, scope backend.Scope) iter.Seq2[backend.Part, error] {
+func (b *Backend) List(ctx context.Context, scope backend.Scope) iter.Seq2[backend.Part, error] {
+	return b.ListWith(ctx, scope, "")
+}
+
+// ListWith reads the parts of a scope that have the text in their data, the oldest first.
+func (b *Backend) ListWith(_ context.Context, scope backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
 		var all []backend.Part
 		err := b.read(func(l *link) error {
 			all = nil
-			return l.rows("SELECT name, version, changed, data FROM part WHERE scope = ? ORDER BY changed, name", []any{string(scope)}, func(scan func(...any) error) error {
+			return l.rows("SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name", []any{string(scope), text}, func(scan func(...any) error) error {
 				p := backend.Part{ID: backend.PartID{Scope: scope}}
 				var changed int64
 				err := scan(&p.ID.Name, &p.Version, &changed, &p.Data)

@@ -45,7 +45,7 @@ func used(tb testing.TB, p *gate.Policy, tools int) *gate.State {
 func TestSize(t *testing.T) {
 	p := twenty(t)
 	for _, c := range []struct{ tools, most int }{{0, 200}, {1, 450}, {3, 1024}} {
-		data, err := statecode.New(p, nil).AppendSession(nil, used(t, p, c.tools), statecode.Info{Principal: "ann", Since: noon, Owner: 1 << 60, Writer: strings.Repeat("w", 16)})
+		data, err := statecode.New(p, nil).AppendSession(nil, used(t, p, c.tools), statecode.Info{Principal: "ann", Since: noon, Owner: 1 << 60, Writer: strings.Repeat("w", 16)}, statecode.Processes{})
 		if err != nil || len(data) > c.most {
 			t.Errorf("%d of 20 rules have moved: %d bytes, want at most %d, %v\n%s", c.tools*2, len(data), c.most, err, data)
 		}
@@ -60,7 +60,7 @@ func BenchmarkEncode(b *testing.B) {
 			var dst []byte
 			b.ReportAllocs()
 			for b.Loop() {
-				dst, _ = c.AppendSession(dst[:0], s, statecode.Info{Principal: "ann", Since: noon})
+				dst, _ = c.AppendSession(dst[:0], s, statecode.Info{Principal: "ann", Since: noon}, statecode.Processes{})
 			}
 			b.ReportMetric(float64(len(dst)), "bytes")
 		})
@@ -72,7 +72,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.Run(fmt.Sprintf("moved=%d", 2*tools), func(b *testing.B) {
 			p := twenty(b)
 			c := statecode.New(p, nil)
-			data, err := c.AppendSession(nil, used(b, p, tools), statecode.Info{Principal: "ann", Since: noon})
+			data, err := c.AppendSession(nil, used(b, p, tools), statecode.Info{Principal: "ann", Since: noon}, statecode.Processes{})
 			if err != nil {
 				b.Fatal(err)
 			}

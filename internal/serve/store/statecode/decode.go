@@ -98,6 +98,11 @@ func (d *decoder) finish() {
 			d.fail("the open calls", "call #%d is later than the last one, #%d", number, d.state.Last)
 		}
 	}
+	for number := range d.state.Calls {
+		if d.processes[number] == "" {
+			d.processes[number] = d.info.Writer
+		}
+	}
 	d.info.Open = len(d.state.Calls)
 	d.state.Owners[gate.ScopePrincipal], d.state.Owners[gate.ScopeGlobal] = d.info.Owner, d.info.Owner
 }
@@ -105,7 +110,7 @@ func (d *decoder) finish() {
 func (d *decoder) call(value []byte) {
 	o := &gate.OpenCall{}
 	c, last := &o.Call, d.state.Last
-	where := "the open calls"
+	where, process := "the open calls", ""
 	d.object(where, value, func(key string, value []byte) bool {
 		switch key {
 		case "number":
@@ -130,6 +135,8 @@ func (d *decoder) call(value []byte) {
 			d.list(where, value, func(value []byte) { d.waits(where, o, value) })
 		case "unknown":
 			o.Unknown = d.flag(where, value)
+		case "process":
+			process = d.text(where, value)
 		default:
 			return false
 		}
@@ -142,6 +149,10 @@ func (d *decoder) call(value []byte) {
 		d.fail(where, "a call has the number %d, or two have", o.Number)
 		return
 	}
+	if d.processes == nil {
+		d.processes = map[uint64]string{}
+	}
+	d.processes[o.Number] = process
 	d.state.Apply(&gate.Delta{Opened: o})
 	d.state.Last = last
 }

@@ -16,11 +16,12 @@ import (
 // is of a consent that is used up.
 const maxSpent = 256
 
-// AppendSession appends the part of a session: its own nets, and its calls. What waits for
-// a person is not written. Its only errors are meta data that cannot be written.
-func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info) ([]byte, error) {
+// AppendSession appends the part of a session: its own nets, and its calls, with the processes
+// that admitted them. What waits for a person is not written. Its only errors are meta data that
+// cannot be written.
+func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
-	e.text(`{"v":1,"policy":"` + c.print + `"`)
+	e.text(`{"v":` + form(s, i.Writer, p) + `,"policy":"` + c.print + `"`)
 	e.string(`,"principal":`, i.Principal)
 	e.time(`,"since":`, i.Since)
 	e.number(`,"owner":`, i.Owner)
@@ -35,7 +36,7 @@ func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info) ([]byte, error)
 		e.dst = append(strconv.AppendInt(e.dst, int64(s.Would.Asked), 10), ']')
 	}
 	e.nets(s, gate.ScopeSession)
-	e.calls(s)
+	e.calls(s, i.Writer, p)
 	return append(e.dst, '}'), e.err
 }
 
@@ -229,7 +230,7 @@ func (e *encoder) clock(c *gate.Clock) {
 }
 
 // calls appends the calls that are open, the oldest first.
-func (e *encoder) calls(s *gate.State) {
+func (e *encoder) calls(s *gate.State, writer string, p Processes) {
 	if len(s.Calls) == 0 {
 		return
 	}
@@ -239,12 +240,13 @@ func (e *encoder) calls(s *gate.State) {
 	e.text(`,"calls":[`)
 	for _, n := range numbers {
 		e.comma()
-		e.call(s.Calls[n])
+		e.call(s.Calls[n], p.named(n, writer))
 	}
 	e.text("]")
 }
 
-func (e *encoder) call(o *gate.OpenCall) {
+// call appends an open call, and the process that admitted it unless that is empty.
+func (e *encoder) call(o *gate.OpenCall, process string) {
 	c := &o.Call
 	e.text(`{"number":`)
 	e.dst = strconv.AppendUint(e.dst, o.Number, 10)
@@ -283,6 +285,7 @@ func (e *encoder) call(o *gate.OpenCall) {
 	}
 	e.flag("]", len(o.Nets) > 0)
 	e.flag(`,"unknown":true`, o.Unknown)
+	e.string(`,"process":`, process)
 	e.text("}")
 }
 

@@ -16,7 +16,7 @@ func ExampleCodec() {
 	c, s := statecode.New(p, nil), p.NewState(nil)
 	_, delta := p.Decide(s, gate.Call{ID: "7", Tool: "test", Time: time.Unix(1795435200, 0)}, nil)
 	s.Apply(delta)
-	data, err := c.AppendSession(nil, s, statecode.Info{Principal: "ann", Since: time.Unix(1795435100, 0), Owner: 5})
+	data, err := c.AppendSession(nil, s, statecode.Info{Principal: "ann", Since: time.Unix(1795435100, 0), Owner: 5}, statecode.Processes{})
 	fmt.Println(string(data), err)
 
 	l, err := c.Session("s", data, nil)

@@ -13,6 +13,10 @@ type Loaded struct {
 	State *gate.State // of which the nets of other parts are at their start
 	Info  Info        // of a session
 
+	// Processes are those that admitted the open calls of a session, by their numbers; empty: it
+	// is not known.
+	Processes map[uint64]string
+
 	// Of a part that was written under another policy, or while other nets were
 	// active: what became of its nets, the rows that are none any more, and whether
 	// the others have changed.
@@ -37,22 +41,13 @@ func (c *Codec) Shared(scope gate.Scope, name string, data []byte, values map[st
 
 // ReadInfo reads what is kept of a session beside its nets, whatever its policy.
 func ReadInfo(name string, data []byte) (Info, error) {
-	d := decoder{of: fmt.Sprintf("session %q", name)}
-	d.object("the part", data, func(key string, value []byte) bool {
-		switch key {
-		case "principal", "since", "owner", "writer", "ended", "about":
-			return d.member(key, value)
-		case "calls":
-			d.list("the open calls", value, func([]byte) { d.info.Open++ })
-		}
-		return true
-	})
-	return d.info, d.err
+	i, _, err := ReadOpen(name, data)
+	return i, err
 }
 
 func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string][]byte) (Loaded, error) {
-	if version, _ := rawjson.Member(data, "v"); string(version) != "1" {
-		return Loaded{}, fmt.Errorf("%s: its form is %.20q, and this program knows form 1 only: a newer one wrote it, or it is damaged", of, version)
+	if version, _ := rawjson.Member(data, "v"); string(version) != "1" && string(version) != "2" {
+		return Loaded{}, fmt.Errorf("%s: its form is %.20q, and this program knows forms 1 and 2: a newer one wrote it, or it is damaged", of, version)
 	}
 	policy, _ := rawjson.Member(data, "policy")
 	d := decoder{Codec: c, of: of, scope: scope}
@@ -67,7 +62,7 @@ func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string
 	if d.part(data, values, scope == gate.ScopeSession); d.err != nil {
 		return Loaded{}, d.err
 	}
-	l := Loaded{State: d.state, Info: d.info}
+	l := Loaded{State: d.state, Info: d.info, Processes: d.processes}
 	switched := false
 	for i := range d.Codec.nets {
 		n, data := &d.Codec.nets[i], d.state.Nets[i]

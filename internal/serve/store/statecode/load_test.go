@@ -185,7 +185,7 @@ func TestBroken(t *testing.T) {
 	e := encode(t, c, s, statecode.Info{Since: noon})
 	good, row := string(e.parts[0]), string(e.values[0][`"n""a"`])
 	for _, c := range []struct{ old, new, row, want string }{
-		{`"v":1`, `"v":2`, row, `session "s": its form is "2", and this program knows form 1 only: a newer one wrote it, or it is damaged`},
+		{`"v":1`, `"v":3`, row, `session "s": its form is "3", and this program knows forms 1 and 2: a newer one wrote it, or it is damaged`},
 		{`"nets":{"n"`, `"nets":{"m"`, row, `session "s": the nets: it has "m", which is unknown`},
 		{`"last":1`, `"last":0`, row, `session "s": the open calls: call #1 is later than the last one, #0`},
 		{`"last":1`, `"last":-1`, row, `session "s": last: -1 is no number from 0`},
@@ -269,7 +269,7 @@ func TestMeta(t *testing.T) {
 		d := *s.Nets[0]
 		d.Meta = gate.Meta{"k": c.v}
 		s.Nets[0] = &d
-		if _, err := statecode.New(p, nil).AppendSession(nil, s, statecode.Info{}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := statecode.New(p, nil).AppendSession(nil, s, statecode.Info{}, statecode.Processes{}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: %v", c.v, err)
 		}
 	}

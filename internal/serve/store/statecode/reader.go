@@ -21,6 +21,8 @@ type decoder struct {
 	scope gate.Scope
 	taken bool // the part was written under another policy
 	err   error
+
+	processes map[uint64]string // by which open calls were admitted
 }
 
 // fail keeps an error about what is at a place of the part.

@@ -29,7 +29,7 @@ func encode(t *testing.T, c *statecode.Codec, s *gate.State, i statecode.Info) (
 		e.values[scope] = map[string][]byte{}
 		var err error
 		if scope := gate.Scope(scope); scope == gate.ScopeSession {
-			e.parts[scope], err = c.AppendSession(nil, s, i)
+			e.parts[scope], err = c.AppendSession(nil, s, i, statecode.Processes{})
 		} else {
 			e.parts[scope], err = c.AppendShared(nil, s, scope)
 		}

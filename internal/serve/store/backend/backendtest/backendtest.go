@@ -185,6 +185,15 @@ func list(t *testing.T, open func() backend.Backend) {
 		}
 		break
 	}
+	for p, err := range b.ListWith(t.Context(), backend.Session, `"name":"b`) {
+		if err != nil || p.ID != session("b") || p.Version != 1 || string(p.Data) != `{"name":"b"}` {
+			t.Errorf("%+v, %v", p, err)
+		}
+		names += p.ID.Name
+	}
+	if names != "abcb" {
+		t.Errorf("listed are %s", names)
+	}
 }
 
 func stale(t *testing.T, open func() backend.Backend) {
