@@ -53,7 +53,7 @@ func browse(t *testing.T, npm string, job map[string]any) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, "node", script)
 	c.Env = append(os.Environ(), "E2E_PACKAGES="+npm)

@@ -8,12 +8,15 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // A leg is one of the four ways to the gate. A rule that holds on one of them
@@ -27,8 +30,14 @@ func legs() []leg {
 	return []leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }
 
+// eachLeg runs f on each leg, or under the race detector, which takes five times as long, on
+// one of each transport and family. .ci/soak has it on all.
 func eachLeg(t *testing.T, f func(t *testing.T, l leg)) {
-	for _, l := range legs() {
+	all := legs()
+	if soak.Race && os.Getenv(soak.Variable) == "" {
+		all = []leg{all[1], all[3]}
+	}
+	for _, l := range all {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel() // legs share nothing, and wait most of their time
 			f(t, l)

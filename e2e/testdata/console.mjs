@@ -20,7 +20,7 @@ const patience = 40_000;
 const { call } = await connect(job.url, 'e2e');
 const petrigate = (...args) => execFileSync(job.binary, args, { env: job.env, encoding: 'utf8' }).trim();
 
-// Each trial has a browser of its own.
+// Each trial has a browser of its own, but for those that only look at one page after the other.
 let browser;
 const launch = async (options) => {
   const started = await start(chromium, job.browser, { viewport: { width: 1280, height: 900 }, ...options }, ['--host-resolver-rules=MAP evil.example 127.0.0.1']);
@@ -56,20 +56,25 @@ const open = async (options = {}) => {
 
 let began = Date.now();
 const tell = (line) => process.stdout.write(JSON.stringify({ ...line, seconds: (Date.now() - began) / 1000 }) + '\n');
-const trial = async (name, f, options) => {
+const trials = async (options, all) => {
   let page;
-  began = Date.now();
-  try {
-    page = await open(options);
-    await within(2 * patience, name, f(page));
-    assert.deepEqual(page.said, [], 'the console of the browser');
-    assert.deepEqual(page.strangers, [], 'requests that leave this machine');
-    tell({ name });
-  } catch (e) {
-    tell({ name, error: String(e.stack ?? e).slice(0, 2000) });
+  for (const [name, f] of all) {
+    began = Date.now();
+    try {
+      page ??= await open(options);
+      await within(2 * patience, name, f(page));
+      assert.deepEqual(page.said.splice(0), [], 'the console of the browser');
+      assert.deepEqual(page.strangers.splice(0), [], 'requests that leave this machine');
+      tell({ name });
+    } catch (e) {
+      tell({ name, error: String(e.stack ?? e).slice(0, 2000) });
+      await quit();
+      page = undefined;
+    }
   }
   await quit();
 };
+const trial = (name, f, options) => trials(options, [[name, f]]);
 
 // accessible checks the page that is shown with axe.
 const accessible = async (page) => {
@@ -316,17 +321,15 @@ await trial('expiry while it is open', async (page) => {
 const waits = call('deploy', { to: 'a picture', version: '2.4.1', regions: ['eu-west', 'us-east'] });
 for (const colorScheme of ['light', 'dark']) {
   for (const [size, viewport] of [['desktop', { width: 1280, height: 900 }], ['phone', { width: 390, height: 844 }]]) {
-    for (const view of job.views) {
-      await trial(`accessible: ${view}, ${colorScheme}, ${size}`, async (page) => {
-        await page.goto(page.home + view);
-        await page.waitForLoadState('load');
-        await page.locator('main h1').first().waitFor();
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
-        await accessible(page);
-        if (job.shots) await page.screenshot({ path: `${job.shots}/${view.slice(1).replaceAll('/', '-')}-${colorScheme}-${size}.png` });
-      }, { colorScheme, viewport });
-    }
+    await trials({ colorScheme, viewport }, job.views.map((view) => [`accessible: ${view}, ${colorScheme}, ${size}`, async (page) => {
+      await page.goto(page.home + view);
+      await page.waitForLoadState('load');
+      await page.locator('main h1').first().waitFor();
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+      await accessible(page);
+      if (job.shots) await page.screenshot({ path: `${job.shots}/${view.slice(1).replaceAll('/', '-')}-${colorScheme}-${size}.png` });
+    }]));
   }
 }
 await waits;
