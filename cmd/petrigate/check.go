@@ -45,7 +45,7 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
 	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to look for proofs, by the clock; what is not settled then is unknown")
-	c.Flags().BoolVar(&f.verbose, "verbose", false, "show the nets, their states, and how the maps meet")
+	c.Flags().BoolVar(&f.verbose, "verbose", false, "show the nets, their states, how the maps meet, and what was not looked at")
 	c.Flags().BoolVar(&f.unknown, "allow-unknown", false, "accept claims of which it is not known whether they hold")
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

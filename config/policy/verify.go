@@ -34,7 +34,27 @@ type Report struct {
 	Groups    []Group  // of nets that share calls
 	Redundant []Net    // that never change a verdict
 	Gaps      []string // why not all kinds of calls are known; what they touch is then not proved
+
+	Open []Question // that are not answered, besides what is Unknown or Unsure
 }
+
+// A Question is one that a report does not answer.
+type Question struct {
+	Topic Topic
+	Tools []gate.Tool // that it is about
+	Nets  []Net       // likewise
+	Why   string      // it is open: a bound that was reached, or what is not looked at
+}
+
+// Topic says what is asked.
+type Topic string
+
+const (
+	Lost      Topic = "lost"      // whether a failure can take away Tools for good
+	Useless   Topic = "redundant" // of each of Nets, whether it never changes a verdict
+	Deadlocks Topic = "deadlock"  // whether Nets can forbid all further calls
+	Causes    Topic = "because"   // whether all of Nets are needed to forbid Tools, or where there are none all further calls
+)
 
 // A Group is nets that share calls, directly or through others.
 type Group struct {
@@ -59,7 +79,7 @@ type Proof struct {
 
 	Counterexample []Step // the shortest, where it is Refuted and a run shows it
 	Witness        []Step // of "reachable", where it is Proved
-	Because        []Net  // nets that cause it, none of which can be left out
+	Because        []Net  // nets that cause it; where it is Refuted, none of them can be left out
 	Why            string // where it is Unknown
 }
 
@@ -136,6 +156,9 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	}
 	for _, n := range found.Redundant {
 		r.Redundant = append(r.Redundant, Net(n.Net))
+	}
+	for _, q := range found.Open {
+		r.Open = append(r.Open, Question{Topic: Topic(q.Topic.String()), Tools: q.Tools, Nets: nets(q.Nets), Why: q.Why})
 	}
 	return r, nil
 }

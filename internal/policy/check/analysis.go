@@ -97,6 +97,8 @@ type Analysis struct {
 	unlisted []string     // known tools that no net speaks of by name
 	written  []config.Net // with the lines of their transitions
 	found    diag.List    // what the policy says of itself without a proof
+	partly   []string     // hand-written nets of which not all states were looked at
+	effort   Effort
 }
 
 // A proven is a claim with its result.
@@ -124,7 +126,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	if err != nil {
 		return nil, err
 	}
-	v.policy = p
+	v.policy, v.effort = p, e
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	e = e.begun()
@@ -190,6 +192,9 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 		v.nets[n.Name] = n
 		if n.Labels == nil && i < len(result.Nets) {
 			v.dead[n.Name] = result.Nets[i].DeadTransitions
+			if result.Nets[i].States == nil {
+				v.partly = append(v.partly, n.Name)
+			}
 		}
 		if result.Active == nil || slices.Contains(result.Active, n.Name) {
 			nets = append(nets, n.Net)

@@ -60,7 +60,7 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	if err := tableBelow(w, "CLAIM|RESULT|FROM", rows); err != nil {
 		return err
 	}
-	notes := r.Notes()
+	notes := append(r.Notes(), r.openNotes(verbose)...)
 	if verbose {
 		notes = append(notes, r.verified.details()...)
 	}
@@ -168,22 +168,21 @@ func (v *Analysis) details() []string {
 		} else {
 			lines = append(lines, of+": not all states were looked at")
 		}
-		switch {
-		case g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0:
+		if g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 {
 			lines = append(lines, fmt.Sprintf("%s: nothing more can be called after these calls: %s", of, strings.Join(Story(g.Deadlock.Trace), "; ")))
-		case g.Deadlock.Result == verify.Unknown:
-			lines = append(lines, of+": not known whether it can get stuck: "+g.Deadlock.Why)
 		}
 	}
 	for _, n := range v.policy.Nets() {
 		lines = append(lines, keptTokens(n)...)
 	}
-	lines = append(lines, v.gaps()...)
 	overlaps := v.report.Overlaps
 	for _, o := range overlaps[:min(len(overlaps), mostOverlaps)] {
 		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))
 	}
-	if more := len(overlaps) - mostOverlaps; more > 0 {
+	switch more := len(overlaps) - mostOverlaps; {
+	case more <= 0 && v.report.MoreOverlaps:
+		lines = append(lines, "not all pairs of maps were looked at: more of them may match one text")
+	case more > 0:
 		least := ""
 		if v.report.MoreOverlaps {
 			least = "at least "
@@ -210,6 +209,9 @@ func (r Report) Summary() string {
 		verdict = "not ok, by --strict"
 	case !r.OK:
 		verdict = "not ok"
+	}
+	if r.cut() {
+		of += ", and not everything was looked at"
 	}
 	if errs+warnings == 0 {
 		return verdict + ": no problems" + of

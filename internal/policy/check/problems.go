@@ -38,7 +38,7 @@ func (v *Analysis) Problems() diag.List {
 		case verify.Refuted:
 			ps = append(ps, v.refuted(p))
 		case verify.Unknown:
-			q := Warning(codeUnproved, diag.Position(p.Rule), "not known: "+p.Text, p.Why)
+			q := Warning(codeUnproved, diag.Position(p.Rule), "not known: "+p.Text, v.effort.reason(p.Why))
 			if len(p.Parts) > 0 {
 				q.Detail = "  it is not known whether: " + p.part() + "\n"
 			}
@@ -285,20 +285,7 @@ func (v *Analysis) notes() []string {
 	if len(shared) > 0 {
 		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
 	}
-	unsure := v.unsure()
-	if len(unsure) == 0 && len(v.proofs) == 0 {
-		unsure = v.gaps()
-	}
-	return append(notes, unsure...)
-}
-
-// gaps says which kinds of calls were not looked at.
-func (v *Analysis) gaps() []string {
-	var lines []string
-	for _, gap := range v.report.Gaps {
-		lines = append(lines, "not all kinds of calls were looked at: "+gap)
-	}
-	return lines
+	return append(notes, v.unsure()...)
 }
 
 // unsure lists the names that may or may not be callable, by the reason.
@@ -306,7 +293,7 @@ func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
 	for why, names := range v.grouped(unsure, func(n verify.Name) string { return n.Why }) {
-		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", writtenAll(names), why))
+		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", many(toolNames(names)), why))
 	}
 	return notes
 }
@@ -333,12 +320,15 @@ func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name
 	}
 }
 
-func writtenAll(names []verify.Name) string {
+func writtenAll(names []verify.Name) string { return text.And(toolNames(names)) }
+
+// toolNames returns the names as rules write them.
+func toolNames(names []verify.Name) []string {
 	var all []string
 	for _, n := range names {
 		all = append(all, text.Escape(written(n.Tool)))
 	}
-	return text.And(all)
+	return all
 }
 
 func first(nets []verify.Net) diag.Position {

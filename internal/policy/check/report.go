@@ -18,6 +18,8 @@ type Report struct {
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
+	Open      []openQuestion  `json:"open"`     // that were looked at in part, or not at all
+	Complete  bool            `json:"complete"` // every question about the policy was answered
 
 	verified *Analysis // nil: nothing was to be verified
 	open     int       // claims that are not ok because it is not known whether they hold
@@ -30,6 +32,8 @@ type reportedTool struct {
 	Callable any             `json:"callable"` // true, "after-failure", false; nil: not known
 	Shortest []string        `json:"shortest"` // null where it is not callable
 	Because  []string        `json:"because,omitzero"`
+	Why      string          `json:"why,omitempty"`  // it is not known
+	Hint     string          `json:"hint,omitempty"` // how to find out
 	Events   []sandbox.Event `json:"events,omitempty"`
 
 	known verify.Name
@@ -46,6 +50,7 @@ type reportedProof struct {
 	Because        []string        `json:"because,omitempty"`
 	Marking        map[string]int  `json:"marking,omitempty"` // that refutes conserved and exclusive: tokens by place
 	Why            string          `json:"why,omitempty"`     // it is unknown, or there is no counterexample
+	Hint           string          `json:"hint,omitempty"`    // how to find out
 
 	// ForEach is the end that the claim lacks: with it, it is proved.
 	ForEach string `json:"forEach,omitempty"`
@@ -55,7 +60,7 @@ type reportedProof struct {
 func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Analysis) Report {
 	r := Report{
 		Version: 1, Problems: problems, Nets: result.Nets,
-		Tools: []reportedTool{}, Proofs: []reportedProof{}, Redundant: []string{}, verified: v,
+		Tools: []reportedTool{}, Proofs: []reportedProof{}, Redundant: []string{}, Open: []openQuestion{}, verified: v,
 	}
 	if r.Problems == nil {
 		r.Problems = diag.List{}
@@ -80,12 +85,14 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 		}
 		r.Proofs = append(r.Proofs, reportedProof{
 			Text: p.Text, Part: part, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
-			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why, ForEach: p.ForEach,
+			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why, Hint: v.effort.raise(p.Why), ForEach: p.ForEach,
 		})
 	}
 	for _, n := range v.report.Redundant {
 		r.Redundant = append(r.Redundant, n.Net.Name)
 	}
+	r.Open = append(r.Open, v.open()...)
+	r.Complete = v.complete(r.Open)
 	return r
 }
 
@@ -136,7 +143,11 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	add := func(name string) {
 		if !seen[name] {
 			seen[name] = true
-			r.Tools = append(r.Tools, newTool(name, found[name], tools))
+			t := newTool(name, found[name], tools)
+			if r.verified != nil {
+				t.Hint = r.verified.effort.raise(t.Why)
+			}
+			r.Tools = append(r.Tools, t)
 		}
 	}
 	there := make(map[string]bool)
@@ -162,6 +173,8 @@ func newTool(name string, n verify.Name, tools ToolSet) reportedTool {
 		t.Callable, t.Events = "after-failure", tools.Events(n.Failing)
 	case verify.Impossible:
 		t.Callable, t.Because = false, append([]string{}, netNames(n.Because)...)
+	default:
+		t.Why = n.Why
 	}
 	return t
 }

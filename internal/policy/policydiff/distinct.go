@@ -18,6 +18,9 @@ func (d *Comparison) distinct(calls []possible, p *product) []possible {
 	met := make(map[string]bool)
 	var out []possible
 	for _, c := range calls {
+		if d.stop() {
+			break
+		}
 		if c.effects[0] == nil {
 			for i, s := range d.sides {
 				c.effects[i] = s.effects(c.on(i), d.spoken)

@@ -153,7 +153,7 @@ const aCall = "some-other-tool"
 // representatives returns calls of every kind that one of the policies tells apart; of
 // the last of them, nobody knows whether they can be made. why says what was left out.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
-	o, labels := verify.Options{Doubtful: true}, &gate.Labels{}
+	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
 		if !hasMap(single, m) {
 			labels.Maps = append(labels.Maps, m)
@@ -275,6 +275,7 @@ type Comparison struct {
 	kept   []bool            // of shared: these are needed
 	sums   [][2]gate.NetInfo // nets that differ in the limit of a sum
 	states int
+	stop   func() bool
 	none   [2]bool // no difference exists: stricter, looser
 	alike  int     // so many calls that only watch are taken to be any number
 
@@ -297,7 +298,12 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 	if err := errors.Join(from.lift(to), to.lift(from)); err != nil {
 		return nil, err
 	}
-	d := newComparison(from, to)
+	over, asked := false, stop
+	stop = func() bool { // a yes is never taken back
+		over = over || asked()
+		return over
+	}
+	d := newComparison(from, to, stop)
 	d.repeated(stop)
 	if !d.settled() {
 		if err := d.explore(states, stop); err != nil {
@@ -313,9 +319,9 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 	return d, nil
 }
 
-func newComparison(from, to *Side) *Comparison {
+func newComparison(from, to *Side, stop func() bool) *Comparison {
 	single := alone(from, to)
-	d := &Comparison{sides: [2]*Side{from, to}, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
+	d := &Comparison{sides: [2]*Side{from, to}, stop: stop, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
 	d.pairs, d.kept = d.shared, make([]bool, len(d.shared))
 	d.sums, d.none = d.sumPairs(single), d.never(single)
 	if why := doubted(from, to, single); why != "" {
@@ -337,6 +343,10 @@ func newComparison(from, to *Side) *Comparison {
 	if d.calls, d.maybe = d.distinct(d.calls, nil), d.distinct(d.maybe, nil); why != "" {
 		d.partly(why)
 	}
+	if stop() {
+		d.partly(verify.WhyTime)
+		return d
+	}
 	if why := d.beyond(); why != "" {
 		d.partly(why)
 	}
@@ -350,7 +360,7 @@ func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 func (d *Comparison) explore(limit int, stop func() bool) error {
 	p, err := d.find(limit, stop, false)
 	if err == nil && p.cut && !p.hasData() {
-		d.partly(moreStates)
+		d.partly(d.cutBy())
 	}
 	switch {
 	case err != nil || !d.Complete || d.settled():
@@ -370,7 +380,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 	switch {
 	case err != nil:
 	case p.cut:
-		d.partly(moreStates)
+		d.partly(d.cutBy())
 	case p.unsettled():
 		d.partly(p.doubt())
 	}
@@ -378,7 +388,13 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 	return err
 }
 
-const moreStates = "there are more states than were looked at"
+// cutBy says which bound has ended a search.
+func (d *Comparison) cutBy() string {
+	if d.stop() {
+		return verify.WhyTime
+	}
+	return verify.WhyStates
+}
 
 // maxDataStates bounds a search with nets that count by what arguments hold.
 const maxDataStates = 300

@@ -7,14 +7,16 @@ import (
 
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Report is a comparison in the form that tools rely on.
 type Report struct {
 	Version  int              `json:"version"`
-	Result   string           `json:"result"`   // "stricter", "looser", "both", "equal"; where not complete "stricter-or-both", "looser-or-both", "unknown"
-	Complete bool             `json:"complete"` // everything that diff looks for was seen
+	Result   string           `json:"result"`        // "stricter", "looser", "both", "equal"; where not complete "stricter-or-both", "looser-or-both", "unknown"
+	Complete bool             `json:"complete"`      // everything that diff looks for was seen
+	Why      string           `json:"why,omitempty"` // it is not complete
 	States   int              `json:"states"`
 	Stricter *reportedWitness `json:"stricter"` // null: none was found
 	Looser   *reportedWitness `json:"looser"`
@@ -36,7 +38,7 @@ func (d *Comparison) Report() Report {
 		more = append(more, w.report())
 	}
 	return Report{
-		Version: 1, Result: d.result(), Complete: d.Complete, States: d.states,
+		Version: 1, Result: d.result(), Complete: d.Complete, Why: d.why, States: d.states,
 		Stricter: d.Stricter.report(), Looser: d.Looser.report(), More: more,
 	}
 }
@@ -114,9 +116,20 @@ func (d *Comparison) Text(from, to string) string {
 		}
 	}
 	if !d.Complete {
-		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", text.Count(d.states, "state"), d.why)
+		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", text.Count(d.states, "state"), d.why+d.raise())
 	}
 	return b.String()
+}
+
+// raise says which bound to raise, where one has ended the comparison.
+func (d *Comparison) raise() string {
+	switch d.why {
+	case verify.WhyStates:
+		return "; --max-states looks at more"
+	case verify.WhyTime:
+		return "; --timeout looks longer"
+	}
+	return ""
 }
 
 func (w *Witness) write(b *strings.Builder) {

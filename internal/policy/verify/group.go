@@ -69,5 +69,5 @@ func (m *prover) explored(nets []int) Group {
 
 // deadlocked is the answer in the words of the report.
 func (m *prover) deadlocked(t explore.Answer) Deadlock {
-	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Why: t.Why}
+	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Rough: t.Rough, Why: t.Why}
 }

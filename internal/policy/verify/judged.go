@@ -18,15 +18,15 @@ import (
 const maxRehearsed = 20_000
 
 // judging reports whether some net that is enforced judges arguments.
-func (m *prover) judging() bool {
-	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool {
+func judging(nets []*explore.Net) bool {
+	return slices.ContainsFunc(nets, func(n *explore.Net) bool {
 		return !n.Info.Shadow && (n.Info.Validate != nil || n.Info.Row || n.Info.Sum != nil || n.Keyed())
 	})
 }
 
-// rows reports whether some net that is enforced counts equal calls in a row.
-func (m *prover) rows() bool {
-	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Row })
+// inARow reports whether some net that is enforced counts equal calls in a row.
+func inARow(nets []*explore.Net) bool {
+	return slices.ContainsFunc(nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Row })
 }
 
 // judged is the proof, or that it is unknown where its run has arguments that
@@ -34,7 +34,7 @@ func (m *prover) rows() bool {
 func (m *prover) judged(p Proof) Proof {
 	p.Witness = bare(p.Witness) // it was played
 	run, why := bare(p.Counterexample), ""
-	if m.judging() {
+	if m.judging {
 		run, why = m.rehearsed(p.Counterexample, p.query)
 	}
 	if why != "" {
@@ -47,7 +47,7 @@ func (m *prover) judged(p Proof) Proof {
 // accepted is the run with arguments that the nets accept. Where none were
 // found, why says of what; the run is as it was then.
 func (m *prover) accepted(t Trace) (run Trace, why string) {
-	if !m.judging() {
+	if !m.judging || len(t) == 0 {
 		return bare(t), ""
 	}
 	return m.rehearsed(t, nil)
@@ -57,7 +57,7 @@ func (m *prover) accepted(t Trace) (run Trace, why string) {
 // meets the query; nil: none.
 func (m *prover) rehearsed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newRehearsal(t)
-	for _, s := range apart(t, func(s *Step) bool { return m.rows() || s.another() }) {
+	for _, s := range apart(t, func(s *Step) bool { return m.rows || s.another() }) {
 		if why := r.play(s); why != "" {
 			return bare(t), why
 		}
@@ -130,7 +130,7 @@ func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
 	switch {
 	case refused.Kind == gate.KindValidation:
 		tried = callclass.Extended(s.Args, m.conditions)
-	case m.rows():
+	case m.rows:
 		tried = callclass.Numbered(s.Args, number)
 	}
 	names := m.policy.Names(m.call(s.Tool, s.Args))

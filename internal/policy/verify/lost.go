@@ -18,45 +18,56 @@ type Loss struct {
 	Tools   []gate.Tool
 	Trace   Trace // a shortest run after which no calls that succeed lead to them
 	Because []Net // forbid it from there on; none of them can be left out
+	Rough   bool  // fewer of Because may do, and not all were tried
 }
 
-// lossEffort is how many states are visited in search of losses.
-const lossEffort = 100_000
+// Bounds of the search for losses, where the limit of a search is the usual one or less:
+// states in all, and of one search.
+const (
+	lossEffort = 2 * DefaultStates
+	lossStates = DefaultStates / 25
+)
 
 // losses finds what failures take away of the names that can be called.
-func (m *prover) losses(names []Name, o Options) []Loss {
-	if m.Stop() {
-		return nil
-	}
+func (m *prover) losses(r *Report, o Options) {
 	o.Stop = m.Stop
 	lasting := m.lasting(o)
 	if lasting == nil {
-		return nil
+		return
 	}
 	limit, from := lasting.Limit, lasting.States
 	defer func() { lasting.Limit = limit }()
-	lasting.Limit = min(limit, easyStates)
-	var found []Loss
-	for _, n := range names {
-		if n.Callable != Possible || m.Stop() || lasting.States-from > lossEffort {
+	lasting.Limit = min(limit, max(lossStates, limit/25))
+	for _, n := range r.Names {
+		if n.Callable != Possible {
 			continue
 		}
-		run, because := lasting.loses(n.Tool)
-		if len(because) == 0 {
-			continue
+		var l Loss
+		why := m.Spent()
+		if !m.Stop() && lasting.States-from <= max(lossEffort, 2*limit) {
+			l, why = lasting.loses(n.Tool)
 		}
-		run, refused := m.rehearsed(run, nil)
-		if refused != "" {
-			continue
+		if why == "" && len(l.Because) > 0 {
+			l.Trace, why = m.rehearsed(l.Trace, nil)
 		}
-		at := slices.IndexFunc(found, func(l Loss) bool { return slices.Equal(l.Because, because) && slices.Equal(l.Trace, run) })
-		if at < 0 {
-			at = len(found)
-			found = append(found, Loss{Trace: run, Because: because})
+		switch {
+		case why != "":
+			q := r.open(Lasting, why)
+			q.Tools = append(q.Tools, n.Tool)
+		case len(l.Because) > 0:
+			r.lost(n.Tool, l)
 		}
-		found[at].Tools = append(found[at].Tools, n.Tool)
 	}
-	return found
+}
+
+// lost adds the tool to the loss, with others that the same run takes away.
+func (r *Report) lost(t gate.Tool, l Loss) {
+	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
+	if at < 0 {
+		at = len(r.Losses)
+		r.Losses = append(r.Losses, l)
+	}
+	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
 // lasting is the prover of the policy without the limits that nothing refills; nil
@@ -88,21 +99,22 @@ func spent(n *gate.NetInfo) bool {
 }
 
 // loses looks for a run with a failure after which no calls that succeed lead to the
-// name, where every run of successes leaves a way to it.
-func (m *prover) loses(t gate.Tool) (run Trace, because []Net) {
+// name, where every run of successes leaves a way to it. The loss has no reasons where
+// there is none; why says why that is not known.
+func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	likes, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
 		likes, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // not every value can be one of it
 	}
 	for i, ok := range m.Attract().Ok {
 		if ok && likes(m.Classes[i]) {
-			return nil, nil
+			return Loss{}, ""
 		}
 	}
 	p := m.proof(AlwaysPossible{Tool: t, each: one})
 	fails := slices.ContainsFunc(p.Counterexample, func(s Step) bool { return s.Ends && s.Outcome != gate.Success })
 	if p.Result != Refuted || !fails {
-		return nil, nil
+		return Loss{}, p.Why
 	}
 	var nets []int
 	for i, n := range m.Nets {
@@ -110,28 +122,31 @@ func (m *prover) loses(t gate.Tool) (run Trace, because []Net) {
 			nets = append(nets, n.Index)
 		}
 	}
-	if !m.kept(nets, goalOf(likes, one)) {
-		return nil, nil
+	if kept, why := m.kept(nets, goalOf(likes, one)); !kept {
+		return Loss{}, why
 	}
-	return p.Counterexample, p.Because
+	return Loss{Trace: p.Counterexample, Because: p.Because, Rough: p.Rough}, ""
 }
 
-// kept reports whether it is known that each run of successes leaves a way to what
-// the goal. It begins with some nets and adds those that may be in the way.
-func (m *prover) kept(nets []int, g *explore.Goal) bool {
+// kept reports whether each run of successes leaves a way to the goal, or why that is not
+// known. It begins with some nets and adds those that may be in the way.
+func (m *prover) kept(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Likes(s) })
 	for {
 		s := m.Serial(nets, explore.ViewOptions{Tag: tag, Limit: m.Limit, Beyond: true})
-		if s == nil || m.Calls.Gap(nets, tag) != "" {
-			return false
+		if s == nil {
+			return false, m.Spent()
+		}
+		if why := m.Calls.Gap(nets, tag); why != "" {
+			return false, why
 		}
 		good := s.Assured(g, s.Unhindered)
 		if !slices.Contains(good, false) {
-			return true
+			return true, ""
 		}
 		more := s.Hindering(g, good)
 		if len(more) == 0 {
-			return false
+			return false, ""
 		}
 		nets = append(nets, more...)
 		slices.Sort(nets)

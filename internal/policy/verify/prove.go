@@ -27,7 +27,8 @@ type Proof struct {
 	Result         Result
 	Counterexample Trace  // shortest; where Refuted, as far as there is a run that shows it
 	Witness        Trace  // of Reachable, where Proved
-	Because        []Net  // nets that cause it, of which none can be left out
+	Because        []Net  // nets that cause it; where Refuted, none of them can be left out
+	Rough          bool   // where Refuted: fewer of Because may do, and not all were tried
 	Default        bool   // where Refuted: the default denies all calls that it is about
 	ForEach        string // where not Proved: the fields of a key, as a claim has them; the same claim for each value of them is proved
 	Why            string

@@ -36,7 +36,7 @@ func (a Reachable) prove(m *prover) Proof {
 	case AfterFailure:
 		return Proof{Result: Refuted, Why: "only calls that fail or overlap lead there"}
 	}
-	return Proof{Result: Refuted, Because: n.Because, Default: n.Default}
+	return Proof{Result: Refuted, Because: n.Because, Rough: n.Rough, Default: n.Default}
 }
 
 func (a AlwaysPossible) prove(m *prover) Proof {
@@ -137,7 +137,7 @@ func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 		_, stopped := m.Replay(d.Moves)
 		switch {
 		case stopped < 0:
-			return Proof{Result: Refuted, Counterexample: trace(d.Moves), Because: m.named(d.Nets)}, nil
+			return Proof{Result: Refuted, Counterexample: trace(d.Moves), Because: m.named(d.Nets), Rough: d.Rough}, nil
 		case slices.Contains(nets, stopped):
 			return Proof{Why: explore.WhyNoRun}, nil
 		}

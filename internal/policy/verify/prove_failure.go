@@ -59,9 +59,9 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 func (m *prover) lockedByFailure(failed []explore.Move, likes func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success
-	then, ok := m.Leads(won, likes)
-	if !ok {
-		return Proof{Why: explore.WhyValues}
+	then, why := m.Leads(won, likes)
+	if why != "" {
+		return Proof{Why: why}
 	}
 	if _, refused := m.rehearsed(trace(slices.Concat(won, then)), nil); refused != "" {
 		return Proof{Why: explore.WhyValues}

@@ -20,6 +20,9 @@ type prover struct {
 	conditions []string               // by which nets judge arguments
 	each       *ForEach               // what is asked is asked of one value of it; nil: of all calls
 	options    *Options
+
+	judging bool // some net judges arguments
+	rows    bool // some net counts equal calls in a row
 }
 
 func newProver(p *gate.Policy, o *Options) *prover {
@@ -34,6 +37,7 @@ func newProver(p *gate.Policy, o *Options) *prover {
 		deny:  p.Options().Deny && !o.passes, small: cmp.Or(o.groups, explore.GroupLimit),
 		policy: p, also: callclass.Also(o.Tools), conditions: o.Conditions, options: o,
 	}
+	m.judging, m.rows = judging(m.Nets), inARow(m.Nets)
 	return m
 }
 

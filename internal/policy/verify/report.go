@@ -57,6 +57,7 @@ type Report struct {
 	Names        []Name
 	Proofs       []Proof // of Options.Prove, in order
 	Losses       []Loss
+	Open         []Question // that the report does not answer, besides what is Unknown or Unsure in it
 	Groups       []Group
 	Redundant    []Redundant
 	Overlaps     []Overlap
@@ -73,6 +74,7 @@ type Name struct {
 	Shortest Trace  // of successful calls, the last one carries the name; where Callable is Possible
 	Failing  Trace  // a run that gets there, where Callable is AfterFailure
 	Because  []Net  // where Callable is Impossible: nets that forbid it, none of which can be left out
+	Rough    bool   // fewer of Because may do, and not all were tried
 	Default  bool   // where Callable is Impossible: the default denies it
 	Why      string // where Callable is Unsure
 	Supposed string // where Callable is Unsure: the tool of which it depends whether it is there
@@ -109,6 +111,7 @@ type Deadlock struct {
 	Result  Result // Proved: there is none
 	Trace   Trace  // leads into it
 	Because []Net  // forbid all calls from there on; none of them can be left out
+	Rough   bool   // fewer of Because may do, and not all were tried
 	Why     string // where it is Unknown
 }
 

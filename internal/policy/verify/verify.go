@@ -23,10 +23,16 @@ func Policy(p *gate.Policy, o Options) *Report {
 		r.States += group.States
 		r.Groups = append(r.Groups, group)
 	}
-	r.Losses = m.losses(r.Names, o)
-	for _, x := range m.AllRedundant() {
+	m.losses(r, o)
+	found, untried := m.AllRedundant()
+	for _, x := range found {
 		r.Redundant = append(r.Redundant, Redundant{m.named([]int{x.Net})[0], m.named(x.Because)})
 	}
+	for _, x := range untried {
+		q := r.open(Useful, x.Why)
+		q.Nets = append(q.Nets, m.named([]int{x.Net})...)
+	}
+	r.askOpen()
 	r.Visited = m.States
 	r.Gaps = m.Calls.AllGaps()
 	return r
@@ -46,6 +52,12 @@ func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
 // admits looks for a call that has the name.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
+// never notes that some nets alone never admit a call of the name.
+func (m *prover) never(name *Name, q *explore.Query, nets []int) {
+	nets, sure := m.Minimal(q, nets)
+	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
+}
+
 // callableBy says whether the model admits a call that has the name.
 func (m *prover) callableBy(t gate.Tool) Name {
 	name := Name{Tool: t}
@@ -62,7 +74,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 		return name
 	}
 	if f := m.Barred(q); f.Result == Proved {
-		name.Callable, name.Because = Impossible, m.named(m.Minimal(q, f.Nets))
+		m.never(&name, q, f.Nets)
 		return name
 	}
 	plan := m.Plan(q.Tag, true)
@@ -92,7 +104,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 		name.Callable, name.Failing = AfterFailure, trace(f.Moves)
 		name.Failing[len(name.Failing)-1].Name = t.Name
 	case Proved:
-		name.Callable, name.Because = Impossible, m.named(m.Minimal(q, f.Nets))
+		m.never(&name, q, f.Nets)
 	default:
 		name.Why, name.Supposed = f.Why, f.Supposed
 	}

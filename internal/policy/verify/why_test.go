@@ -43,6 +43,10 @@ func TestReasons(t *testing.T) {
 `}
 	known := func(o *verify.Options) { o.Known = true }
 	stopped := func(o *verify.Options) { o.Stop = func() bool { return true } }
+	late := func(o *verify.Options) { // when the kinds of calls have been counted
+		asked := 0
+		o.Stop = func() bool { asked++; return asked > 300 }
+	}
 	tests := []struct {
 		name, rules, prove string
 		change             func(*verify.Options)
@@ -75,7 +79,10 @@ func TestReasons(t *testing.T) {
 		{"names of actions", each(12, "block *.*@*\n"), "", nil, []string{
 			"the patterns *.*a*, *.*b*, *.*c*, *.*d*, *.*e*, *.*f*, *.*g*, *.*h*, *.*i*, *.*j*, *.*k*, *.*l* can match names in more ways than were tried",
 		}},
-		{"kinds", manyKinds("v") + manyKinds("w") + manyKinds("x") + manyKinds("y") + manyKinds("z"), "", stopped, []string{"the time ran out", "the policy has more than 8192 kinds of calls"}},
+		{"kinds", manyKinds("v") + manyKinds("w") + manyKinds("x") + manyKinds("y") + manyKinds("z"), "", late, []string{"the policy has more than 8192 kinds of calls", "the time ran out"}},
+		{"time for kinds", manyKinds("v") + manyKinds("w"), "never v\n", stopped, []string{"the time ran out"}},
+		{"time for maps", each(12, "map x.f /a#.?b/ as l#\n") + "block l*\n", "never l*\n", stopped, []string{"the time ran out"}},
+		{"time for names", each(12, "block *@*\n"), "never push\n", stopped, []string{"the time ran out"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -164,6 +164,9 @@ func (m *mapping) names(tool string) bool {
 
 // add adds the classes of a form, unless there are some that no net can tell from them.
 func (b *Enumerator) add(tool string, f *form) {
+	if b.clock.tick() {
+		return
+	}
 	for _, s := range b.variants(tool, f) {
 		if i := b.classes.Of([]byte(b.keyOf(s, f)), s); b.classes.List[i].Unsure() && !s.Unsure() {
 			b.classes.List[i] = s // the same, and arguments are known

@@ -26,6 +26,8 @@ type Options struct {
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // why the nets are not all that tells calls apart
 
+	Stop func() bool // asked now and then; true ends the enumeration, and is never taken back; nil: never
+
 	// Lacks returns the argument that the field reads and the tool does not take; empty:
 	// none. Nil: no tool lacks one.
 	Lacks func(tool string, f gate.Field) string
@@ -64,7 +66,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 			nets: nets, naming: newNaming(p.Maps(), nets, o.Names, o.Tools),
 			extra: o.Names, complete: o.Known, tries: cmp.Or(o.Syntheses, maxSyntheses),
 			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
-			action: map[string][]string{}, joint: map[string]bool{},
+			action: map[string][]string{}, joint: map[string]bool{}, clock: &clock{stop: o.Stop},
 		},
 		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{}, vouched: map[*mapping]bool{}, lacks: o.Lacks,
 	}
@@ -97,11 +99,17 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.openPatterns(before, also)
 	}
 	for _, tool := range b.tools {
+		if b.clock.over() {
+			break
+		}
 		b.ofTool(tool, also[tool])
 		if len(b.classes.List) > maxClasses {
 			b.leaveOut("", "the policy has more than %d kinds of calls", maxClasses)
 			break
 		}
+	}
+	if b.clock.late {
+		b.leaveOut("", "%s", WhyTime)
 	}
 	return b
 }

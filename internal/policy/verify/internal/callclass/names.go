@@ -26,7 +26,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 		return true
 	}
 	taken, named := b.taken(), len(b.tools)
-	whole := synthesis{tries: b.tries, patterns: all, prefixes: []string{""}, taken: taken}
+	whole := synthesis{tries: b.tries, clock: b.clock, patterns: all, prefixes: []string{""}, taken: taken}
 	fresh, complete := whole.names()
 	if !complete {
 		return false
@@ -56,7 +56,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 		return false
 	}
 	for _, t := range b.tools {
-		v := synthesis{tries: b.tries, patterns: dots, prefixes: []string{t + "."}, taken: b.spoken(t, also[t], taken)}
+		v := synthesis{tries: b.tries, clock: b.clock, patterns: dots, prefixes: []string{t + "."}, taken: b.spoken(t, also[t], taken)}
 		for _, a := range also[t] {
 			v.prefixes = append(v.prefixes, a.Text+".")
 		}

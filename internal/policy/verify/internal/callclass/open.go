@@ -133,6 +133,9 @@ func (b *Enumerator) relate(o *openTool) {
 	o.byNet = make([][]int, len(b.nets))
 	for _, f := range o.fields {
 		for i := range f.size() {
+			if b.clock.tick() {
+				return
+			}
 			v := f.value(i)
 			s := b.class(o.name, &form{tools: o.base, fields: []value{*v}})
 			o.alone = append(o.alone, []sighting{{s, without}})
@@ -168,6 +171,9 @@ func (f *openField) value(atom int) *value {
 }
 
 func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
+	if b.clock.over() {
+		return kinds{gap: WhyTime}
+	}
 	options, count := make([][]*value, len(o.fields)), 1
 	for i := range o.fields {
 		f := &o.fields[i]
@@ -184,7 +190,14 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 		}
 	}
 	var k kinds
-	eachForm(o.base, options, count, func(f *form) { k.classes = append(k.classes, b.variants(o.name, f)...) })
+	eachForm(o.base, options, count, func(f *form) {
+		if !b.clock.tick() {
+			k.classes = append(k.classes, b.variants(o.name, f)...)
+		}
+	})
+	if b.clock.late {
+		return kinds{gap: WhyTime}
+	}
 	if b.Deny {
 		k.classes = o.admitted(k.classes, atoms)
 	}

@@ -37,6 +37,9 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 	}
 	for i := range o.all {
+		if b.clock.over() {
+			break
+		}
 		var alone []sighting
 		k := o.kinds([]int{i})
 		if k.gap != "" { // a question about the pattern has to meet the gap
@@ -65,6 +68,9 @@ func (b *Enumerator) plain(tool string) *Class {
 
 // kindsOf are calls that only these patterns are about.
 func (o *openNames) kindsOf(seen []int) kinds {
+	if o.before.clock.over() {
+		return kinds{gap: WhyTime}
+	}
 	b := o.before.copy()
 	b.only = make(map[glob]bool)
 	var names []string
@@ -79,6 +85,9 @@ func (o *openNames) kindsOf(seen []int) kinds {
 		k.gap = fmt.Sprintf("the pattern %s is longer than the %d bytes of which names are made up", names[long], longestPattern)
 	case !b.synthesizeTools(o.also):
 		k.gap = fmt.Sprintf("the patterns %s can match names in more ways than were tried", strings.Join(names, ", "))
+		if b.clock.late {
+			k.gap = WhyTime
+		}
 	default:
 		for _, t := range b.tools {
 			if !o.before.isTool[t] || len(b.action[t]) > len(o.before.action[t]) {

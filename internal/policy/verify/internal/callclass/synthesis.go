@@ -18,6 +18,7 @@ type synthesized struct {
 type synthesis struct {
 	patterns []string
 	tries    int
+	clock    *clock
 	prefixes []string        // a name follows each of them; a pattern matches if it does behind one
 	taken    map[string]bool // what is not to stand behind the first prefix
 	apart    func(at []uint64) string
@@ -77,7 +78,7 @@ func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int
 		}
 	}
 	for k := 0; k < len(queue); k++ {
-		if k == v.tries {
+		if k == v.tries || v.clock.over() {
 			return names, len(found), false
 		}
 		nd := queue[k]

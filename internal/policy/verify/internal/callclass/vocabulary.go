@@ -24,6 +24,7 @@ type vocabulary struct {
 	listed   map[string]bool     // names that a net or an assertion speaks of
 	tries    int                 // of making up names
 	only     map[glob]bool       // patterns that names are made up for; nil: all
+	clock    *clock
 }
 
 func (b *vocabulary) tool(name string) {

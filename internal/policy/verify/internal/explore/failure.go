@@ -31,8 +31,11 @@ func (s *Space) FailureLock(g *Goal) Answer {
 			if ms = s.bereft(ms, e); pending(ms) {
 				continue // it is not said what it returns
 			}
-			if s.model.full != nil && !s.model.full.lost(ms, g, s.locking(ms, g.Likes)) {
-				return Answer{Why: WhyValues}
+			if s.model.full != nil {
+				nets, _ := s.locking(ms, g.Likes)
+				if why := s.model.full.lost(ms, g, nets); why != "" {
+					return Answer{Why: why}
+				}
 			}
 			return Answer{Result: Refuted, Moves: ms}
 		}

@@ -44,14 +44,19 @@ func (s *Space) Lock(g *Goal) Answer {
 		return Answer{Why: WhyNoRun}
 	}
 	ms = s.settleSurplus(ms, k)
-	nets := s.locking(ms, g.Likes)
+	nets, sure := s.locking(ms, g.Likes)
 	if ms, made = s.real(ms, nets, g.Likes); !made {
 		return Answer{Why: WhyLong}
 	}
-	if pending(ms) || s.model.full != nil && !s.model.full.lost(ms, g, nets) {
+	if pending(ms) {
 		return Answer{Why: WhyValues}
 	}
-	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets}
+	if s.model.full != nil {
+		if why := s.model.full.lost(ms, g, nets); why != "" {
+			return Answer{Why: why}
+		}
+	}
+	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
 // reached is a state that is not good, -1 if there is none that is reached: by calls of
@@ -129,7 +134,7 @@ func (s *Space) real(ms []Move, nets []int, likes func(*callclass.Class) bool) (
 	}
 	m, calls := s.model, s.callsOf(likes)
 	holds := func(ms []Move) bool {
-		return m.stands(ms) && m.locks(m.Nets, calls, ms, nets, likes)
+		return m.stands(ms) && m.locks(m.Nets, calls, ms, nets, likes) == Proved
 	}
 	if holds(ms) {
 		return ms, true
@@ -141,11 +146,11 @@ func (s *Space) real(ms []Move, nets []int, likes func(*callclass.Class) bool) (
 	return longer, ok
 }
 
-// locking is a set of nets of which none can be left out, that forbid every
-// call that likes wants, from where the run ends.
-func (s *Space) locking(ms []Move, likes func(*callclass.Class) bool) []int {
+// locking is a set of nets that forbid every call that likes wants, from where the run
+// ends. It is sure where none of them can be left out.
+func (s *Space) locking(ms []Move, likes func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(likes)
-	return leaveOut(s.numbers(), func(fewer []int) bool { return s.model.locks(s.newRun().nets, calls, ms, fewer, likes) })
+	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, likes) })
 }
 
 // numbers are the numbers of the nets of the view.
@@ -157,25 +162,25 @@ func (v *view) numbers() []int {
 	return out
 }
 
-// locks reports whether some of the nets alone forbid, after the run, every one
+// locks tells whether some of the nets alone forbid, after the run, every one
 // of the calls that likes wants, though all calls succeed.
-func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, likes func(*callclass.Class) bool) bool {
+func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, likes func(*callclass.Class) bool) Result {
 	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
 	for _, n := range nets {
 		r.nets[n] = all[n]
 	}
 	if r.play(ms); r.long {
-		return false
+		return Unknown
 	}
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k, asked := 0, -askEvery; k < len(runs); k++ {
 		if k == m.Limit || m.due(&asked, k) {
-			return false
+			return Unknown
 		}
 		m.States++
 		next, found := runs[k].continuations(calls, likes)
 		if found {
-			return false
+			return Refuted
 		}
 		for _, n := range next {
 			if key := n.key(); !seen[key] {
@@ -184,7 +189,7 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 			}
 		}
 	}
-	return true
+	return Proved
 }
 
 // callsOf are the classes that touch a net of the view, those apart that likes

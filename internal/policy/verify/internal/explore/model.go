@@ -14,6 +14,7 @@ type Model struct {
 	Calls     *callclass.Enumerator
 	Classes   []*callclass.Class // those that the default lets pass
 	byNet     [][]int            // classes that touch a net
+	keyed     bool               // some net that is enforced has a key
 	Limit     int                // states of one search
 	Stop      func() bool
 	States    int        // visited so far
@@ -53,7 +54,8 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 			n.watchAt = make([]int, len(n.watchAt))
 		}
 	}
-	m.off = make([]bool, len(m.Nets))
+	m.off, m.keyed = make([]bool, len(m.Nets)), keyed(m.Nets)
+	c.Stop = m.Stop
 	m.Calls = callclass.New(p, listings, c)
 	m.Classes = m.Calls.Admitted()
 	m.waits()

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -11,36 +12,42 @@ import (
 // has been met. From there a call of another value is admitted only where one of the
 // value that is looked at would be, or of one that is new.
 
-// maxOthers bounds the states that are looked at for that.
+// maxOthers bounds the states that are looked at for that, unless the limit of a search
+// is much larger.
 const maxOthers = 2000
 
-// lost reports whether it is known that after the run, in which no call has another
-// value, successful calls of any values do not meet the goal. It asks those nets that
-// forbid the goal to the value of the run, then all that share calls with the goal.
-func (m *Model) lost(ms []Move, g *Goal, nets []int) bool {
-	if m.lostIn(ms, g, nets) {
-		return true
+func (m *Model) othersLimit() int { return max(maxOthers, m.Limit/25) }
+
+// lost finds out whether after the run, in which no call has another value, successful
+// calls of any values do not meet the goal: why says why that is not known, and is empty
+// if they do not. It asks those nets that forbid the goal to the value of the run, then
+// all that share calls with the goal.
+func (m *Model) lost(ms []Move, g *Goal, nets []int) (why string) {
+	if why = m.lostIn(ms, g, nets); why == "" {
+		return ""
 	}
-	all := g.related(m)
-	return !slices.Equal(all, nets) && m.lostIn(ms, g, all)
+	if all := g.related(m); !slices.Equal(all, nets) {
+		return m.lostIn(ms, g, all)
+	}
+	return why
 }
 
-// lostIn reports whether some nets alone show it. Fewer nets forbid less, and a call that
+// lostIn finds out whether some nets alone show it. Fewer nets forbid less, and a call that
 // concerns none of them changes nothing that they see: what successful calls do not meet
 // there they do not meet where all nets have a say.
-func (m *Model) lostIn(ms []Move, g *Goal, nets []int) bool {
+func (m *Model) lostIn(ms []Move, g *Goal, nets []int) (why string) {
 	var unmet []Move // the run as a new value sees it
 	for _, mv := range ms {
 		if mv.Class != nil {
 			if mv.Class = mv.Class.Exchanged(); mv.Class == nil {
-				return false
+				return WhyValues
 			}
 		}
 		unmet = append(unmet, mv)
 	}
 	classes, gap := m.ClassesFor(nets, Tagged(g.Likes))
 	if gap != "" {
-		return false
+		return gap
 	}
 	o := &others{model: m, nets: nets}
 	for _, c := range classes {
@@ -54,20 +61,20 @@ func (m *Model) lostIn(ms []Move, g *Goal, nets []int) bool {
 		}
 	}
 	for again := true; again; {
-		var met, also bool
-		if met, again = o.follow(ms, g.Likes); met {
-			return false
+		var also bool
+		if why, again = o.follow(ms, g.Likes); why != "" {
+			return why
 		}
 		likes := g.Likes
 		if g.one { // it is about the value of the run
 			likes = func(*callclass.Class) bool { return false }
 		}
-		if met, also = o.follow(unmet, likes); met {
-			return false
+		if why, also = o.follow(unmet, likes); why != "" {
+			return why
 		}
 		again = again || also
 	}
-	return true
+	return ""
 }
 
 // related are the nets that calls of the goal concern, those that share calls with them,
@@ -120,22 +127,22 @@ type others struct {
 }
 
 // follow looks for what likes wants after the run, and for further calls of other values
-// that are admitted. met is true too where that is more than is looked at.
-func (o *others) follow(ms []Move, likes func(*callclass.Class) bool) (met, more bool) {
+// that are admitted. why is empty where there is no such call.
+func (o *others) follow(ms []Move, likes func(*callclass.Class) bool) (why string, more bool) {
 	r := runOf(o.model, o.nets)
 	if r.play(ms); r.long {
-		return true, false
+		return WhyLong, false
 	}
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
-		if k == maxOthers || o.model.Stop() {
-			return true, false
+		if k == o.model.othersLimit() || o.model.Stop() {
+			return o.model.Spent(), false
 		}
 		o.model.States++
 		more = o.admit(runs[k]) || more
 		next, found := runs[k].continuations(o.calls, likes)
 		if found {
-			return true, false
+			return WhyValues, false
 		}
 		for _, n := range next {
 			if key := n.key(); !seen[key] {
@@ -144,7 +151,7 @@ func (o *others) follow(ms []Move, likes func(*callclass.Class) bool) (met, more
 			}
 		}
 	}
-	return false, more
+	return "", more
 }
 
 // admit adds the calls that the value of the run can make to those that others can.
@@ -160,8 +167,9 @@ func (o *others) admit(r *run) (more bool) {
 }
 
 // Leads are calls with which a run goes on to one that likes wants, each successful
-// before the next: of one value where that does.
-func (m *Model) Leads(ms []Move, likes func(*callclass.Class) bool) (then []Move, ok bool) {
+// before the next: of one value where that does. why says why none were found.
+func (m *Model) Leads(ms []Move, likes func(*callclass.Class) bool) (then []Move, why string) {
+	cut := ""
 	for _, another := range []bool{false, true} {
 		var calls []*callclass.Class
 		classes, _ := m.ClassesFor(m.numbers(), Tagged(likes))
@@ -170,21 +178,24 @@ func (m *Model) Leads(ms []Move, likes func(*callclass.Class) bool) (then []Move
 				calls = append(calls, c)
 			}
 		}
-		if then, ok = m.leads(ms, calls, likes); ok {
-			return then, true
+		if then, why = m.leads(ms, calls, likes); why == "" {
+			return then, ""
+		}
+		if why != WhyValues {
+			cut = why
 		}
 	}
-	return nil, false
+	return nil, cmp.Or(cut, WhyValues)
 }
 
-func (m *Model) leads(ms []Move, calls []*callclass.Class, likes func(*callclass.Class) bool) (then []Move, ok bool) {
+func (m *Model) leads(ms []Move, calls []*callclass.Class, likes func(*callclass.Class) bool) (then []Move, why string) {
 	type lead struct {
 		*run
 		then []Move
 	}
 	r := m.newRun()
 	if r.play(ms); r.long {
-		return nil, false
+		return nil, WhyLong
 	}
 	next := len(r.calls)
 	for i, c := range r.calls {
@@ -197,7 +208,10 @@ func (m *Model) leads(ms []Move, calls []*callclass.Class, likes func(*callclass
 			leads = append(leads, l)
 		}
 	}
-	for k := 0; k < len(leads) && k < maxOthers && !m.Stop(); k++ {
+	for k := 0; k < len(leads); k++ {
+		if k == m.othersLimit() || m.Stop() {
+			return nil, m.Spent()
+		}
 		m.States++
 		l := leads[k]
 		for _, c := range calls {
@@ -207,7 +221,7 @@ func (m *Model) leads(ms []Move, calls []*callclass.Class, likes func(*callclass
 			number := next + k
 			begins := append(slices.Clone(l.then), Move{Call: number, Class: c})
 			if !c.Waits && likes(c) {
-				return begins, true
+				return begins, ""
 			}
 			after := l.clone()
 			after.begin(c)
@@ -221,5 +235,5 @@ func (m *Model) leads(ms []Move, calls []*callclass.Class, likes func(*callclass
 			add(lead{after, append(slices.Clone(l.then), Move{Call: base.calls[i].number, End: gate.Success})})
 		}
 	}
-	return nil, false
+	return nil, WhyValues
 }

@@ -35,10 +35,13 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 // long as none does. With them a search over all interleavings begins: few nets have few states.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
-	return leaveOut(nets, func(fewer []int) bool {
-		path, ok := m.newPlanner(m.view(fewer, o), q.Sole).search(o)
-		return ok && path == nil
+	left, _ := leaveOut(nets, func(fewer []int) Result {
+		if path, ok := m.newPlanner(m.view(fewer, o), q.Sole).search(o); !ok || path != nil {
+			return Unknown
+		}
+		return Proved
 	})
+	return left
 }
 
 // planFor is the shortest successful run to a call that the query wants.

@@ -13,87 +13,126 @@ type redundancy struct {
 	Because []int
 }
 
-// Minimal leaves nets out as long as the query is still never met.
-func (m *Model) Minimal(q *Query, nets []int) []int {
-	return leaveOut(nets, func(fewer []int) bool { return !m.Stop() && m.forbid(q, fewer) })
+// Minimal leaves nets out as long as the query is still never met. It is sure where
+// each net that is left was shown to be needed.
+func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
+	return leaveOut(nets, func(fewer []int) Result {
+		if m.Stop() {
+			return Unknown
+		}
+		return m.forbid(q, fewer)
+	})
 }
 
-// leaveOut leaves nets out, one after the other, as long as the fewer will do.
-func leaveOut(nets []int, do func(fewer []int) bool) []int {
-	nets = slices.Clone(nets)
-	for i := 0; i < len(nets); {
-		if fewer := slices.Delete(slices.Clone(nets), i, i+1); do(fewer) {
-			nets = fewer
-		} else {
+// leaveOut leaves nets out, one after the other, as long as it is proved that the fewer
+// will do. It is sure where that is refuted for each net that is left.
+func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
+	left, sure = slices.Clone(nets), true
+	for i := 0; i < len(left); {
+		fewer := slices.Delete(slices.Clone(left), i, i+1)
+		switch do(fewer) {
+		case Proved:
+			left = fewer
+		case Unknown:
+			sure = false
+			i++
+		default:
 			i++
 		}
 	}
-	return nets
+	return left, sure
 }
 
-// forbid reports whether the nets alone admit no call that the query wants.
-func (m *Model) forbid(q *Query, nets []int) bool {
+// forbid tells whether the nets alone admit no call that the query wants.
+func (m *Model) forbid(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
 	if m.Calls.Gap(nets, q.Tag) == "" && v.barred() {
-		return true
+		return Proved
 	}
 	if path, ok := m.newPlanner(v, -1).search(ViewOptions{Limit: m.Limit}); ok && path != nil {
-		return false
+		return Refuted
 	}
 	return m.unmet(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
 }
 
-// unmet reports whether it is known that the nets alone never meet the query.
-func (m *Model) unmet(q *Query, nets []int, o ViewOptions) bool {
+// unmet tells whether the nets alone never meet the query.
+func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	s, why := m.settle(q, nets, o, capSteps[:])
-	return why == "" && s.hit < 0
+	switch {
+	case why != "":
+		return Unknown
+	case s.hit >= 0:
+		return Refuted
+	}
+	return Proved
+}
+
+// An Untried is a net that may be redundant, and why that is not known.
+type Untried struct {
+	Net int
+	Why string
 }
 
 // AllRedundant finds nets that can be left out, all of them together. Of two
-// that say the same, the later one goes.
-func (m *Model) AllRedundant() []redundancy {
-	var out []redundancy
-	until := m.effort + redundantEffort
-	for i := len(m.Nets) - 1; i >= 0 && !m.Stop(); i-- {
-		each := max(redundantLeastEach, min(redundantMostEach, until-m.effort))
-		if because, ok := m.redundant(i, each); ok {
+// that say the same, the later one goes. Those that may be redundant too are untried.
+func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
+	more := max(1, m.Limit/DefaultStates)
+	until := m.effort + more*redundantEffort
+	for i := len(m.Nets) - 1; i >= 0; i-- {
+		each := max(redundantLeastEach, min(more*redundantMostEach, until-m.effort))
+		because, ok, why := m.redundant(i, each)
+		switch {
+		case ok:
 			m.off[i] = true
-			out = append(out, redundancy{i, because})
+			found = append(found, redundancy{i, because})
+		case why != "":
+			untried = append(untried, Untried{i, why})
 		}
 	}
-	slices.Reverse(out)
-	return out
+	slices.Reverse(found)
+	slices.Reverse(untried)
+	return found, untried
 }
 
 // Bounds of the effort of finding redundant nets: for all of them, and for each
-// at most and at least. Where it ends a net is taken for useful: to say so of a
-// useless one does no harm.
+// at most and at least. Where it ends a net is taken for useful, and is said to be untried.
 const (
 	redundantEffort    = 200_000
 	redundantMostEach  = 40_000
 	redundantLeastEach = 2_000
 )
 
-// redundant reports whether the net never changes a verdict, and the nets that
-// are before it.
-func (m *Model) redundant(n, effort int) (because []int, ok bool) {
+// unlooked says what of the net the search for redundant nets does not look at; empty
+// where it can be tried.
+func (m *Model) unlooked(n int) string {
 	info := &m.Nets[n].Info
+	switch {
+	case m.Stop():
+		return m.Spent()
+	case info.Row, info.Sum != nil:
+		return "it counts by the arguments of calls"
+	case info.Validate != nil:
+		return "it judges the arguments of calls"
+	case info.Advisory, info.Recovery != nil:
+		return "which nets yield depends on it"
+	}
+	return m.Calls.Gap([]int{n}, nil)
+}
+
+// redundant reports whether the net never changes a verdict, and the nets that
+// are before it. why says why that is not known.
+func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	solely := func(s *callclass.Class) bool {
 		return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
 	}
-	switch {
-	case len(info.Phases) > 0: // it forbids tools that nothing names
-		return nil, false
-	case info.Row, info.Sum != nil: // what they forbid is not looked at here
-		return nil, false
-	case info.Validate != nil: // it judges arguments, and those are not looked at here
-		return nil, false
-	case info.Advisory, info.Recovery != nil: // which nets yield depends on it
-		return nil, false
-	case info.Shadow, m.Calls.Gap([]int{n}, nil) != "":
-		return nil, false
-	case m.Calls.Deny && slices.ContainsFunc(m.Classes, solely): // without the net the default denies the call
-		return nil, false
+	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // the latter forbids tools that nothing names
+		return nil, false, ""
+	}
+	if why = m.unlooked(n); why != "" {
+		return nil, false, why
+	}
+	if m.Calls.Deny && slices.ContainsFunc(m.Classes, solely) { // without the net the default denies the call
+		return nil, false, ""
 	}
 	if off := m.unsure(n); off != nil {
 		before := m.off
@@ -107,7 +146,7 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 		}
 		blocking, _ := r.judge(m.Classes[i])
 		if r.notAlone(n, blocking, m.Classes[i]) < 0 {
-			return nil, false
+			return nil, false, ""
 		}
 	}
 	q := &Query{Sole: n}
@@ -117,17 +156,20 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 		plan = m.planFor(q, plan.Nets, o)
 	}
 	if plan.Result != Proved {
-		return nil, false
+		return nil, false, plan.Why
 	}
 	f := m.neverOf(q, plan.Nets, o)
 	if f.Result != Proved {
-		return nil, false
+		return nil, false, f.Why
 	}
-	because = leaveOut(f.Nets, func(fewer []int) bool {
+	because, _ = leaveOut(f.Nets, func(fewer []int) Result {
 		o.until = m.effort + redundantMostEach
-		return slices.Contains(fewer, n) && m.unmet(q, fewer, o)
+		if !slices.Contains(fewer, n) {
+			return Refuted
+		}
+		return m.unmet(q, fewer, o)
 	})
-	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true
+	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
 // unsure are the nets that are left out and those of another scope, nil if there are none

@@ -22,6 +22,7 @@ func (r Result) String() string { return [...]string{"unknown", "proved", "refut
 const (
 	WhyDoubtful = "no arguments are known that match the maps as this would need"
 	WhyStates   = "there are more states than were looked at"
+	WhyTime     = callclass.WhyTime
 	WhyLong     = "it takes more calls than were tried"
 	WhyValues   = "it depends on the values that calls have in the keys of nets"
 	WhyNoRun    = "a run could not be made of the states that were found"
@@ -32,6 +33,7 @@ type Answer struct {
 	Result   Result // Proved: it never happens; Refuted: moves show that it does
 	Moves    []Move
 	Nets     []int  // Proved: they forbid it by themselves; Refuted, of a goal: they forbid it after the moves
+	Rough    bool   // Refuted, of a goal: fewer of Nets may do, and not all were tried
 	Why      string // Unknown: the reason
 	Supposed string // Unknown: the tool of which it depends whether it is there
 }
@@ -180,7 +182,7 @@ func goOn(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 // Spent says which bound ended a search: the time, or the number of states.
 func (m *Model) Spent() string {
 	if m.Stop() {
-		return "the time ran out"
+		return WhyTime
 	}
 	return WhyStates
 }

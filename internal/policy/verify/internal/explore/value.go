@@ -12,14 +12,16 @@ import (
 // does not admit: it has to be played.
 
 // Keyed reports whether some net that is enforced has a key.
-func (m *Model) Keyed() bool {
-	return slices.ContainsFunc(m.Nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
+func (m *Model) Keyed() bool { return m.keyed }
+
+func keyed(nets []*Net) bool {
+	return slices.ContainsFunc(nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
 }
 
 // OneValue is the model in which calls have no other value than the one that is looked at.
 func (m *Model) OneValue() *Model {
 	if m.one == nil {
-		m.one = &Model{Nets: m.Nets, Calls: m.Calls, Stop: m.Stop, full: m}
+		m.one = &Model{Nets: m.Nets, keyed: m.keyed, Calls: m.Calls, Stop: m.Stop, full: m}
 		for _, s := range m.Classes {
 			if !s.Another() {
 				m.one.Classes = append(m.one.Classes, s)

@@ -1,0 +1,185 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// openQuestion is a question about the policy that was not answered. Claims and tools of
+// which something is not known say so themselves.
+type openQuestion struct {
+	Question string   `json:"question"` // "calls", "lost", "redundant", "deadlock", "because", "transitions"
+	Tools    []string `json:"tools,omitempty"`
+	Nets     []string `json:"nets,omitempty"`
+	Why      string   `json:"why"`
+	Hint     string   `json:"hint,omitempty"` // how to find out
+
+	text  string // what is not known
+	group string // of "deadlock": names the nets
+}
+
+// raise says which bound to raise where the reason is that one ended the search; empty:
+// none is.
+func (e Effort) raise(why string) string {
+	switch why {
+	case verify.WhyStates:
+		states := e.States
+		if states < 1 {
+			states = verify.DefaultStates
+		}
+		return fmt.Sprintf("petrigate check --max-states %d looks at more", 10*states)
+	case verify.WhyTime:
+		return fmt.Sprintf("petrigate check --timeout %s looks longer", text.Duration(max(time.Minute, 10*e.Time)))
+	}
+	return ""
+}
+
+// reason is the reason with the bound to raise, if that helps.
+func (e Effort) reason(why string) string {
+	if hint := e.raise(why); hint != "" {
+		return why + "; " + hint
+	}
+	return why
+}
+
+// open returns the questions that are open.
+func (v *Analysis) open() []openQuestion {
+	var out []openQuestion
+	for _, gap := range v.report.Gaps {
+		out = append(out, openQuestion{Question: "calls", Why: gap, Hint: v.effort.raise(gap), text: "not all kinds of calls were looked at"})
+	}
+	for _, q := range v.report.Open {
+		o := openQuestion{
+			Question: q.Topic.String(), Nets: netNames(q.Nets), Why: q.Why, Hint: v.effort.raise(q.Why),
+		}
+		o.text, o.group = openText(q)
+		for _, t := range q.Tools {
+			o.Tools = append(o.Tools, written(t))
+		}
+		out = append(out, o)
+	}
+	return append(out, v.unexplored()...)
+}
+
+// openText says what is not known. A group of nets is named, since there may be many alike.
+func openText(q verify.Question) (said, group string) {
+	nets, tools := manyTogether(q.Nets), many(toolTexts(q.Tools))
+	switch {
+	case q.Topic == verify.Lasting:
+		said = "a failure can take away " + tools + " for good"
+	case q.Topic == verify.Going && len(q.Nets) > 1:
+		return "", cited(q.Nets[0].Name, q.Nets[0].Rule) + " and what shares calls with it"
+	case q.Topic == verify.Going:
+		return "", nets
+	case q.Topic == verify.Useful && len(q.Nets) > 1:
+		said = "each of these rules changes a verdict: " + nets
+	case q.Topic == verify.Useful:
+		said = nets + " ever changes a verdict"
+	case len(q.Tools) == 0:
+		said = "all of " + nets + " are needed to forbid all further calls"
+	default:
+		said = "all of " + nets + " are needed to forbid " + tools
+	}
+	return "not known whether " + said, ""
+}
+
+// mostNamed is how many nets or tools a sentence names.
+const mostNamed = 8
+
+func many(names []string) string {
+	if len(names) > mostNamed {
+		return text.First(mostNamed, names)
+	}
+	return text.And(names)
+}
+
+func manyTogether(nets []verify.Net) string {
+	var names []string
+	for _, n := range nets {
+		names = append(names, cited(n.Name, n.Rule))
+	}
+	return many(names)
+}
+
+func toolTexts(tools []gate.Tool) []string {
+	var names []string
+	for _, t := range tools {
+		names = append(names, text.Escape(written(t)))
+	}
+	return names
+}
+
+// unexplored are the hand-written nets of which not all states were looked at: some of
+// their transitions may never fire.
+func (v *Analysis) unexplored() []openQuestion {
+	var out []openQuestion
+	for _, name := range v.partly {
+		out = append(out, openQuestion{
+			Question: "transitions", Nets: []string{name}, Why: verify.WhyStates, Hint: "petrigate analyze looks at more",
+			text: "not known whether each transition of " + cited(name, v.nets[name].Rule) + " can fire",
+		})
+	}
+	return out
+}
+
+// complete reports whether every question was answered.
+func (v *Analysis) complete(open []openQuestion) bool {
+	return len(open) == 0 && !v.report.MoreOverlaps &&
+		!slices.ContainsFunc(v.names, func(n verify.Name) bool { return n.Callable == verify.Unsure }) &&
+		!slices.ContainsFunc(v.proofs, func(p proven) bool { return p.Result == verify.Unknown })
+}
+
+// cut reports whether a bound ended the search for an answer.
+func (r Report) cut() bool {
+	return slices.ContainsFunc(r.Open, func(q openQuestion) bool { return q.Hint != "" }) ||
+		slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Hint != "" }) ||
+		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
+}
+
+// openNotes says which questions are open: always where a larger bound may answer them,
+// or nothing else says what was not looked at. Then it says which bound that is.
+func (r Report) openNotes(verbose bool) (notes []string) {
+	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
+	var told []openQuestion
+	for _, q := range r.Open {
+		if q.Hint != "" || verbose || q.Question == "calls" && !said {
+			told = append(told, q)
+		}
+	}
+	for i, q := range told {
+		alike := func(o openQuestion) bool { return o.Question == q.Question && o.Why == q.Why }
+		switch {
+		case q.group == "":
+			notes = append(notes, q.text+": "+q.Why)
+		case !slices.ContainsFunc(told[:i], alike):
+			var groups []string
+			for _, o := range told[i:] {
+				if alike(o) {
+					groups = append(groups, o.group)
+				}
+			}
+			notes = append(notes, "not known whether calls can get stuck at "+many(groups)+": "+q.Why)
+		}
+	}
+	if hidden := len(r.Open) - len(told); hidden > 0 {
+		notes = append(notes, text.Count(hidden, "further question")+" about the policy could not be answered: --verbose lists what was not looked at")
+	}
+	return append(notes, r.hints(told)...)
+}
+
+// hints are those of the open questions and of the tools, each once.
+func (r Report) hints(open []openQuestion) (hints []string) {
+	for _, q := range open {
+		hints = append(hints, q.Hint)
+	}
+	for _, t := range r.Tools {
+		hints = append(hints, t.Hint)
+	}
+	slices.Sort(hints)
+	return slices.DeleteFunc(slices.Compact(hints), func(h string) bool { return h == "" })
+}

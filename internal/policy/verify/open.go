@@ -1,0 +1,73 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// Reasons why a question is open that a larger bound can remove.
+const (
+	WhyStates = explore.WhyStates // Options.States
+	WhyTime   = explore.WhyTime   // Options.Stop
+)
+
+// A Question is one that a report does not answer.
+type Question struct {
+	Topic Topic
+	Tools []gate.Tool // that it is about
+	Nets  []Net       // likewise
+	Why   string      // it is open
+}
+
+// A Topic is what is asked.
+type Topic uint8
+
+// The topics of questions.
+const (
+	Lasting Topic = iota // whether a failure can take away Tools for good
+	Useful               // of each of Nets, whether it ever changes a verdict
+	Going                // whether Nets can forbid all further calls
+	Needed               // whether all of Nets are needed to forbid Tools, or where there are none all further calls
+)
+
+// String is the topic as "check --json" writes it.
+func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
+
+// open returns the question of the topic that is open for the reason.
+func (r *Report) open(t Topic, why string) *Question {
+	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
+	if at < 0 {
+		at = len(r.Open)
+		r.Open = append(r.Open, Question{Topic: t, Why: why})
+	}
+	return &r.Open[at]
+}
+
+// whyFewer is why it is not known that all nets are needed.
+const whyFewer = "not all were left out to see whether the others do"
+
+// askOpen adds the questions that parts of the report leave open.
+func (r *Report) askOpen() {
+	need := func(rough bool, nets []Net, tools ...gate.Tool) {
+		if rough {
+			r.Open = append(r.Open, Question{Needed, tools, nets, whyFewer})
+		}
+	}
+	for _, n := range r.Names {
+		need(n.Rough, n.Because, n.Tool)
+	}
+	for _, p := range r.Proofs {
+		need(p.Rough, p.Because, p.Assertion.tools()...)
+	}
+	for _, l := range r.Losses {
+		need(l.Rough, l.Because, l.Tools...)
+	}
+	for _, g := range r.Groups {
+		need(g.Deadlock.Rough, g.Deadlock.Because)
+		if g.Deadlock.Result == Unknown {
+			r.Open = append(r.Open, Question{Going, nil, g.Nets, g.Deadlock.Why})
+		}
+	}
+}
