@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -14,7 +15,8 @@ func Table(w io.Writer, none, head string, rows [][]string) error {
 		_, err := fmt.Fprintln(w, none)
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	out := bufio.NewWriter(w) // a tabwriter writes each cell by itself
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if _, err := fmt.Fprintln(t, strings.ReplaceAll(head, "|", "\t")); err != nil {
 		return err
 	}
@@ -26,7 +28,10 @@ func Table(w io.Writer, none, head string, rows [][]string) error {
 			return err
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // Styles of [Ink.In].
