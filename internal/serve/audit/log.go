@@ -35,6 +35,7 @@ type Log struct {
 	cut     string // what is missing at the end of the file; empty: nothing
 	buf     []byte // reused from batch to batch
 	fault   error  // why the last records could not be written
+	wanted  int    // bytes that there has to be room for, see [Log.tries]; 0: there was room
 }
 
 // ErrClosed is returned for a record that comes after [Log.Close].
@@ -258,8 +259,12 @@ const maxBuffer = 1 << 20
 
 // write puts whole lines on file, up to the place end, or leaves the file as it was before.
 func (l *Log) write(lines []byte, end Place) error {
+	if err := l.tries(len(lines)); err != nil {
+		return err
+	}
 	n, err := l.quick.write(l.file, lines)
 	if err != nil {
+		l.lacked(len(lines))
 		if l.regular && n > 0 {
 			// If this fails too, the next resume finds the half line.
 			_ = l.file.Truncate(l.size)

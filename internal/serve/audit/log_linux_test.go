@@ -14,6 +14,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	if path := os.Getenv("AUDIT_FULL_DISK"); path != "" {
 		fullDisk(t, path)
+		littleRoom(t, path+"2")
 		return
 	}
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
@@ -73,6 +74,47 @@ func fullDisk(t *testing.T, path string) {
 	mustAppend(t, l, `{"n":7}`)
 	if got, want := content(t, path), "{\"seq\":1,\"n\":1}\n{\"seq\":2,\"n\":3}\n{\"seq\":3,\"n\":4}\n{\"seq\":4,\"n\":5}\n{\"seq\":5,\"n\":7}\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// littleRoom: where there is room for a small record, though not for a decision, no record is
+// written, and the log says why.
+func littleRoom(t *testing.T, path string) {
+	l := mustOpen(t, path)
+	mustAppend(t, l, `{"n":1}`)
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Skip(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	little := syscall.Rlimit{Cur: uint64(info.Size()) + 200, Max: before.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &little); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append([]byte(`{"n":"` + strings.Repeat("x", 300) + `"}`)); err == nil {
+		t.Error("a line was accepted that does not fit")
+	}
+	if err := l.Append([]byte(`{"n":0}`)); err == nil {
+		t.Error("a small record is taken for room")
+	}
+	if _, err := l.State(); err == nil {
+		t.Error("that a decision does not fit is not told")
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, `{"n":2}`)
+	if err := os.WriteFile(path+trialSuffix, nil, 0o600); err != nil { // of a process that was killed
+		t.Fatal(err)
+	}
+	if err := tryRoom(path+trialSuffix, 1); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path + trialSuffix); err == nil {
+		t.Error("what was tried stays")
 	}
 }
 

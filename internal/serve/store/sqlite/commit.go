@@ -19,6 +19,7 @@ func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 		return tx.run(ops)
 	})
 	if err != nil {
+		b.scribe.lacked(ops, err)
 		return fmt.Errorf("committing to the state database: %w", err)
 	}
 	return nil

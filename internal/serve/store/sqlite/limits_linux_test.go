@@ -111,9 +111,45 @@ func noSpace(path string) error {
 			return err
 		}
 	}
-	err = errors.Join(o.good(), o.backend.Close())
+	err = errors.Join(o.good(), o.littleSpace(before), o.good(), o.backend.Close())
 	fmt.Println("done")
 	return err
+}
+
+// littleSpace: there is room, but not for a decision. Then the database is not ready, whatever
+// small things are written to it, until there is room for such a decision.
+func (o *ordeal) littleSpace(before syscall.Rlimit) error {
+	info, err := os.Stat(o.path + "-wal")
+	if err != nil {
+		return err
+	}
+	large := sample("large", 0)
+	large.Writes[0].Data = []byte(strings.Repeat("x", 64<<10))
+	commit := func() error { return o.backend.Commit(context.Background(), []*backend.Op{large}) }
+	limited := syscall.Rlimit{Cur: uint64(info.Size()) + 48<<10, Max: before.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limited); err != nil {
+		return err
+	}
+	ready := func() error { return o.backend.Ready(context.Background()) }
+	if err := ready(); err != nil {
+		return err
+	}
+	for range 2 {
+		err, unready := commit(), ready()
+		if err == nil || unready == nil || !strings.Contains(unready.Error(), "there is no room for it, or its disk fails") {
+			return fmt.Errorf("a large decision: %v, ready: %v", err, unready)
+		}
+		if err := o.step(); err != nil {
+			return err
+		}
+		if ready() == nil {
+			return errors.New("ready after a small decision")
+		}
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		return err
+	}
+	return errors.Join(ready(), commit(), large.Err)
 }
 
 // readOnly: a directory, or a file, that may not be written.

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/petrigate/petrigate/internal/safefile"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
@@ -35,6 +37,7 @@ type scribe struct {
 	closed  bool
 	synced  bool  // what synchronous is set to: FULL
 	fault   error // of the last transaction
+	lacking int   // bytes of the largest op for which there was no room; 0: there was room
 	hurried bool  // the connection waits for a lock for a moment only
 
 	chain chain // that was committed last
@@ -412,13 +415,42 @@ func (s *scribe) close(ctx context.Context) error {
 	})
 }
 
-// ready reports why nothing can be committed. After a failure it tries to.
+// ready reports why nothing can be committed. After a failure it tries to: it commits as much as
+// the largest op for which there was no room, since a disk may have room for less.
 func (s *scribe) ready(ctx context.Context) error {
 	s.mu.Lock()
-	well := s.fault == nil && !s.closed
+	lacking := s.lacking
+	well := s.fault == nil && lacking == 0 && !s.closed
 	s.mu.Unlock()
 	if info, err := os.Lstat(s.path); well && err == nil && info.Mode().IsRegular() {
 		return nil
 	}
-	return s.transact(ctx, true, func(tx *transaction) (bool, error) { return true, touch(tx.link) })
+	err := s.transact(ctx, true, func(tx *transaction) (bool, error) { return true, tx.try(lacking) })
+	if err != nil || lacking == 0 {
+		return err
+	}
+	if err := s.transact(ctx, false, func(tx *transaction) (bool, error) { return true, tx.untry() }); err != nil {
+		return err
+	}
+	s.found(lacking)
+	return nil
+}
+
+// lacked notes that there was no room for ops, if the error says so.
+func (s *scribe) lacked(ops []*backend.Op, err error) {
+	if c := code(err); c != lib.SQLITE_FULL && c != lib.SQLITE_IOERR {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacking = max(s.lacking, largest(ops))
+}
+
+// found notes that there was room for n bytes.
+func (s *scribe) found(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lacking <= n {
+		s.lacking = 0
+	}
 }

@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// overhead is how many bytes a decision may write besides its data: the pages that it changes, in
+// whole.
+const overhead = 64 << 10
+
+// try writes as much as a decision with n bytes of data does; 0: as little as shows that the
+// database can be written.
+func (tx *transaction) try(n int) error {
+	if n == 0 {
+		return touch(tx.link)
+	}
+	_, err := tx.link.exec("INSERT OR REPLACE INTO part (scope, name, version, changed, data) VALUES ('trial', '', 1, 0, ?)",
+		strings.Repeat(" ", n+overhead))
+	return err
+}
+
+// untry removes what try wrote.
+func (tx *transaction) untry() error {
+	_, err := tx.link.exec("DELETE FROM part WHERE scope = 'trial'")
+	return err
+}
+
+// largest returns the bytes of the data of the largest of the ops; at least 1.
+func largest(ops []*backend.Op) int {
+	most := 1
+	for _, op := range ops {
+		n := 0
+		for i := range op.Writes {
+			n += len(op.Writes[i].Data)
+			for key, value := range op.Writes[i].Values {
+				n += len(key) + len(value)
+			}
+		}
+		for i := range op.Events {
+			n += len(op.Events[i].Object)
+		}
+		most = max(most, n)
+	}
+	return most
+}
