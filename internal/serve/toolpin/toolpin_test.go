@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 func newBook(t *testing.T, path string) *File {
@@ -137,6 +139,9 @@ func TestNotKept(t *testing.T) {
 
 // TestMuch: what a hostile server lists is kept within bounds, and so is what is said of it.
 func TestMuch(t *testing.T) {
+	if soak.Race {
+		t.Skip("it is much, and nothing runs at once")
+	}
 	var many, large []json.RawMessage
 	for n := range 4 * maxPins {
 		many = append(many, json.RawMessage(fmt.Sprintf(`{"name":"t%d","title":"%d"}`, n, n)))
@@ -174,6 +179,9 @@ func TestMuch(t *testing.T) {
 
 // TestTooLarge: the file never has more than what can be read again.
 func TestTooLarge(t *testing.T) {
+	if soak.Race {
+		t.Skip("it is much, and nothing runs at once")
+	}
 	path := filepath.Join(t.TempDir(), "tools.json")
 	b := newBook(t, path)
 	deep := `{"name":"%s","inputSchema":{"a":` + strings.Repeat("[", 120) + strings.Repeat("1,", 300_000) + "1" + strings.Repeat("]", 120) + `}}`

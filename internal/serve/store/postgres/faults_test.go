@@ -190,6 +190,7 @@ func TestSwallowed(t *testing.T) {
 // TestTerminated: an administrator who ends the connections of a process costs no decision
 // and no read: what is safe is tried again.
 func TestTerminated(t *testing.T) {
+	const rounds = 40
 	dsn := postgrestest.Schema(t)
 	name := "petrigate_" + strings.ToLower(rand.Text())
 	d := open(t, postgres.Options{DSN: dsn + "&application_name=" + name, Poll: 20 * time.Millisecond})
@@ -211,7 +212,7 @@ func TestTerminated(t *testing.T) {
 	defer wait.Wait()
 	defer close(turns)
 	version := int64(0)
-	for i := range 150 {
+	for i := range rounds {
 		select {
 		case turns <- struct{}{}: // while one of what follows is under way
 		default:
@@ -224,7 +225,7 @@ func TestTerminated(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	expect(t, d, 150, "1", 150)
+	expect(t, d, rounds, "1", rounds)
 }
 
 // TestTrips: a decision is one round trip, and so are many.
