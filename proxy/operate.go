@@ -184,18 +184,7 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 		info.Calls = unwrittenOf(p, s.ID, info.Calls)
 		return info
 	}
-	shadow := state.Policy().ShadowOf(state)
-	for _, n := range state.Policy().NetsOf(state) {
-		net := NetInfo{Name: n.Name, Active: n.Active, Moved: n.Moved, Marking: map[string]int{}, InFlight: len(n.InFlight), Shadow: netShadow(shadow, n.Name)}
-		for _, t := range n.Marking {
-			if t.Count > 0 {
-				net.Marking[t.Place] = t.Count
-			}
-		}
-		n.Shadow = false // net.Shadow says what would be enforced
-		net.Status = n.String()
-		info.Nets = append(info.Nets, net)
-	}
+	info.Nets = netsOf(state)
 	for _, a := range p.approvals.List() {
 		if a.Call.Session == s.ID && a.Answer.State == approval.Pending {
 			info.Waiting++
@@ -209,6 +198,24 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 	}
 	info.Calls = unwrittenOf(p, s.ID, info.Calls)
 	return info
+}
+
+// netsOf describes the nets of a session.
+func netsOf(state *gate.State) []NetInfo {
+	all := []NetInfo{}
+	shadow := state.Policy().ShadowOf(state)
+	for _, n := range state.Policy().NetsOf(state) {
+		net := NetInfo{Name: n.Name, Active: n.Active, Moved: n.Moved, Marking: map[string]int{}, InFlight: len(n.InFlight), Shadow: netShadow(shadow, n.Name)}
+		for _, t := range n.Marking {
+			if t.Count > 0 {
+				net.Marking[t.Place] = t.Count
+			}
+		}
+		n.Shadow = false // net.Shadow says what would be enforced
+		net.Status = n.String()
+		all = append(all, net)
+	}
+	return all
 }
 
 // introduce describes a session without its clients, nets and calls.

@@ -31,6 +31,12 @@ func (p *Proxy) State(id string) (*gate.State, error) {
 // ListSessions lists the sessions as [Proxy.AllSessions] does, without their nets: of many sessions
 // that takes long.
 func (p *Proxy) ListSessions() ([]SessionInfo, error) {
+	list, _, err := p.listed()
+	return list, err
+}
+
+// listed lists the sessions without their nets, oldest first, and returns each by its id.
+func (p *Proxy) listed() ([]SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
 		clients[c.State] = append(clients[c.State], clientName(c))
@@ -40,8 +46,9 @@ func (p *Proxy) ListSessions() ([]SessionInfo, error) {
 			waiting[a.Call.Session]++
 		}
 	}
-	list, known := make([]SessionInfo, 0, len(local)), make(map[string]int, len(local))
-	add := func(info SessionInfo) {
+	list, known, all := make([]SessionInfo, 0, len(local)), make(map[string]int, len(local)), map[string]*session.Session{}
+	add := func(s *session.Session, info SessionInfo) {
+		all[s.ID] = s
 		info.Waiting = waiting[info.ID]
 		info.Calls = unwrittenOf(p, info.ID, info.Calls)
 		list = append(list, info)
@@ -54,27 +61,28 @@ func (p *Proxy) ListSessions() ([]SessionInfo, error) {
 		if p.durable == nil {
 			info.Calls = openIn(p, s)
 		}
-		add(info)
+		add(s, info)
 	}
 	if p.durable == nil {
-		return list, nil
+		return list, all, nil
 	}
 	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
 	defer cancel()
 	for s, err := range p.admission.Sessions(ctx) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if at, ok := known[s.Session]; ok {
 			list[at].Used, list[at].Calls = s.Used, unwrittenOf(p, s.Session, openOf(s))
 			continue
 		}
-		info := placed(introduce(elsewhere(s)), s)
+		from := elsewhere(s)
+		info := placed(introduce(from), s)
 		info.Calls = openOf(s)
-		add(info)
+		add(from, info)
 	}
 	slices.SortStableFunc(list, func(a, b SessionInfo) int { return a.Since.Compare(b.Since) })
-	return list, nil
+	return list, all, nil
 }
 
 // openOf lists the open calls of a session as the database has them.

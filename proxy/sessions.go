@@ -135,28 +135,16 @@ func (p *Proxy) Sessions() []SessionInfo {
 // AllSessions lists the sessions, oldest first: those of this process, and, where states are
 // in a database, all others there. It fails where that cannot be read.
 func (p *Proxy) AllSessions() ([]SessionInfo, error) {
-	list := p.Sessions()
-	if p.durable == nil {
-		return list, nil
-	}
-	known := make(map[string]int, len(list))
+	list, all, err := p.listed()
 	for i := range list {
-		known[list[i].ID] = i
-	}
-	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
-	defer cancel()
-	for s, err := range p.admission.Sessions(ctx) {
-		if err != nil {
-			return nil, err
+		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // else it has ended meanwhile
+			list[i].Nets = netsOf(state)
 		}
-		if at, local := known[s.Session]; local {
-			list[at].Used = s.Used
-			continue
+		if p.durable == nil {
+			list[i].Used = time.Time{}
 		}
-		list = append(list, p.describeElsewhere(s))
 	}
-	slices.SortStableFunc(list, func(a, b SessionInfo) int { return a.Since.Compare(b.Since) })
-	return list, nil
+	return list, err
 }
 
 // Session is the state of one session.
