@@ -39,6 +39,7 @@ type alphabet struct {
 	behind []string // names that begin so are never the only name of a call
 	shown  map[sight]bool
 	why    string // it lacks some; empty: it does not
+	stop   func() bool
 }
 
 // A sight is what the policies see of a tool, and of which calls of it.
@@ -50,7 +51,7 @@ type sight struct {
 // alphabet returns the tools of servers and of agents whose calls carry names that one of the
 // policies speaks of.
 func (d *Comparison) alphabet() *alphabet {
-	a := &alphabet{spoken: spokenBy(d.sides), shown: make(map[sight]bool)}
+	a := &alphabet{spoken: spokenBy(d.sides), shown: make(map[sight]bool), stop: d.stop}
 	a.served(d.sides)
 	a.hooked()
 	for _, s := range d.sides {
@@ -64,6 +65,10 @@ func (d *Comparison) alphabet() *alphabet {
 // add adds a tool, unless the policies cannot tell it from another one, or from what has a
 // single name.
 func (a *alphabet) add(t namedTool) {
+	if a.stop() {
+		a.why = verify.WhyTime
+		return
+	}
 	seen := a.sees(t.labels())
 	if seen == "" || a.shown[sight{seen, either}] || a.shown[sight{seen, t.command}] {
 		return
@@ -124,7 +129,7 @@ func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 
 // spoken is what two policies name.
 type spoken struct {
-	names    []string
+	names    []string // sorted
 	patterns []string
 }
 
@@ -185,6 +190,15 @@ func (s *spoken) bases() []string {
 	return slices.Compact(all)
 }
 
+// speakOf reports whether one of the names is this one, or an action of it.
+func (s *spoken) speakOf(name string) bool {
+	if _, found := slices.BinarySearch(s.names, name); found {
+		return true
+	}
+	at, found := slices.BinarySearch(s.names, name+".")
+	return found || at < len(s.names) && strings.HasPrefix(s.names[at], name+".")
+}
+
 // sees returns what the policies see of the names of a call; empty: nothing.
 func (s *spoken) sees(names []gate.Name) string {
 	worth := make(map[string]gate.Name)
@@ -195,10 +209,8 @@ func (s *spoken) sees(names []gate.Name) string {
 		worth[text] = n
 	}
 	for _, n := range names {
-		for _, name := range s.names {
-			if name == n.Text || strings.HasPrefix(name, n.Text+".") {
-				hit(n.Text, n)
-			}
+		if s.speakOf(n.Text) {
+			hit(n.Text, n)
 		}
 		for _, p := range s.patterns {
 			if toolnet.MatchGlob(p, n.Text) {

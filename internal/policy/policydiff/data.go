@@ -71,11 +71,14 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	apart := d.apart()
 	for i, a := range apart {
+		if a.Sum == nil {
+			continue
+		}
 		for _, b := range apart[i+1:] {
 			old := slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == a.Name && n.Fingerprint == a.Fingerprint })
 			changed := slices.ContainsFunc(d.sides[1].nets, func(n gate.NetInfo) bool { return n.Name == b.Name && n.Fingerprint == b.Fingerprint })
 			taken := slices.ContainsFunc(pairs, func(p [2]gate.NetInfo) bool { return p[0].Name == a.Name || p[1].Name == b.Name })
-			if old && changed && !taken && a.Sum != nil && b.Sum != nil && !a.Row && !hasKey(a.Net) && sameClass(a, b) && !reads(a, alone) && unlimited(a) == unlimited(b) {
+			if old && changed && !taken && b.Sum != nil && !a.Row && !hasKey(a.Net) && sameClass(a, b) && !reads(a, alone) && unlimited(a) == unlimited(b) {
 				pairs = append(pairs, [2]gate.NetInfo{a, b})
 			}
 		}

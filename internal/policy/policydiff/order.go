@@ -20,17 +20,18 @@ func (d *Comparison) never(alone []gate.Map) (never [2]bool) {
 	if doubted(from, to, alone) != "" {
 		return never
 	}
-	return [2]bool{to.within(from, alone), from.within(to, alone)}
+	return [2]bool{to.within(from, alone, d.stop), from.within(to, alone, d.stop)}
 }
 
 // within reports whether the other side refuses all that s refuses. A net of s that yields does
-// so also for what the other side alone has; those that do not are there in the same class.
-func (s *Side) within(other *Side, alone []gate.Map) bool {
+// so also for what the other side alone has; those that do not are there in the same class. It is
+// not known when the time is over.
+func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
 	}
 	for _, n := range s.nets {
-		if !slices.ContainsFunc(other.nets, func(o gate.NetInfo) bool { return replaces(o, n, alone, !s.deny) }) {
+		if stop() || !slices.ContainsFunc(other.nets, func(o gate.NetInfo) bool { return replaces(o, n, alone, !s.deny) }) {
 			return false
 		}
 	}
@@ -38,7 +39,7 @@ func (s *Side) within(other *Side, alone []gate.Map) bool {
 		return true
 	}
 	known := func(n gate.NetInfo) bool { // by s too
-		return slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
+		return !stop() && slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
 	}
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
 }
