@@ -2,11 +2,13 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -19,9 +21,34 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Names are the tools that clients can call now, each as a call without
-// arguments that carries all its names, in the order of the list.
-func (p *Proxy) Names() []gate.Call { return slices.Clone(p.pool.Catalogue.Load().Calls) }
+// Offered are the tools that clients can call at one time. They never change.
+type Offered struct{ view *pool.ToolView }
+
+// Offered returns the tools that clients can call now.
+func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
+
+// Names are the tools, each as a call without arguments that carries all its names, in the
+// order of the list.
+func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
+
+// Definition returns a hash of what the server says of a tool, by its exposed name; empty:
+// there is no such tool.
+func (o Offered) Definition(tool string) string {
+	if t := o.view.Tool(tool); t != nil {
+		return t.Definition
+	}
+	return ""
+}
+
+// Schema returns that of the arguments of a tool; nil: its server gives none.
+func (o Offered) Schema(tool string) json.RawMessage {
+	t := o.view.Tool(tool)
+	if t == nil {
+		return nil
+	}
+	schema, _ := rawjson.Member(t.Object, "inputSchema")
+	return schema
+}
 
 // A Recorder puts decisions and outcomes on record. Append stores one JSON
 // object, given without a line end, before it returns. It must be safe for

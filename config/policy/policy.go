@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"slices"
 	"sync"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -17,6 +19,10 @@ import (
 type Options struct {
 	Nets  []gate.Net // further ones, written in Go
 	Tools []string   // every tool that there is; nil: they are not known
+
+	// Schemas are JSON Schemas of the arguments of tools, by name: nothing is said to be
+	// possible by an argument that a tool does not have. Of other tools nothing is known.
+	Schemas map[string]json.RawMessage
 }
 
 // A Policy is a [gate.Policy] with what its configuration says besides. It is safe
@@ -40,7 +46,7 @@ type Policy struct {
 // error is [Problems].
 func New(c *config.Config, o Options) (*Policy, error) {
 	source := policy.FromConfig(c)
-	source.Tools = o.Tools
+	source.Tools, source.Schemas = o.Tools, parsed(o.Schemas)
 	result, err := policy.Build(source)
 	if err != nil {
 		return nil, problems(result.Problems.Of(diag.Error))
@@ -60,7 +66,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 			}
 		}
 	}
-	p.guide = verify.NewRemedyFinder(p.Policy, verify.Options{Tools: p.tools()})
+	p.guide = verify.NewRemedyFinder(p.Policy, verify.Options{Tools: p.tools(), Lacks: p.lacks()})
 	return p, nil
 }
 
@@ -85,6 +91,20 @@ func (p *Policy) tools() []verify.Tool {
 		tools = append(tools, verify.Tool{Name: name})
 	}
 	return tools
+}
+
+// parsed are schemas as they are read.
+func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
+	out := make(map[string][]policy.Schema)
+	for tool, schema := range schemas {
+		out[tool] = []policy.Schema{policy.ParseSchema(schema)}
+	}
+	return out
+}
+
+// lacks tells which argument that a field reads a tool does not take.
+func (p *Policy) lacks() func(tool string, f gate.Field) string {
+	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
 // NewSession makes a session of a principal, with the nets of the configuration

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -139,6 +140,38 @@ func TestVerify(t *testing.T) {
 	report, err := newPolicy(t, once, policy.Options{}).Verify(done, policy.VerifyOptions{})
 	if err != nil || report.Names[0].Callable != policy.Unsure || report.Proofs[0].Result == policy.Refuted {
 		t.Errorf("%v %+v", err, report)
+	}
+	useless := slices.ContainsFunc(report.Open, func(q policy.Question) bool {
+		return q.Topic == policy.Useless && len(q.Nets) == 2 && q.Why != ""
+	})
+	if !useless {
+		t.Errorf("it is not said that useless nets were not looked for: %+v", report.Open)
+	}
+}
+
+// TestSchemas: nothing is possible by an argument that no schema lists, and no way out has it.
+func TestSchemas(t *testing.T) {
+	for argument, want := range map[string]policy.Callable{"path": policy.Possible, "file": policy.Unsure} {
+		schema := json.RawMessage(`{"properties":{"` + argument + `":{}},"additionalProperties":false}`)
+		p := newPolicy(t, "version: 1\nrules: [{ inline: 'require backup before delete with same path' }]\n", policy.Options{
+			Tools: []string{"backup", "delete"}, Schemas: map[string]json.RawMessage{"backup": schema},
+		})
+		report, err := p.Verify(t.Context(), policy.VerifyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range report.Names {
+			if n.Tool.Name == "delete" && n.Callable != want {
+				t.Errorf("%s: delete is %s, want %s", argument, n.Callable, want)
+			}
+		}
+		s, call := p.NewSession("", gate.SessionOptions{}), gate.Call{Tool: "delete", Args: []byte(`{"path":"a"}`)}
+		if remedy := p.Remedy(s, call, s.Decide(call, nil).(*gate.Refusal)); (len(remedy.Steps) > 0) != (want == policy.Possible) {
+			t.Errorf("%s: the way out is %q", argument, remedy.Text)
+		}
+		if warned := len(p.Warnings) > 0; warned != (want == policy.Unsure) {
+			t.Errorf("%s: warnings %v", argument, p.Warnings)
+		}
 	}
 }
 

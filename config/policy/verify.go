@@ -126,7 +126,7 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 		return nil, err
 	}
 	options := verify.Options{
-		Tools: p.tools(), Known: p.options.Tools != nil, States: o.States,
+		Tools: p.tools(), Known: p.options.Tools != nil, States: o.States, Lacks: p.lacks(),
 		Stop: func() bool { return ctx.Err() != nil },
 	}
 	for _, c := range p.claims {

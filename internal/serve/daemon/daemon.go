@@ -157,9 +157,12 @@ func (d *Daemon) heed(p *gate.Policy, options *proxy.Options) {
 	if p.Shadow() {
 		d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + endOfShadow(d.file))
 	}
-	finder := &remedyFinder{policy: p, names: func() []gate.Call { return d.Names() }}
+	finder := &remedyFinder{policy: p, tools: d.offered}
 	options.Remedy, options.Impossible = finder.remedy, impossible(p)
 }
+
+// offered returns the tools that can be called now.
+func (d *Daemon) offered() offered { return d.Offered() }
 
 // options are those of the proxy that need no file.
 func (d *Daemon) options(o Options) proxy.Options {

@@ -9,7 +9,7 @@ import (
 
 // A guide tells the console the way out of refusals. It is safe for concurrent use.
 type guide struct {
-	names  func() []gate.Call           // of the tools that can be called
+	tools  func() offered               // now
 	finder atomic.Pointer[remedyFinder] // of the policy that was asked about last; nil: none was
 }
 
@@ -17,10 +17,11 @@ type guide struct {
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {
-		f = &remedyFinder{policy: s.Policy(), names: g.names}
+		f = &remedyFinder{policy: s.Policy(), tools: g.tools}
 		g.finder.Store(f)
 	}
-	found := f.of(false, f.names()).Remedy(s, c, r)
+	tools := g.tools()
+	found := f.of(false, tools, tools.Names()).Remedy(s, c, r)
 	way := console.WayOut{Sentence: found.Sentence(c.Tool)}
 	if found.Found {
 		way.Calls = found.Calls()

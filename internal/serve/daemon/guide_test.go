@@ -1,10 +1,16 @@
 package daemon
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
 )
 
 // chain is a policy in which each of the calls requires the one before it.
@@ -22,16 +28,57 @@ func chain(t *testing.T, calls ...string) *gate.Policy {
 	return p
 }
 
+// known are tools by name, with the schemas of their arguments.
+type known map[string]string
+
+func (k known) Names() (all []gate.Call) {
+	for _, name := range slices.Sorted(maps.Keys(k)) {
+		all = append(all, gate.Call{Tool: name})
+	}
+	return all
+}
+
+func (k known) Definition(tool string) string { return k[tool] }
+
+func (k known) Schema(tool string) json.RawMessage { return json.RawMessage(k[tool]) }
+
+// TestWayTakesArguments: no way out names an argument that the tool does not have, by the
+// schema that its server gives now.
+func TestWayTakesArguments(t *testing.T) {
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: "require backup before delete with same path\n"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := func(argument string) string {
+		return fmt.Sprintf(`{"type":"object","properties":{%q:{"type":"string"}},"additionalProperties":false}`, argument)
+	}
+	tools := known{"backup": schema("path"), "delete": schema("path")}
+	f := &remedyFinder{policy: result.Policy, tools: func() offered { return tools }}
+	way := func() string {
+		t.Helper()
+		s := result.Policy.NewState(nil)
+		c := gate.Call{Tool: "delete", Args: []byte(`{"path":"a.txt"}`)}
+		d, _ := result.Policy.Decide(s, c, nil)
+		r, ok := d.(*gate.Refusal)
+		if !ok {
+			t.Fatal("delete is not refused")
+		}
+		return f.remedy(s, c, r).Text
+	}
+	if got := way(); got != "Way out: call `backup` with path \"a.txt\"; after that `delete` is allowed." {
+		t.Error("with the argument:", got)
+	}
+	tools["backup"] = schema("file_path")
+	if got := way(); strings.Contains(got, "Way out") || strings.Contains(got, "with path") {
+		t.Error("without the argument:", got)
+	}
+}
+
 // TestWay: the way out is that of the policy and of the tools there are, in the state that is asked
 // about; the guide follows a reload.
 func TestWay(t *testing.T) {
-	tools := []string{"a", "b", "c"}
-	g := &guide{names: func() (all []gate.Call) {
-		for _, name := range tools {
-			all = append(all, gate.Call{Tool: name})
-		}
-		return all
-	}}
+	tools := known{"a": "", "b": "", "c": ""}
+	g := &guide{tools: func() offered { return tools }}
 	way := func(p *gate.Policy, tool string) string {
 		t.Helper()
 		s := p.NewState(nil)
@@ -50,7 +97,7 @@ func TestWay(t *testing.T) {
 	if got := way(chain(t, "c", "b", "a"), "b"); got != "[c] Way out: call `c`; after that `b` is allowed." {
 		t.Error("another policy:", got)
 	}
-	tools = []string{"a", "c"}
+	delete(tools, "b")
 	if got := way(up, "c"); got != "[] No other call changes that in this session." {
 		t.Error("without b:", got)
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/logkind"
@@ -223,7 +222,7 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	if (d.config.Advertise == "enabled") != (c.Advertise == "enabled") {
 		r.Advertise = d.config.Advertise
 	}
-	finder := &remedyFinder{policy: result.Policy, names: func() []gate.Call { return d.Names() }}
+	finder := &remedyFinder{policy: result.Policy, tools: d.offered}
 	r.Remedy, r.Impossible = finder.remedy, impossible(result.Policy)
 	return r
 }

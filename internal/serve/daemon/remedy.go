@@ -1,12 +1,14 @@
 package daemon
 
 import (
+	"encoding/json"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/proxy"
@@ -15,27 +17,40 @@ import (
 // A remedyFinder finds the way out of refusals, by the tools that are there.
 type remedyFinder struct {
 	policy *gate.Policy
-	names  func() []gate.Call // of the tools that can be called
+	tools  func() offered // now
 
 	mu     sync.Mutex
 	agents []gate.Call      // tools of agents
 	guides [2]knowingFinder // for the tools of servers, and for those of agents as well
 }
 
+// offered are the tools that can be called at one time, as a proxy knows them.
+type offered interface {
+	Names() []gate.Call
+
+	// Definition returns a hash of what the server says of a tool; empty: there is no such tool.
+	Definition(tool string) string
+
+	// Schema returns that of the arguments of a tool; nil: the server gives none.
+	Schema(tool string) json.RawMessage
+}
+
 // A knowingFinder finds ways out with the tools that it knows.
 type knowingFinder struct {
-	known  []gate.Call
-	finder *verify.RemedyFinder // nil: none was needed yet
+	known       []gate.Call
+	definitions []string             // of these, as hashes
+	finder      *verify.RemedyFinder // nil: none was needed yet
 }
 
 // remedy is what a client is told with a refusal.
 func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy.Remedy {
-	names := f.names()
+	tools := f.tools()
+	names := tools.Names()
 	own := !slices.ContainsFunc(names, func(n gate.Call) bool { return n.Tool == c.Tool })
 	if own {
 		names = append(slices.Clip(names), f.ofAgents(c)...)
 	}
-	found := f.of(own, names).Remedy(s, c, r)
+	found := f.of(own, tools, names).Remedy(s, c, r)
 	if own && found.None { // the other tools of its agent are not known
 		return proxy.Remedy{}
 	}
@@ -63,18 +78,35 @@ func (f *remedyFinder) ofAgents(c gate.Call) []gate.Call {
 
 // of is the guide for these tools, of agents as well or of servers alone. It is made anew where
 // they have changed.
-func (f *remedyFinder) of(agents bool, names []gate.Call) *verify.RemedyFinder {
+func (f *remedyFinder) of(agents bool, tools offered, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
+	definitions := make([]string, len(names))
+	for i, n := range names {
+		definitions[i] = tools.Definition(n.Tool)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	g := &f.guides[0]
 	if agents {
 		g = &f.guides[1]
 	}
-	if g.finder == nil || !slices.EqualFunc(names, g.known, same) {
-		g.known, g.finder = names, verify.NewRemedyFinder(f.policy, verify.Options{Tools: toolsOf(names)})
+	if g.finder == nil || !slices.EqualFunc(names, g.known, same) || !slices.Equal(definitions, g.definitions) {
+		g.known, g.definitions = names, definitions
+		g.finder = verify.NewRemedyFinder(f.policy, verify.Options{Tools: toolsOf(names), Lacks: lacks(tools, names)})
 	}
 	return g.finder
+}
+
+// lacks tells which argument that a field reads a tool does not take, by its schema; nil if
+// no schemas are known.
+func lacks(tools offered, names []gate.Call) func(tool string, field gate.Field) string {
+	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
+	for _, n := range names {
+		if schema := tools.Schema(n.Tool); len(schema) > 0 {
+			known.Schemas[n.Tool] = []policy.Schema{policy.ParseSchema(schema)}
+		}
+	}
+	return known.Lacks()
 }
 
 // toolsOf are tools as [verify] knows them.

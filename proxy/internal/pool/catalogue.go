@@ -180,6 +180,9 @@ func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
 
+// Tool returns the tool with the exposed name; nil: there is none.
+func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
+
 // next returns a channel that is closed when a server's tools are listed next.
 func (c *Catalogue) next() <-chan struct{} {
 	c.mu.Lock()
