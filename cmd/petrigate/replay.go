@@ -21,7 +21,8 @@ func newReplay(s stdio) *cobra.Command {
 		Long: "replay makes every decision of an audit log again, session by session with the times on record. Under the\n" +
 			"policy that was in force each verdict has to come out as it is on record. Under another one it shows the\n" +
 			"first decision that differs, and how many differ by which rule. A call that the policy refuses is taken\n" +
-			"as not made. What is not on record is not guessed: it is counted as not known.",
+			"as not made. What is not on record is not guessed: it is counted as not known. A log whose chain of hashes\n" +
+			"is broken is not replayed: replay names the place, and ends with exit code 4.",
 	}
 	var f policyFlags
 	f.add(c, "replay under")
@@ -30,6 +31,9 @@ func newReplay(s stdio) *cobra.Command {
 	c = onLog(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
 		p, err := f.policy()
 		if err != nil {
+			return err
+		}
+		if err := unbroken(ctx, s, log); err != nil {
 			return err
 		}
 		r, err := replayed(ctx, s, log, p)
@@ -60,6 +64,24 @@ func newReplay(s stdio) *cobra.Command {
 		return read(c, args)
 	}
 	return c
+}
+
+// unbroken verifies the chain of the log, since a changed record can come out as it was
+// changed. It prints what could not be verified.
+func unbroken(ctx context.Context, s stdio, log *daemon.AuditLog) error {
+	r, err := trail.VerifySource(ctx, log.Source)
+	if err != nil {
+		return err
+	}
+	for _, w := range r.Warnings {
+		if _, err := fmt.Fprintf(s.err, "petrigate: warning: %s\n", text.Escape(w)); err != nil {
+			return err
+		}
+	}
+	if !r.OK() {
+		return &exit{exitDiffers, fmt.Errorf("%s was changed and is not replayed: %s", log.Name, r.Faults[0])}
+	}
+	return nil
 }
 
 // policy builds the policy that the flags name.

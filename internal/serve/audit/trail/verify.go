@@ -22,6 +22,10 @@ type Report struct {
 	Chains   int      `json:"chains"`
 	Faults   []Fault  `json:"faults"`   // at most one of a chain: what follows it is not known to be sound
 	Warnings []string `json:"warnings"` // what could not be verified
+
+	// Headless: the head of the file is missing or unreadable, so that records could have
+	// been cut off at the end. A head before the first record is not needed.
+	Headless bool `json:"headless,omitempty"`
 }
 
 // OK reports whether nothing was changed.
@@ -45,6 +49,18 @@ func (f Fault) String() string {
 		return f.File + ": " + f.What
 	default:
 		return fmt.Sprintf("chain %s, record %d: %s", f.Writer, f.Seq, f.What)
+	}
+}
+
+// VerifySource verifies a log, see [Verify] and [VerifyChains].
+func VerifySource(ctx context.Context, s Source) (Report, error) {
+	switch s := s.(type) {
+	case File:
+		return Verify(ctx, s)
+	case Database:
+		return VerifyChains(ctx, s)
+	default:
+		return Report{}, fmt.Errorf("a log of type %T cannot be verified", s)
 	}
 }
 
@@ -95,18 +111,31 @@ func (f File) head(r *Report) audit.Place {
 	content, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("there is no %s: whether records were cut off at the end is not known", name))
+		r.Headless = true
 		return audit.Place{}
 	}
 	place, ok := audit.ParseHead(content)
 	switch {
 	case err != nil:
 		r.Warnings = append(r.Warnings, "reading the head: "+err.Error())
+		r.Headless = true
 	case audit.UnwrittenHead(content):
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s says nothing: whether records were cut off at the end is not known", name))
+		r.Headless = !f.empty()
 	case !ok:
 		r.Faults = append(r.Faults, Fault{File: name, What: "it is no head of an audit log: it was changed"})
 	}
 	return place
+}
+
+// empty reports whether the log has no content yet, in no file.
+func (f File) empty() bool {
+	paths, err := f.paths()
+	if err != nil || len(paths) > 1 {
+		return false
+	}
+	info, err := os.Stat(paths[0])
+	return err == nil && info.Size() == 0
 }
 
 // verifier verifies a chain over its files.

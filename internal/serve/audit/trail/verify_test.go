@@ -68,7 +68,7 @@ func TestSound(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	path, _ = written(t, 0, audit.Rotation{})
-	if r := verify(t, path); !r.OK() {
+	if r := verify(t, path); !r.OK() || r.Headless {
 		t.Errorf("%+v", r)
 	}
 	if _, err := trail.Verify(t.Context(), trail.File(path+"x")); err == nil {
@@ -166,8 +166,12 @@ func TestFiles(t *testing.T) {
 	if err := os.Remove(path + audit.HeadSuffix); err != nil {
 		t.Fatal(err)
 	}
-	if r := verify(t, path); !r.OK() || len(r.Warnings) != 1 {
+	if r := verify(t, path); !r.OK() || len(r.Warnings) != 1 || !r.Headless {
 		t.Errorf("without a head: %+v", r)
+	}
+	put(t, path+audit.HeadSuffix, nil)
+	if r := verify(t, path); !r.OK() || len(r.Warnings) != 1 || !r.Headless {
+		t.Errorf("with an empty head: %+v", r)
 	}
 }
 
