@@ -31,12 +31,12 @@ func (p *Proxy) State(id string) (*gate.State, error) {
 // ListSessions lists the sessions as [Proxy.AllSessions] does, without their nets: of many sessions
 // that takes long.
 func (p *Proxy) ListSessions() ([]SessionInfo, error) {
-	list, _, err := p.listed()
+	list, _, err := listed(p)
 	return list, err
 }
 
 // listed lists the sessions without their nets, oldest first, and returns each by its id.
-func (p *Proxy) listed() ([]SessionInfo, map[string]*session.Session, error) {
+func listed(p *Proxy) ([]SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
 		clients[c.State] = append(clients[c.State], clientName(c))

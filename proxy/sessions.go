@@ -135,7 +135,7 @@ func (p *Proxy) Sessions() []SessionInfo {
 // AllSessions lists the sessions, oldest first: those of this process, and, where states are
 // in a database, all others there. It fails where that cannot be read.
 func (p *Proxy) AllSessions() ([]SessionInfo, error) {
-	list, all, err := p.listed()
+	list, all, err := listed(p)
 	for i := range list {
 		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // else it has ended meanwhile
 			list[i].Nets = netsOf(state)
