@@ -22,6 +22,13 @@ func byRoot(info fs.FileInfo) bool {
 	return ok && stat.Uid == 0
 }
 
+// SameOwner reports whether two files belong to the same user.
+func SameOwner(a, b fs.FileInfo) bool {
+	one, ok := a.Sys().(*syscall.Stat_t)
+	other, also := b.Sys().(*syscall.Stat_t)
+	return !ok || !also || one.Uid == other.Uid
+}
+
 // ownGroup says whether the group of the file is one that many systems make for each user alone: it has
 // the number and the name of the user.
 func ownGroup(info fs.FileInfo) bool {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/petrigate/petrigate/internal/safefile"
 )
 
 // HeadSuffix is behind the name of a log in the name of its head: the file that says where
@@ -33,12 +35,20 @@ type head struct {
 }
 
 // openHead opens the head beside the log at path. Without an error there may be no head,
-// where the directory does not take one.
+// where the directory does not take one. A head that is there and cannot be written is an
+// error: another user could have made it first, so that none is kept.
 func openHead(path string) (head, error) {
 	f, err := openFile(path+HeadSuffix, 0)
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return head{}, nil
+		info, missing := os.Lstat(path + HeadSuffix)
+		if errors.Is(missing, fs.ErrNotExist) {
+			return head{}, nil
+		}
+		if missing == nil {
+			err = errors.Join(safefile.Regular(info), err)
+		}
+		return head{}, fmt.Errorf("its head %s: %w", path+HeadSuffix, err)
 	case err != nil:
 		return head{}, err
 	}
@@ -47,6 +57,26 @@ func openHead(path string) (head, error) {
 		return head{}, fmt.Errorf("its head %s: %w", path+HeadSuffix, errors.Join(err, notRegular(regular)))
 	}
 	return head{file: f, mapped: mapFile(f, headLength)}, nil
+}
+
+// ReadHead returns the content of the head of the log at path. A head that is no regular
+// file, or of another user than the log, is an error: it is not that of the writers.
+func ReadHead(path string) ([]byte, error) {
+	name := path + HeadSuffix
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", name)
+	case !safefile.SameOwner(info, log):
+		return nil, fmt.Errorf("%s belongs to another user than the log", name)
+	}
+	return os.ReadFile(name)
 }
 
 func notRegular(regular bool) error {

@@ -100,6 +100,10 @@ func (l *Log) Cut() string {
 	return l.cut
 }
 
+// Headless reports whether the log has no head, since its directory takes none: lines that
+// are cut off at its end will not be missed.
+func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
+
 // openError names the file once.
 func openError(path string, err error) error {
 	var about *fs.PathError

@@ -121,6 +121,17 @@ func write(t *testing.T, text string, mode os.FileMode) string {
 	return path
 }
 
+// headOfAnother makes the head of a log another user's, as that user can in a sticky directory.
+func headOfAnother(t *testing.T, path string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	if err := errors.Join(os.WriteFile(path+HeadSuffix, nil, 0o600), os.Chown(path+HeadSuffix, 65534, -1)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	tests := []struct {
 		name string
@@ -145,6 +156,18 @@ func TestOpenRefuses(t *testing.T) {
 			}
 			return filepath.Join(dir, "a")
 		}, "anybody may replace"},
+		{"a directory as the head", func(t *testing.T) string {
+			path := write(t, "", 0o600)
+			if err := os.Mkdir(path+HeadSuffix, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}, ".head\" is a directory"},
+		{"a head of another user", func(t *testing.T) string {
+			path := write(t, "", 0o600)
+			headOfAnother(t, path)
+			return path
+		}, "belongs to another user"},
 		{"another file", func(t *testing.T) string { return write(t, "hello\n", 0o600) }, "no audit record"},
 		{"another file without a line end", func(t *testing.T) string { return write(t, "hello", 0o600) }, "does not end with"},
 		{"a number that is none", func(t *testing.T) string { return write(t, "{\"seq\":-1}\n", 0o600) }, "no audit record"},

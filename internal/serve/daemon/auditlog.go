@@ -20,6 +20,9 @@ func (d *Daemon) openAudit() (*audit.Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	if log.Headless() {
+		d.log.Warn("the directory of the audit log takes no other file: lines that are cut off at its end will not be missed", "file", c.File+audit.HeadSuffix)
+	}
 	if missing := log.Cut(); missing != "" {
 		d.log.Error("the audit log was changed since it was written", "file", c.File, "missing", missing)
 	}

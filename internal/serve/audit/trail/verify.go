@@ -108,7 +108,7 @@ func after(lines []byte, seq uint64) []byte {
 // head reads the head of the log; the zero place where there is none.
 func (f File) head(r *Report) audit.Place {
 	name := string(f) + audit.HeadSuffix
-	content, err := os.ReadFile(name)
+	content, err := audit.ReadHead(string(f))
 	if errors.Is(err, os.ErrNotExist) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("there is no %s: whether records were cut off at the end is not known", name))
 		r.Headless = true

@@ -173,6 +173,12 @@ func TestFiles(t *testing.T) {
 	if r := verify(t, path); !r.OK() || len(r.Warnings) != 1 || !r.Headless {
 		t.Errorf("with an empty head: %+v", r)
 	}
+	if os.Geteuid() != 0 || os.Chown(path+audit.HeadSuffix, 65534, -1) != nil {
+		return // only root can give a file away
+	}
+	if r := verify(t, path); !r.OK() || !r.Headless || !strings.Contains(strings.Join(r.Warnings, ""), "belongs to another user") {
+		t.Errorf("with a head of another user: %+v", r)
+	}
 }
 
 // TestWhere: the report says where the first fault is and what.
