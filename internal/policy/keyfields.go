@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/cel"
@@ -23,6 +24,7 @@ func (b fieldChecker) check(s rules.Statement) {
 		for _, k := range s.Key {
 			b.checkField(k.Field, s.Before, "so this rule refuses every call of it")
 			b.checkField(k.Other, s.First, "so no call of it is evidence for this rule")
+			b.checkField(k.Field, s.Since, "so each call of it takes back what calls of any value have earned")
 		}
 	case *rules.Limit:
 		for _, k := range s.Key {
@@ -42,29 +44,71 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	if f.Result {
 		return
 	}
+	ways := [][]string{wayOf(f.Text)}
+	if f.Expression {
+		ways = b.waysOf(f.String())
+	}
 	for _, n := range names {
-		for _, way := range b.waysOf(f) {
-			key, known := b.fieldLacking(b.toolsOf(n), way)
-			if key == "" {
-				continue
-			}
-			hint := text.Suggest(key, known)
-			if hint == "" && len(known) > 0 {
-				hint = "its arguments are " + strings.Join(known, ", ")
-			}
-			p := problem(diag.Warning, UnknownField, f.Pos, fmt.Sprintf("%s has no argument %q, %s", n.Text, key, so), hint)
+		for _, p := range b.lacking(n.Text, b.toolsOf(n), ways, f.Pos, so) {
 			p.Excerpt = f.Excerpt()
 			b.add(p)
 		}
 	}
 }
 
-// waysOf are the keys that lead to what the field reads, of an expression the members of
-// args that it names.
-func (b fieldChecker) waysOf(f rules.Field) (ways [][]string) {
-	if !f.Expression {
-		return [][]string{wayOf(f.Text)}
+// lacking are the problems of calls of a name of which no tool takes what these ways lead to.
+func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
+	for _, way := range ways {
+		key, known := b.fieldLacking(tools, way)
+		if key == "" {
+			continue
+		}
+		hint := text.Suggest(key, known)
+		if hint == "" && len(known) > 0 {
+			hint = "its arguments are " + strings.Join(known, ", ")
+		}
+		ps = append(ps, problem(diag.Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", name, key, so), hint))
 	}
+	return ps
+}
+
+// checkNet warns of keys of a hand-written net alike. A call without a value is refused by
+// a transition that gates, and one that observes never fires for it.
+func (b fieldChecker) checkNet(n *config.Net) {
+	for _, t := range n.Transitions {
+		key, so := t.Key, "so this net refuses every call of it"
+		if key == nil {
+			key = n.Key
+		}
+		if t.Observe {
+			so = fmt.Sprintf("so no call of it fires %q", t.Name)
+		}
+		for _, f := range key {
+			ways := [][]string{wayOf(f.Path)}
+			switch {
+			case f.Result:
+				continue
+			case f.Expression.Text != "":
+				ways = b.waysOf(f.String())
+			}
+			for _, name := range t.Tools {
+				tools := func(tool string) bool { return b.calledSo(n, name, tool) }
+				for _, p := range b.lacking(name, tools, ways, position(f.Position), so) {
+					b.inNet(n, p)
+				}
+			}
+		}
+	}
+}
+
+// calledSo reports whether calls of the tool can have the name in the net: as their own, or by
+// one of its maps.
+func (b fieldChecker) calledSo(n *config.Net, name, tool string) bool {
+	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
+}
+
+// waysOf are the members of args that an expression of a key or a sum names.
+func (b fieldChecker) waysOf(source string) (ways [][]string) {
 	if b.result.Policy == nil {
 		return nil // no reader is known
 	}
@@ -78,7 +122,7 @@ func (b fieldChecker) waysOf(f rules.Field) (ways [][]string) {
 		}
 		for _, g := range fields {
 			reader, ok := g.Reader.(*cel.Reader)
-			if !ok || g.Source != f.String() {
+			if !ok || g.Source != source {
 				continue
 			}
 			for _, key := range reader.Arguments(g.Number) {

@@ -33,6 +33,7 @@ func (b *builder) checkTools() {
 	}
 	for i := range b.source.Nets {
 		b.checkNetTools(&b.source.Nets[i], given)
+		fieldChecker{b}.checkNet(&b.source.Nets[i])
 	}
 }
 
