@@ -55,7 +55,7 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	}
 	var rows [][]string
 	for _, p := range r.verified.proofs {
-		rows = append(rows, []string{p.Text, p.Result.String(), p.Rule.String()})
+		rows = append(rows, []string{shortened(p.Text), p.Result.String(), p.Rule.String()})
 	}
 	if err := tableBelow(w, "CLAIM|RESULT|FROM", rows); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (r Report) ToolRows() [][]string {
 				}
 			}
 		}
-		said := net.Name
+		said := short(net)
 		if net.Shadow {
 			said += " (in shadow)"
 		}
@@ -103,6 +103,28 @@ func (r Report) ToolRows() [][]string {
 		rows = append(rows, []string{t.Name, r.callable(t, asks[t.Name]), cmp.Or(strings.Join(nets[t.Name], ", "), "none")})
 	}
 	return rows
+}
+
+// Widths of columns: what is longer is shown by its line.
+const (
+	maxClaimWidth = 80
+	maxNetWidth   = 40
+)
+
+// shortened is a claim in as many characters as a table has room for.
+func shortened(claim string) string {
+	if runes := []rune(claim); len(runes) > maxClaimWidth {
+		return string(runes[:maxClaimWidth-3]) + "..."
+	}
+	return claim
+}
+
+// short names a net: by its name, or if that is long by the line of its rule.
+func short(n gate.NetInfo) string {
+	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
+		return n.Name
+	}
+	return fmt.Sprintf("%s:%d", n.Rule.File, n.Rule.Line)
 }
 
 // mostBefore is how many calls are named that lead to one.

@@ -221,16 +221,33 @@ func (v *Analysis) redundant() diag.List {
 			continue
 		}
 		p := Warning(codeRedundant, diag.Position(r.Net.Rule), r.Net.Name+" never changes a verdict", "")
-		switch len(r.Because) {
-		case 0:
-		case 1:
-			p.Hint = together(r.Because) + " forbids before it does"
-		default:
-			p.Hint = together(r.Because) + " forbid before it does"
-		}
+		p.Hint = v.before(r.Because)
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// before says which nets decide before a redundant one does, and how.
+func (v *Analysis) before(nets []verify.Net) string {
+	asking := 0
+	for _, n := range nets {
+		if slices.ContainsFunc(v.nets[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual }) {
+			asking++
+		}
+	}
+	switch {
+	case len(nets) == 0:
+		return ""
+	case asking == 0 && len(nets) == 1:
+		return together(nets) + " forbids before it does"
+	case asking == 0:
+		return together(nets) + " forbid before it does"
+	case len(nets) == 1:
+		return together(nets) + " asks people whenever it does"
+	case asking == len(nets):
+		return together(nets) + " ask people whenever it does"
+	}
+	return together(nets) + " forbid or ask before it does"
 }
 
 // unreached reports whether the net is a limit of which that was found without a proof.
