@@ -242,6 +242,17 @@ func TestOverwritten(outer *testing.T) {
 	t.whole()
 }
 
+// TestWitnessAtStart: a process that is killed soon after its first commit has left a witness.
+func TestWitnessAtStart(outer *testing.T) {
+	t := try(outer)
+	t.good(1)
+	content, err := readTestimony(t.path + witnessSuffix)
+	t.must(err)
+	if len(content.Heads) != 1 || content.Heads[0].Writer != t.backend.Writer() || content.Heads[0].Seq == 0 {
+		t.Errorf("%+v", content)
+	}
+}
+
 // TestRestored: an old copy was put in the place of the file while nobody used it.
 func TestRestored(outer *testing.T) {
 	t := try(outer)
@@ -314,7 +325,7 @@ func TestUnclosed(outer *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Dir(t.path) + "/*")
 	t.must(err)
-	if len(left) != 5 {
+	if len(left) != 6 { // with the witness
 		t.Error(left)
 	}
 }

@@ -316,13 +316,13 @@ func (s *scribe) inspect() error {
 	if err != nil {
 		return err
 	}
-	if err := s.proof.check(s, empty); err != nil {
-		return err
-	}
 	if empty {
 		err = s.unrecognized()
 	} else {
-		err = s.recognize()
+		err = s.recognize() // first, since it knows a later record than the witness
+	}
+	if err == nil {
+		err = s.proof.check(s, empty)
 	}
 	if err == nil {
 		err = migrate(s.link)

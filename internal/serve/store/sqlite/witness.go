@@ -74,14 +74,12 @@ func (w *witness) check(s *scribe, empty bool) error {
 	return nil
 }
 
-// prove writes the file if it is due, or at the end. It needs the turn. That it fails
-// makes the next process less watchful, and is no reason to refuse anything.
+// prove writes the file after the first commit, if it is due, or at the end. It needs the
+// turn. That it fails makes the next process less watchful, and is no reason to refuse
+// anything.
 func (s *scribe) prove(last bool) {
 	w := &s.proof
 	now := time.Now()
-	if w.written.IsZero() {
-		w.written = now
-	}
 	if s.chain.seq == w.seq || !last && now.Sub(w.written) < witnessEvery {
 		return
 	}
