@@ -2,13 +2,16 @@ package proxy_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -91,6 +94,34 @@ func TestSessionOver(t *testing.T) {
 					t.Errorf("%s: %d after the end at another replica", name, status)
 				}
 			}
+		}
+	})
+}
+
+// TestSessionOverWhileDown: nor is it there at a replica whose upstream is down.
+func TestSessionOverWhileDown(t *testing.T) {
+	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
+		up := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
+		defer up.Close()
+		s := replicasOf(t, 2, open)
+		b := s[1]
+		a := start(t, setup{rules: "limit push to 9 per session\n", change: func(o *proxy.Options) { o.Database, o.Upstreams[0].URL = open(), up.URL }})
+		a.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann"}})
+		session := a.open("token of ann")
+		if status, _, text := b.inSession("token of ann", session, pushing); status != http.StatusOK {
+			t.Fatalf("%d %s", status, text)
+		}
+		up.CloseClientConnections()
+		up.Close()
+		a.eventually("the upstream is down", func() bool {
+			_, _, text := a.inSession("token of ann", session, pushing)
+			return strings.Contains(text, "is not running")
+		})
+		if status := b.method(http.MethodDelete, session); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		if status, _, text := a.inSession("token of ann", session, pushing); status != http.StatusNotFound {
+			t.Errorf("%d %s", status, text)
 		}
 	})
 }

@@ -322,7 +322,7 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 		return
 	}
 	if h.belongsElsewhere(c, m) {
-		http.Error(w, "another replica has the request that this message is about: the load balancer must keep the messages of a session at one replica", http.StatusMisdirectedRequest)
+		http.Error(w, "this process has no such request in this session: where several replicas serve, the load balancer must keep the messages of a session at one of them", http.StatusMisdirectedRequest)
 		return
 	}
 	switch m.Kind {

@@ -14,17 +14,18 @@ func (p *Pipeline) admissible(c *Call) bool {
 	if p.refuseTaskMode(c) {
 		return false
 	}
-	for _, check := range [...]func(*Call) answer{
-		p.unreachable,
-		p.unrecordable,
-		p.reserve,
-	} {
-		if a := check(c); a != nil {
+	a := p.unreachable(c)
+	if a == nil {
+		if a = p.unrecordable(c); a != nil { // nothing can be looked up
 			c.answer(a)
 			return false
 		}
+		a = p.reserve(c)
 	}
-	return true
+	if a != nil && (!c.isOver(false) || !c.refuseSession()) {
+		c.answer(a)
+	}
+	return a == nil
 }
 
 // unreachable returns the answer to a call whose server is down; nil: it is up.

@@ -56,20 +56,20 @@ func (c *Call) refuse(r *admission.Refused) {
 		c.answerError(spec.CodeInvalidParams, r.Err.Error())
 		return
 	}
-	if c.isOver(r) && c.refuseSession() {
+	if c.isOver(r.Over) && c.refuseSession() {
 		return
 	}
 	c.answer(refusal{r})
 }
 
 // isOver reports whether another process has ended the session of the client of a call
-// that was refused. The refusal may be that of a state which is not there any more.
-func (c *Call) isOver(r *admission.Refused) bool {
+// that is refused. stateGone: what was refused is that its state is not there any more.
+func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
 		return false // no other process can end it
 	}
-	if r.Over && own == c.Client.State {
+	if stateGone && own == c.Client.State {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(c.pipeline.Life.Ctx, time.Second)

@@ -139,6 +139,26 @@ func TestTurnedAway(t *testing.T) {
 	})
 }
 
+// TestTurnedAwayIsDecided: what may not be sent again any more is not sent with other
+// credentials either.
+func TestTurnedAwayIsDecided(t *testing.T) {
+	bothEras(t, func(t *testing.T, modern bool) {
+		var good sync.Map
+		good.Store("Bearer token-1", http.StatusUnauthorized)
+		e := guarded(t, modern, &good)
+		p := &purse{value: "Bearer token-1", renew: func(string, int) (string, error) { return "Bearer token-2", nil }}
+		s := start(t, withPurse(e, p))
+		stopped := errors.New("stopped meanwhile")
+		reply := <-s.Send(Request{Method: "tools/call", Name: "x", Params: []byte(`{"name":"x","arguments":{"n":"once"}}`), Again: func() error { return stopped }}).Done()
+		if !errors.Is(reply.Err, stopped) || !errors.Is(reply.Err, ErrNotSent) {
+			t.Errorf("%v", reply.Err)
+		}
+		if n := e.seen(`"once"`); n != 1 {
+			t.Errorf("sent %d times", n)
+		}
+	})
+}
+
 // TestOtherFailuresAreNotRepeated asks for no other credentials where the
 // server may have executed the request.
 func TestOtherFailuresAreNotRepeated(t *testing.T) {

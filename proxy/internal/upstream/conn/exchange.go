@@ -52,8 +52,9 @@ type Request struct {
 	// soon after Exchange.Leave was called.
 	Here bool
 
-	// Again, if set, is asked before the request is sent once more, in a new session. After
-	// an error it is not sent, and the reply is [ErrNotSent] with that error.
+	// Again, if set, is asked before the request is sent once more, in a new session or with
+	// other credentials. After an error it is not sent, and the reply is [ErrNotSent] with
+	// that error.
 	Again func() error
 
 	Session *Session          // of a handshake over HTTP

@@ -148,7 +148,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 	body := wire.AppendRequestInt(make([]byte, 0, len(x.Req.Params)+len(x.Req.Method)+64), x.ID, x.Req.Method, x.Req.Params)
 	x.Req.Params = nil
 	if c.Pending.Add(x) && c.Host.Work.Go(func() {
-		if err := c.post(c.ctx, body); err != nil && c.Pending.Take(x.ID) != nil {
+		if err := c.post(c.ctx, body, x.Req.Again); err != nil && c.Pending.Take(x.ID) != nil {
 			x.Deliver(conn.Reply{Err: err})
 		}
 	}) {
@@ -158,16 +158,19 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post sends one message. Its answer, if there is one, comes on the stream.
-func (c *Conn) post(ctx context.Context, data []byte) error {
+// post sends one message, once more only if mayGoAgain lets it. Its answer, if there is one,
+// comes on the stream.
+func (c *Conn) post(ctx context.Context, data []byte, mayGoAgain func() error) error {
 	var sent atomic.Bool // there was a connection to write to
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {
 		return conn.NotSent(err)
 	}
-	response, err := c.http.Do(request)
+	response, err := c.http.Do(request, mayGoAgain)
 	switch {
+	case errors.Is(err, conn.ErrNotSent):
+		return err
 	case err != nil && !sent.Load():
 		return conn.NotSent(c.http.TransportError(err))
 	case err != nil && c.ctx.Err() != nil:
@@ -192,7 +195,7 @@ func (c *Conn) aside(data []byte) {
 func (c *Conn) push(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
 	defer cancel()
-	return c.post(ctx, data)
+	return c.post(ctx, data, nil)
 }
 
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {

@@ -3,6 +3,8 @@ package streamable
 import (
 	"io"
 	"net/http"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
 // An Unauthorized says that the server was not asked, or would not answer, for
@@ -19,8 +21,9 @@ const authorizationHeader = "Authorization"
 // enough. A server that turns a request away has not executed it.
 const maxTurnedAway = 2
 
-// Do sends a request with the credentials of the server, where it has any.
-func (c *Conn) Do(request *http.Request) (*http.Response, error) {
+// Do sends a request with the credentials of the server, where it has any. Before it sends
+// one that was turned away once more, it asks mayGoAgain; nil: it may be sent.
+func (c *Conn) Do(request *http.Request, mayGoAgain func() error) (*http.Response, error) {
 	credentials := c.Host.Config.Credentials
 	if credentials == nil {
 		return c.Host.Client.Do(request)
@@ -44,7 +47,11 @@ func (c *Conn) Do(request *http.Request) (*http.Response, error) {
 		}
 		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // what it says is said better by others
 		_ = response.Body.Close()
-		value, err = next, failure
+		if value, err = next, failure; err == nil && mayGoAgain != nil {
+			if failure = mayGoAgain(); failure != nil {
+				return nil, conn.NotSent(failure)
+			}
+		}
 		if request, failure = again(request); failure != nil {
 			return nil, failure
 		}

@@ -153,7 +153,7 @@ func (c *Conn) endSession(s *conn.Session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()
 	if request, err := c.NewRequest(ctx, http.MethodDelete, s, nil); err == nil {
-		if response, err := c.Do(request); err == nil {
+		if response, err := c.Do(request, nil); err == nil {
 			response.Body.Close()
 		}
 	}
@@ -285,7 +285,7 @@ func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *co
 			request.Header.Set(name, value)
 		}
 	}
-	return c.Do(request)
+	return c.Do(request, r.Again)
 }
 
 // MediaType is the content type without its parameters.

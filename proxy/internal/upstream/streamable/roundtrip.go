@@ -93,8 +93,11 @@ func (c *Conn) once(x *conn.Exchange, s *conn.Session) conn.Reply {
 // lost says what an error of the transport means for the request. A server
 // that cannot be reached is lost as a whole.
 func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
-	if errors.As(err, new(*Unauthorized)) {
+	switch {
+	case errors.As(err, new(*Unauthorized)):
 		return conn.NotSent(err)
+	case errors.Is(err, conn.ErrNotSent): // once more, after it was turned away
+		return err
 	}
 	err = c.TransportError(err)
 	if x.Ctx.Err() != nil || errors.Is(err, conn.ErrBodyGone) {

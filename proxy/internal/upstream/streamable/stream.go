@@ -173,7 +173,7 @@ func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.R
 	if lastID != "" {
 		request.Header.Set("Last-Event-ID", lastID)
 	}
-	return c.Do(request)
+	return c.Do(request, nil)
 }
 
 // drain reads the rest of a body for a moment, so that its connection can be
