@@ -62,6 +62,7 @@ func claudeCode() Client {
 			return all
 		},
 		dialect: dialect{unit: milliseconds, variables: shellVariables},
+		guards:  claudeGuards,
 		entry: func(l Launch) splice.Object {
 			o := stdio("url", splice.Member{Key: "type", Value: "http"})(l)
 			if l.URL == "" {

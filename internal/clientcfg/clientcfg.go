@@ -32,6 +32,7 @@ type Client struct {
 	more func(*splice.Document) []splice.Place
 
 	dialect dialect
+	guards  guards
 	// entry writes an entry that runs petrigate. It is nil where the client cannot.
 	entry func(Launch) splice.Object
 

@@ -66,6 +66,7 @@ func describe(t *testing.T, c Client, src []byte) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
+	servers := map[string]string{}
 	for _, at := range c.Places(d) {
 		entries, err := d.Entries(at)
 		if err != nil {
@@ -73,6 +74,10 @@ func describe(t *testing.T, c Client, src []byte) string {
 		}
 		for _, e := range entries {
 			s := c.Read(system("linux"), e.Name, e.Value)
+			if key := c.Closed(d, at, e.Name); key != "" {
+				s.Disable(key)
+			}
+			servers[e.Name] = e.Name
 			fmt.Fprintf(&b, "%s at %d:%d of %s\n", s.Name, e.Line, e.Column, at)
 			switch {
 			case s.Native:
@@ -89,7 +94,13 @@ func describe(t *testing.T, c Client, src []byte) string {
 			if len(s.Dropped)+len(s.Literal)+len(hidden) > 0 {
 				fmt.Fprintf(&b, "dropped %q, literal %q, hidden %q\n", s.Dropped, s.Literal, hidden)
 			}
+			if len(s.Left)+len(s.Notes)+len(s.Closed) > 0 {
+				fmt.Fprintf(&b, "left %q, notes %q, switched off by %q\n", s.Left, s.Notes, s.Closed)
+			}
 		}
+	}
+	for _, g := range c.Safeguards(d, servers) {
+		fmt.Fprintf(&b, "safeguard %s (%s): %q\n", g.Where, g.Value, g.Rule)
 	}
 	return b.String()
 }

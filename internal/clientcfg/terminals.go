@@ -29,6 +29,7 @@ func gemini() Client {
 		Name: "gemini", Title: "Gemini CLI", Aliases: []string{"gemini-cli"}, Format: splice.JSON,
 		files: below(".gemini/settings.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: geminiVariables, urlIsSSE: true},
+		guards:  geminiGuards,
 		entry:   stdio("httpUrl"), programs: []string{"gemini"}, folders: []string{"/gemini-cli/", `\gemini-cli\`},
 		Verify: "Run gemini mcp list: petrigate is connected.",
 	}
@@ -45,6 +46,7 @@ func goose() Client {
 		},
 		place:   splice.Place{Path: []string{"extensions"}},
 		dialect: dialect{unit: seconds, headers: gooseHeaders, native: []string{"builtin", "platform", "frontend", "inline_python"}},
+		guards:  gooseGuards,
 		entry: func(l Launch) splice.Object {
 			front := splice.Object{{Key: "name", Value: "petrigate"}, {Key: "enabled", Value: true}}
 			if l.URL != "" {
@@ -74,6 +76,7 @@ func opencode() Client {
 		},
 		place:   splice.Place{Path: []string{"mcp"}},
 		dialect: dialect{unit: milliseconds, variables: opencodeVariables},
+		guards:  opencodeGuards,
 		entry: func(l Launch) splice.Object {
 			if l.URL != "" {
 				return append(remote(l, "url", "headers", splice.Member{Key: "type", Value: "remote"}), splice.Member{Key: "enabled", Value: true})

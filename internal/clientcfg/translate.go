@@ -26,6 +26,12 @@ type Server struct {
 	// Literal are the names of variables, headers and arguments whose values are probably secrets
 	// and are written out.
 	Literal []string
+	// Left are safeguards of the entry that have no counterpart in a server of ours.
+	Left []Safeguard
+	// Closed is the key outside the entry that switches the server off; "": none.
+	Closed string
+	// Notes are further sentences for people.
+	Notes []string
 }
 
 // A dialect is how a client writes its servers, beyond what the keys themselves say.
@@ -62,6 +68,7 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
+	oauth                            any // false, or a splice.Object; nil: nothing is said
 }
 
 func translate(s System, d dialect, name string, value any) Server {
@@ -122,6 +129,7 @@ func (r *reader) read(key string, v any) {
 		}
 	case "headers", "http_headers":
 		r.readMap(key, v, r.headers, r.headed)
+		r.unreplaced(v)
 	case "env_http_headers":
 		fields, _ := v.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -152,6 +160,10 @@ func (r *reader) readMore(key string, v any) {
 		r.allow = append(r.allow, r.names(key, v)...)
 	case "excludeTools", "disabled_tools", "disabledTools":
 		r.deny = append(r.deny, r.names(key, v)...)
+	case "default_tools_approval_mode", "tools":
+		r.readApproval(key, v)
+	case "oauth", "auth":
+		r.readOAuth(key, v)
 	case "name", "description", "display_name", "source", "bundled":
 	default:
 		r.to.Dropped = append(r.to.Dropped, key)
@@ -298,6 +310,7 @@ func (r *reader) finish() {
 		}
 		add("url", r.url)
 		addMap(add, "headers", r.headers)
+		r.addOAuth(add)
 	} else {
 		add("command", r.command)
 		if len(r.args) > 0 {

@@ -2,6 +2,7 @@ package clientcfg
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -117,6 +118,23 @@ func gooseHeaders(fields map[string]any) *variables {
 		p, problem = s.reference(name)
 		return p, problem, true
 	}}
+}
+
+// unreplaced notes what reads like a variable in a header and is text for the client, since its entry does not list it.
+func (r *reader) unreplaced(headers any) {
+	fields, _ := headers.(map[string]any)
+	if r.dialect.headers == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text, _ := fields[name].(string)
+		for _, match := range braces.FindAllString(text, -1) {
+			variable := strings.TrimSpace(strings.Trim(match, "${}"))
+			if _, _, replaced := r.headed.one(r.system, match); !replaced && variableName.MatchString(variable) {
+				r.note(fmt.Sprintf("the header %s has %s as text, since env_keys does not list %s: write ${%s} in the configuration if the variable is meant", name, match, variable, variable))
+			}
+		}
+	}
 }
 
 // windsurfVariables are those of editors, and ${file:path}.

@@ -35,6 +35,8 @@ type Imported struct {
 	Config  string  `json:"config"`
 	Servers []Taken `json:"servers"`
 
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // outside the entries of servers
+
 	path   string // of Config, behind symbolic links
 	file   *file
 	exists bool
@@ -52,6 +54,10 @@ type Taken struct {
 	Reason  string   `json:"reason,omitempty"` // of a refusal
 	Dropped []string `json:"dropped,omitempty"`
 	Secrets []string `json:"secrets,omitempty"` // names whose values are written out
+	Notes   []string `json:"notes,omitempty"`
+
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // what the entry says against calls, and the configuration does not
+	Off  string                `json:"off,omitempty"`  // the key outside the entry that switches the server off
 
 	fields splice.Object
 }
@@ -89,6 +95,7 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 		return nil, err
 	}
 	p.take(d, i, items, there)
+	p.Left = d.safeguards(p)
 	return p, p.splice(d, doc)
 }
 
@@ -133,14 +140,14 @@ func (p *Imported) take(d *Desk, i Import, items []item, there []splice.Entry) {
 			continue
 		}
 		s := it.server
-		t := Taken{Name: s.Name, Result: "taken", Dropped: s.Dropped, Secrets: s.Literal, fields: s.Fields}
+		t := Taken{Name: s.Name, Result: "taken", Dropped: s.Dropped, Secrets: s.Literal, Notes: s.Notes, Left: s.Left, Off: s.Closed, fields: s.Fields}
 		_, t.Reason = d.load(p.Config, s)
 		name := s.Name
 		value := splice.Plain(s.Fields)
 		if old, is := known[name]; is && t.Reason == "" && !reflect.DeepEqual(old, value) {
 			if i.Rename {
 				name = free(known, name)
-				t.As = name
+				t.rename(name)
 			} else {
 				t.Reason = "the configuration has another server of this name; --rename takes it under another name"
 			}
@@ -293,7 +300,11 @@ func (d *Desk) tell(p *Imported) {
 			if len(t.Dropped) > 0 {
 				d.say("  note: %s is for %s and has no effect here", text.And(text.EscapeAll(t.Dropped)), p.file.client.Title)
 			}
+			d.tellMore(p, t)
 		}
+	}
+	for _, g := range p.Left {
+		d.sayLeft(p, "", g)
 	}
 }
 

@@ -140,6 +140,9 @@ func (d *Desk) items(f *file, doc *splice.Document) (all []item, err error) {
 		}
 		for _, e := range entries {
 			s := f.client.Read(d.System, e.Name, e.Value)
+			if key := f.client.Closed(doc, at, e.Name); key != "" {
+				s.Disable(key)
+			}
 			if !s.Native {
 				all = append(all, item{at, e, s, runsUs(s)})
 			}

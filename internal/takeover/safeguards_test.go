@@ -1,0 +1,83 @@
+package takeover
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSafeguards: what a client says against calls, and the configuration does not, is named with the rule for it.
+func TestSafeguards(t *testing.T) {
+	p := newPlace(t, "claude-code")
+	p.configure(t, "version: 1\nmcpServers:\n  gh: { command: other }\n")
+	p.write(t, []byte(`{"mcpServers": {"gh": {"command": "x"}, "fs": {"command": "y"}, "git": {"command": "z", "cwd": "${NOT_SET}"}}}`))
+	settings := filepath.Join(p.desk.System.Home, ".claude", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for src, want := range map[string][]string{
+		`{"permissions": {"deny": ["mcp__gh__delete_repo", "Bash(rm:*)", "mcp__git__push", "mcp__fs"], "ask": ["mcp__fs__write_*"], "allow": ["mcp__fs__read"]}}`: {
+			"permissions.deny of " + settings + " (mcp__gh__delete_repo) is not taken over; write a rule: block gh-2.delete_repo\n",
+			"permissions.deny of " + settings + " (mcp__fs) is not taken over; write a rule: block fs.*\n",
+			"permissions.ask of " + settings + " (mcp__fs__write_*) is not taken over; write a rule: require human-approval before fs.write_*\n",
+		},
+		`{`: {settings + " (a file that cannot be read: "},
+		``:  nil,
+	} {
+		if err := os.WriteFile(settings, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.out.Reset()
+		plan, err := p.desk.Plan(Import{Client: "claude-code", Config: p.config, Rename: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.desk.tell(plan)
+		said := p.out.String()
+		for _, line := range want {
+			if !strings.Contains(said, "note: "+line) {
+				t.Errorf("%s: no %q in\n%s", src, line, said)
+			}
+		}
+		if strings.Count(said, "permissions.") != strings.Count(strings.Join(want, ""), "permissions.") {
+			t.Errorf("%s: it says\n%s", src, said)
+		}
+	}
+}
+
+// TestSafeguardsOfEntries: approvals in the entry of a server are named under its new name, and a server that the
+// client has switched off elsewhere is off.
+func TestSafeguardsOfEntries(t *testing.T) {
+	p := newPlace(t, "codex")
+	p.configure(t, "version: 1\nmcpServers:\n  db: { command: other }\n")
+	p.write(t, []byte("[mcp_servers.db]\ncommand = \"x\"\ndefault_tools_approval_mode = \"prompt\"\n"))
+	plan, err := p.desk.Plan(Import{Client: "codex", Config: p.config, Rename: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.desk.tell(plan)
+	if want := "note: default_tools_approval_mode (prompt) is not taken over; write a rule: require human-approval before db-2.*\n"; !strings.Contains(p.out.String(), want) {
+		t.Errorf("no %q in\n%s", want, p.out)
+	}
+
+	p = newPlace(t, "gemini")
+	p.write(t, []byte(`{"mcp": {"excluded": ["a"]}, "tools": {"exclude": ["ShellTool"]}, "mcpServers": {"a": {"command": "x"}, "b": {"httpUrl": "https://b.example", "oauth": {"clientSecret": "s-12345678"}}}}`))
+	p.take(t)
+	for _, want := range []string{
+		"+  a:\n+    command: \"x\"\n+    disabled: true\n", "note: mcp.excluded of Gemini CLI switches it off: it is taken with disabled: true\n",
+		"note: tools.exclude (ShellTool) is not taken over; write a rule: block ShellTool\n",
+		"note: clientSecret is not taken: write it as oauth.clientSecret, beside oauth.issuer",
+	} {
+		if !strings.Contains(p.out.String(), want) {
+			t.Errorf("no %q in\n%s", want, p.out)
+		}
+	}
+
+	p = newPlace(t, "opencode")
+	p.write(t, []byte(`{"permission": {"bash": "ask"}, "mcp": {"a": {"type": "local", "command": ["x"]}}}`))
+	p.take(t)
+	if want := "note: permission.bash (ask) stays in OpenCode, and holds for no server that is taken\n"; !strings.Contains(p.out.String(), want) {
+		t.Errorf("no %q in\n%s", want, p.out)
+	}
+}
