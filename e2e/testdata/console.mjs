@@ -254,7 +254,7 @@ await trial('links and forms show their pages in place', async (page) => {
   await heading('Inbox');
   const other = await page.context().newPage();
   await other.goto(page.home + '/inbox');
-  await other.getByRole('button', { name: 'Leave' }).click();
+  await other.getByRole('button', { name: 'Sign out' }).click();
   await other.locator('#login').waitFor();
   await page.getByRole('link', { name: 'Tools' }).click(); // nobody is let in any more
   await page.locator('#login').waitFor();

@@ -1,6 +1,9 @@
 package toolnet
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // A Call is one call of a tool, to be decided.
 type Call struct {
@@ -63,3 +66,11 @@ const (
 	Success
 	Failure
 )
+
+// String returns the word for the outcome, as records have it.
+func (o Outcome) String() string {
+	if o > Failure {
+		return fmt.Sprintf("outcome %d", uint8(o))
+	}
+	return [...]string{Unknown: "unknown", Success: "success", Failure: "failure"}[o]
+}

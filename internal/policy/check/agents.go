@@ -32,6 +32,22 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	return s
 }
 
+// ToolsOf returns the tools that agents have of their own, each name once. None: of all agents
+// that are known.
+func ToolsOf(agents ...string) (all []verify.Tool) {
+	if len(agents) == 0 {
+		agents = agenttool.Agents()
+	}
+	for _, agent := range agents {
+		for _, tool := range agenttool.Of(agent) {
+			if !slices.ContainsFunc(all, func(other verify.Tool) bool { return other.Name == tool }) {
+				all = append(all, agentTool(agent, tool))
+			}
+		}
+	}
+	return all
+}
+
 // agentTool is the tool of an agent, with the names that a call of it carries.
 func agentTool(agent, tool string) verify.Tool {
 	t := verify.Tool{Name: tool}

@@ -74,7 +74,7 @@ func (a *Admission) ended(entry *outcomeEntry, t *Ticket, e *gate.End, by string
 	}
 	*entry = outcomeEntry{Outcome: audit.Outcome{
 		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
-		Tool: t.tool, Outcome: audit.OutcomeName(e.Outcome), By: by,
+		Tool: t.tool, Outcome: e.Outcome.String(), By: by,
 		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
 	}}
 	if e.Outcome == gate.Success && e.Result != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -77,7 +76,7 @@ func Refuse(kind, text string) *Refused {
 // Unanswered is what a caller is told of a call that was admitted where its
 // upstream has no result for it.
 func Unanswered(kind string, o gate.Outcome, text string) *Refused {
-	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: audit.OutcomeName(o), Kind: kind}}
+	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }
 
 // refuse makes the answer to what the nets refused.

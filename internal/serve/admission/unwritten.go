@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/audit"
 )
 
 // maxUnwritten bounds the ends that are kept until the ledger takes them. No call is admitted
@@ -72,7 +71,7 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	s.settle.again = true
 	if s.ticket.settled.Store(true); u.add(s) {
 		a.log.Error("an outcome could not be put on record: the proxy keeps it and tries again until it can", "tool", s.ticket.tool,
-			"session", s.ticket.key.Session, "call", s.ticket.Number, "outcome", audit.OutcomeName(s.settle.end.Outcome), "error", why)
+			"session", s.ticket.key.Session, "call", s.ticket.Number, "outcome", s.settle.end.Outcome.String(), "error", why)
 		return
 	}
 	s.ticket.settled.Store(false)
@@ -148,7 +147,7 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	var list []UnwrittenEnd
 	for _, s := range u.all() {
 		t := s.ticket
-		list = append(list, UnwrittenEnd{t.key, t.Number, t.tool, t.since, audit.OutcomeName(s.settle.end.Outcome)})
+		list = append(list, UnwrittenEnd{t.key, t.Number, t.tool, t.since, s.settle.end.Outcome.String()})
 	}
 	return list
 }

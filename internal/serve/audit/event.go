@@ -119,11 +119,6 @@ func VerdictName(k gate.VerdictKind) string {
 	return [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}[k]
 }
 
-// OutcomeName names an outcome in events.
-func OutcomeName(o gate.Outcome) string {
-	return [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}[o]
-}
-
 // MaxText bounds a text of a caller's choice in a record: a name may come from an
 // argument of any length.
 const MaxText = 256

@@ -313,7 +313,7 @@ func TestHealthPage(t *testing.T) {
 	}
 	at := now.Add(-time.Hour)
 	b.desk.status = proxy.Status{
-		Version: "v1", Started: at, Policy: "0123456789abcdef0123", Config: "/etc/p.yaml", Reloaded: &at, ReloadProblem: "p.yaml:1:1: no\n  it is wrong", Goroutines: 42,
+		Version: "v1", Started: at, Policy: "0123456789abcdef0123", Config: "/etc/p.yaml", Reloaded: &at, ReloadProblem: "p.yaml:1:1: no\n  it is wrong",
 		Upstreams: []proxy.UpstreamStatus{{Name: "git", State: "up", Since: at, Protocol: "2025-11-25", Pid: 7}, {Name: "prod", State: "down", Since: at, Error: "exit status 1", Said: []string{"no <key>"}}},
 		State:     proxy.StateInfo{Driver: "sqlite", Place: "/var/s.db", Unknown: []proxy.UnknownCall{{Session: "s1", Process: "p", Call: 3, Tool: "git.push", Since: at}}},
 		Audit:     &proxy.AuditInfo{File: "/var/a.jsonl", Records: 17, Error: "no space left", Aside: 2, Rotated: &at}, Stopped: []proxy.StopInfo{{Session: "s1", Actor: "eve", Reason: "wild", Since: at}},
@@ -326,7 +326,7 @@ func TestHealthPage(t *testing.T) {
 	_, page := b.get("/health")
 	for _, want := range []string{
 		"since nothing can be put on record: no space left", "The upstream prod is down: exit status 1", "was read is not in force: p.yaml:1:1: no", "1 call is of unknown outcome",
-		">0123456789abcdef</dd>", "  it is wrong", "no &lt;key&gt;", "2 files put aside", "petrigate sessions settle SESSION CALL --success", "by eve", "wild", ">42</dd>",
+		">0123456789abcdef</dd>", "  it is wrong", "no &lt;key&gt;", "2 files put aside", "petrigate sessions settle SESSION CALL --success", "by eve", "wild",
 		"101 calls", "1 % refused", "60 in the last minute", ">50 ms</td><td>95 ms</td>", "5 questions are kept: 2 approved, 1 denied, 1 without an answer in time, 1 waiting.", "67 % were approvals",
 		"The median time to an answer is 30s.", `<span class="mono">a.rules:1:1</span>: approved 2 times`, `name="session" value="s1"`,
 	} {

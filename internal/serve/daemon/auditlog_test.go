@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -45,6 +46,28 @@ func TestAuditLog(t *testing.T) {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%s\nis not in\n%s", want, &said)
 		}
+	}
+}
+
+// TestNoHead: operators are told where the directory takes no head of the log.
+func TestNoHead(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root writes everywhere")
+	}
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.WriteFile("audit.jsonl", nil, 0o600), os.Chmod(".", 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(".", 0o700) })
+	var said bytes.Buffer
+	d := &Daemon{log: slog.New(slog.NewTextHandler(&said, nil)), config: &config.Config{Audit: config.Audit{File: "audit.jsonl"}}}
+	log, err := d.openAudit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if !strings.Contains(said.String(), "the directory of the audit log takes no other file") {
+		t.Error(&said)
 	}
 }
 

@@ -157,12 +157,15 @@ func (d *Daemon) heed(p *gate.Policy, options *proxy.Options) {
 	if p.Shadow() {
 		d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + endOfShadow(d.file))
 	}
-	finder := &remedyFinder{policy: p, tools: d.offered}
+	finder := &remedyFinder{policy: p, tools: d.offered, met: d.agents}
 	options.Remedy, options.Impossible = finder.remedy, impossible(p)
 }
 
 // offered returns the tools that can be called now.
 func (d *Daemon) offered() offered { return d.Offered() }
+
+// agents returns the agents that have told of calls by their hooks.
+func (d *Daemon) agents() []string { return d.Hooks.Agents() }
 
 // options are those of the proxy that need no file.
 func (d *Daemon) options(o Options) proxy.Options {

@@ -10,6 +10,7 @@ import (
 // A guide tells the console the way out of refusals. It is safe for concurrent use.
 type guide struct {
 	tools  func() offered               // now
+	met    func() []string              // agents that have told of calls by their hooks
 	finder atomic.Pointer[remedyFinder] // of the policy that was asked about last; nil: none was
 }
 
@@ -17,11 +18,13 @@ type guide struct {
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {
-		f = &remedyFinder{policy: s.Policy(), tools: g.tools}
+		f = &remedyFinder{policy: s.Policy(), tools: g.tools, met: g.met}
 		g.finder.Store(f)
 	}
-	tools := g.tools()
-	found := f.of(false, tools, tools.Names()).Remedy(s, c, r)
+	found, known := f.anySeat(s, c, r)
+	if !known {
+		return console.WayOut{Sentence: aside}
+	}
 	way := console.WayOut{Sentence: found.Sentence(c.Tool)}
 	if found.Found {
 		way.Calls = found.Calls()

@@ -53,7 +53,7 @@ func TestWayTakesArguments(t *testing.T) {
 		return fmt.Sprintf(`{"type":"object","properties":{%q:{"type":"string"}},"additionalProperties":false}`, argument)
 	}
 	tools := known{"backup": schema("path"), "delete": schema("path")}
-	f := &remedyFinder{policy: result.Policy, tools: func() offered { return tools }}
+	f := &remedyFinder{policy: result.Policy, tools: func() offered { return tools }, met: nobody}
 	way := func() string {
 		t.Helper()
 		s := result.Policy.NewState(nil)
@@ -74,11 +74,49 @@ func TestWayTakesArguments(t *testing.T) {
 	}
 }
 
+// nobody is the agents that have told of calls: none.
+func nobody() []string { return nil }
+
+// TestWayOfAgents: A3. What unlocks a server's tool may be a call of an agent's own tool: that is
+// named where its hooks have told of calls, and else not ruled out. That nothing helps is said
+// where it holds for those as well.
+func TestWayOfAgents(t *testing.T) {
+	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\n"
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: src}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := result.Policy.NewState(nil)
+	_, delta := result.Policy.Decide(s, gate.Call{Tool: "pull"}, nil)
+	s.Apply(delta)
+	for _, c := range []struct {
+		met        []string
+		tool, want string
+	}{
+		{nil, "push", aside},
+		{[]string{"claude-code"}, "push", "Way out: call `Bash` with {\"command\":\"go test\"} (test); after that `push` is allowed."},
+		{nil, "pull", "No other call changes that in this session."},
+		{[]string{"codex"}, "pull", "No other call changes that in this session."},
+		{nil, "drop", ""},
+	} {
+		f := &remedyFinder{policy: result.Policy, tools: func() offered { return known{"push": "", "pull": "", "drop": ""} }, met: func() []string { return c.met }}
+		call := gate.Call{Tool: c.tool}
+		d, _ := result.Policy.Decide(s, call, nil)
+		r, ok := d.(*gate.Refusal)
+		if !ok {
+			t.Fatalf("%s: %T", c.tool, d)
+		}
+		if got := f.remedy(s, call, r).Text; got != c.want {
+			t.Errorf("%s, %q met: %q, want %q", c.tool, c.met, got, c.want)
+		}
+	}
+}
+
 // TestWay: the way out is that of the policy and of the tools there are, in the state that is asked
 // about; the guide follows a reload.
 func TestWay(t *testing.T) {
 	tools := known{"a": "", "b": "", "c": ""}
-	g := &guide{tools: func() offered { return tools }}
+	g := &guide{tools: func() offered { return tools }, met: nobody}
 	way := func(p *gate.Policy, tool string) string {
 		t.Helper()
 		s := p.NewState(nil)

@@ -17,12 +17,27 @@ import (
 // A remedyFinder finds the way out of refusals, by the tools that are there.
 type remedyFinder struct {
 	policy *gate.Policy
-	tools  func() offered // now
+	tools  func() offered  // now
+	met    func() []string // agents that have told of calls by their hooks
 
 	mu     sync.Mutex
-	agents []gate.Call      // tools of agents
-	guides [2]knowingFinder // for the tools of servers, and for those of agents as well
+	agents []gate.Call // tools of agents
+	guides [seats]knowingFinder
 }
+
+// A seat is from where the calls of a way out may be made.
+type seat int
+
+const (
+	ofServers seat = iota // tools of servers alone
+	ofCaller              // and those of the agent whose call is refused, as far as it told of them
+	ofAgents              // and all tools that agents have, for a call of a server's tool
+	seats
+)
+
+// aside is what a client is told where a tool of an agent might be the way out, and no agent
+// has told of a call yet.
+const aside = "No call of a server's tool changes that; one of a tool that the agent has of its own may."
 
 // offered are the tools that can be called at one time, as a proxy knows them.
 type offered interface {
@@ -46,19 +61,38 @@ type knowingFinder struct {
 func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy.Remedy {
 	tools := f.tools()
 	names := tools.Names()
-	own := !slices.ContainsFunc(names, func(n gate.Call) bool { return n.Tool == c.Tool })
-	if own {
-		names = append(slices.Clip(names), f.ofAgents(c)...)
-	}
-	found := f.of(own, tools, names).Remedy(s, c, r)
-	if own && found.None { // the other tools of its agent are not known
-		return proxy.Remedy{}
+	var found verify.Remedy
+	if slices.ContainsFunc(names, func(n gate.Call) bool { return n.Tool == c.Tool }) {
+		var known bool
+		if found, known = f.anySeat(s, c, r); !known {
+			return proxy.Remedy{Text: aside}
+		}
+	} else if found = f.of(ofCaller, tools, append(slices.Clip(names), f.ofAgents(c)...)).Remedy(s, c, r); found.None {
+		return proxy.Remedy{} // the other tools of its agent are not known
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		told.Text = "" // "cannot be called" says it
 	}
 	return told
+}
+
+// anySeat finds the way out by tools of servers, or else by those that agents have of their own.
+// It reports false where only the latter may be one, and no agent is known to be there.
+func (f *remedyFinder) anySeat(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
+	tools := f.tools()
+	names := tools.Names()
+	found = f.of(ofServers, tools, names).Remedy(s, c, r)
+	if !found.None || !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
+		return found, true
+	}
+	agents := f.met()
+	all := slices.Clip(names)
+	for _, t := range check.ToolsOf(agents...) {
+		all = append(all, gate.Call{Tool: t.Name, Also: t.Also})
+	}
+	found = f.of(ofAgents, tools, all).Remedy(s, c, r)
+	return found, len(agents) > 0 || found.None
 }
 
 // maxOfAgents bounds how many tools of agents are known.
@@ -76,9 +110,8 @@ func (f *remedyFinder) ofAgents(c gate.Call) []gate.Call {
 	return slices.Clone(f.agents)
 }
 
-// of is the guide for these tools, of agents as well or of servers alone. It is made anew where
-// they have changed.
-func (f *remedyFinder) of(agents bool, tools offered, names []gate.Call) *verify.RemedyFinder {
+// of is the guide for the tools of a seat. It is made anew where they have changed.
+func (f *remedyFinder) of(from seat, tools offered, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	definitions := make([]string, len(names))
 	for i, n := range names {
@@ -86,10 +119,7 @@ func (f *remedyFinder) of(agents bool, tools offered, names []gate.Call) *verify
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	g := &f.guides[0]
-	if agents {
-		g = &f.guides[1]
-	}
+	g := &f.guides[from]
 	if g.finder == nil || !slices.EqualFunc(names, g.known, same) || !slices.Equal(definitions, g.definitions) {
 		g.known, g.definitions = names, definitions
 		g.finder = verify.NewRemedyFinder(f.policy, verify.Options{Tools: toolsOf(names), Lacks: lacks(tools, names)})

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -74,11 +75,28 @@ type Reply struct {
 type Gate struct {
 	Options
 
-	met  map[string]*sync.Once // by agent
-	left leftCalls             // to the proxy
+	met  map[string]*meeting // by agent
+	left leftCalls           // to the proxy
 
 	mu    sync.Mutex
 	calls map[place]*calls
+}
+
+// A meeting is what is known of one agent.
+type meeting struct {
+	sync.Once             // for what its first call needs
+	told      atomic.Bool // of a call
+}
+
+// Agents returns the agents that have told of calls since the start, sorted.
+func (g *Gate) Agents() (names []string) {
+	for name, m := range g.met {
+		if m.told.Load() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // A place is a session of an agent, within a session of the proxy.
@@ -92,9 +110,9 @@ func New(o Options) *Gate {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	met := map[string]*sync.Once{}
+	met := map[string]*meeting{}
 	for _, a := range agents {
-		met[a.Name] = &sync.Once{}
+		met[a.Name] = &meeting{}
 	}
 	return &Gate{Options: o, calls: map[place]*calls{}, met: met}
 }
@@ -109,7 +127,9 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	if len(r.Servers) == 0 {
 		r.Servers = []string{"petrigate"}
 	}
-	g.met[a.Name].Do(func() { g.Met(a.Name, append(slices.Clone(a.shells), "bash")) }) // before what passes now is called
+	met := g.met[a.Name]
+	met.told.Store(true)
+	met.Do(func() { g.Met(a.Name, append(slices.Clone(a.shells), "bash")) }) // before what passes now is called
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session

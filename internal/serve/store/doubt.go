@@ -119,7 +119,7 @@ func (d *Durable) settleUnsent() {
 			}
 			return admission.Change{Delta: s.Policy().SettleAt(s, c.call, gate.Failure, now), Events: []audit.Event{audit.Outcome{
 				Time: now, Event: "outcome", Session: c.session.Session, Call: c.call, Tool: o.Call.Tool,
-				Outcome: audit.OutcomeName(gate.Failure), By: bySelf,
+				Outcome: gate.Failure.String(), By: bySelf,
 			}}}, nil
 		})
 		if err != nil {

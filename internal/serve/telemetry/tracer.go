@@ -17,7 +17,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
-	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -181,7 +180,7 @@ func end(span trace.Span, s admission.Station, method string, r admission.Result
 		span.SetAttributes(attribute.StringSlice("petrigate.rules", r.Rules))
 	}
 	if s == admission.StationSettle {
-		span.SetAttributes(attribute.String("petrigate.outcome", audit.OutcomeName(r.Outcome)))
+		span.SetAttributes(attribute.String("petrigate.outcome", r.Outcome.String()))
 	}
 	if why := errorType(s, method, r); why != "" {
 		span.SetAttributes(attribute.String("error.type", why))

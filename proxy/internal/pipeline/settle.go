@@ -6,7 +6,6 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
-	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -82,7 +81,7 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 		return
 	}
 	if e := c.pipeline.ended(r, f.facts(r)); e.Outcome != gate.Unknown {
-		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", audit.OutcomeName(e.Outcome))
+		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", e.Outcome.String())
 		c.pipeline.settle(c.State, f.ticket, e, "late answer")
 	}
 }
