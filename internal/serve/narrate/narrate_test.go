@@ -41,11 +41,11 @@ func record(t *testing.T, e audit.Event) []byte {
 }
 
 func allow(call uint64) audit.Decision {
-	return audit.Decision{Time: noon, Event: "decision", Session: "s", Client: "cursor", Call: call, Upstream: "files", Tool: "files.read", Decision: "allow"}
+	return audit.Decision{Time: noon, Event: "decision", Session: "s", Principal: "ann", Client: "cursor", Call: call, Upstream: "files", Tool: "files.read", Decision: "allow"}
 }
 
 func refuse(reason string, nets ...audit.NetSays) audit.Decision {
-	return audit.Decision{Time: noon, Event: "decision", Session: "s", Client: "cursor", Upstream: "files", Tool: "files.edit", Decision: "refuse", Kind: "blocked", Reason: reason, Nets: nets}
+	return audit.Decision{Time: noon, Event: "decision", Session: "s", Principal: "ann", Client: "cursor", Upstream: "files", Tool: "files.edit", Decision: "refuse", Kind: "blocked", Reason: reason, Nets: nets}
 }
 
 func outcome(call uint64, how string, ms float64) audit.Outcome {
@@ -62,7 +62,7 @@ func TestLines(t *testing.T) {
 	shadowed.Would = &audit.Would{Decision: "refuse", Reason: "read is blocked and cannot be called. Ask.", Nets: []audit.NetSays{blocked("a.rules:2")}}
 	foreign := refuse("evil\x1b[2J\nis blocked.")
 	foreign.Tool, foreign.Upstream = "ev\u202eil", ""
-	ask := audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Client: "cursor", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetSays{blocked("a.rules:3")}}
+	ask := audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetSays{blocked("a.rules:3")}}
 	denied := ask
 	denied.Time, denied.Decision, denied.Nets, denied.Channel, denied.Actor, denied.Reason = noon.Add(2*time.Second), "refuse", nil, "web", "ann", "A person denied it."
 	wide := refuse("No.")
@@ -74,18 +74,18 @@ func TestLines(t *testing.T) {
 		events []audit.Event
 		want   []string
 	}{
-		{"a call that passes is told once", []audit.Event{allow(1), outcome(1, "success", 11.2)}, []string{"pass files.read                12ms  cursor"}},
+		{"a call that passes is told once", []audit.Event{allow(1), outcome(1, "success", 11.2)}, []string{"pass files.read                12ms  ann (client cursor)"}},
 		{"one under way is not told yet", []audit.Event{allow(1)}, nil},
-		{"one that fails", []audit.Event{allow(1), outcome(1, "failure", 3)}, []string{"fail files.read                3ms  cursor"}},
-		{"of which nothing is known", []audit.Event{allow(1), by}, []string{"fail files.read                1m1s  cursor  its outcome is unknown  by timeout"}},
+		{"one that fails", []audit.Event{allow(1), outcome(1, "failure", 3)}, []string{"fail files.read                3ms  ann (client cursor)"}},
+		{"of which nothing is known", []audit.Event{allow(1), by}, []string{"fail files.read                1m1s  ann (client cursor)  its outcome is unknown  by timeout"}},
 		{"an outcome without its decision", []audit.Event{outcome(7, "success", 3)}, []string{"pass files.read                3ms"}},
-		{"in shadow", []audit.Event{shadowed, outcome(1, "success", 3)}, []string{"pass files.read                3ms  cursor  in shadow: refuse, is blocked and cannot be called (a.rules:2)"}},
+		{"in shadow", []audit.Event{shadowed, outcome(1, "success", 3)}, []string{"pass files.read                3ms  ann (client cursor)  in shadow: refuse, is blocked and cannot be called (a.rules:2)"}},
 		{"refused, by the first sentence and the rule", []audit.Event{refuse("edit requires read first. Way out: call read.", blocked("a.rules:1"))},
 			[]string{"stop files.edit                requires read first (a.rules:1)"}},
 		{"rules are named once", []audit.Event{refuse("Refused by a.rules:1.", blocked("a.rules:1"), blocked("b.rules:1"), blocked("b.rules:1"))},
 			[]string{"stop files.edit                Refused by a.rules:1 (b.rules:1)"}},
 		{"texts of others", []audit.Event{foreign}, []string{`stop ev\u{202e}il              evil\u{1b}[2J\u{a}is blocked`}},
-		{"asked, once", []audit.Event{ask, ask}, []string{"wait ops.deploy                ap_1  by cursor  (a.rules:3)"}},
+		{"asked, once", []audit.Event{ask, ask}, []string{"wait ops.deploy                ap_1  by ann (client cursor)  (a.rules:3)"}},
 		{"sessions", []audit.Event{
 			audit.Session{Time: noon, Event: "session opened", Session: "s", Principal: "ann"}, audit.Session{Time: noon, Event: "session closed", Session: "s"},
 		}, []string{"open session s                 of ann", "shut session s"}},
@@ -94,12 +94,12 @@ func TestLines(t *testing.T) {
 		{"what became of the calls", []audit.Event{
 			allow(1), outcome(1, "success", 3), allow(2), outcome(2, "failure", 3), allow(3), outcome(3, "unknown", 3), refuse("No."), ask, audit.Process{Time: noon, Event: "end"},
 		}, []string{
-			"pass files.read                3ms  cursor", "fail files.read                3ms  cursor", "fail files.read                3ms  cursor  its outcome is unknown",
-			"stop files.edit                No", "wait ops.deploy                ap_1  by cursor  (a.rules:3)", "end  petrigate                 1 passed, 2 failed, 1 stopped, 1 asked",
+			"pass files.read                3ms  ann (client cursor)", "fail files.read                3ms  ann (client cursor)", "fail files.read                3ms  ann (client cursor)  its outcome is unknown",
+			"stop files.edit                No", "wait ops.deploy                ap_1  by ann (client cursor)  (a.rules:3)", "end  petrigate                 1 passed, 2 failed, 1 stopped, 1 asked",
 		}},
 		{"columns grow and stay", []audit.Event{wide, refuse("No.")}, []string{"stop files.a_tool_of_a_longer_name  No", "stop files.edit                     No"}},
 		{"an answer of which the proxy did not tell", []audit.Event{ask, denied, denied}, []string{
-			"wait ops.deploy                ap_1  by cursor  (a.rules:3)", "no   ops.deploy                ap_1  by ann via web  after 2s",
+			"wait ops.deploy                ap_1  by ann (client cursor)  (a.rules:3)", "no   ops.deploy                ap_1  by ann via web  after 2s",
 			"stop ops.deploy                A person denied it", "stop ops.deploy                A person denied it",
 		}},
 	} {
@@ -146,7 +146,7 @@ func TestBounds(t *testing.T) {
 
 // TestFollow: what is told of a proxy from its start to its end, all and in quiet.
 func TestFollow(t *testing.T) {
-	asked := proxy.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Client: "cursor", Rules: []string{"a.rules:1"}}
+	asked := proxy.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Rules: []string{"a.rules:1"}}
 	asked.Channels = []string{"web", "cli"}
 	yes, no, one := asked, asked, asked
 	yes.Created, no.ID = noon.Add(-5*time.Second), "ap_2"
@@ -154,7 +154,7 @@ func TestFollow(t *testing.T) {
 	no.State, no.Actor, no.Channel, no.Reason = proxy.Denied, "bob", "cli", "not\ntoday"
 	one.State, one.Actor, one.Channel, one.Needs, one.Approvals = proxy.Pending, "ann", "web", 2, 1
 	approvals := []string{
-		"wait ops.deploy                ap_1  by cursor  (a.rules:1)",
+		"wait ops.deploy                ap_1  by ann (client cursor)  (a.rules:1)",
 		"hint to answer it              petrigate approvals watch, in another terminal; or petrigate open, in a browser",
 		"yes  ops.deploy                ap_1  by ann via web  1 of 2 persons",
 		"yes  ops.deploy                ap_1  by ann via web  after 5s",

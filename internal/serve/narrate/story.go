@@ -43,7 +43,7 @@ type callKey struct {
 }
 
 // A call is what its outcome does not say.
-type call struct{ tool, client, would string }
+type call struct{ tool, caller, would string }
 
 func newStory(l *lines) *story { return &story{lines: l, calls: map[callKey]call{}} }
 
@@ -59,7 +59,7 @@ func (s *story) missed(at time.Time, n int) {
 func (s *story) approval(a *approval) {
 	tool := toolOf(a.Upstream, a.Tool)
 	if !a.answered {
-		s.wait(a.at, a.ID, tool, a.Client, a.Rules)
+		s.wait(a.at, a.ID, tool, callerOf(a.Principal, a.Client), a.Rules)
 		s.howTo(a)
 		return
 	}
@@ -97,7 +97,7 @@ func (s *story) answer(a answer) {
 }
 
 // wait tells, once, that an approval is wanted.
-func (s *story) wait(at time.Time, id, tool, client string, rules []string) {
+func (s *story) wait(at time.Time, id, tool, caller string, rules []string) {
 	if s.question(id) != nil {
 		return
 	}
@@ -105,7 +105,7 @@ func (s *story) wait(at time.Time, id, tool, client string, rules []string) {
 		s.asked = s.asked[1:]
 	}
 	s.waited++
-	s.lines.tell(line{at: at, verb: "wait", about: tool, says: join(id, by(s.clientOf(client)), s.rules(rules)), vital: true})
+	s.lines.tell(line{at: at, verb: "wait", about: tool, says: join(id, by(caller), s.rules(rules)), vital: true})
 }
 
 // howTo tells how people answer at this machine, with each approval that can be answered so until one is: in full once, and short then.
@@ -170,14 +170,14 @@ func (s *story) decision(e *trail.Entry) {
 	switch e.Decision.Decision {
 	case "allow":
 		if len(s.calls) < callsKnown {
-			c := call{tool: tool, client: s.clientOf(e.Client)}
+			c := call{tool: tool, caller: callerOf(e.Principal, e.Client)}
 			if w := e.Would; w != nil {
 				c.would = "in shadow: " + w.Decision + ", " + s.why(e, w.Reason, w.Nets)
 			}
 			s.calls[callKey{e.Session, e.Call}] = c
 		}
 	case "ask":
-		s.wait(e.Time, e.Approval, tool, e.Client, blocking(e.Nets))
+		s.wait(e.Time, e.Approval, tool, callerOf(e.Principal, e.Client), blocking(e.Nets))
 	default:
 		s.stopped++
 		s.lines.tell(line{at: e.Time, verb: "stop", about: tool, says: s.why(e, e.Reason, e.Nets)})
@@ -224,7 +224,7 @@ func (s *story) outcome(e *trail.Entry) {
 	default:
 		s.failed++
 	}
-	l.says = join(took(e.Millis), c.client, said, by(e.By), c.would)
+	l.says = join(took(e.Millis), c.caller, said, by(e.By), c.would)
 	s.lines.tell(l)
 }
 
@@ -236,8 +236,8 @@ func toolOf(upstream, tool string) string {
 	return upstream + "." + tool
 }
 
-// clientOf is a client as it calls itself, short.
-func (s *story) clientOf(name string) string { return s.lines.plain(name, maxName) }
+// callerOf is who makes a call, short.
+func callerOf(principal, client string) string { return text.Caller(principal, client, maxName) }
 
 func by(who string) string {
 	if who == "" {
