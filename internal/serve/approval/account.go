@@ -98,12 +98,16 @@ func (q *Request) room(n int) bool {
 }
 
 // weight returns the bytes of calls that q keeps in memory with so many calls
-// waiting.
+// waiting: the message of each, and what is kept beside them. Without a copy, q itself keeps
+// one message.
 func (q *Request) weight(waiters int) int {
-	if q.live() {
-		return q.Size*max(1, waiters) + len(q.call.exact) + q.since.bytes()
+	switch {
+	case !q.live():
+		return 0
+	case q.call.copied == 0:
+		waiters = max(1, waiters)
 	}
-	return 0
+	return q.Size*waiters + q.call.copied + len(q.call.exact) + q.since.bytes()
 }
 
 // weigh charges the present weight of q to its accounts.

@@ -195,3 +195,33 @@ func BenchmarkFlooded(b *testing.B) {
 		book.Release(q, false)
 	}
 }
+
+// TestMaskedIsCounted: with masked values, the message of each call that waits and what people see
+// are both in memory, and count; what people see is all that is left when no call waits.
+func TestMaskedIsCounted(t *testing.T) {
+	b, _ := newTestBroker()
+	b.options.Mask = hidePins
+	message := []byte(`{"pin":1234,"text":"` + strings.Repeat("x", 4<<20) + `"}{"meta":1}`)
+	arguments, meta := message[:len(message)-10], message[len(message)-10:]
+	call := Call{Tool: "push", Session: "s", Principal: "ann", Arguments: arguments, Size: len(arguments), Meta: meta}
+	q, err := b.Open(Key{Session: "s"}, call, &gate.Ask{Steps: []gate.Step{{Reason: "asks"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := func() int { return q.accounts[0].bytes >> 20 }
+	if n := counted(); n != 8 {
+		t.Errorf("a call that waits counts %d MiB", n)
+	}
+	if again, err := b.Open(Key{Session: "s"}, call, &gate.Ask{}); again != q || err != nil || counted() != 12 {
+		t.Errorf("two calls that wait count %d MiB: %v", counted(), err)
+	}
+	b.Release(q, true)
+	b.Release(q, true)
+	if n := counted(); n != 4 {
+		t.Errorf("a request without a call that waits counts %d MiB", n)
+	}
+	clear(message)
+	if c := b.Look(q).Call; string(c.Meta) != `{"meta":1}` || !strings.HasPrefix(string(c.Arguments), `{"pin":"***`) {
+		t.Error("the message of a call that waits no more is still needed")
+	}
+}

@@ -24,6 +24,9 @@ func (m Mask) present(c Call) Call {
 		*part, masked = m.hide(*part)
 		c.Masked += masked
 	}
+	if c.Masked > 0 {
+		c.part(before)
+	}
 	c.Warnings = warnings(before, [][]byte{c.Arguments, c.Beside, c.ShownMeta()})
 	switch {
 	case len(c.exact) > maxCompared:
@@ -32,6 +35,17 @@ func (m Mask) present(c Call) Call {
 		c.exact = bytes.Clone(c.exact)
 	}
 	return c
+}
+
+// part has c keep nothing of its message, whose parts were these: the message is needed only as
+// long as a call waits, and what people see of it for longer.
+func (c *Call) part(message [][]byte) {
+	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
+		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {
+			*part = bytes.Clone(*part)
+		}
+	}
+	c.copied = len(c.Arguments) + len(c.Beside) + len(c.Meta) + len(c.SeenMeta)
 }
 
 func (m Mask) hide(value []byte) (shown []byte, masked int) {

@@ -41,6 +41,7 @@ type Call struct {
 
 	exact     []byte // the arguments as they are forwarded; nil: they are not known, or too long to be compared
 	given     int    // bytes of the arguments and of what is beside them, before some of it was masked
+	copied    int    // bytes of it that are no part of the message of a call that waits
 	presented bool   // the broker has set what it sets
 }
 

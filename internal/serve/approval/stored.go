@@ -120,6 +120,7 @@ func (b *Broker) adopted(row backend.Approval, doc document) *Request {
 	if doc.Call.Masked == 0 && len(doc.Call.Arguments) <= maxCompared {
 		doc.Call.exact = doc.Call.Arguments
 	}
+	doc.Call.copied = len(doc.Call.Arguments) + len(doc.Call.Beside) + len(doc.Call.Meta) + len(doc.Call.SeenMeta)
 	q := &Request{
 		ID: row.ID, Key: doc.Key, Via: doc.Via, Needs: doc.Needs, Size: doc.Size, Created: row.Created, Expires: row.Expires,
 		call: doc.Call, steps: doc.Steps, since: doc.Since, accounts: b.accounts.of(doc.Call), answer: Answer{State: Pending},

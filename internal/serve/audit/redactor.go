@@ -121,7 +121,7 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if masked == 0 {
 		return value, 0
 	}
-	return b.Bytes(), masked
+	return bytes.Clone(b.Bytes()), masked // it may be kept: without the room to grow
 }
 
 // mask writes a value, and what hide returns in place of what is masked in it. at is where

@@ -53,7 +53,7 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 		body = make([]byte, r.ContentLength)
 		_, err = io.ReadFull(reader, body)
 	} else {
-		body, release, err = c.guard.bodies.read(reader, c.Principal)
+		body, release, err = c.guard.bodies.read(reader, r.ContentLength, c.Principal)
 	}
 	var over *http.MaxBytesError
 	switch {

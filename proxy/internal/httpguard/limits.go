@@ -85,24 +85,46 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 	return false
 }
 
-// read reads to the end and counts what it reads.
-func (l *limit) read(r io.Reader, principal string) (body []byte, release func(), err error) {
-	var b bytes.Buffer
+// read reads to the end and counts what it reads. The body has as much memory as it needs,
+// where its length is announced: a call may keep it for long.
+func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
 	release = func() { l.drop(principal, weight) }
-	for {
-		n, err := io.CopyN(&b, r, small)
-		if n > 0 && l.add(principal, int(n)) != http.StatusOK {
+	body = make([]byte, 0, small)
+	for err == nil {
+		if len(body) == cap(body) {
+			body = grown(body, announced)
+		}
+		var n int
+		n, err = r.Read(body[len(body):min(cap(body), len(body)+small)])
+		body = body[:len(body)+n]
+		if n > 0 && l.add(principal, n) != http.StatusOK {
 			release()
 			return nil, nil, errTooMuch
 		}
-		weight += int(n)
-		switch {
-		case err == io.EOF:
-			return b.Bytes(), release, nil
-		case err != nil:
-			release()
-			return nil, nil, err
-		}
+		weight += n
 	}
+	if err != io.EOF {
+		release()
+		return nil, nil, err
+	}
+	return bound(body), release, nil
+}
+
+// grown returns a body with room for more: twice as much, but not more than was announced, and
+// a byte for the end.
+func grown(body []byte, announced int64) []byte {
+	room := 2 * cap(body)
+	if n := int(announced) + 1; n > cap(body) {
+		room = min(room, n)
+	}
+	return append(make([]byte, 0, room), body...)
+}
+
+// bound returns the body without memory that it does not need.
+func bound(body []byte) []byte {
+	if cap(body)-len(body) > len(body)/8 {
+		return bytes.Clone(body)
+	}
+	return body
 }

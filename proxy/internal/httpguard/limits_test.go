@@ -19,25 +19,25 @@ func TestBodies(t *testing.T) {
 	}
 	l.each, l.all = 300<<10, 500<<10
 	text := func(n int) io.Reader { return strings.NewReader(strings.Repeat("x", n<<10)) }
-	body, release, err := l.read(text(200), "ann")
+	body, release, err := l.read(text(200), -1, "ann")
 	if err != nil || len(body) != 200<<10 {
 		t.Fatalf("%d bytes, %v", len(body), err)
 	}
-	if _, _, err := l.read(text(200), "ann"); !errors.Is(err, errTooMuch) {
+	if _, _, err := l.read(text(200), -1, "ann"); !errors.Is(err, errTooMuch) {
 		t.Errorf("more than one may: %v", err)
 	}
-	if _, _, err := l.read(io.MultiReader(text(100), broken{}), "ann"); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, _, err := l.read(io.MultiReader(text(100), broken{}), -1, "ann"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a body that breaks off: %v", err)
 	}
-	_, other, err := l.read(text(250), "bob")
+	_, other, err := l.read(text(250), -1, "bob")
 	if err != nil {
 		t.Fatalf("another principal: %v", err)
 	}
-	if _, _, err := l.read(text(90), "ann"); !errors.Is(err, errTooMuch) {
+	if _, _, err := l.read(text(90), -1, "ann"); !errors.Is(err, errTooMuch) {
 		t.Errorf("more than all may: %v", err)
 	}
 	other()
-	_, more, err := l.read(text(90), "ann")
+	_, more, err := l.read(text(90), -1, "ann")
 	if err != nil {
 		t.Errorf("after another has ended: %v", err)
 	}
@@ -45,6 +45,19 @@ func TestBodies(t *testing.T) {
 	release()
 	if l.total != 0 || len(l.held) != 0 {
 		t.Errorf("%d bytes are held by %v", l.total, l.held)
+	}
+}
+
+// TestBodiesFit: a body has hardly more memory than it is long, whatever was announced of it.
+func TestBodiesFit(t *testing.T) {
+	const length = 3<<20 + 1
+	for _, announced := range []int64{-1, 0, 100, length, 10 * length} {
+		l := newBodyLimit(4 << 20)
+		body, release, err := l.read(strings.NewReader(strings.Repeat("x", length)), announced, "ann")
+		if err != nil || len(body) != length || cap(body) > length+length/8 || l.total != length {
+			t.Errorf("announced as %d: %d bytes in %d, %d counted, %v", announced, len(body), cap(body), l.total, err)
+		}
+		release()
 	}
 }
 

@@ -43,8 +43,16 @@ func (r *Reader) Next() ([]byte, error) {
 		case tooLong:
 			return nil, ErrTooLong
 		}
-		return bytes.TrimRight(line, "\r\n"), nil
+		return bytes.TrimRight(fit(line), "\r\n"), nil
 	}
+}
+
+// fit returns a line without much memory that it does not need: a call may keep it for long.
+func fit(line []byte) []byte {
+	if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
+		return bytes.Clone(line)
+	}
+	return line
 }
 
 // More reports whether a whole line can be read without waiting.

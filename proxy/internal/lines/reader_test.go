@@ -11,7 +11,7 @@ import (
 // TestReader: lines come whole, however they are cut, and a long one takes
 // nothing of those behind it.
 func TestReader(t *testing.T) {
-	const limit = 100_000
+	const limit = 1_000_000
 	long := strings.Repeat("x", limit)
 	in := "one\r\n\n" + long + "\n" + long + "yz1\n" + long + long + "\ntwo\r\r\nthe last"
 	want := []string{"one", "", long, "too long", "too long", "two", "the last"}
@@ -29,6 +29,9 @@ func TestReader(t *testing.T) {
 				line = []byte("too long")
 			} else if err != nil {
 				t.Fatal(err)
+			}
+			if spare := cap(line) - len(line); spare > 64<<10 && spare > len(line)/8+2 {
+				t.Errorf("%s: a line of %d bytes has %d", name, len(line), cap(line))
 			}
 			got = append(got, string(line))
 		}

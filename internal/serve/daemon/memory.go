@@ -1,0 +1,116 @@
+package daemon
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	started = 3 * time.Second  // how long a proxy takes at most, as a rule, until its servers have listed their tools
+	quiet   = 10 * time.Second // without a collection, until memory is given back
+
+	relaxed    = 400      // percent of what is live that may be garbage, while that is little
+	leastPace  = 50       // percent, however much is live
+	spare      = 48 << 20 // bytes that garbage may take beside what is live
+	worthwhile = 16 << 20 // bytes that are given back, and no less
+)
+
+// TuneMemory lets the collector run less often than usual while the proxy keeps little, unless
+// GOGC says how often: what it makes for a call is garbage after it. What the start and a peak
+// have needed is given back to the system.
+func TuneMemory() {
+	t := &tuner{free: debug.FreeOSMemory, quiet: quiet}
+	if os.Getenv("GOGC") == "" {
+		t.set = func(percent int) { debug.SetGCPercent(percent) }
+		t.pace(relaxed)
+	}
+	t.watch()
+	time.AfterFunc(started, t.free)
+}
+
+// A tuner looks at the heap after each collection. A percentage alone would let calls of
+// megabytes that wait for people take five times their size.
+type tuner struct {
+	set   func(percent int) // of the collector; nil: GOGC says it
+	free  func()            // collects, and gives back what is not used
+	quiet time.Duration
+	idle  *time.Timer // from the last collection on
+
+	percent int
+	ended   atomic.Bool
+}
+
+// watch calls collected after each collection. It is not to be called while it watches.
+func (t *tuner) watch() {
+	t.idle = time.AfterFunc(t.quiet, t.giveBack)
+	t.await()
+}
+
+// await has the next collection find a value that nothing refers to.
+func (t *tuner) await() {
+	type mark struct{ _ *byte } // a pointer, so that it shares its place with no other value
+	runtime.AddCleanup(new(mark), (*tuner).collected, t)
+}
+
+// collected follows a collection.
+func (t *tuner) collected() {
+	if t.ended.Load() {
+		return
+	}
+	defer t.await()
+	live, mapped := heap()
+	t.pace(paceOf(live))
+	if mapped > live+worthwhile {
+		t.idle.Reset(t.quiet)
+	}
+}
+
+// pace sets the percentage of the collector. A change stops all goroutines for a moment, so
+// small ones are left out.
+func (t *tuner) pace(percent int) {
+	if t.set == nil || percent != relaxed && abs(percent-t.percent) <= t.percent/8 {
+		return
+	}
+	if percent != t.percent {
+		t.percent = percent
+		t.set(percent)
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// paceOf is the percentage for a heap with so many live bytes.
+func paceOf(live uint64) int {
+	return int(max(leastPace, min(relaxed, 100*spare/max(live, 1))))
+}
+
+// giveBack returns to the system what is not used, where that is worth a collection.
+func (t *tuner) giveBack() {
+	if live, mapped := heap(); mapped > live+worthwhile && !t.ended.Load() {
+		t.free()
+	}
+}
+
+// end has the tuner look at the heap no more.
+func (t *tuner) end() {
+	t.ended.Store(true)
+	t.idle.Stop()
+}
+
+// heap returns the bytes of the heap that the last collection found in use, and those that the
+// process has from the system for the heap.
+func heap() (live, mapped uint64) {
+	of := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(of)
+	for _, s := range of[1:] {
+		mapped += s.Value.Uint64()
+	}
+	return of[0].Value.Uint64(), mapped
+}

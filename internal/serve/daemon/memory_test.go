@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestPaceOf: garbage may take many times what is live while that is little, and else so many
+// bytes, or half of what is live.
+func TestPaceOf(t *testing.T) {
+	for live, want := range map[uint64]int{0: 400, 5 << 20: 400, 12 << 20: 400, 24 << 20: 200, 64 << 20: 75, 96 << 20: 50, 1 << 30: 50} {
+		if got := paceOf(live); got != want {
+			t.Errorf("%d bytes: %d percent, want %d", live, got, want)
+		}
+	}
+}
+
+// holding calls f while n bytes are live.
+func holding(n int, f func()) {
+	held := make([]byte, n)
+	clear(held)
+	f()
+	runtime.KeepAlive(held)
+}
+
+// collect collects until done: the tuner may miss a collection that follows another at once.
+func collect(done func() bool) {
+	for !done() {
+		runtime.GC()
+	}
+}
+
+// TestTunerPaces: each collection sets the pace by what it has found, both ways, and small changes
+// are left out.
+func TestTunerPaces(t *testing.T) {
+	var pace atomic.Int64
+	tuner := &tuner{quiet: time.Hour, set: func(percent int) { pace.Store(int64(percent)) }}
+	tuner.watch()
+	holding(128<<20, func() { collect(func() bool { return pace.Load() == leastPace }) })
+	collect(func() bool { return pace.Load() > leastPace })
+	tuner.end()
+
+	still := newTunerAt(100, t)
+	still.pace(110)
+	still.pace(90)
+	if still.percent != 100 {
+		t.Errorf("set to %d", still.percent)
+	}
+}
+
+// newTunerAt returns a tuner that has set a percentage, and is to set no other.
+func newTunerAt(percent int, t *testing.T) *tuner {
+	return &tuner{percent: percent, set: func(percent int) { t.Errorf("set to %d", percent) }}
+}
+
+// TestTunerGivesBack: what a peak has left is given back after the last collection, and nothing
+// where there is little of it.
+func TestTunerGivesBack(t *testing.T) {
+	var freed atomic.Bool
+	tuner := &tuner{free: func() {
+		debug.FreeOSMemory()
+		freed.Store(true)
+	}}
+	tuner.idle = time.AfterFunc(time.Hour, tuner.giveBack) // a collection has it run at once
+	tuner.await()
+	defer tuner.end()
+	holding(96<<20, runtime.GC)
+	collect(freed.Load)
+	debug.FreeOSMemory()
+	freed.Store(false)
+	if tuner.giveBack(); freed.Load() {
+		t.Error("memory is given back where little is unused")
+	}
+}
