@@ -178,8 +178,9 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 		gone = append(gone, n.Name)
 	}
 	return d.verified(text, at, gone, func(next *Document) error {
+		now := next.values(at)
 		for _, n := range add {
-			if !next.Has(at, n) {
+			if !n.in(now, at) {
 				return fmt.Errorf("the entry %q would not be read back as it was written", n.Name)
 			}
 		}
@@ -303,7 +304,12 @@ func (d *Document) values(at Place) map[string]any {
 
 // Has reports whether a new entry is there as it was meant.
 func (d *Document) Has(at Place, n New) bool {
-	got, ok := d.values(at)[n.Name]
+	return n.in(d.values(at), at)
+}
+
+// in reports whether the entry is among those at a place as it was meant.
+func (n New) in(now map[string]any, at Place) bool {
+	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))
 }
 

@@ -1,6 +1,9 @@
 package splice
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // TestOrder: an entry comes back behind the one that it followed, or where ours is now, whatever came
 // between.
@@ -53,5 +56,27 @@ func TestOrder(t *testing.T) {
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v, %q, want %q", c.what, err, got, c.want)
 		}
+	}
+}
+
+// TestManyEntries: twice as many new entries take twice the work, and not four times.
+func TestManyEntries(t *testing.T) {
+	work := func(n int) float64 {
+		var add []New
+		for i := range n {
+			add = append(add, New{Name: fmt.Sprintf("s%d", i), Value: Object{{Key: "command", Value: "x"}}})
+		}
+		return testing.AllocsPerRun(1, func() {
+			d, err := Parse("x", []byte("version: 1\n"), YAML)
+			if err == nil {
+				_, err = d.Replace(Place{Path: []string{"mcpServers"}}, nil, add...)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if one, two := work(50), work(100); two > 2.5*one {
+		t.Errorf("50 entries: %.0f allocations, 100: %.0f", one, two)
 	}
 }
