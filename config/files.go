@@ -96,8 +96,10 @@ func (e *environment) glob(pattern string) ([]string, *Error) {
 	if !filepath.IsAbs(pattern) {
 		full = filepath.Join(escape(e.dir), pattern)
 	}
-	names, err := filepath.Glob(full)
-	switch {
+	names, err := (&globber{left: mostLooked}).glob(full)
+	switch many := tooMany(pattern, err); {
+	case many != nil:
+		return nil, many
 	case err != nil:
 		return nil, &Error{Msg: fmt.Sprintf("%q is not a pattern: %v", pattern, err)}
 	case len(names) == 0:

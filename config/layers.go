@@ -22,6 +22,7 @@ type layers struct {
 	values *viper.Viper
 	set    map[string]*node // the values that come from the file
 	given  map[string]bool  // the scalars that some layer gives
+	ofHTTP []*node          // keys of the section "listen" that have no effect without an address
 	broken map[string]bool  // sections with mistakes: what is in them is not checked together
 
 	bases []*baseFile // what the file extends

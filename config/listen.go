@@ -100,9 +100,9 @@ func readListen(v Value, c *Config, l *layers) {
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
 		v.at(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
 	}
-	for _, f := range v.fields { // no errors: the address may come from a flag
+	for _, f := range v.fields { // no errors, and no word yet: the address may come from a flag
 		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
-			v.warn(f.key, fmt.Sprintf("%q has no effect without \"http\"", f.key.text), "")
+			l.ofHTTP = append(l.ofHTTP, f.key)
 		}
 	}
 }
@@ -178,6 +178,9 @@ func discoverable(issuer string) bool { return trustworthy(issuer) && !strings.C
 // settleListen checks the settings of the listener together.
 func (c *Config) settleListen(d *decoder, l *layers) {
 	if c.Listen.Stdio {
+		for _, key := range l.ofHTTP {
+			d.warn(key, fmt.Sprintf("%q has no effect without \"http\"", key.text), "")
+		}
 		return
 	}
 	switch {

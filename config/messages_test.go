@@ -13,5 +13,7 @@ func TestEveryError(t *testing.T) {
 	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", ".at", ".warn", ".add", ".refuse", ".foreign", ".needs", ".is", ".token", ".Fault"}, shown, map[string]string{
 		"this kind of value is not supported": never,
 		"the file is not valid YAML":          never,
+
+		"more than %d names would have to be looked at": "TestGlob shows it with a small limit",
 	}, "*.go")
 }

@@ -88,8 +88,12 @@ func countRules(text config.RuleText) (n counted) {
 	return n
 }
 
-// NoUpstream warns of a configuration without an enabled server.
+// NoUpstream warns of a configuration without an enabled server. One that has "listen" open to hooks is for the tools
+// of agents.
 func NoUpstream(c *config.Config) diag.List {
+	if c.Listen.Hooks {
+		return nil
+	}
 	for _, s := range c.Servers {
 		if !s.Disabled {
 			return nil

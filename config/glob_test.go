@@ -1,0 +1,48 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestGlob: patterns find what filepath.Glob finds, and those for too much of the disk are refused.
+func TestGlob(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/x.rules", "a/y.rules", "b[1]/x.rules", "b[1]/c/z.rules", "d.rules/in.rules", "top.rules", "top.txt"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("block x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pattern := range []string{"*", "*.rules", "*/*.rules", "*/*/*.rules", "a/[xz].rules", "none/*", "top.rules/*", "top.txt", "none", "?/x.rules", "a/"} {
+		full := filepath.Join(dir, pattern)
+		want, _ := filepath.Glob(full)
+		got, err := (&globber{left: mostLooked}).glob(full)
+		slices.Sort(got)
+		slices.Sort(want)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", pattern, got, err, want)
+		}
+	}
+	t.Chdir(dir)
+	if got, err := (&globber{left: mostLooked}).glob("*.txt"); err != nil || !slices.Equal(got, []string{"top.txt"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := (&globber{left: mostLooked}).glob("["); !errors.Is(err, filepath.ErrBadPattern) {
+		t.Error(err)
+	}
+	for _, left := range []int{3, 8} { // in the first directory, and in those below
+		if got, err := (&globber{left: left}).glob(filepath.Join(dir, "*", "*.rules")); !errors.Is(err, errManyNames) {
+			t.Errorf("%d: %q, %v", left, got, err)
+		}
+	}
+	if e := tooMany("/*/*", errManyNames); e == nil || e.Hint == "" || tooMany("x", filepath.ErrBadPattern) != nil {
+		t.Error(e)
+	}
+}

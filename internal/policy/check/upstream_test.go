@@ -1,0 +1,25 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// TestNoUpstream: a configuration that gates the tools of agents needs no server.
+func TestNoUpstream(t *testing.T) {
+	for src, want := range map[string]int{
+		"version: 1\nmcpServers: {}\n":                                                    1,
+		"version: 1\nmcpServers: { x: { command: cat, disabled: true } }\n":               1,
+		"version: 1\nmcpServers: { x: { command: cat } }\n":                               0,
+		"version: 1\nmcpServers: {}\nlisten: { http: \"127.0.0.1:7777\", hooks: true }\n": 0,
+	} {
+		c, err := config.Parse("f", []byte(src), config.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := NoUpstream(c); len(got) != want {
+			t.Errorf("%s: %v", src, got)
+		}
+	}
+}
