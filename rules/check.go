@@ -110,7 +110,7 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	for _, first := range s.First {
 		// A call that is exempt passes, and its success counts.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.isOneOf(first, before))
-		itself := is || c.onlyAs(first, before) || c.alsoAs(first, before)
+		itself := is || c.onlyAs(first, before) && !c.leftOut(first, before) || c.alsoAs(first, before)
 		if !itself || s.spares(first) {
 			continue
 		}
@@ -146,6 +146,12 @@ func (c *compiler) onlyAs(n, b Name) bool {
 	}
 	maps := c.labels.maps[n.Text]
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
+}
+
+// leftOut reports whether the pattern leaves out calls for which a map certainly gives the
+// name: they do not wait, see [Require.waiting].
+func (c *compiler) leftOut(n, pattern Name) bool {
+	return pattern.Glob() && slices.ContainsFunc(c.labels.maps[n.Text], (*Map).exempts)
 }
 
 // alsoAs reports whether maps give the first name only to calls to which they give the
@@ -248,7 +254,7 @@ func (m *Map) doubt() (why, hint string) {
 	case m.many():
 		return "reads several values", "name one of them in the path"
 	case !m.isCommand():
-		return "searches a text", `use an expression, such as: map TOOL when "args.FIELD == 'VALUE'" as NAME`
+		return "searches a text", "use an expression: " + m.expression()
 	default:
 		return "searches a text", "use runs, which reads the field as a script"
 	}

@@ -279,6 +279,10 @@ func clauseHint(word, form string) string {
 		return "write: unless A, B"
 	case "of":
 		return sumForm
+	case "within":
+		if form == requireClauses {
+			return within
+		}
 	case "following", "afterwards":
 		return afterForm
 	}

@@ -113,8 +113,8 @@ func (p ruleParser) per(l *Limit) {
 	if p.span(l, t) {
 		return
 	}
-	if _, err := strconv.Atoi(t.text); err == nil && t.kind == bare {
-		p.line.fail(Unexpected, t, "a span is one second, minute, hour or day; write: limit A to 18 per hour", "%q is no span", t.text)
+	if n, err := strconv.Atoi(t.text); err == nil && t.kind == bare {
+		p.line.fail(Unexpected, t, p.spansHint(l, n), "%q is no span", t.text)
 		return
 	}
 	switch {

@@ -64,10 +64,13 @@ func (p ruleParser) before() {
 	case "and":
 		p.line.fail(Unexpected, t, orForm, `expected "before", not %q`, t.text)
 	case "within":
-		p.line.fail(Unexpected, t, "a success does not age; what takes it away stands after since: require A before B since C", `expected "before", not %q`, t.text)
+		p.line.fail(Unexpected, t, within, `expected "before", not %q`, t.text)
 	}
 	p.keyword("before", requireForm)
 }
+
+// within is the hint where a rule asks how old a success is.
+const within = "a rule cannot say how old a success may be; a success serves one call (require A before B), or all until another call: require A before B since C"
 
 // persons reads "human-approval", also with the number of persons. It returns nil for
 // a call.

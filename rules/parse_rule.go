@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // shadow reads a rule in shadow, from the keyword shadow on.
@@ -44,7 +45,7 @@ func (p ruleParser) block(r Rule) Statement {
 func (p ruleParser) allow(at token) Statement {
 	a := &Allow{Pos: p.line.position(at.off), Tools: p.list("the name to allow is missing", "name", allowForm)}
 	if t := p.line.peek(); len(a.Tools) == 1 && a.Tools[0].String() == "only" && t.kind == bare {
-		p.line.fail(Unexpected, t, "write: allow A, B; default: deny refuses the rest", "unexpected %q after only", t.text)
+		p.line.fail(Unexpected, t, fmt.Sprintf("write: allow %s; and in the configuration, to refuse the rest: default: deny", strings.TrimSuffix(p.line.text[t.off:t.end], ",")), "unexpected %q after only", t.text)
 	}
 	p.endOf(allowClauses)
 	return a
@@ -98,8 +99,8 @@ func (p *parser) countAt(t token) int {
 	n, err := strconv.ParseInt(t.text, 10, 32)
 	if t.kind != bare || err != nil || n < 1 || strconv.FormatInt(n, 10) != t.text {
 		hint := fmt.Sprintf("a whole number from 1 to %d, in plain digits", math.MaxInt32)
-		if f, err := strconv.ParseFloat(t.text, 64); err == nil && f > 1 && f < math.MaxInt32 && f != math.Trunc(f) {
-			hint = fmt.Sprintf("a limit is a whole number; write %d", int(f))
+		if f, err := strconv.ParseFloat(t.text, 64); err == nil && f > 0 && f < math.MaxInt32 && f != math.Trunc(f) {
+			hint = fmt.Sprintf("a limit is a whole number; write %d", max(1, int(f)))
 		}
 		p.line.fail(BadCount, t, hint, "invalid count %q", p.line.text[t.off:t.end])
 		return 0
