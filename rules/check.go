@@ -110,7 +110,7 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	for _, first := range s.First {
 		// A call that is exempt passes, and its success counts.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.isOneOf(first, before))
-		itself := is || c.onlyAs(first, before) && !c.leftOut(first, before) || c.alsoAs(first, before)
+		itself := is || c.onlyAs(first, before) && !c.labels.leftOut(first, before) || c.alsoAs(first, before)
 		if !itself || s.spares(first) {
 			continue
 		}
@@ -150,8 +150,8 @@ func (c *compiler) onlyAs(n, b Name) bool {
 
 // leftOut reports whether the pattern leaves out calls for which a map certainly gives the
 // name: they do not wait, see [Require.waiting].
-func (c *compiler) leftOut(n, pattern Name) bool {
-	return pattern.Glob() && slices.ContainsFunc(c.labels.maps[n.Text], (*Map).exempts)
+func (l *labels) leftOut(n, pattern Name) bool {
+	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
 
 // alsoAs reports whether maps give the first name only to calls to which they give the

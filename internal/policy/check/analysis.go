@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -156,7 +157,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 		if slices.Contains(v.idle, c.Net) {
 			found = verify.Proof{Why: "the net is not active"}
 		}
-		found.Why = tellable(found.Why, found.Supposed)
+		found.Why = v.tellable(found.Why, found.Supposed)
 		v.proofs = append(v.proofs, proven{c, found})
 	}
 	return v, nil
@@ -248,6 +249,17 @@ func tellable(why, supposed string) string {
 		return why
 	}
 	return why + ", which petrigate check --live can tell"
+}
+
+// tellable is the function tellable for a reader who did not name a tool: the name is one
+// that a map gives to calls of others.
+func (v *Analysis) tellable(why, supposed string) string {
+	for _, m := range v.policy.Maps() {
+		if supposed == m.As {
+			return fmt.Sprintf("%s, beside the calls that the map at %s names so; petrigate check --live or --tools FILE can tell", why, m.Rule)
+		}
+	}
+	return tellable(why, supposed)
 }
 
 // NameOf reads the claim that a name can be reached as what is known of it.

@@ -185,10 +185,11 @@ func (v *Analysis) details() []string {
 		if len(g.Nets) > 1 {
 			of = fmt.Sprintf("%d nets that share calls, from %s", len(g.Nets), of)
 		}
-		if g.Complete {
-			lines = append(lines, fmt.Sprintf("%s: %s can be reached", of, text.Count(g.States, "state")))
-		} else {
+		switch {
+		case !g.Complete:
 			lines = append(lines, of+": not all states were looked at")
+		case len(g.Nets) > 1: // the table counts those of a single net
+			lines = append(lines, fmt.Sprintf("%s: %s together", of, text.Count(g.States, "state")))
 		}
 		if g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 {
 			lines = append(lines, fmt.Sprintf("%s: nothing more can be called after these calls: %s", of, strings.Join(Story(g.Deadlock.Trace), "; ")))

@@ -61,6 +61,7 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	switch {
 	case len(p.Counterexample) > 0:
 		q.Detail += "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample) + noEvidence(p)
+		q.Hint = v.onlyBy(p)
 	case len(p.Because) > 0:
 		q.Hint = "because of " + together(p.Because)
 		if p.Why != "" {

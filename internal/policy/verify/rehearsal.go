@@ -98,7 +98,7 @@ func whyRefused(s *Step, r *gate.Refusal) string {
 	if len(r.Blocks) > 0 {
 		net = r.Blocks[0].Net
 	}
-	return fmt.Sprintf("it does not hold if the net %s accepts arguments of %s, and none were found", net, s.Name)
+	return fmt.Sprintf("to refute it takes a call of %s that the net %s accepts, and it accepts none of those that were tried", s.Name, net)
 }
 
 // admit makes the call of a step with the consent of whoever is asked. Where it may vary

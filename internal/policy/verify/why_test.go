@@ -62,7 +62,7 @@ func TestReasons(t *testing.T) {
 		{"no net", "limit a to 1 per session\n", "conserved x\nexclusive limit-a-1 nowhere\n", nil, []string{`there is no net "x" that is enforced`, `the net "limit-a-1" has no place "nowhere"`}},
 		{"many places", "limit a to 1 per session\n", "exclusive limit-a-1" + strings.Repeat(" ready", 33) + "\n", nil, []string{"no more than 32 places are looked at together"}},
 		{"failure", "", "reachable recover\n", nil, []string{"only calls that fail or overlap lead there"}},
-		{"judged", "", "never write\n", nil, []string{"it does not hold if the net guard accepts arguments of write, and none were found"}},
+		{"judged", "", "never write\n", nil, []string{"to refute it takes a call of write that the net guard accepts, and it accepts none of those that were tried"}},
 		{"states", hard(), "", func(o *verify.Options) { o.States = 100 }, []string{moreStates}},
 		{"time", "limit a to 1 per session\n", "never a\n", stopped, []string{"the time ran out"}},
 		{"actions", each(10, "map x.action /a#/ as l#\nlimit l# to 1 per session\n"), "", known, []string{

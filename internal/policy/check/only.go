@@ -1,0 +1,27 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// onlyBy returns a hint where the default allows what a claim with only does not: the
+// default of the configuration, or a rule, which can be in the same file as the claim.
+func (v *Analysis) onlyBy(p proven) string {
+	a, ok := p.Assertion.(verify.Only)
+	if !ok || v.policy.Options().Deny {
+		return ""
+	}
+	var names []string
+	for _, t := range a.Tools {
+		names = append(names, text.Escape(written(t)))
+	}
+	list, rule := strings.Join(names, ", "), "block *"
+	if a.Unapproved != nil {
+		rule = "require human-approval before *"
+	}
+	return fmt.Sprintf("other calls are allowed by default; add the rule: %s unless %s; or write in the configuration: default: deny, and the rule: allow %s", rule, list, list)
+}
