@@ -19,11 +19,29 @@ func (d *Comparison) beyond() string {
 			return fmt.Sprintf("%s counts by what arguments hold, and few of the values are tried", n.Name)
 		case n.Scope != gate.ScopeSession:
 			return fmt.Sprintf("%s counts for several sessions, and one is looked at", n.Name)
+		case slices.ContainsFunc(n.Transitions, channel) && d.rechanneled(n):
+			return fmt.Sprintf("%s asks about the same calls in both, by another channel, and channels are not compared", n.Name)
 		case slices.ContainsFunc(n.Transitions, channel):
 			return fmt.Sprintf("%s says by which channel a person is asked, and that is not compared", n.Name)
 		}
 	}
 	return ""
+}
+
+// rechanneled reports whether each policy has the net, but for the channels of its approvals.
+func (d *Comparison) rechanneled(n gate.NetInfo) bool {
+	anyChannel := func(n gate.NetInfo) string {
+		net := n.Net
+		net.Transitions = slices.Clone(net.Transitions)
+		for i := range net.Transitions {
+			net.Transitions[i].Via = ""
+		}
+		return fingerprint(net)
+	}
+	same := func(o gate.NetInfo) bool {
+		return o.Scope == n.Scope && o.Shadow == n.Shadow && sameClass(o, n) && anyChannel(o) == anyChannel(n)
+	}
+	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
 // earned names a net of both policies that a difference was looked for with, and that may

@@ -1,0 +1,25 @@
+package policydiff
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDiffsOfChannels: another channel alone is told from other calls or persons.
+func TestDiffsOfChannels(t *testing.T) {
+	const same = "asks about the same calls in both, by another channel"
+	for _, c := range []struct {
+		old, changed string
+		same         bool
+	}{
+		{"require human-approval via web before a", "require human-approval via cli before a", true},
+		{"require human-approval before a after c", "require human-approval via cli before a after c", true},
+		{"require 2 human-approvals via web before a", "require human-approval via cli before a", false},
+		{"require human-approval via web before a", "require human-approval via cli before a unless b", false},
+	} {
+		p := &pair{lines: [2][]string{strings.Split(c.old, "\n"), strings.Split(c.changed, "\n")}}
+		if d := p.compare(t); strings.Contains(d.why, same) != c.same {
+			t.Errorf("%s: %s\n%s", d.result(), d.why, p)
+		}
+	}
+}
