@@ -3,14 +3,13 @@ package trail
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
-// VerifyChains verifies the chains of a database: each by itself, and against what the first
+// VerifyChains verifies the chains of a database: each by itself, the columns beside them, and against what the first
 // records of others say of its end, so that a chain of which the end was cut off is missed.
 func VerifyChains(ctx context.Context, d Database) (Report, error) {
 	r := Report{Faults: []Fault{}, Warnings: []string{}}
@@ -26,6 +25,9 @@ func VerifyChains(ctx context.Context, d Database) (Report, error) {
 			return r, err
 		}
 		ends[h.Writer] = last
+	}
+	if err := d.order(ctx, &r); err != nil {
+		return r, err
 	}
 	for h, by := range named {
 		if err := d.met(ctx, &r, h, by, ends); err != nil {
@@ -48,22 +50,30 @@ func unnamed(chains int) string {
 
 // chain verifies the chain of a writer, and collects the ends of others that it names.
 func (d Database) chain(ctx context.Context, r *Report, writer string, named map[audit.Head]string) (last audit.Place, err error) {
-	for record, err := range d.records(ctx, backend.Query{Writer: writer}) {
+	fault := func(seq uint64, what string) {
+		r.Faults = append(r.Faults, Fault{Writer: writer, Seq: seq, What: what})
+	}
+	for record, err := range d.Backend.Records(ctx, backend.Query{Writer: writer}) {
 		if err != nil {
 			return last, err
 		}
+		before := last
+		last = audit.Place{Seq: record.Seq, Hash: record.Hash}
 		switch {
-		case record.Seq != last.Seq+1:
-			r.Faults = append(r.Faults, Fault{Writer: writer, Seq: last.Seq + 1, What: fmt.Sprintf("record %d follows record %d: what was between them is missing", record.Seq, last.Seq)})
-			return record.place(), nil
-		case audit.Link(last.Hash, record.Seq, record.Event) != record.Hash:
-			r.Faults = append(r.Faults, Fault{Writer: writer, Seq: record.Seq, What: "the hash is not that of its content and of the record before it: one of the two was changed"})
-			return record.place(), nil
+		case record.Seq != before.Seq+1:
+			fault(before.Seq+1, fmt.Sprintf("record %d follows record %d: what was between them is missing", record.Seq, before.Seq))
+			return last, nil
+		case audit.Link(before.Hash, record.Seq, record.Object) != record.Hash:
+			fault(record.Seq, "the hash is not that of its content and of the record before it: one of the two was changed")
+			return last, nil
 		}
-		last = record.place()
+		e, what := columns(&record)
+		if what != "" {
+			fault(record.Seq, what)
+			return last, nil
+		}
 		r.Records++
-		var e audit.Process
-		if json.Unmarshal(record.Event, &e) == nil && e.Event == "start" {
+		if e.Event == "start" {
 			for _, h := range e.Heads {
 				named[h] = writer
 			}
@@ -71,8 +81,6 @@ func (d Database) chain(ctx context.Context, r *Report, writer string, named map
 	}
 	return last, nil
 }
-
-func (r *Record) place() audit.Place { return audit.Place{Seq: r.Seq, Hash: r.Hash} }
 
 // met verifies that the record is there which another chain names as the end of one.
 func (d Database) met(ctx context.Context, r *Report, h audit.Head, by string, ends map[string]audit.Place) error {

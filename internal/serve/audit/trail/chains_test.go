@@ -144,3 +144,39 @@ func TestFollowDatabase(t *testing.T) {
 		t.Error(seen, err)
 	}
 }
+
+// TestColumns: the columns by which a record is found are those of its object.
+func TestColumns(t *testing.T) {
+	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name   string
+		change func(row *backend.Record)
+		want   string
+	}{
+		{"as written", func(*backend.Record) {}, ""},
+		{"of all sessions", func(row *backend.Record) { row.Session = "" }, ""},
+		{"of no text", func(row *backend.Record) {
+			row.Session, row.Object = "\xff\xfe", []byte(`{"event":"outcome","session":"\ufffd\ufffd"}`)
+			row.Hash = audit.Link([32]byte{}, 1, row.Object)
+		}, ""},
+		{"committed later", func(row *backend.Record) { row.Time = at.Add(time.Hour) }, ""},
+		{"clock set back", func(row *backend.Record) { row.Time = at.Add(-time.Minute) }, ""},
+		{"hidden from its time", func(row *backend.Record) { row.Time = at.Add(-time.Hour) },
+			"chain a, record 1: its column time has 2026-11-23T11:00:00Z, before the 2026-11-23T12:00:00Z of the record itself: the column was changed"},
+		{"hidden from its session", func(row *backend.Record) { row.Session = "other" },
+			`chain a, record 1: its column session has "other", and the record itself "s": the column was changed`},
+	} {
+		r := &rows{}
+		r.add("a", `{"time":"2026-11-23T12:00:00Z","event":"outcome","session":"s"}`)
+		r.all[0].Session, r.all[0].Time = "s", at
+		c.change(&r.all[0])
+		report, err := trail.VerifyChains(t.Context(), trail.Database{Backend: r})
+		got := ""
+		if len(report.Faults) > 0 {
+			got = report.Faults[0].String()
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+}

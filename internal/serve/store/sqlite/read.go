@@ -110,6 +110,21 @@ func (b *Backend) Heads(context.Context) (heads []backend.Record, err error) {
 	return heads, err
 }
 
+// Misplaced is the first record whose column late does not follow from the times of those
+// before it; nil where there is none.
+func (b *Backend) Misplaced(context.Context) (first *backend.Record, err error) {
+	err = b.read(func(l *link) error {
+		const late = ` WHERE r.id = (SELECT id FROM (SELECT id, late, max(time) OVER (ORDER BY id) - time AS want FROM record) WHERE late <> want ORDER BY id LIMIT 1)`
+		rows, err := records(l, late, nil)
+		first = nil
+		if len(rows) > 0 {
+			first = &rows[0].Record
+		}
+		return err
+	})
+	return first, err
+}
+
 // Records reads records in the order in which they were committed.
 func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	q.Last = q.Last && q.Limit > 0

@@ -53,6 +53,9 @@ func TestSince(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if first, err := b[1].Misplaced(t.Context()); first != nil || err != nil {
+		t.Errorf("%+v, %v", first, err)
+	}
 	for n := range 400 {
 		since := at.Add(time.Duration(10*n-10) * time.Second)
 		q := backend.Query{Since: since, Last: n%2 == 0, Limit: n % 3 * 7}
