@@ -43,13 +43,8 @@ func (d Database) order(ctx context.Context, r *Report) error {
 		return nil
 	}
 	record, err := db.Misplaced(ctx)
-	if err != nil || record == nil {
+	if err != nil || record == nil || r.faulty(record.Writer) {
 		return err
-	}
-	for _, f := range r.Faults {
-		if f.Writer == record.Writer {
-			return nil // it has one
-		}
 	}
 	r.Faults = append(r.Faults, Fault{Writer: record.Writer, Seq: record.Seq, What: "its column late does not follow from the times of the records before it: a column was changed, or a record was removed"})
 	return nil

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -30,6 +31,11 @@ type Report struct {
 
 // OK reports whether nothing was changed.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
+
+// faulty reports whether a fault of the chain was found.
+func (r *Report) faulty(writer string) bool {
+	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Writer == writer })
+}
 
 // A Fault is the first record of a chain that is not as it was written.
 type Fault struct {
