@@ -26,9 +26,6 @@ func VerifyChains(ctx context.Context, d Database) (Report, error) {
 		}
 		ends[h.Writer] = last
 	}
-	if err := d.order(ctx, &r); err != nil {
-		return r, err
-	}
 	for h, by := range named {
 		if r.faulty(h.Writer) {
 			continue
@@ -36,6 +33,9 @@ func VerifyChains(ctx context.Context, d Database) (Report, error) {
 		if err := d.met(ctx, &r, h, by, ends); err != nil {
 			return r, err
 		}
+	}
+	if err := d.order(ctx, &r); err != nil {
+		return r, err
 	}
 	if len(named) == 0 && len(heads) > 0 {
 		r.Warnings = append(r.Warnings, unnamed(len(heads)))
