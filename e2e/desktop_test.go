@@ -143,7 +143,7 @@ func TestDesktop(t *testing.T) {
 	answer, logged := ask(t, build(t), `<b>x</b>\074i\076 &amp;\n`+"\n\u202e", d.env[len(d.env)-2:])
 	title, body := d.shows(t)
 	_, text, _ := strings.Cut(body, ": ")
-	const want = `deploy on prod, by &lt;b&gt;x&lt;/b&gt;\074i\076 &amp;amp;\n\u{a}\u{202e} 1`
+	const want = `deploy on prod, by local (client &lt;b&gt;x&lt;/b&gt;\074i\076 &amp;amp;\n\u{a}\u{202e} 1)`
 	if title != "petrigate asks for an approval" || !strings.HasPrefix(body, "Approval ap_") || text != want {
 		t.Errorf("%q: %q\nwant %q", title, body, want)
 	}

@@ -35,7 +35,7 @@ type Remedy struct {
 	// call itself.
 	Asks map[int]int
 
-	shared bool              // nets refuse that count the calls of other sessions too
+	Shared bool              // nets refuse that count the calls of other sessions too
 	valued map[int]bool      // steps of which Args are values of keys, and perhaps what a map looks for
 	madeUp map[string]string // tools of Steps that stand for all that a pattern matches, with the pattern
 }
@@ -91,7 +91,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	t := &remedySearch{finder: f, model: f.model, state: s, call: c, goal: f.model.Calls.Actual(f.policy, c)}
 	t.value(r)
 	remedy := t.find(refusing)
-	remedy.shared = slices.ContainsFunc(refusing, func(n int) bool { return f.policy.Nets()[n].Scope != gate.ScopeSession })
+	remedy.Shared = slices.ContainsFunc(refusing, func(n int) bool { return f.policy.Nets()[n].Scope != gate.ScopeSession })
 	remedy.madeUp = f.madeUp(&remedy)
 	return remedy
 }

@@ -26,7 +26,7 @@ func (r *Remedy) Calls() []string {
 // where nothing is known.
 func (r *Remedy) Sentence(tool string) string {
 	switch {
-	case r.None && r.shared:
+	case r.None && r.Shared:
 		return "No other call changes that."
 	case r.None:
 		return "No other call changes that in this session."

@@ -48,7 +48,7 @@ func (a asking) asked(info proxy.ApprovalInfo) {
 		a.hook.Asked(info)
 	}
 	if a.desktop != nil {
-		a.desktop.Show(desktop.Line(info.ID, info.Tool, info.Upstream, info.Client))
+		a.desktop.Show(desktop.Line(info.ID, info.Tool, info.Upstream, info.Principal, info.Client))
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
 		Proxy: s.daemon, Pins: s.daemon.pins, Drafts: drafts, Grants: s.daemon.config.Approval.Grants >= 0, Hosts: hosts, Feed: s.daemon.feed, Past: s.daemon.past(),
-		Way: (&guide{tools: s.daemon.offered, met: s.daemon.agents}).way, Log: s.daemon.log,
+		Way: (&guide{tools: s.daemon.offered, met: s.daemon.agents, apart: s.daemon.apart()}).way, Log: s.daemon.log,
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})

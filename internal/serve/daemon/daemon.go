@@ -157,7 +157,7 @@ func (d *Daemon) heed(p *gate.Policy, options *proxy.Options) {
 	if p.Shadow() {
 		d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + endOfShadow(d.file))
 	}
-	finder := &remedyFinder{policy: p, tools: d.offered, met: d.agents}
+	finder := &remedyFinder{policy: p, tools: d.offered, met: d.agents, apart: d.apart()}
 	options.Remedy, options.Impossible = finder.remedy, impossible(p)
 }
 
@@ -166,6 +166,10 @@ func (d *Daemon) offered() offered { return d.Offered() }
 
 // agents returns the agents that have told of calls by their hooks.
 func (d *Daemon) agents() []string { return d.Hooks.Agents() }
+
+// apart reports whether what agents tell of by their hooks is in other sessions than the calls
+// that reach the proxy.
+func (d *Daemon) apart() bool { return d.config.Session.By == "" || d.config.Session.By == "connection" }
 
 // options are those of the proxy that need no file.
 func (d *Daemon) options(o Options) proxy.Options {

@@ -11,6 +11,7 @@ import (
 type guide struct {
 	tools  func() offered               // now
 	met    func() []string              // agents that have told of calls by their hooks
+	apart  bool                         // what they tell of is in sessions of its own
 	finder atomic.Pointer[remedyFinder] // of the policy that was asked about last; nil: none was
 }
 
@@ -18,7 +19,7 @@ type guide struct {
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {
-		f = &remedyFinder{policy: s.Policy(), tools: g.tools, met: g.met}
+		f = &remedyFinder{policy: s.Policy(), tools: g.tools, met: g.met, apart: g.apart}
 		g.finder.Store(f)
 	}
 	found, known := f.anySeat(s, c, r)

@@ -81,25 +81,32 @@ func nobody() []string { return nil }
 // named where its hooks have told of calls, and else not ruled out. That nothing helps is said
 // where it holds for those as well.
 func TestWayOfAgents(t *testing.T) {
-	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\n"
+	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\nlimit bid to 1 per user\n"
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: src}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := result.Policy.NewState(nil)
-	_, delta := result.Policy.Decide(s, gate.Call{Tool: "pull"}, nil)
-	s.Apply(delta)
+	for _, tool := range []string{"pull", "bid"} {
+		_, delta := result.Policy.Decide(s, gate.Call{Tool: tool}, nil)
+		s.Apply(delta)
+	}
+	const none = "No other call changes that in this session."
 	for _, c := range []struct {
 		met        []string
 		tool, want string
+		apart      bool
 	}{
-		{nil, "push", aside},
-		{[]string{"claude-code"}, "push", "Way out: call `Bash` with {\"command\":\"go test\"} (test); after that `push` is allowed."},
-		{nil, "pull", "No other call changes that in this session."},
-		{[]string{"codex"}, "pull", "No other call changes that in this session."},
-		{nil, "drop", ""},
+		{nil, "push", aside, false},
+		{nil, "push", none, true}, // in this session, in which no tool of an agent is called
+		{[]string{"claude-code"}, "push", none, true},
+		{[]string{"claude-code"}, "bid", "No other call changes that.", true},
+		{[]string{"claude-code"}, "push", "Way out: call `Bash` with {\"command\":\"go test\"} (test); after that `push` is allowed.", false},
+		{nil, "pull", none, false},
+		{[]string{"codex"}, "pull", none, false},
+		{nil, "drop", "", false},
 	} {
-		f := &remedyFinder{policy: result.Policy, tools: func() offered { return known{"push": "", "pull": "", "drop": ""} }, met: func() []string { return c.met }}
+		f := &remedyFinder{policy: result.Policy, tools: func() offered { return known{"push": "", "pull": "", "drop": "", "bid": ""} }, met: func() []string { return c.met }, apart: c.apart}
 		call := gate.Call{Tool: c.tool}
 		d, _ := result.Policy.Decide(s, call, nil)
 		r, ok := d.(*gate.Refusal)
@@ -107,7 +114,7 @@ func TestWayOfAgents(t *testing.T) {
 			t.Fatalf("%s: %T", c.tool, d)
 		}
 		if got := f.remedy(s, call, r).Text; got != c.want {
-			t.Errorf("%s, %q met: %q, want %q", c.tool, c.met, got, c.want)
+			t.Errorf("%s, %q met, apart %t: %q, want %q", c.tool, c.met, c.apart, got, c.want)
 		}
 	}
 }

@@ -222,7 +222,7 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	if (d.config.Advertise == "enabled") != (c.Advertise == "enabled") {
 		r.Advertise = d.config.Advertise
 	}
-	finder := &remedyFinder{policy: result.Policy, tools: d.offered, met: d.agents}
+	finder := &remedyFinder{policy: result.Policy, tools: d.offered, met: d.agents, apart: d.apart()}
 	r.Remedy, r.Impossible = finder.remedy, impossible(result.Policy)
 	return r
 }

@@ -19,6 +19,7 @@ type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() offered  // now
 	met    func() []string // agents that have told of calls by their hooks
+	apart  bool            // what they tell of is in other sessions than the calls of servers' tools
 
 	mu     sync.Mutex
 	agents []gate.Call // tools of agents
@@ -83,7 +84,10 @@ func (f *remedyFinder) anySeat(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 	tools := f.tools()
 	names := tools.Names()
 	found = f.of(ofServers, tools, names).Remedy(s, c, r)
-	if !found.None || !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
+	switch {
+	case !found.None, !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }):
+		return found, true
+	case f.apart && !found.Shared: // no call of theirs counts in this session
 		return found, true
 	}
 	agents := f.met()
@@ -92,7 +96,7 @@ func (f *remedyFinder) anySeat(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 		all = append(all, gate.Call{Tool: t.Name, Also: t.Also})
 	}
 	found = f.of(ofAgents, tools, all).Remedy(s, c, r)
-	return found, len(agents) > 0 || found.None
+	return found, len(agents) > 0 && !f.apart || found.None
 }
 
 // maxOfAgents bounds how many tools of agents are known.

@@ -105,10 +105,10 @@ func commandOf(system string) func(line string) (name string, args, env []string
 }
 
 // Line is the line about an approval that is wanted.
-func Line(id, tool, upstream, client string) string {
+func Line(id, tool, upstream, principal, client string) string {
 	line := "Approval " + text.Excerpt(id, 32) + ": " + text.Excerpt(tool, 80) + " on " + text.Excerpt(upstream, 60)
-	if client != "" {
-		line += ", by " + text.Excerpt(client, 60)
+	if caller := text.Caller(principal, client, 60); caller != "" {
+		line += ", by " + caller
 	}
 	return line
 }

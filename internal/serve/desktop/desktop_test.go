@@ -40,10 +40,10 @@ func notifier(t *testing.T, script string) (n *Notifier, logged *strings.Builder
 func TestShow(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	n, logged := notifier(t, `printf '[%s]' "$@" > `+out)
-	n.Show(Line("ap_7F3K", "--de<b>ploy\n\x1b[2J$(reboot)", `\074b\076`, "cla\u202eude"))
+	n.Show(Line("ap_7F3K", "--de<b>ploy\n\x1b[2J$(reboot)", `\074b\076`, "ann", "cla\u202eude"))
 	n.work.Wait()
 	got, err := os.ReadFile(out)
-	want := `[--app-name=petrigate][--][petrigate asks for an approval][Approval ap_7F3K: --de&lt;b&gt;ploy\\u{a}\\u{1b}[2J$(reboot) on \\074b\\076, by cla\\u{202e}ude]`
+	want := `[--app-name=petrigate][--][petrigate asks for an approval][Approval ap_7F3K: --de&lt;b&gt;ploy\\u{a}\\u{1b}[2J$(reboot) on \\074b\\076, by ann (client cla\\u{202e}ude)]`
 	if err != nil || string(got) != want || logged.Len() > 0 {
 		t.Errorf("%v %s\n%s\nwant %s", err, logged, got, want)
 	}
@@ -98,6 +98,6 @@ func TestCommands(t *testing.T) {
 }
 
 func ExampleLine() {
-	fmt.Println(Line("ap_7F3K", "deploy", "prod", "claude-code 2.1"))
-	// Output: Approval ap_7F3K: deploy on prod, by claude-code 2.1
+	fmt.Println(Line("ap_7F3K", "deploy", "prod", "ann", "claude-code 2.1"))
+	// Output: Approval ap_7F3K: deploy on prod, by ann (client claude-code 2.1)
 }
