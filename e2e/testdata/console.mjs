@@ -319,18 +319,19 @@ await trial('expiry while it is open', async (page) => {
 });
 
 const waits = call('deploy', { to: 'a picture', version: '2.4.1', regions: ['eu-west', 'us-east'] });
-for (const colorScheme of ['light', 'dark']) {
-  for (const [size, viewport] of [['desktop', { width: 1280, height: 900 }], ['phone', { width: 390, height: 844 }]]) {
-    await trials({ colorScheme, viewport }, job.views.map((view) => [`accessible: ${view}, ${colorScheme}, ${size}`, async (page) => {
-      await page.goto(page.home + view);
-      await page.waitForLoadState('load');
-      await page.locator('main h1').first().waitFor();
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
-      await accessible(page);
-      if (job.shots) await page.screenshot({ path: `${job.shots}/${view.slice(1).replaceAll('/', '-')}-${colorScheme}-${size}.png` });
-    }]));
-  }
+const sizes = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
+const looks = [['light', 'desktop'], ['dark', 'phone']];
+if (job.shots) looks.push(['light', 'phone'], ['dark', 'desktop']);
+for (const [colorScheme, size] of looks) {
+  await trials({ colorScheme, viewport: sizes[size] }, job.views.map((view) => [`accessible: ${view}, ${colorScheme}, ${size}`, async (page) => {
+    await page.goto(page.home + view);
+    await page.waitForLoadState('load');
+    await page.locator('main h1').first().waitFor();
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+    await accessible(page);
+    if (job.shots) await page.screenshot({ path: `${job.shots}/${view.slice(1).replaceAll('/', '-')}-${colorScheme}-${size}.png` });
+  }]));
 }
 await waits;
 process.stdout.write('', () => process.exit(0));
