@@ -169,7 +169,9 @@ func (d *Daemon) agents() []string { return d.Hooks.Agents() }
 
 // apart reports whether what agents tell of by their hooks is in other sessions than the calls
 // that reach the proxy.
-func (d *Daemon) apart() bool { return d.config.Session.By == "" || d.config.Session.By == "connection" }
+func (d *Daemon) apart() bool {
+	return d.config.Session.By == "" || d.config.Session.By == "connection"
+}
 
 // options are those of the proxy that need no file.
 func (d *Daemon) options(o Options) proxy.Options {
