@@ -32,8 +32,8 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	return s
 }
 
-// ToolsOf returns the tools that agents have of their own, each name once. None: of all agents
-// that are known.
+// ToolsOf returns the built-in tools of agents, each name once; without names, those of all
+// known agents.
 func ToolsOf(agents ...string) (all []verify.Tool) {
 	if len(agents) == 0 {
 		agents = agenttool.Agents()

@@ -23,7 +23,7 @@ type openQuestion struct {
 	group string // of "deadlock": names the nets
 }
 
-// raise says which bound to raise where the reason is that one ended the search; empty:
+// raise is the bound to raise, if one has ended the search; empty:
 // none is.
 func (e Effort) raise(why string) string {
 	switch why {

@@ -121,7 +121,7 @@ func (d *Comparison) Text(from, to string) string {
 	return b.String()
 }
 
-// raise says which bound to raise, where one has ended the comparison.
+// raise is the bound to raise, if one has ended the comparison.
 func (d *Comparison) raise() string {
 	switch d.why {
 	case verify.WhyStates:

@@ -164,11 +164,11 @@ func (d *Daemon) heed(p *gate.Policy, options *proxy.Options) {
 // offered returns the tools that can be called now.
 func (d *Daemon) offered() offered { return d.Offered() }
 
-// agents returns the agents that have told of calls by their hooks.
+// agents returns the agents whose hooks have reported calls.
 func (d *Daemon) agents() []string { return d.Hooks.Agents() }
 
-// apart reports whether what agents tell of by their hooks is in other sessions than the calls
-// that reach the proxy.
+// apart reports whether calls reported by hooks run in sessions of their own, apart from those
+// of MCP clients.
 func (d *Daemon) apart() bool {
 	return d.config.Session.By == "" || d.config.Session.By == "connection"
 }

@@ -10,8 +10,8 @@ import (
 // A guide tells the console the way out of refusals. It is safe for concurrent use.
 type guide struct {
 	tools  func() offered               // now
-	met    func() []string              // agents that have told of calls by their hooks
-	apart  bool                         // what they tell of is in sessions of its own
+	met    func() []string              // agents whose hooks have reported calls
+	apart  bool                         // calls reported by hooks run in separate sessions
 	finder atomic.Pointer[remedyFinder] // of the policy that was asked about last; nil: none was
 }
 

@@ -18,8 +18,8 @@ import (
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() offered  // now
-	met    func() []string // agents that have told of calls by their hooks
-	apart  bool            // what they tell of is in other sessions than the calls of servers' tools
+	met    func() []string // agents whose hooks have reported calls
+	apart  bool            // calls reported by hooks run in separate sessions
 
 	mu     sync.Mutex
 	agents []gate.Call // tools of agents
@@ -31,7 +31,7 @@ type seat int
 
 const (
 	ofServers seat = iota // tools of servers alone
-	ofCaller              // and those of the agent whose call is refused, as far as it told of them
+	ofCaller              // and the known tools of the agent whose call is refused
 	ofAgents              // and all tools that agents have, for a call of a server's tool
 	seats
 )
@@ -78,8 +78,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	return told
 }
 
-// anySeat finds the way out by tools of servers, or else by those that agents have of their own.
-// It reports false where only the latter may be one, and no agent is known to be there.
+// anySeat finds the way out by tools of servers, or else by built-in tools of agents. It reports
+// false where only the latter could help, and no agent has reported a call.
 func (f *remedyFinder) anySeat(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()

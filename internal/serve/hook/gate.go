@@ -88,7 +88,7 @@ type meeting struct {
 	told      atomic.Bool // of a call
 }
 
-// Agents returns the agents that have told of calls since the start, sorted.
+// Agents returns the agents whose hooks have reported calls since the start, sorted.
 func (g *Gate) Agents() (names []string) {
 	for name, m := range g.met {
 		if m.told.Load() {

@@ -303,87 +303,6 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	return nil
 }
 
-// inSession serves one message of a revision with sessions.
-func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
-	w, r, principal := x.w, x.r, x.caller.Principal
-	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
-		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
-		return
-	}
-	if !spec.IsCall(m.Method) {
-		x.turn.Leave()
-	}
-	if m.Kind == wire.Request && m.Method == "initialize" {
-		h.initialize(w, r, principal, m, meta)
-		return
-	}
-	c := h.client(w, r, principal, spec.IsCall(m.Method))
-	if c == nil {
-		return
-	}
-	if h.belongsElsewhere(c, m) {
-		http.Error(w, "this process has no such request in this session: where several replicas serve, the load balancer must keep the messages of a session at one of them", http.StatusMisdirectedRequest)
-		return
-	}
-	switch m.Kind {
-	case wire.Response:
-		c.ClientRequests.Response(m)
-		w.WriteHeader(http.StatusAccepted)
-	case wire.Notification:
-		h.front.Router.ClientNotification(c, m)
-		w.WriteHeader(http.StatusAccepted)
-	default:
-		h.request(x, c, m, meta)
-	}
-}
-
-// belongsElsewhere reports whether a message is about a request that another replica has:
-// an answer to its question, or the end of a request that the client has sent it.
-func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
-	switch {
-	case !h.front.Sessions.Shared():
-		return false
-	case m.Kind == wire.Response:
-		return c.ClientRequests.AskedElsewhere(m.ID)
-	}
-	return m.Kind == wire.Notification && m.Method == "notifications/cancelled" && !c.Requests.Knows(m.Params)
-}
-
-// initialize opens a session, bound to the principal.
-func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
-	f := h.front
-	if fault := wire.CheckHandshake(m); fault != nil {
-		reject(w, http.StatusBadRequest, m.ID, fault)
-		return
-	}
-	if first(r, sessionHeader) != "" {
-		reject(w, http.StatusBadRequest, m.ID, wire.NewFault(spec.CodeInvalidRequest, "initialize opens a session; it cannot be sent within one"))
-		return
-	}
-	c, refusal := h.sessionLimit.open(f, principal, "http", r.Header, events.NewPush(session.IsChange))
-	if c == nil {
-		reject(w, http.StatusTooManyRequests, m.ID, wire.NewFault(spec.CodeInternal, refusal))
-		return
-	}
-	s := newPost(w, r, m, nil)
-	defer s.Finish(r)
-	defer f.Life.Recovered(m.Method, m.ID, s)
-	w.Header().Set(sessionHeader, c.ID)
-	q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
-	result, err := f.Router.ClientRequest(r.Context(), q)
-	if f.Sessions.Introduce(c) != nil {
-		f.Router.EndClient(c)
-		w.Header().Del(sessionHeader)
-		w.Header()["Retry-After"] = retrySoon
-		failure := wire.AppendError(nil, m.ID, spec.CodeInternal, "the session cannot be kept now: its state is away; try again later", nil)
-		if !s.Refuse(http.StatusServiceUnavailable, failure) {
-			s.Reply(failure)
-		}
-		return
-	}
-	q.Answer(result, err)
-}
-
 // request serves a request within a session. Only notifications/cancelled cancels it, not
 // a lost connection.
 func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta wire.Meta) {
@@ -430,40 +349,6 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// retrySoon is the value of Retry-After where the database is away. It is never written to.
-var retrySoon = []string{"1"}
-
-// client returns the client whose session the request names, if it is the principal's, or
-// answers the request with an error. A call finds out itself that another process has ended
-// the session, see [pipeline.Call].
-func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
-	id := first(r, sessionHeader)
-	if id == "" {
-		http.Error(w, "the header "+sessionHeader+" is missing: send initialize first", http.StatusBadRequest)
-		return nil
-	}
-	c := h.front.Sessions.Use(id, principal)
-	if c != nil && !isCall && h.front.Router.IsOver(r.Context(), c) {
-		c = nil
-	} else if c == nil {
-		var err error
-		if c, err = h.front.Router.Restore(r.Context(), id, principal); err != nil {
-			w.Header()["Retry-After"] = retrySoon
-			http.Error(w, "the session cannot be looked up now: its state is away", http.StatusServiceUnavailable)
-			return nil
-		}
-	}
-	if c == nil {
-		http.Error(w, "unknown session", http.StatusNotFound)
-		return nil
-	}
-	if err := h.front.Sessions.Agrees(c, r.Header); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return nil
-	}
-	return c
-}
-
 // get serves a GET: the stream for messages that belong to no request.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if isStateless(w, r, "GET stream") {
@@ -486,17 +371,6 @@ func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	w.Header().Set("Allow", http.MethodPost)
 	http.Error(w, "this revision has no "+lacks, http.StatusMethodNotAllowed)
 	return true
-}
-
-// delete serves a DELETE, which ends a session.
-func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal string) {
-	if isStateless(w, r, "sessions") {
-		return
-	}
-	if c := h.client(w, r, principal, false); c != nil {
-		h.front.Router.EndClient(c)
-		w.WriteHeader(http.StatusOK)
-	}
 }
 
 // reject answers a message that is not served.

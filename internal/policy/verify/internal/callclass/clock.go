@@ -6,7 +6,7 @@ const WhyTime = "the time ran out"
 // askEvery is how many forms are looked at between two questions whether to stop.
 const askEvery = 64
 
-// A clock tells when to end the enumeration. What is left then is left out everywhere. Nil
+// A clock limits the enumeration. Calls not enumerated in time are left out everywhere. Nil
 // never ends it.
 type clock struct {
 	stop  func() bool // nil: never
