@@ -105,6 +105,7 @@ func TestFloodOfQuestions(t *testing.T) {
 // TestRefusedCallsHoldNothing: what is left of calls that wanted an approval in
 // vain is small.
 func TestRefusedCallsHoldNothing(t *testing.T) {
+	soak.Bulk(t)
 	for _, l := range legs() { // one after the other: all of them share one heap
 		s := start(t, setup{})
 		c := s.connect(l, "")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/pin"
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -69,6 +70,7 @@ func TestOwnCall(t *testing.T) {
 // TestPIN: with a PIN, an approval by a person at a terminal or a page counts only with it. A
 // few wrong ones end all tries for a while. A denial needs none.
 func TestPIN(t *testing.T) {
+	soak.Bulk(t)
 	hash, err := pin.Hash("correct horse")
 	if err != nil {
 		t.Fatal(err)

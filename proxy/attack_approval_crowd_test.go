@@ -48,6 +48,7 @@ func newCrowd(s *site, now *clock) *crowd {
 // leg pass, are refused, asked about and answered as ever, and each of the thousand is
 // answered and runs once.
 func TestThousandPending(t *testing.T) {
+	soak.Bulk(t)
 	t.Parallel()
 	tokens := map[string]string{"me": "token of me"}
 	for i := range 3 {

@@ -125,9 +125,7 @@ func TestFidelityOfResults(t *testing.T) {
 // TestFidelityOfErrors: an error is the upstream's own, whatever its code.
 func TestFidelityOfErrors(t *testing.T) {
 	t.Parallel()
-	if soak.Race {
-		t.Skip("it is much, and one exchange follows the other")
-	}
+	soak.Bulk(t)
 	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
 		var p parrot
 		o.Tools = []testserver.Tool{p.tool("say")}
@@ -273,9 +271,7 @@ func TestFidelityOfManyTools(t *testing.T) {
 // TestFidelityOfMuch: large results and arguments; the largest only on two legs,
 // since it takes long.
 func TestFidelityOfMuch(t *testing.T) {
-	if soak.Race {
-		t.Skip("it is much, and one exchange follows the other")
-	}
+	soak.Bulk(t)
 	block := `{"type":"text","text":"` + strings.Repeat(`\u00e9 é 😀 \/ 1.0 `, 1<<10) + `"},`
 	blocks := func(size int) string { return `{"content":[` + strings.Repeat(block, size/len(block)+1) + `{}]%TYPE%}` }
 	args := `{"v":"` + strings.Repeat(`\"é\/`, (3900<<10)/7) + `"}`

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -90,6 +91,7 @@ func (s *site) deaf(head, body string) {
 // TestDeafSubscriber: D009, E010, F022. A client that reads nothing of its
 // subscription keeps nobody else from the upstream.
 func TestDeafSubscriber(t *testing.T) {
+	soak.Bulk(t)
 	t.Parallel()
 	s := start(t, changing(t))
 	c := s.connect(legs()[2], "")
@@ -104,6 +106,7 @@ func TestDeafSubscriber(t *testing.T) {
 // TestDeafOlderClient: so it is for one of revision 2024-11-05, which does not
 // read the answers of its own calls either.
 func TestDeafOlderClient(t *testing.T) {
+	soak.Bulk(t)
 	t.Parallel()
 	s := start(t, changing(t))
 	c := s.connect(legs()[1], "")

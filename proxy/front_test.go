@@ -242,9 +242,7 @@ func TestLineLimit(t *testing.T) {
 
 // TestLargeRequests: a limit above the default is the one that counts.
 func TestLargeRequests(t *testing.T) {
-	if soak.Race {
-		t.Skip("it is much, and one exchange follows the other")
-	}
+	soak.Bulk(t)
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 16 << 20 }})
 		c := s.connect(l, "")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
@@ -16,6 +17,7 @@ import (
 // kept as far as a principal's share goes, over all its sessions. The client that
 // comes back for another one is told that it is lost.
 func TestLeftStreamsHoldLittle(t *testing.T) {
+	soak.Bulk(t)
 	const calls, size, most = 12, 3 << 20, 18 << 20
 	for _, l := range legs()[1:] {
 		if !l.http {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -216,6 +217,7 @@ func TestReset(t *testing.T) {
 // TestHugeQuestions: operators see what waits however large it is. Lists and
 // summaries render no question, and only a look at one gives all of it.
 func TestHugeQuestions(t *testing.T) {
+	soak.Bulk(t)
 	s := start(t, byOperator(time.Hour))
 	c := s.connect(legs()[0], "")
 	const n = 4

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -237,6 +238,7 @@ func TestWatchedMeanwhile(t *testing.T) {
 // TestAskedBehindAFlood: what a client has not read yet of what it was told does
 // not keep from it what it is asked.
 func TestAskedBehindAFlood(t *testing.T) {
+	soak.Bulk(t)
 	told := make(chan struct{})
 	s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Capabilities: whole, Methods: map[string]testserver.Method{
 		"prompts/list": func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/pin"
+	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -13,6 +14,7 @@ import (
 // it: to settle a call, to begin a session anew, to accept what a server says of a tool, to switch
 // a net on, to end a stop. To stop needs none. Wrong ones are on record, and end all tries for a while.
 func TestPINOfOrders(t *testing.T) {
+	soak.Bulk(t)
 	hash, err := pin.Hash("correct horse")
 	if err != nil {
 		t.Fatal(err)

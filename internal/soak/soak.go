@@ -36,3 +36,12 @@ func Count(usual int) int {
 	}
 	return usual
 }
+
+// Bulk skips a test under the race detector, unless .ci/soak runs it: for tests whose time
+// goes into amounts, or into the slow hash of a PIN, not into what runs at once.
+func Bulk(t testing.TB) {
+	t.Helper()
+	if Race && os.Getenv(Variable) == "" {
+		t.Skip("slow under the race detector, and nothing runs at once; .ci/soak has it")
+	}
+}

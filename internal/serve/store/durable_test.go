@@ -185,9 +185,7 @@ func TestOtherPolicy(t *testing.T) {
 
 // TestMany: sessions that are in the database leave the memory, and are found again.
 func TestMany(t *testing.T) {
-	if soak.Race {
-		t.Skip("it is much, and nothing else runs at once")
-	}
+	soak.Bulk(t)
 	const sessions = 12_000
 	d := durable(t, database(t, place(t)), policyOf(t, limit("own", 1, gate.ScopeSession)), nil)
 	key := func(i int) admission.Key { return admission.Key{Session: fmt.Sprint(i), Principal: "lasting"} }

@@ -139,9 +139,7 @@ func TestNotKept(t *testing.T) {
 
 // TestMuch: what a hostile server lists is kept within bounds, and so is what is said of it.
 func TestMuch(t *testing.T) {
-	if soak.Race {
-		t.Skip("it is much, and nothing runs at once")
-	}
+	soak.Bulk(t)
 	var many, large []json.RawMessage
 	for n := range 4 * maxPins {
 		many = append(many, json.RawMessage(fmt.Sprintf(`{"name":"t%d","title":"%d"}`, n, n)))
@@ -179,9 +177,7 @@ func TestMuch(t *testing.T) {
 
 // TestTooLarge: the file never has more than what can be read again.
 func TestTooLarge(t *testing.T) {
-	if soak.Race {
-		t.Skip("it is much, and nothing runs at once")
-	}
+	soak.Bulk(t)
 	path := filepath.Join(t.TempDir(), "tools.json")
 	b := newBook(t, path)
 	deep := `{"name":"%s","inputSchema":{"a":` + strings.Repeat("[", 120) + strings.Repeat("1,", 300_000) + "1" + strings.Repeat("]", 120) + `}}`
