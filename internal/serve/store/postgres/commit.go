@@ -76,13 +76,15 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 		return err
 	}
 	err = d.writer.commit(within, ops, change)
-	if err == nil {
-		return nil
-	}
 	var u *uncertainError
-	if errors.As(err, &u) {
+	switch {
+	case err == nil:
+		return nil
+	case full(err):
+		d.room.lacked(backend.Largest(ops))
+	case errors.As(err, &u):
 		d.health.set(d.failed(doing, u.cause)) // of the next commits it is known that they did nothing
-	} else {
+	default:
 		d.health.set(d.failed(doing, err))
 	}
 	return d.failed(doing, err)

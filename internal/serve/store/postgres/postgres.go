@@ -37,6 +37,7 @@ type DB struct {
 	writer  *writer
 	fresh   *fresh
 	health  *health
+	room    room
 	changes chan struct{}
 
 	stop    context.CancelFunc
@@ -110,7 +111,15 @@ func (d *DB) Ready(ctx context.Context) error {
 	if d.writer.closed.Load() {
 		return d.failed("trying", errClosed)
 	}
-	return d.available(ctx)
+	if err := d.available(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	if err := d.room.ready(ctx, d.writer); err != nil {
+		return d.failed("trying", err)
+	}
+	return nil
 }
 
 // Close implements [backend.Backend].

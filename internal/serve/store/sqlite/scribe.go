@@ -443,7 +443,7 @@ func (s *scribe) lacked(ops []*backend.Op, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lacking = max(s.lacking, largest(ops))
+	s.lacking = max(s.lacking, backend.Largest(ops))
 }
 
 // found notes that there was room for n bytes.

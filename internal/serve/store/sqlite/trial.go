@@ -1,10 +1,6 @@
 package sqlite
 
-import (
-	"strings"
-
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
-)
+import "strings"
 
 // overhead is how many bytes a decision may write besides its data: the pages that it changes, in
 // whole.
@@ -25,23 +21,4 @@ func (tx *transaction) try(n int) error {
 func (tx *transaction) untry() error {
 	_, err := tx.link.exec("DELETE FROM part WHERE scope = 'trial'")
 	return err
-}
-
-// largest returns the bytes of the data of the largest of the ops; at least 1.
-func largest(ops []*backend.Op) int {
-	most := 1
-	for _, op := range ops {
-		n := 0
-		for i := range op.Writes {
-			n += len(op.Writes[i].Data)
-			for key, value := range op.Writes[i].Values {
-				n += len(key) + len(value)
-			}
-		}
-		for i := range op.Events {
-			n += len(op.Events[i].Object)
-		}
-		most = max(most, n)
-	}
-	return most
 }

@@ -1,0 +1,20 @@
+package backend
+
+// Largest returns the bytes of what the largest of the ops writes; at least 1.
+func Largest(ops []*Op) int {
+	most := 1
+	for _, op := range ops {
+		n := 0
+		for i := range op.Writes {
+			n += len(op.Writes[i].Data)
+			for key, value := range op.Writes[i].Values {
+				n += len(key) + len(value)
+			}
+		}
+		for i := range op.Events {
+			n += len(op.Events[i].Object)
+		}
+		most = max(most, n)
+	}
+	return most
+}
