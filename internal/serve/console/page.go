@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/text"
@@ -19,7 +20,13 @@ var pageFiles embed.FS
 
 // pages are the templates. Whatever others have written goes through plain, lines or json:
 // html/template keeps it from being markup, and these keep it from looking like something else.
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
+// They are read when the first page is shown: each hook of an agent starts the program, and
+// shows none.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
+})
+
+var functions = template.FuncMap{
 	"plain":  text.Escape,
 	"lines":  func(s string) string { return text.EscapeLines([]byte(s)) },
 	"json":   indented,
@@ -36,7 +43,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"file":   fileOf,
 	"stepto": stepTo,
 	"less":   func(n int) int { return n - 1 },
-}).ParseFS(pageFiles, "pages/*.html"))
+}
 
 // ago is how long ago something was; at is a [time.Time], or a pointer to one.
 func ago(now time.Time, at any) string {
@@ -112,7 +119,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, code int, what st
 // write writes all of a page or nothing of it.
 func (c *Console) write(w http.ResponseWriter, code int, name string, p page) {
 	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, p); err != nil {
+	if err := pages().ExecuteTemplate(&b, name, p); err != nil {
 		c.options.Log.Error("making a page of the console", "page", name, "error", err)
 		http.Error(w, "The page cannot be made: see the log of petrigate.", http.StatusInternalServerError)
 		return
@@ -134,7 +141,7 @@ func (d *doors) askIn(w http.ResponseWriter, r *http.Request, wrong string, code
 		next = local(r.PostFormValue("next"))
 	}
 	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, "login", map[string]string{"Next": next, "Wrong": wrong}); err != nil {
+	if err := pages().ExecuteTemplate(&b, "login", map[string]string{"Next": next, "Wrong": wrong}); err != nil {
 		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
 		return
 	}
