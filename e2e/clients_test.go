@@ -60,6 +60,7 @@ func guestCalls() []toolCall {
 }
 
 func TestGuestsSeeNoProxy(t *testing.T) {
+	t.Parallel()
 	binary, npm := need(t)
 	server := func(t *testing.T) endpoint { return scripts()[0].server(t, npm, "", false) }
 	for _, g := range guests() {

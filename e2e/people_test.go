@@ -135,6 +135,7 @@ func (o outcome) asksForPage(t *testing.T, sdk string) {
 // TestPageOfApproval: a client sends its person to the page of the approval, and what they say
 // there is the answer to the call.
 func TestPageOfApproval(t *testing.T) {
+	t.Parallel()
 	binary, npm := need(t)
 	for sdk := range lines {
 		t.Run("approve/"+sdk, func(t *testing.T) {
@@ -158,6 +159,7 @@ func TestPageOfApproval(t *testing.T) {
 
 // TestPageAnsweredLate: the call has ended meanwhile, and the same call finds the answer.
 func TestPageAnsweredLate(t *testing.T) {
+	t.Parallel()
 	binary, npm := need(t)
 	eachEra(t, func(t *testing.T, sdk string) {
 		o := atPage(t, sdk, &person{At: "page", Answer: "approve", Parked: true})
@@ -188,6 +190,7 @@ func TestPageNobodyAnswers(t *testing.T) {
 // when somebody at a terminal has approved it, and the client sees no error. Times are shorter
 // than those of real clients, and in the same order.
 func TestImpatientClients(t *testing.T) {
+	t.Parallel()
 	binary, npm := need(t)
 	form, cancel := json.RawMessage(`{"form":{}}`), json.RawMessage(`{"action":"cancel"}`)
 	clients := map[string]occasion{ // those that are asked and say nothing have nobody who looks at the form

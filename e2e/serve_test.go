@@ -51,6 +51,7 @@ func serveIn(t *testing.T, binary string, env map[string]string, upstreams map[s
 }
 
 func TestServeIsTransparent(t *testing.T) {
+	t.Parallel()
 	binary, npm := need(t)
 	root := filepath.Join(t.TempDir(), "root")
 	// Of several servers, what proves something has to say whose it is.

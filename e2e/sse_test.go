@@ -8,6 +8,7 @@ import (
 // TestOldServers: a server that knows only HTTP+SSE is found to be one, and
 // what clients see of it is what they see of it over streamable HTTP.
 func TestOldServers(t *testing.T) {
+	t.Parallel()
 	binary, npm := need(t)
 	for _, s := range scripts() {
 		if !s.http {

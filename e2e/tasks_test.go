@@ -12,6 +12,7 @@ import (
 // TestTasksSeeNoProxy: what the official TypeScript SDK makes of the life of a
 // task is the same through petrigate as without.
 func TestTasksSeeNoProxy(t *testing.T) {
+	t.Parallel()
 	binary, npm := need(t)
 	server := func(t *testing.T) endpoint { return scripts()[0].server(t, npm, "", false) }
 	want := heardBy(t, "tasks.mjs", npm, server(t))

@@ -171,6 +171,7 @@ func withCommand(args []string, upstream endpoint) []string {
 }
 
 func TestWrapIsTransparent(t *testing.T) {
+	t.Parallel()
 	binary, npm := need(t)
 	for _, s := range scripts() {
 		for _, upHTTP := range []bool{false, true} {
