@@ -8,7 +8,6 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
-	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // made is the call that a user wrote, under an id of its own.
@@ -105,10 +104,10 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	switch d := session.Call(call, sandbox.Later).(type) {
 	case *gate.Refusal:
 		e.Decision, e.refusal = "refuse", d
-		remedy := s.guide.Remedy(session.Snapshot(), call, d)
-		e.Remedy, e.Way, e.Why = nil, way(c, d, remedy), remedy.Why
-		if remedy.Found {
-			e.Remedy = append([]string{}, remedy.Calls()...)
+		way := s.wayOut(c, call, d)
+		e.Remedy, e.Way, e.Why = nil, way.sentence, way.Why
+		if way.Found {
+			e.Remedy = append([]string{}, way.Calls()...)
 		}
 	case *gate.Ask:
 		e.Decision, e.refusal, e.people = "ask", d.Refusal(), d.Approvals()
@@ -147,15 +146,4 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 		}
 	}
 	return n
-}
-
-// way says how a refused call would be allowed; empty where that is not known.
-func way(c Call, refusal *gate.Refusal, remedy verify.Remedy) string {
-	switch {
-	case remedy.None && refusal.Retry > 0:
-		return "" // time will do
-	case refusal.Kind == gate.KindValidation:
-		return "Other arguments may be allowed."
-	}
-	return remedy.Sentence(c.Tool)
 }

@@ -37,9 +37,8 @@ func (m *Simulator) tell(mv move) {
 		m.printf("%s %s %s: approve or deny\n  %s\n", m.ink.In(text.Yellow, "ask:"), what, c.progress(), reason(c.refusal))
 	default:
 		m.printf("%s %s\n  %s\n", m.ink.In(text.Red, "refuse:"), what, reason(c.refusal))
-		remedy := m.of.guide.Remedy(m.of.session.Snapshot(), m.of.made(c.written, mv.of), c.refusal)
-		if way := way(c.written, c.refusal, remedy); way != "" {
-			m.printf("  %s\n", way)
+		if way := m.of.wayOut(c.written, m.of.made(c.written, mv.of), c.refusal); way.sentence != "" {
+			m.printf("  %s\n", way.sentence)
 		}
 	}
 }

@@ -22,6 +22,10 @@ func (r *Remedy) Calls() []string {
 	return names
 }
 
+// OwnToolMay is what a client is told where no tool of a server is the way out, and a tool that
+// an agent has of its own may be.
+const OwnToolMay = "No call of a server's tool changes that; one of a tool that the agent has of its own may."
+
 // Sentence tells a model what to do about the refusal of tool; it is empty
 // where nothing is known.
 func (r *Remedy) Sentence(tool string) string {

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/serve/console"
 )
 
@@ -24,7 +25,7 @@ func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut 
 	}
 	found, known := f.anySeat(s, c, r)
 	if !known {
-		return console.WayOut{Sentence: aside}
+		return console.WayOut{Sentence: verify.OwnToolMay}
 	}
 	way := console.WayOut{Sentence: found.Sentence(c.Tool)}
 	if found.Found {

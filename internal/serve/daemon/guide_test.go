@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // chain is a policy in which each of the calls requires the one before it.
@@ -81,7 +82,7 @@ func nobody() []string { return nil }
 // named where its hooks have told of calls, and else not ruled out. That nothing helps is said
 // where it holds for those as well.
 func TestWayOfAgents(t *testing.T) {
-	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\nlimit bid to 1 per user\n"
+	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\nlimit bid to 1 per user\nrequire gemini-cli.read_file before sync\n"
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: src}}})
 	if err != nil {
 		t.Fatal(err)
@@ -97,16 +98,19 @@ func TestWayOfAgents(t *testing.T) {
 		tool, want string
 		apart      bool
 	}{
-		{nil, "push", aside, false},
+		{nil, "push", verify.OwnToolMay, false},
 		{nil, "push", none, true}, // in this session, in which no tool of an agent is called
 		{[]string{"claude-code"}, "push", none, true},
 		{[]string{"claude-code"}, "bid", "No other call changes that.", true},
 		{[]string{"claude-code"}, "push", "Way out: call `Bash` with {\"command\":\"go test\"} (test); after that `push` is allowed.", false},
 		{nil, "pull", none, false},
 		{[]string{"codex"}, "pull", none, false},
+		{[]string{"claude-code"}, "sync", verify.OwnToolMay, false}, // hooks of Gemini may come
+		{[]string{"claude-code", "gemini-cli"}, "sync", "Way out: call `read_file`; after that `sync` is allowed.", false},
+		{[]string{"claude-code"}, "sync", none, true},
 		{nil, "drop", "", false},
 	} {
-		f := &remedyFinder{policy: result.Policy, tools: func() offered { return known{"push": "", "pull": "", "drop": "", "bid": ""} }, met: func() []string { return c.met }, apart: c.apart}
+		f := &remedyFinder{policy: result.Policy, tools: func() offered { return known{"push": "", "pull": "", "drop": "", "bid": "", "sync": ""} }, met: func() []string { return c.met }, apart: c.apart}
 		call := gate.Call{Tool: c.tool}
 		d, _ := result.Policy.Decide(s, call, nil)
 		r, ok := d.(*gate.Refusal)
@@ -115,6 +119,44 @@ func TestWayOfAgents(t *testing.T) {
 		}
 		if got := f.remedy(s, call, r).Text; got != c.want {
 			t.Errorf("%s, %q met, apart %t: %q, want %q", c.tool, c.met, c.apart, got, c.want)
+		}
+	}
+}
+
+// TestWayOfCaller: a call of a server's tool is a way out for an agent's own tool only where it
+// counts in the session of the agent.
+func TestWayOfCaller(t *testing.T) {
+	require := func(scope gate.Scope, first, before string) gate.Net {
+		return gate.Net{Name: before, Scope: scope, Places: []string{"0", "1"}, Initial: map[string]int{"0": 1}, Transitions: []gate.Transition{
+			{Name: first, Inputs: []string{"0"}, Outputs: []string{"1"}, Tools: gate.Tools(first)},
+			{Name: before, Inputs: []string{"1"}, Outputs: []string{"1"}, Tools: gate.Tools(before)},
+		}}
+	}
+	p, err := gate.NewPolicy([]gate.Net{
+		require(gate.ScopeSession, "backup", "Write"), require(gate.ScopeSession, "Read", "Edit"), require(gate.ScopePrincipal, "count", "Bash"),
+	}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.NewState(nil)
+	for _, c := range []struct {
+		tool, want string
+		apart      bool
+	}{
+		{"Write", "Way out: call `backup`; after that `Write` is allowed.", false},
+		{"Write", "", true},
+		{"Edit", "", true},
+		{"Bash", "Way out: call `count`; after that `Bash` is allowed.", true}, // a net of all sessions
+	} {
+		f := &remedyFinder{policy: p, tools: func() offered { return known{"backup": "", "count": ""} }, met: nobody, apart: c.apart}
+		call := gate.Call{Tool: c.tool, Also: []gate.Name{{Text: "claude-code." + c.tool, Certain: true}}}
+		d, _ := p.Decide(s, call, nil)
+		r, ok := d.(*gate.Refusal)
+		if !ok {
+			t.Fatalf("%s: %T", c.tool, d)
+		}
+		if got := f.remedy(s, call, r).Text; got != c.want {
+			t.Errorf("%s, apart %t: %q, want %q", c.tool, c.apart, got, c.want)
 		}
 	}
 }

@@ -30,15 +30,13 @@ type remedyFinder struct {
 type seat int
 
 const (
-	ofServers seat = iota // tools of servers alone
-	ofCaller              // and the known tools of the agent whose call is refused
-	ofAgents              // and all tools that agents have, for a call of a server's tool
+	ofServers   seat = iota // tools of servers alone
+	ofCaller                // known tools of the agent whose call is refused, and tools of servers
+	ofItself                // known tools of the agent whose call is refused
+	ofAgents                // tools of servers, and of the agents that have reported calls
+	ofAllAgents             // tools of servers, and of all agents that are known
 	seats
 )
-
-// aside is what a client is told where a tool of an agent might be the way out, and no agent
-// has told of a call yet.
-const aside = "No call of a server's tool changes that; one of a tool that the agent has of its own may."
 
 // offered are the tools that can be called at one time, as a proxy knows them.
 type offered interface {
@@ -66,9 +64,9 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	if slices.ContainsFunc(names, func(n gate.Call) bool { return n.Tool == c.Tool }) {
 		var known bool
 		if found, known = f.anySeat(s, c, r); !known {
-			return proxy.Remedy{Text: aside}
+			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
-	} else if found = f.of(ofCaller, tools, append(slices.Clip(names), f.ofAgents(c)...)).Remedy(s, c, r); found.None {
+	} else if found = f.caller(s, c, r); found.None {
 		return proxy.Remedy{} // the other tools of its agent are not known
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
@@ -79,7 +77,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // anySeat finds the way out by tools of servers, or else by built-in tools of agents. It reports
-// false where only the latter could help, and no agent has reported a call.
+// false where only the latter could help, and no agent that has them has reported a call.
 func (f *remedyFinder) anySeat(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -90,20 +88,40 @@ func (f *remedyFinder) anySeat(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 	case f.apart && !found.Shared: // no call of theirs counts in this session
 		return found, true
 	}
-	agents := f.met()
-	all := slices.Clip(names)
-	for _, t := range check.ToolsOf(agents...) {
-		all = append(all, gate.Call{Tool: t.Name, Also: t.Also})
+	if agents := f.met(); len(agents) > 0 && !f.apart {
+		if found = f.of(ofAgents, tools, withAgents(names, agents...)).Remedy(s, c, r); !found.None {
+			return found, true
+		}
 	}
-	found = f.of(ofAgents, tools, all).Remedy(s, c, r)
-	return found, len(agents) > 0 && !f.apart || found.None
+	found = f.of(ofAllAgents, tools, withAgents(names)).Remedy(s, c, r)
+	return found, found.None
+}
+
+// withAgents returns the tools with those of agents; without agents, with those of all that are known.
+func withAgents(tools []gate.Call, agents ...string) []gate.Call {
+	tools = slices.Clip(tools)
+	for _, t := range check.ToolsOf(agents...) {
+		tools = append(tools, gate.Call{Tool: t.Name, Also: t.Also})
+	}
+	return tools
+}
+
+// caller finds the way out for an agent's call of a tool of its own. Where its session is apart,
+// a call of a server's tool counts only for nets that sessions share.
+func (f *remedyFinder) caller(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
+	tools, own := f.tools(), f.ofAgents(c)
+	if f.apart {
+		if found = f.of(ofItself, tools, own).Remedy(s, c, r); !found.None || !found.Shared {
+			return found
+		}
+	}
+	return f.of(ofCaller, tools, append(slices.Clip(tools.Names()), own...)).Remedy(s, c, r)
 }
 
 // maxOfAgents bounds how many tools of agents are known.
 const maxOfAgents = 100
 
-// ofAgents returns the tools that agents have told of by their hooks and that were refused, with
-// that of c.
+// ofAgents returns the tools of agents whose calls, reported by hooks, were refused, with that of c.
 func (f *remedyFinder) ofAgents(c gate.Call) []gate.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
