@@ -114,28 +114,25 @@ func (s *Require) waiting(before Name) (tool gate.Tool, spared []gate.Tool) {
 }
 
 // reason returns the sentence of a refusal. The gate writes the values of the key in
-// place of {key}.
+// place of {key}. "A successful call to" makes good English of any name: of a noun, a plural or a verb.
 func (s *Require) reason(first []Name, before Name) string {
-	any := text.Join(written(first), "or")
-	if len(s.Key) == 0 && len(s.Since) == 0 {
-		return fmt.Sprintf("%s requires a successful call to %s first.", before, any)
-	}
+	call, one := "a successful call to "+text.Join(written(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
 	end := " first."
 	if len(s.Since) > 0 {
-		end = fmt.Sprintf(" since the last %s.", text.Join(written(s.Since), "or"))
+		end = fmt.Sprintf(" since the last call to %s.", text.Join(written(s.Since), "or"))
+		if one {
+			end = strings.TrimSuffix(end, ".") + " for {key}."
+		}
 	}
 	switch {
 	case len(s.Key) == 0:
-		return fmt.Sprintf("%s requires a successful %s%s", before, any, end)
-	case !twoFields(s.Key):
-		if len(s.Since) > 0 {
-			end = strings.TrimSuffix(end, ".") + " of {key}."
-		}
-		return fmt.Sprintf("%s {key} requires a successful %s of {key}%s", before, any, end)
+		return fmt.Sprintf("%s requires %s%s", before, call, end)
+	case one:
+		return fmt.Sprintf("%s {key} requires %s for {key}%s", before, call, end)
 	case slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Other.Result }):
-		return fmt.Sprintf("%s with %s {key} requires a successful call to %s that showed {key}%s", before, s.fields(restricted), any, end)
+		return fmt.Sprintf("%s with %s {key} requires %s that showed {key}%s", before, s.fields(restricted), call, end)
 	}
-	return fmt.Sprintf("%s with %s {key} requires a successful call to %s with %s {key}%s", before, s.fields(restricted), any, s.fields(earning), end)
+	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, s.fields(restricted), call, s.fields(earning), end)
 }
 
 // fields names one side of the key.

@@ -76,10 +76,13 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 		agent, _, qualified := strings.Cut(step.Name, ".") // perhaps an action of a tool that is called like the agent
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
-			w.Remedy = verify.Remedy{Why: fmt.Sprintf("`%s` is an agent's own tool, and session.by is connection: its calls are in another session", step.Name)}
+			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection: its calls are in another session", quoted(step.Name))}
 			return
 		case slices.Contains(own, step.Tool):
-			w.sentence = fmt.Sprintf("`%s` has to be a server's tool: session.by is connection, so calls that hooks report are in other sessions.", step.Tool)
+			w.sentence = fmt.Sprintf("%s has to be a server's tool: session.by is connection, so calls that hooks report are in other sessions.", quoted(step.Tool))
 		}
 	}
 }
+
+// quoted is a name as ways out write it.
+func quoted(name string) string { return "`" + name + "`" }

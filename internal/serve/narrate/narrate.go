@@ -2,7 +2,7 @@
 // approvals, sessions, what operators do, the start and the end.
 //
 //	12:03:44 pass files.read_text_file      12ms  cursor 1.2
-//	12:03:51 stop files.edit_file           requires a successful read_text_file first (safety.rules:1)
+//	12:03:51 stop files.edit_file           requires a successful call to read_text_file first (safety.rules:1)
 //	12:04:02 wait deploy                    ap_7F3K  on ops, by cursor 1.2
 //
 // Most lines are told from the records of decisions, see [audit.Feed], and the others from
