@@ -31,6 +31,8 @@ type Listen struct {
 	MaxConnections   int           // over HTTP; 0: not said
 	Timeouts         Timeouts
 	Hooks            bool `json:",omitempty"` // over HTTP, agents may tell of calls of their own tools
+
+	origin
 }
 
 // JWT configures the tokens of an authorization server.
@@ -71,6 +73,7 @@ const (
 func readListen(v Value, c *Config, l *layers) {
 	var stdio *node
 	o := &c.Listen
+	o.origin = origin{v.source, v.node}
 	l.section(v, Keys{
 		"stdio": func(v Value) {
 			into(&o.Stdio, Value.Flag)(v)

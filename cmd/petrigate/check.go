@@ -107,6 +107,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	}
 	cfg := source.Config
 	followed, err := check.ConfigProblems(daemon.Followed(cfg))
+	followed = append(followed, daemon.TokenProblems(cfg)...)
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}

@@ -41,6 +41,11 @@ func TestCodesPageExamples(t *testing.T) {
 	write(t, "tools.json", `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}},
 		{"name": "post_message", "inputSchema": {"type": "object", "properties": {"channel": {}, "text": {}}}}]}`)
 	write(t, "base.yaml", baseOnPage)
+	write(t, "tokens.txt", "ann: 0123456789abcdef\n")
+	write(t, "open.txt", "ann: 0123456789abcdef\n")
+	if err := os.Chmod("open.txt", 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for name, valid := range map[string]time.Duration{"own": time.Hour, "expired": -time.Minute} {
 		if err := testserver.Certify(name, 1, valid); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
@@ -28,7 +30,9 @@ func newLSP(s stdio) *cobra.Command {
 		}
 		o := lsp.Options{
 			Version: versionString(), Running: runningTools, Base: daemon.Kept, Trusts: r.book.Trusts, Widened: policydiff.Widened,
-			Lint: func(cfg *config.Config) diag.List { return daemon.TLSProblems(cfg, diag.Warning) },
+			Lint: func(cfg *config.Config) diag.List {
+				return slices.Concat(daemon.TLSProblems(cfg, diag.Warning), daemon.TokenProblems(cfg))
+			},
 		}
 		if *tools != "" {
 			list, err := recordedTools(*tools)

@@ -27,6 +27,9 @@ const (
 	UnusableTLS        = "E203" // a file for TLS that cannot be used
 	MissingTLS         = "W206" // E203, where nothing is started
 	ExpiredCertificate = "W207" // a certificate that is not valid now
+
+	UnusableTokens = "E204" // a token file that serve refuses
+	MissingTokens  = "W211" // a token file that cannot be read
 )
 
 // NoPolicy warns of policies that let everything pass, or nothing: they load, but

@@ -54,7 +54,8 @@ func readTokens(path string) (tokens, error) {
 		return tokens{}, err
 	}
 	if modes && exposed(info.Mode(), ofRoot(info)) {
-		return tokens{}, fmt.Errorf("%s can be read by other users: chmod 600 it", path)
+		mode := info.Mode().Perm()
+		return tokens{}, fmt.Errorf("other users can read or change %s (mode %04o): chmod %04o %s", path, mode, mode&^forbidden(ofRoot(info)), path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
