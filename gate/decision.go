@@ -111,9 +111,10 @@ type Holder struct {
 	ID      string // empty for a call of another session
 	Tool    string // of a call of another session, the name that the net knows it by
 	Since   time.Time
-	Other   bool // it is a call of another session
-	Unknown bool // its outcome was reported as unknown: an operator may say how it ended
-	Brings  bool // it holds nothing: its success brings what is missing
+	Other   bool   // it is a call of another session
+	Unknown bool   // its outcome was reported as unknown: an operator may say how it ended
+	More    uint64 // further calls of unknown outcome that it stands for, see [OpenCall.More]
+	Brings  bool   // it holds nothing: its success brings what is missing
 
 	// Voids names the calls that are no evidence while this one is under way, such as
 	// "test or lint"; empty: it does not spoil them.

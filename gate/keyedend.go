@@ -11,7 +11,7 @@ import (
 // value that waits for it, and for each that the result has.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.at(s.Nets[n.index], s.Nets[n.index], e.time)
-	after := netstate.Unwatched(base, &e.flight, e.outcome != Unknown)
+	after := netstate.Unwatched(base, &e.flight, e.over)
 	if after != s.Nets[n.index] {
 		d.set(n.index, "", after)
 	}

@@ -255,7 +255,7 @@ func (f *finding) holds(flight Flight, lists []int) bool {
 }
 
 func (c *OpenCall) holder() Holder {
-	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown}
+	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
 // Refusal returns the refusal of a call that nobody approved: there was nobody to

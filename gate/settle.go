@@ -20,6 +20,10 @@ type End struct {
 	// is longer than a megabyte, or that not every reader of JSON reads alike, counts as
 	// not known. See [Policy.ReadsResults].
 	Result []byte
+
+	// All says that the outcome is that of the calls too for which this one stands, see
+	// [OpenCall.More]: an operator found out how they ended.
+	All bool
 }
 
 // A PreparedEnd is an end of which the policy has read what its nets want to know,
@@ -49,24 +53,25 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 // the call is settled or was never admitted.
 //
 // A success or a failure settles the call. Only the first unknown outcome has an
-// effect, and the call stays open. Settle runs the hooks of the nets; see
-// [Net.OnSuccess].
+// effect, and the call stays open, or another stands for it: see [OpenCall.More].
+// Settle runs the hooks of the nets; see [Net.OnSuccess].
 func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	c, o := s.Calls[number], q.end.Outcome
 	if c == nil || o > Failure || o == Unknown && c.Unknown {
 		return nil
 	}
 	d := &Delta{Closed: number}
-	if o == Unknown {
-		waits := *c
-		waits.Unknown = true
-		d = &Delta{Opened: &waits}
+	switch {
+	case o == Unknown:
+		d = q.policy.unknown(s, c)
+	case c.More > 0 && !q.end.All:
+		return c.oneLess()
 	}
 	room := make([]NetData, len(c.Nets))
 	d.Nets = make([]NetDelta, 0, len(c.Nets))
 	for k, i := range c.Nets {
 		n := q.policy.nets[i]
-		e := ending{call: c, flight: s.flight(n, number, c.Call.Time), outcome: o, time: q.end.Time, result: q.end.Result}
+		e := ending{call: c, flight: s.flight(n, number, c.Call.Time), outcome: o, over: d.Closed != 0, time: q.end.Time, result: q.end.Result}
 		if len(n.keys) > 0 {
 			if slices.Index(c.Nets, i) == k {
 				q.settleKeyed(d, s, n, e)
@@ -101,6 +106,7 @@ type ending struct {
 	call    *OpenCall
 	flight  Flight
 	outcome Outcome
+	over    bool // the call is not open any more
 	time    time.Time
 	result  []byte
 
@@ -145,7 +151,7 @@ func (m *move) end(e *ending) bool {
 	if !m.data.Waits(&call) && len(found) == 0 {
 		return false
 	}
-	if o != Unknown && len(m.data.Spoilers()) > 0 {
+	if e.over && len(m.data.Spoilers()) > 0 {
 		netstate.SetSpoilers(m.data, netstate.Keep(m.data.Spoilers(), func(f Flight) bool { return !f.Is(&call) }))
 	}
 	var done []Flight

@@ -56,6 +56,12 @@ type OpenCall struct {
 	Keys []string
 
 	Unknown bool // its outcome was reported as unknown
+
+	// More is how many further calls of unknown outcome this one stands for: calls of the
+	// same tool that have nothing in flight and spoil no other evidence. Of many such calls,
+	// a state keeps one. An end of it that is not [End.All] is the end of one of them, it is
+	// not known of which, so that the others spoil what they spoil.
+	More uint64
 }
 
 // An OpenAsk is a call that waits for the answer of a person.
@@ -71,7 +77,7 @@ type Delta struct {
 	Answered uint64    // a call waits no longer
 	Spent    uint64    // a grant was used
 	Opened   *OpenCall // a call was admitted, or its record has changed
-	Closed   uint64    // a call was settled
+	Closed   uint64    // a call was settled, or Opened stands for it too
 	Would    Kind      // how the nets in shadow would have answered; empty: they agree
 	Tools    []Call    // the tools that can be called from now on; nil: as before
 }

@@ -168,6 +168,7 @@ type CallInfo struct {
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`
 	Unknown bool      `json:"unknown,omitempty"` // its outcome is not on record, and an operator may settle it
+	More    uint64    `json:"more,omitempty"`    // further calls of the tool whose outcome is unknown, which are listed and settled with it
 	Outcome string    `json:"outcome,omitempty"` // of an unknown one: that this process knows, and puts on record as soon as it can
 }
 
@@ -193,7 +194,7 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 	if open := state.Open(); len(open) > 0 {
 		lost := lostOf(p, s.Key())
 		for _, h := range open {
-			info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number]})
+			info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More})
 		}
 	}
 	info.Calls = unwrittenOf(p, s.ID, info.Calls)

@@ -89,7 +89,7 @@ func listed(p *Proxy) ([]SessionInfo, map[string]*session.Session, error) {
 func openOf(s admission.SessionInfo) []CallInfo {
 	calls := []CallInfo{}
 	for _, c := range s.Calls {
-		calls = append(calls, CallInfo{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown})
+		calls = append(calls, CallInfo{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown, More: c.More})
 	}
 	return calls
 }
@@ -102,7 +102,7 @@ func openIn(p *Proxy, s *session.Session) []CallInfo {
 		return calls
 	}
 	for _, h := range state.Open() {
-		calls = append(calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown})
+		calls = append(calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown, More: h.More})
 	}
 	return calls
 }

@@ -157,18 +157,19 @@ func holder(o proxy.SessionInfo) string {
 }
 
 func openCalls(o proxy.SessionInfo) string {
-	n := strconv.Itoa(len(o.Calls))
-	unknown := 0
+	all, unknown := uint64(0), uint64(0)
 	for _, call := range o.Calls {
+		all += 1 + call.More
 		if call.Unknown {
-			unknown++
+			unknown += 1 + call.More
 		}
 	}
+	n := strconv.FormatUint(all, 10)
 	switch {
-	case o.Gone && len(o.Calls) > 0, unknown > 0 && unknown == len(o.Calls):
+	case o.Gone && all > 0, unknown > 0 && unknown == all:
 		n += " unknown"
 	case unknown > 0:
-		n += ", " + strconv.Itoa(unknown) + " unknown"
+		n += ", " + strconv.FormatUint(unknown, 10) + " unknown"
 	}
 	return n
 }
@@ -216,7 +217,11 @@ func unknownOf(session string, call proxy.CallInfo) string {
 	case call.Outcome != "":
 		return "; its outcome, " + call.Outcome + ", could not be put on record yet: the proxy tries again until it can"
 	case call.Unknown:
-		return fmt.Sprintf("; its outcome is unknown (petrigate sessions settle %s %d)", session, call.Number)
+		its := "its outcome is"
+		if call.More > 0 {
+			its = fmt.Sprintf("its outcome and that of %d more are", call.More)
+		}
+		return fmt.Sprintf("; %s unknown (petrigate sessions settle %s %d)", its, session, call.Number)
 	}
 	return ""
 }

@@ -138,7 +138,8 @@ type OpenCall struct {
 	Number  uint64
 	Tool    string
 	Since   time.Time
-	Unknown bool // its outcome was reported as unknown, or its process has ended
+	Unknown bool   // its outcome was reported as unknown, or its process has ended
+	More    uint64 // see [gate.OpenCall]
 }
 
 // An Adoption makes all states of a ledger those of another policy, see

@@ -58,7 +58,7 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	a.Unwritten.catchUp(ctx)
 	event, found, now := a.operator(name, k, number, actor), false, a.now()
 	err := Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
-		d := s.Policy().SettleAt(s, number, o, now)
+		d := s.Policy().End(s, number, gate.End{Outcome: o, Time: now, All: true})
 		found = d != nil
 		return Change{Delta: d, Events: event}, nil
 	})

@@ -120,3 +120,30 @@ func TestManyUnwritten(t *testing.T) {
 		t.Errorf("%d calls are open, %v", len(s.Calls), err)
 	}
 }
+
+// TestSettleStandIn: an operator settles a call with those for which it stands; a late answer is
+// that of one of them.
+func TestSettleStandIn(t *testing.T) {
+	d := newDesk(t, nil)
+	open := func() []gate.Holder {
+		s, err := d.Snapshot(t.Context(), d.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Open()
+	}
+	var first *admission.Ticket
+	for range 50 {
+		ticket := d.admit("other")
+		if d.Abandon(t.Context(), ticket); first == nil {
+			first = ticket
+		}
+	}
+	d.Settle(t.Context(), first, gate.End{Outcome: gate.Success}, "late answer")
+	if calls := open(); len(calls) != 16 || calls[0].Number != first.Number || calls[0].More != 33 {
+		t.Errorf("%+v", calls)
+	}
+	if err := d.SettleOpen(t.Context(), d.key, first.Number, false, "ann"); err != nil || len(open()) != 15 {
+		t.Errorf("%v, %+v", err, open())
+	}
+}

@@ -5,6 +5,7 @@ import "github.com/petrigate/petrigate/gate"
 // before is what a change takes from a state, so that it can be given back exactly.
 type before struct {
 	inverse gate.Delta
+	stood   *gate.OpenCall // as it was before it stood for the call that was closed; nil: none does
 	spent   []uint64
 	last    uint64
 	tools   []gate.Call
@@ -29,10 +30,14 @@ func (b *before) remember(s *gate.State, d *gate.Delta) {
 		i.Answered = d.Asked.Number
 	}
 	i.Opened = s.Calls[d.Closed]
-	if c := d.Opened; c != nil && s.Calls[c.Number] == nil {
+	switch c := d.Opened; {
+	case c == nil:
+	case s.Calls[c.Number] == nil:
 		i.Closed = c.Number
-	} else if c != nil { // its record changes, and no call is closed
+	case i.Opened == nil: // its record changes, and no call is closed
 		i.Opened = s.Calls[c.Number]
+	default:
+		b.stood = s.Calls[c.Number]
 	}
 }
 
@@ -48,5 +53,8 @@ func (b *before) has(net int) bool {
 // restore gives back what the change has taken.
 func (b *before) restore(s *gate.State) {
 	s.Apply(&b.inverse)
+	if b.stood != nil {
+		s.Apply(&gate.Delta{Opened: b.stood})
+	}
 	s.Spent, s.Last, s.Tools, s.Would = b.spent, b.last, b.tools, b.would
 }

@@ -192,7 +192,7 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 		s.Process, s.Gone = i.Writer, d.presence.gone(i.Writer)
 	}
 	for _, c := range calls {
-		s.Calls = append(s.Calls, admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.lost(c.Process)})
+		s.Calls = append(s.Calls, admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.lost(c.Process), More: c.More})
 	}
 	return s, nil
 }

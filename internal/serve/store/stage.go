@@ -125,10 +125,13 @@ func (e *entry) touches(delta *gate.Delta) (parts [3]touch) {
 // ending returns the call that ends by the delta: that it does not move a net which waits
 // for the call is something that was read there. Nil: none ends.
 func (e *entry) ending(delta *gate.Delta) *gate.OpenCall {
+	if c := e.state.Calls[delta.Closed]; c != nil {
+		return c
+	}
 	if o := delta.Opened; o != nil {
 		return e.state.Calls[o.Number]
 	}
-	return e.state.Calls[delta.Closed]
+	return nil
 }
 
 // apply makes a change in memory, and notes the rows of values that it changes.

@@ -191,6 +191,43 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// TestUndoStandIn: where it cannot be written that a call stands for another, both are open again.
+func TestUndoStandIn(t *testing.T) {
+	d, k := &disk{}, admission.Key{Session: "1"}
+	m := recorded(t, ruled(t), d, k)
+	do := func(name string, f func(*gate.State) *gate.Delta) error {
+		c, err := stage(t, m, k, name, f)
+		if err != nil {
+			return err
+		}
+		return c.Wait(t.Context())
+	}
+	last := uint64(0)
+	for range 17 { // more than are told apart
+		anonymous := func(s *gate.State) *gate.Delta {
+			_, d := s.Policy().Decide(s, gate.Call{Tool: "other", Time: start}, nil)
+			return d
+		}
+		if err := do("call", anonymous); err != nil {
+			t.Fatal(err)
+		}
+		last = snapshot(t, m, k).Last
+		if d.full = func() bool { return last == 17 }; do("unknown", settle(last, gate.Unknown)) != nil != (last == 17) {
+			t.Fatalf("call %d", last)
+		}
+	}
+	if s := snapshot(t, m, k); len(s.Calls) != 17 || s.Calls[1].More != 0 || s.Calls[last].Unknown {
+		t.Errorf("%+v", s.Open())
+	}
+	d.full = nil
+	if err := do("unknown", settle(last, gate.Unknown)); err != nil {
+		t.Fatal(err)
+	}
+	if s := snapshot(t, m, k); len(s.Calls) != 16 || s.Calls[1].More != 1 || s.Calls[last] != nil {
+		t.Errorf("%+v", s.Open())
+	}
+}
+
 // TestWithoutRecords: a step that leaves no record waits for those before it, since it is
 // undone with them.
 func TestWithoutRecords(t *testing.T) {

@@ -113,11 +113,11 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 	case "decision":
 		r.decide(record, e)
 	case "outcome":
-		r.end(e, outcomes[e.Outcome], r.stand.ended(e.Values))
+		r.end(e, gate.End{Outcome: outcomes[e.Outcome], Result: r.stand.ended(e.Values)})
 	case "settle success":
-		r.end(e, gate.Success, nil)
+		r.end(e, gate.End{Outcome: gate.Success, All: true})
 	case "settle failure":
-		r.end(e, gate.Failure, nil)
+		r.end(e, gate.End{Outcome: gate.Failure, All: true})
 	case "reset":
 		if s := r.sessions[e.Session]; s != nil {
 			s.with(func(state *gate.State) { state.Apply(r.policy.Reset(state)) })
@@ -208,7 +208,7 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 }
 
 // end settles a call.
-func (r *Replay) end(e *trail.Entry, o gate.Outcome, result []byte) {
+func (r *Replay) end(e *trail.Entry, how gate.End) {
 	s := r.sessions[e.Session]
 	if s == nil {
 		return
@@ -218,11 +218,12 @@ func (r *Replay) end(e *trail.Entry, o gate.Outcome, result []byte) {
 		return
 	}
 	if c.made {
-		end := r.policy.PrepareEnd(gate.End{Outcome: o, Time: e.Time, Result: result})
+		how.Time = e.Time
+		end := r.policy.PrepareEnd(how)
 		s.with(func(state *gate.State) { state.Apply(end.Settle(state, c.number)) })
 		s.move(e.Time)
 	}
-	if o != gate.Unknown {
+	if how.Outcome != gate.Unknown {
 		delete(s.calls, e.Call)
 		r.forget(e.Session, s)
 	}

@@ -135,6 +135,8 @@ func (d *decoder) call(value []byte) {
 			d.list(where, value, func(value []byte) { d.waits(where, o, value) })
 		case "unknown":
 			o.Unknown = d.flag(where, value)
+		case "more":
+			o.More = d.number(where, value)
 		case "process":
 			process = d.text(where, value)
 		default:

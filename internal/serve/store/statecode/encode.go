@@ -285,6 +285,10 @@ func (e *encoder) call(o *gate.OpenCall, process string) {
 	}
 	e.flag("]", len(o.Nets) > 0)
 	e.flag(`,"unknown":true`, o.Unknown)
+	if o.More > 0 {
+		e.text(`,"more":`)
+		e.dst = strconv.AppendUint(e.dst, o.More, 10)
+	}
 	e.string(`,"process":`, process)
 	e.text("}")
 }

@@ -46,6 +46,7 @@ type OpenCall struct {
 	Tool    string
 	Since   time.Time
 	Unknown bool   // its outcome was reported as unknown
+	More    uint64 // see [gate.OpenCall]
 	Process string // that admitted it; empty: it is not known
 }
 
@@ -84,6 +85,8 @@ func (d *decoder) openCall(value []byte) (c OpenCall) {
 			c.Since = d.time(where, value)
 		case "unknown":
 			c.Unknown = d.flag(where, value)
+		case "more":
+			c.More = d.number(where, value)
 		case "process":
 			c.Process = d.text(where, value)
 		}

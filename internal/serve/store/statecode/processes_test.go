@@ -2,6 +2,7 @@ package statecode_test
 
 import (
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -58,5 +59,25 @@ func TestProcesses(t *testing.T) {
 		if err != nil || strings.Contains(string(data), statecode.OpenCalls) {
 			t.Errorf("%s looks like a session with open calls, %v", data, err)
 		}
+	}
+}
+
+// TestStandIn: for how many further calls a call of unknown outcome stands is stored with it.
+func TestStandIn(t *testing.T) {
+	p, _ := gate.NewPolicy(nil, gate.PolicyOptions{})
+	c, s := statecode.New(p, nil), p.NewState(nil)
+	for range 1000 {
+		_, delta := p.Decide(s, gate.Call{Tool: "x", Time: noon}, nil)
+		s.Apply(delta)
+		s.Apply(p.Settle(s, delta.Opened.Number, gate.Unknown))
+	}
+	data, err := c.AppendSession(nil, s, statecode.Info{Principal: "ann", Since: noon}, statecode.Processes{})
+	if err != nil || len(data) > 2000 {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	l, err := c.Session("s", data, nil)
+	_, calls, openErr := statecode.ReadOpen("s", data)
+	if err != nil || openErr != nil || calls[0].More != 984 || calls[1].More != 0 || !reflect.DeepEqual(l.State.Open(), s.Open()) {
+		t.Errorf("%v, %v\n%s\n%+v", err, openErr, data, calls)
 	}
 }

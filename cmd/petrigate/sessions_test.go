@@ -1,0 +1,21 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestStandsForMore: a call that stands for further ones of unknown outcome is listed and counted with them.
+func TestStandsForMore(t *testing.T) {
+	o := proxy.SessionInfo{ID: "s1", Calls: []proxy.CallInfo{{Number: 3, Tool: "edit", Unknown: true, More: 12}, {Number: 40, Tool: "edit"}}}
+	if got := openCalls(o); got != "14, 13 unknown" {
+		t.Errorf("%q", got)
+	}
+	var b strings.Builder
+	printSession(&b, o)
+	if want := "; its outcome and that of 12 more are unknown (petrigate sessions settle s1 3)\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("%s", b.String())
+	}
+}

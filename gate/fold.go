@@ -1,0 +1,95 @@
+package gate
+
+import (
+	"bytes"
+	"slices"
+)
+
+// toldApart bounds the calls of unknown outcome that a session tells apart. Beyond it, one
+// stands for all that are alike.
+const toldApart = 16
+
+// unknown returns the change of the open calls by an unknown outcome of c.
+func (p *Policy) unknown(s *State, c *OpenCall) *Delta {
+	if o := p.standIn(s, c); o != nil {
+		stands := *o
+		stands.More++
+		return &Delta{Closed: c.Number, Opened: &stands}
+	}
+	open := *c
+	open.Unknown = true
+	return &Delta{Opened: &open}
+}
+
+// oneLess returns the change by an end of a call that stands for others, or of one of them.
+func (c *OpenCall) oneLess() *Delta {
+	open := *c
+	open.More--
+	return &Delta{Opened: &open}
+}
+
+// standIn returns the first call of unknown outcome that can stand for c, whose outcome is
+// unknown too: one of the same tool, without tokens in flight, that spoils the evidence that c
+// spoils. It returns nil if there is none, if c keeps tokens in flight, or if the session has few
+// such calls.
+func (p *Policy) standIn(s *State, c *OpenCall) (first *OpenCall) {
+	if len(s.Calls) <= toldApart {
+		return nil
+	}
+	unknown := 0
+	for _, o := range s.Calls {
+		if !o.Unknown {
+			continue
+		}
+		unknown++
+		if (first == nil || o.Number < first.Number) && sameTool(&o.Call, &c.Call) && !p.holds(s, o) && p.covers(s, o, c) {
+			first = o
+		}
+	}
+	if unknown < toldApart || p.holds(s, c) {
+		return nil
+	}
+	return first
+}
+
+// sameTool reports whether both calls are the same to [Policy.suspects].
+func sameTool(a, b *Call) bool {
+	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
+		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
+}
+
+// holds reports whether the call has tokens in flight that an unknown outcome does not give back.
+func (p *Policy) holds(s *State, c *OpenCall) bool {
+	return p.anyState(s, c, func(n *net, d *NetData) bool {
+		call := s.flight(n, c.Number, c.Call.Time)
+		return slices.ContainsFunc(d.Flights, func(f Flight) bool { return f.Is(&call) && !n.Transitions[f.Transition].Release })
+	})
+}
+
+// covers reports whether the call o spoils all evidence that c spoils.
+func (p *Policy) covers(s *State, o, c *OpenCall) bool {
+	return !p.anyState(s, c, func(n *net, d *NetData) bool {
+		spoils := func(number uint64) bool {
+			call := s.flight(n, number, c.Call.Time)
+			return slices.ContainsFunc(d.Spoilers(), func(f Flight) bool { return f.Is(&call) })
+		}
+		return spoils(c.Number) && !spoils(o.Number)
+	})
+}
+
+// anyState reports whether one of the states of nets that may wait for the call is ok: for the
+// values of a key and at large, in both worlds.
+func (p *Policy) anyState(s *State, c *OpenCall, ok func(*net, *NetData) bool) bool {
+	for k, i := range c.Nets {
+		all := []*NetData{s.Nets[i]}
+		if len(c.Keys) > 0 {
+			all = append(all, s.Nets[i].Values.Get(c.Keys[k]))
+		}
+		for _, d := range all {
+			if d != nil && (ok(p.nets[i], d) || d.Shadow != nil && ok(p.nets[i], d.Shadow.Enforced)) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,309 @@
+package gate_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// toldApart is the bound of the package.
+const toldApart = 16
+
+// lose makes n calls whose outcome stays unknown, and returns the number of the first.
+func (p *player) lose(n int, text string) (first uint64) {
+	p.t.Helper()
+	for range n {
+		ticket := p.allow(text).Ticket
+		if ticket.Settle(gate.Unknown); first == 0 {
+			first = ticket.Number
+		}
+	}
+	return first
+}
+
+// open checks how many open calls are told apart, and for how many more the first one stands.
+func (p *player) open(calls int, more uint64) {
+	p.t.Helper()
+	open := p.Open()
+	if len(open) != calls || open[0].More != more {
+		p.t.Fatalf("%d are open, and the first stands for %d more; want %d and %d\n%+v", len(open), open[0].More, calls, more, open)
+	}
+}
+
+// all settles a call, and those for which it stands, for an operator.
+func (p *player) all(number uint64) {
+	p.t.Helper()
+	if !p.End(number, gate.End{Outcome: gate.Failure, All: true}) {
+		p.t.Errorf("call %d cannot be settled", number)
+	}
+}
+
+// TestManyUnknown: however many calls are cancelled, a session keeps few, and one of each tool.
+func TestManyUnknown(t *testing.T) {
+	p := play(t, gate.PolicyOptions{})
+	first := p.lose(toldApart, "search")
+	p.open(toldApart, 0)
+	p.lose(10_000, "search")
+	p.open(toldApart, 10_000)
+	p.lose(2, "fetch")
+	p.open(toldApart+1, 10_000)
+	running := p.allow("search").Ticket
+	p.open(toldApart+2, 10_000)
+	if running.Settle(gate.Success); p.Settle(first+toldApart, gate.Success) {
+		t.Error("a call is settled for which another stands")
+	}
+	p.Settle(first, gate.Success) // it, or one for which it stands
+	p.open(toldApart+1, 9_999)
+	if p.Settle(first, gate.Unknown) {
+		t.Error("unknown twice")
+	}
+	p.all(first)
+	p.open(toldApart, 0)
+	p.lose(1, "search")
+	p.open(toldApart, 1)
+}
+
+// TestUnlikeUnknown: a call stands only for those that are calls of the same tool to any policy.
+func TestUnlikeUnknown(t *testing.T) {
+	p := play(t, gate.PolicyOptions{})
+	p.lose(toldApart, "search")
+	for _, c := range []gate.Call{
+		{Tool: "search", Foreign: true}, {Tool: "search", Upstream: "web"}, {Tool: "search", Also: []gate.Name{{Text: "find"}}}, {Tool: "search", Annotations: []byte("{}")},
+	} {
+		before := len(p.Open())
+		p.allowCall(c, nil).Ticket.Settle(gate.Unknown)
+		if got := len(p.Open()); got != before+1 {
+			t.Errorf("%+v: %d are open, want %d", c, got, before+1)
+		}
+	}
+}
+
+// TestUnknownHolds: a call that has tokens in flight is told apart, and can still succeed.
+func TestUnknownHolds(t *testing.T) {
+	const n = 40
+	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"idle": n}, "build: idle -> built [deferred] | build"))
+	first := p.lose(n, "build")
+	p.open(n, 0)
+	for i := range uint64(n) {
+		p.Settle(first+i, gate.Success)
+	}
+	p.status(fmt.Sprintf("n (active): built:%d", n))
+
+	p = play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"idle": 1}, "build: idle -> built [deferred] [release] | build"))
+	p.lose(n, "build")
+	p.open(toldApart, n-toldApart)
+	p.status("n (active): idle:1")
+}
+
+// TestUnknownOfOneTool: of calls of one tool, those that hold tokens are told apart from others.
+func TestUnknownOfOneTool(t *testing.T) {
+	net := handNet("n", map[string]int{"idle": 2}, "build: idle -> built [deferred] | build")
+	net.Labels = &gate.Labels{Maps: []gate.Map{{Tool: "bash", Field: "command", As: "build", Match: contains("make")}}}
+	p := play(t, gate.PolicyOptions{}, net)
+	build := p.lose(1, `bash {"command":"make"}`)
+	p.lose(toldApart, `bash {"command":"ls"}`)
+	other := p.lose(1, `bash {"command":"make"}`)
+	if open := p.Open(); len(open) != toldApart+1 || open[0].More != 0 || open[1].More != 1 {
+		t.Fatalf("%+v", open)
+	}
+	p.Settle(build, gate.Success)
+	p.Settle(other, gate.Success)
+	p.status("n (active): built:2")
+}
+
+// TestUnknownSpoils: calls that may still be under way spoil evidence until it is known of each, or
+// an operator knows, that it has ended.
+func TestUnknownSpoils(t *testing.T) {
+	for _, shadow := range []bool{false, true} {
+		net := freshNet("test", "push", "edit")
+		net.Shadow = shadow
+		would := func(p *player, allowed bool) {
+			t.Helper()
+			switch {
+			case !shadow && allowed:
+				p.success("push")
+			case !shadow:
+				p.refuse("push", gate.KindBlocked, fresh)
+			default:
+				a := p.allow("push")
+				if a.Ticket.Settle(gate.Success); (a.Would == nil) != allowed {
+					t.Errorf("in shadow it would have been %+v", a.Would)
+				}
+			}
+		}
+		p := play(t, gate.PolicyOptions{}, net)
+		first := p.lose(30, "edit")
+		p.open(toldApart, 30-toldApart)
+		for i := range uint64(30) {
+			p.success("test")
+			would(p, false)
+			p.Settle(first+i, gate.Success)
+		}
+		p.open(1, 30-toldApart-1)
+		p.success("test")
+		would(p, false)
+		p.all(first)
+		p.success("test")
+		would(p, true)
+	}
+}
+
+// TestUnknownInShadow: a call does not stand for one that spoils evidence in the world in which
+// nets in shadow block, if it would not have been made there.
+func TestUnknownInShadow(t *testing.T) {
+	planned, edited := sequenceNet("plan", "edit"), freshNet("test", "push", "edit")
+	planned.Shadow, edited.Shadow = true, true
+	p := play(t, gate.PolicyOptions{}, planned, edited)
+	p.lose(toldApart, "edit")
+	p.success("plan")
+	edit := p.lose(1, "edit")
+	p.open(toldApart+1, 0)
+	p.success("test")
+	if a := p.allow("push"); a.Would == nil {
+		t.Error("a test beside an edit is evidence")
+	}
+	p.all(edit)
+	p.success("test")
+	if a := p.allow("push"); a.Would != nil {
+		t.Errorf("it would have been %+v", a.Would)
+	}
+}
+
+// TestUnknownValues: one call stands for another only where it spoils the same values.
+func TestUnknownValues(t *testing.T) {
+	net := freshNet("test", "push", "edit")
+	net.Key = []gate.Field{{Path: "path"}}
+	p := play(t, gate.PolicyOptions{}, net)
+	a := p.lose(toldApart, `edit {"path":"a"}`)
+	b := p.lose(3, `edit {"path":"b"}`)
+	p.open(toldApart+1, 0)
+	all := p.lose(3, "edit") // of no value: all
+	p.open(toldApart+2, 0)
+	p.lose(3, `edit {"path":"a"}`)
+	p.open(toldApart+2, 3)
+	try := func(path string, allowed bool) {
+		t.Helper()
+		args := fmt.Sprintf(" {\"path\":%q}", path)
+		if p.success("test" + args); allowed {
+			p.success("push" + args)
+		} else {
+			p.refuse("push"+args, gate.KindBlocked, net.Name)
+		}
+	}
+	try("c", false)
+	p.all(all)
+	try("c", true)
+	try("b", false)
+	p.all(b)
+	try("b", true)
+	for i := range uint64(toldApart) {
+		try("a", false)
+		p.all(a + i)
+	}
+	try("a", true)
+}
+
+// TestUnknownAdopted: a call stands for others under a policy that comes later too.
+func TestUnknownAdopted(t *testing.T) {
+	before, _ := gate.NewPolicy(nil, gate.PolicyOptions{})
+	after, _ := gate.NewPolicy([]gate.Net{freshNet("test", "push", "edit")}, gate.PolicyOptions{})
+	s := before.NewState(nil)
+	for range 30 {
+		s.Apply(before.Settle(s, admit(t, s, "edit"), gate.Unknown))
+	}
+	s, _ = after.Adopt(s, gate.AdoptOptions{})
+	pushed := func() bool {
+		s.Apply(after.Settle(s, admit(t, s, "test"), gate.Success))
+		d, _ := after.Decide(s, gate.Call{Tool: "push"}, nil)
+		_, ok := d.(*gate.Allow)
+		return ok
+	}
+	for _, h := range s.Open() {
+		if pushed() {
+			t.Fatalf("it passes while %+v is open", h)
+		}
+		s.Apply(after.Settle(s, h.Number, gate.Failure))
+	}
+	if h := s.Open(); pushed() || len(h) != 1 {
+		t.Fatalf("it passes although one of %+v may be under way", h)
+	}
+	if s.Apply(after.End(s, 1, gate.End{Outcome: gate.Failure, All: true})); !pushed() {
+		t.Error("it does not pass")
+	}
+}
+
+// TestUnknownAtLarge: a call of before a change of the policy, whose arguments are not known any
+// more, spoils the evidence for all values. One that spoils it for a value does not stand for it.
+func TestUnknownAtLarge(t *testing.T) {
+	old, net := freshNet("test", "push", "edit", "move"), freshNet("test", "push", "edit")
+	net.Name, old.Key, net.Key = old.Name, []gate.Field{{Path: "path"}}, []gate.Field{{Path: "path"}}
+	before, _ := gate.NewPolicy([]gate.Net{old}, gate.PolicyOptions{})
+	after, _ := gate.NewPolicy([]gate.Net{net}, gate.PolicyOptions{})
+	const a, b = ` {"path":"a"}`, ` {"path":"b"}`
+	s := before.NewState(nil)
+	first := admit(t, s, "edit"+a)
+	s, _ = after.Adopt(s, gate.AdoptOptions{Reset: []string{net.Name}})
+	for range toldApart {
+		s.Apply(after.Settle(s, admit(t, s, "edit"+a), gate.Unknown))
+	}
+	s.Apply(after.Settle(s, first, gate.Unknown))
+	s.Apply(after.Settle(s, admit(t, s, "test"+b), gate.Success))
+	if d, _ := after.Decide(s, call("push"+b), nil); len(s.Open()) != toldApart+1 || d.(*gate.Refusal).Kind != gate.KindBlocked {
+		t.Errorf("%+v\n%+v", d, s.Open())
+	}
+}
+
+// admit makes a call and returns its number.
+func admit(t *testing.T, s *gate.State, text string) uint64 {
+	t.Helper()
+	d, delta := s.Policy().Decide(s, call(text), nil)
+	a, ok := d.(*gate.Allow)
+	if !ok {
+		t.Fatalf("%s: %+v", text, d)
+	}
+	s.Apply(delta)
+	return a.Ticket.Number
+}
+
+// TestRandomUnknown: nothing passes because calls are not told apart. Beside a session in which
+// they are not, there is one in which no call is like another: each is of a server of its own.
+func TestRandomUnknown(t *testing.T) {
+	nets := []gate.Net{
+		freshNet("test", "push", "edit"), taintNet("send", "edit", "clear"), sequenceNet("backup", "delete"),
+		handNet("lock", map[string]int{"free": 2}, "do: free -> free [deferred] | edit"),
+	}
+	keyed := freshNet("test", "publish", "edit")
+	keyed.Key = []gate.Field{{Path: "path"}}
+	nets = append(nets, keyed)
+	tools := []string{"test", "push", "edit", "send", "clear", "backup", "delete", "publish"}
+	outcomes := []gate.Outcome{gate.Unknown, gate.Unknown, gate.Unknown, gate.Success, gate.Failure}
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		few, apart := play(t, gate.PolicyOptions{}, nets...), play(t, gate.PolicyOptions{}, nets...)
+		var open [][2]*gate.Ticket
+		for step := range 400 {
+			if len(open) > 0 && rng.IntN(2) == 0 {
+				i, o := rng.IntN(len(open)), outcomes[rng.IntN(len(outcomes))]
+				open[i][0].Settle(o)
+				open[i][1].Settle(o)
+				continue
+			}
+			c := call(tools[rng.IntN(len(tools))] + fmt.Sprintf(` {"path":"%d"}`, rng.IntN(3)))
+			one, ok := few.Decide(c, nil).(*gate.Allow)
+			c.Upstream = fmt.Sprint(step)
+			if !ok {
+				continue
+			}
+			other, ok := apart.Decide(c, nil).(*gate.Allow)
+			if !ok {
+				t.Fatalf("seed %d, step %d: %s passes only where calls are not told apart\n%s\n%s", seed, step, c.Tool, few.Status(), apart.Status())
+			}
+			open = append(open, [2]*gate.Ticket{one.Ticket, other.Ticket})
+		}
+		if a, b := len(few.Open()), len(apart.Open()); a > 80 || a > b {
+			t.Errorf("seed %d: %d are open, %d apart", seed, a, b)
+		}
+	}
+}
