@@ -38,11 +38,12 @@ import (
 // closed: no upstreams, no approvals.
 type Options struct {
 	Upstreams []Upstream
-	Policy    *gate.Policy // nil: no nets, every call passes
-	Active    []string     // the nets that are active at the start; nil: all
-	Root      string       // positions of rules below this folder are shown as seen from it
-	Recorder  Recorder     // nil: nothing is put on record, but in the database
-	Database  Database     // nil: states end with the process. Whoever gives it closes it, after [Proxy.Leave]
+	Policy    *gate.Policy  // nil: no nets, every call passes
+	Active    []string      // the nets that are active at the start; nil: all
+	Root      string        // positions of rules below this folder are shown as seen from it
+	Recorder  Recorder      // nil: nothing is put on record, but in the database
+	Database  Database      // nil: states end with the process. Whoever gives it closes it, after [Proxy.Leave]
+	Keep      time.Duration // records in Database that are older are removed; 0: none is
 	Record    Record
 	Observer  Observer // nil: nobody follows calls
 	Meter     Meter    // nil: nobody counts

@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
@@ -109,12 +110,8 @@ func writerOf(p *Proxy) string {
 
 // surveyState counts the records, and lists the open calls of processes that have ended.
 func (p *Proxy) surveyState(ctx context.Context) (records uint64, unknown []UnknownCall, err error) {
-	heads, err := p.options.Database.Heads(ctx)
-	for _, h := range heads {
-		records += h.Seq
-	}
-	if err != nil {
-		return records, nil, err
+	if records, err = store.Stored(ctx, p.options.Database); err != nil {
+		return 0, nil, err
 	}
 	lost, err := p.durable.Lost(ctx)
 	for _, c := range lost {

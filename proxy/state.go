@@ -36,14 +36,17 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 // heartbeat is how often other processes are told that this one is there.
 const heartbeat = 5 * time.Second
 
-// keepState watches the database, tells others that this process is there, and ends calls
-// whose clients did not come back to any process.
+// keepState watches the database, tells others that this process is there, removes old records, and ends
+// calls whose clients did not come back to any process.
 func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return
 	}
 	p.options.Pins.follow(p.watcher)
 	p.life.Background(func() { p.watcher.Run(p.life.Ctx) })
+	if keep := p.options.Keep; keep > 0 {
+		p.life.Background(func() { store.NewRetention(p.durable, keep).Run(p.life.Ctx) })
+	}
 	p.life.Background(func() {
 		tick := time.NewTicker(heartbeat)
 		defer tick.Stop()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,10 +34,11 @@ func newReplay(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := unbroken(ctx, s, log); err != nil {
+		verified, err := unbroken(ctx, s, log)
+		if err != nil {
 			return err
 		}
-		r, err := replayed(ctx, s, log, p)
+		r, err := replayed(ctx, s, log, p, verified.Removed.Whole())
 		if err != nil {
 			return err
 		}
@@ -68,20 +70,24 @@ func newReplay(s stdio) *cobra.Command {
 
 // unbroken verifies the chain of the log, since a changed record can come out as it was
 // changed. It prints what could not be verified.
-func unbroken(ctx context.Context, s stdio, log *daemon.AuditLog) error {
+func unbroken(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Report, error) {
 	r, err := trail.VerifySource(ctx, log.Source)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, w := range r.Warnings {
+	warnings := r.Warnings
+	if r.Removed != nil {
+		warnings = append(warnings, r.Removed.String()+": what depends on them is not known")
+	}
+	for _, w := range warnings {
 		if _, err := fmt.Fprintf(s.err, "petrigate: warning: %s\n", text.Escape(w)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if !r.OK() {
-		return &exit{exitDiffers, fmt.Errorf("%s was changed and is not replayed: %s", log.Name, r.Faults[0])}
+		return nil, &exit{exitDiffers, fmt.Errorf("%s was changed and is not replayed: %s", log.Name, r.Faults[0])}
 	}
-	return nil
+	return &r, nil
 }
 
 // policy builds the policy that the flags name.
@@ -93,9 +99,9 @@ func (f *policyFlags) policy() (*policy.Result, error) {
 	return policy.Build(source)
 }
 
-func replayed(ctx context.Context, s stdio, log *daemon.AuditLog, p *policy.Result) (*replay.Report, error) {
+func replayed(ctx context.Context, s stdio, log *daemon.AuditLog, p *policy.Result, whole time.Time) (*replay.Report, error) {
 	_, database := log.Source.(trail.Database)
-	r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active, Durable: database})
+	r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active, Durable: database, Whole: whole})
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 // An Event is one of the types of this package that go on record, each as one JSON
 // object: [Decision], [Outcome], [Task], [Process], [Policy], [Session], [Switch],
-// [Conflict], [Operator], [Answer], [Definition], [Left].
+// [Conflict], [Operator], [Answer], [Definition], [Left], [Removed].
 type Event interface{ event() }
 
 func (Decision) event()   {}
@@ -24,6 +24,7 @@ func (Operator) event()   {}
 func (Answer) event()     {}
 func (Definition) event() {}
 func (Left) event()       {}
+func (Removed) event()    {}
 func (resumed) event()    {}
 
 // A Task records that the upstream continues an admitted call as a task. Its end

@@ -51,3 +51,14 @@ type Session struct {
 	Principal string    `json:"principal"`
 	Process   string    `json:"process,omitempty"`
 }
+
+// A Removed event records that old records of a database are removed: those of each of the chains
+// up to a record. It is on record before they are removed, so a chain may begin after that record. An
+// event has all chains that begin so, and those that are removed whole with it.
+type Removed struct {
+	Time    time.Time `json:"time"`
+	Event   string    `json:"event"`   // removed
+	Before  time.Time `json:"before"`  // all records that are removed are older
+	Records uint64    `json:"records"` // that were removed so far, with these
+	Chains  []Head    `json:"chains"`  // the last record that is removed of each
+}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -106,6 +107,11 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	p, err := newPast(fresh, h.durable)
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(records, func(r trail.Record) bool { return bytes.Contains(r.Event, []byte(`"event":"removed"`)) }) {
+		if err := p.anew("older records were removed (audit.keep)"); err != nil {
+			return err
+		}
 	}
 	for i := range records {
 		if err := ctx.Err(); err != nil {

@@ -129,7 +129,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, errors.Join(err, d.closeRecords())
 	}
 	if d.database != nil {
-		options.Database = d.database
+		options.Database, options.Keep = d.database, c.Audit.Keep
 	}
 	if d.pins, err = d.openPins(); err != nil {
 		return nil, errors.Join(err, d.closeRecords())

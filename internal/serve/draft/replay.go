@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/audit/replay"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 )
 
 // Replayed is what a draft would have changed.
@@ -62,8 +63,12 @@ func (d *Desk) replay(ctx context.Context, x *drafted, log *Log, since time.Time
 	if err != nil {
 		return err
 	}
+	whole, err := trail.Whole(ctx, log.Source)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", log.Name, err)
+	}
 	run, err := replay.New(replay.Options{
-		Policy: result.Policy, Active: result.Active, Durable: log.Durable, Partial: !since.IsZero(),
+		Policy: result.Policy, Active: result.Active, Durable: log.Durable, Partial: !since.IsZero(), Whole: whole,
 		Differs: func(v *replay.Divergence) { r.count(v) },
 	})
 	if err != nil {

@@ -1,7 +1,20 @@
 package store
 
+import (
+	"context"
+	"time"
+)
+
 // SetRoom says how many principals are kept in memory at least.
 func (d *Durable) SetRoom(n int) { d.room = n }
 
 // Kept reports whether what a principal shares is in memory.
 func (d *Durable) Kept(principal string) bool { return d.principals[principal] != nil }
+
+// RetainOnce makes a round of a [Retention] if one is due. After each transaction between is called.
+func RetainOnce(ctx context.Context, d *Durable, keep time.Duration, between func() error) error {
+	r := NewRetention(d, keep)
+	r.rest = func(context.Context, time.Duration) error { return between() }
+	_, err := r.round(ctx)
+	return err
+}

@@ -27,3 +27,23 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	}
 	return heads, nil
 }
+
+// Stored counts the records in a database. It reads the last one of each chain, and no others.
+func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
+	heads, err := b.Heads(ctx)
+	if err != nil {
+		return 0, err
+	}
+	gone, _, _, err := readRemoved(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	through := map[string]uint64{}
+	for _, h := range gone.Chains {
+		through[h.Writer] = h.Seq
+	}
+	for _, h := range heads {
+		n += h.Seq - min(through[h.Writer], h.Seq)
+	}
+	return n, nil
+}

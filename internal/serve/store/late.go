@@ -160,6 +160,15 @@ func (l *Late) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.R
 	return b.Records(ctx, q)
 }
 
+// RemoveRecords implements [backend.Backend].
+func (l *Late) RemoveRecords(ctx context.Context, writer string, through uint64, most int) (int, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return b.RemoveRecords(ctx, writer, through, most)
+}
+
 // PutApproval implements [backend.Backend].
 func (l *Late) PutApproval(ctx context.Context, a backend.Approval) (int64, error) {
 	b, err := l.opened(ctx)

@@ -26,6 +26,7 @@ type Miner struct {
 	deny     bool
 	maps     []*rules.Map
 	cut      bool
+	whole    time.Time
 	progress func(stage string, records int)
 
 	survey *survey
@@ -72,7 +73,7 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	}
 	m.survey.finish()
 	r.other = nil
-	m.names, m.kinds, m.cut = r.names, r.kinds, r.cut
+	m.names, m.kinds, m.cut, m.whole = r.names, r.kinds, r.cut, r.whole
 	f, err := m.find(ctx, r)
 	if err != nil {
 		return nil, nil, err

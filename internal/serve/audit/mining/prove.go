@@ -52,7 +52,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	for _, n := range result.Policy.Nets() {
 		at[n.Name] = n.Rule.Line - 1
 	}
-	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Differs: func(d *replay.Divergence) {
+	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Partial: m.cut, Whole: m.whole, Differs: func(d *replay.Divergence) {
 		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
 			return // what comes after a refusal may follow from it
 		}

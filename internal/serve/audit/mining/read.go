@@ -86,8 +86,9 @@ type reader struct {
 	sessions map[string]*session
 	drivers  map[string]string
 	writers  map[string]bool
-	cut      bool // the log does not begin with its first record
-	left     int  // calls of tools beyond mostTools
+	cut      bool      // the log does not begin with its first record
+	whole    time.Time // of the records from before, some were removed; zero: none was
+	left     int       // calls of tools beyond mostTools
 	visit    visitor
 	other    func(e *trail.Entry) // is told of every decision; may be nil
 }
@@ -99,7 +100,12 @@ func newReader(log Log) *reader {
 // walk reads the log from its beginning and tells the visitor.
 func (r *reader) walk(ctx context.Context, v visitor, progress func(records int)) error {
 	r.sessions, r.drivers, r.writers, r.visit, r.left = map[string]*session{}, map[string]string{}, map[string]bool{}, v, 0
-	err := each(ctx, r.log, progress, func(record *trail.Record, e *trail.Entry) {
+	whole, err := trail.Whole(ctx, r.log.Source)
+	if err != nil {
+		return err
+	}
+	r.cut, r.whole = !whole.IsZero(), whole
+	err = each(ctx, r.log, progress, func(record *trail.Record, e *trail.Entry) {
 		if !r.writers[record.Writer] {
 			r.writers[record.Writer] = true
 			r.cut = r.cut || record.Seq > 1
@@ -182,7 +188,11 @@ func (r *reader) open(e *trail.Entry) {
 	if old != nil {
 		r.visit.end(old)
 	}
-	r.sessions[e.Session] = newSession(e)
+	s := newSession(e)
+	s.again = r.cut && (known && driver != "memory" || !known && r.log.Durable)
+	s.early = e.Time.Before(r.whole)
+	s.partial = s.again || s.early
+	r.sessions[e.Session] = s
 }
 
 func (r *reader) decide(e *trail.Entry) {
@@ -197,6 +207,9 @@ func (r *reader) decide(e *trail.Entry) {
 		s = newSession(e)
 		s.partial = r.cut
 		r.sessions[e.Session] = s
+	}
+	if s.again {
+		s.again, s.partial = false, s.early || e.Call != 1
 	}
 	a := &action{time: e.Time, principal: e.Principal}
 	for i, name := range e.Names {

@@ -7,6 +7,8 @@ type session struct {
 	principal string
 	process   string
 	partial   bool // it began before the log does
+	early     bool // so it did, whatever follows
+	again     bool // so it did unless its first call has the number 1
 	calls     map[uint64]*action
 	clock     int // counts what happens
 

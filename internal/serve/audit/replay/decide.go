@@ -55,6 +55,10 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	s := r.session(e, c.Time)
 	s.policies[e.Policy] = true
 	admit := e.Decision.Decision == "allow"
+	if admit && s.again {
+		s.again = false
+		s.partial = s.early || e.Call != 1
+	}
 	var v verdict
 	s.with(func(state *gate.State) {
 		for i := range gone {

@@ -19,6 +19,7 @@ type Options struct {
 	Where   func(gate.Position) string // a position as the report has it; nil: as it is
 	Durable bool                       // the states outlive a process, where the log does not say otherwise
 	Partial bool                       // records before the first one are left out
+	Whole   time.Time                  // of the records from before, some are left out; zero: none is
 	Differs func(*Divergence)          // is told of each decision that comes out otherwise; may be nil
 }
 
@@ -43,7 +44,9 @@ type Replay struct {
 	drivers  map[string]string // of processes
 	known    map[string]loaded // policies by their fingerprints
 	writers  map[string]bool   // of a database, of which some record was read
+	begun    map[string]bool   // processes whose policy is on record
 	cut      bool              // the log does not begin with its first record
+	since    time.Time         // see Options.Whole
 	differs  func(*Divergence) // may be nil
 
 	report       Report
@@ -62,8 +65,8 @@ type loaded struct {
 // New returns a replay under a policy.
 func New(o Options) (*Replay, error) {
 	r := &Replay{
-		original: o.Policy, active: o.Active, where: o.Where, stand: &stand{}, fallback: o.Durable, cut: o.Partial, differs: o.Differs,
-		sessions: map[string]*session{}, parts: map[partKey]*part{}, drivers: map[string]string{}, known: map[string]loaded{}, writers: map[string]bool{},
+		original: o.Policy, active: o.Active, where: o.Where, stand: &stand{}, fallback: o.Durable, cut: o.Partial || !o.Whole.IsZero(), since: o.Whole, differs: o.Differs,
+		sessions: map[string]*session{}, parts: map[partKey]*part{}, drivers: map[string]string{}, known: map[string]loaded{}, writers: map[string]bool{}, begun: map[string]bool{},
 		fingerprints: map[string]bool{}, rules: map[RuleCount]int{}, reasons: map[string]int{},
 	}
 	if r.where == nil {
@@ -102,7 +105,10 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 			r.drivers[e.Process] = cmp.Or(e.Driver, r.drivers[e.Process])
 		}
 	case "policy":
+		r.begun[e.Process] = true
 		r.load(e)
+	case "removed":
+		r.cut = true
 	case "session opened":
 		r.open(e)
 	case "session closed":
@@ -148,7 +154,8 @@ func (r *Replay) load(e *trail.Entry) {
 	}
 }
 
-// open begins a session, or goes on with one that outlived its process.
+// open begins a session, or goes on with one that outlived its process. Where the log does not begin with
+// its first record, it may be an older one that is opened again, or be decided with other nets switched on.
 func (r *Replay) open(e *trail.Entry) {
 	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
 		if old.closed {
@@ -158,6 +165,9 @@ func (r *Replay) open(e *trail.Entry) {
 		return
 	}
 	s := r.begin(e.Principal, e.Process, e.Time)
+	s.again = r.cut && r.durable(e.Process)
+	s.early = e.Time.Before(r.since) || r.cut && !r.begun[e.Process]
+	s.partial = s.again || s.early
 	if old := r.sessions[e.Session]; old != nil && old.process == "" { // perhaps it is the same process
 		s.lose(reopened)
 	}

@@ -15,6 +15,8 @@ type session struct {
 	calls     map[uint64]call // by their numbers on record: admitted and not settled
 	closed    bool
 	partial   bool            // it may have been opened before the log begins
+	early     bool            // so it is, whatever follows
+	again     bool            // so it is unless the first call that is admitted has the number 1
 	policies  map[string]bool // under which it was decided
 	moved     time.Time       // when its nets moved last
 	missed    map[int]string  // nets of its own that were not asked about some call, with the reason

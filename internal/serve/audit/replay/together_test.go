@@ -196,6 +196,83 @@ func shared(t *testing.T, driver string, open func() (backend.Backend, error)) (
 	return log
 }
 
+// alone are rules whose nets each session has for itself.
+const alone = `limit edit to 5 per backup
+require test before deploy since edit
+limit delete to 3 per session for each path
+limit pay to 30 of amount per session
+limit push to 4 per session`
+
+// TestShortened: where the oldest records of some processes were removed, of all of them or of none,
+// a replay counts as not known what depends on them, and nothing as wrong. Sessions go on in a third process.
+func TestShortened(t *testing.T) {
+	for _, text := range []string{together, alone} {
+		shortened(t, result(t, text))
+	}
+}
+
+func shortened(t *testing.T, p *policy.Result) {
+	t.Helper()
+	keys := keysOf(4)
+	path := filepath.Join(t.TempDir(), "state", "petrigate.db")
+	var log trail.Database
+	for range 3 {
+		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = b.Close() })
+		d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p.Policy, Active: p.Active})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := admission.New(admission.Options{Ledger: d, Generation: admission.NewGeneration(p.Policy, p.Active), Process: b.Writer()})
+		a.Begin(t.Context(), audit.Process{Driver: "sqlite"})
+		for _, k := range keys {
+			if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now(), Lasting: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		storm(t, []*admission.Admission{a}, keys, 10)
+		log = trail.Database{Backend: b}
+	}
+	random := rand.New(rand.NewPCG(29, 5))
+	unknown, agreed := 0, 0
+	for range 30 {
+		cut, left, whole := map[string]uint64{}, []trail.Record{}, time.Time{}
+		for record, err := range log.Records(t.Context(), nil) {
+			e, fault := record.Entry()
+			if err != nil || fault != nil {
+				t.Fatal(err, fault)
+			}
+			if _, ok := cut[record.Writer]; !ok {
+				cut[record.Writer] = []uint64{0, 1 << 40, 1 + random.Uint64N(50)}[random.IntN(3)]
+			}
+			if record.Seq > cut[record.Writer] {
+				left = append(left, record)
+			} else if after := e.Time.Add(1); after.After(whole) {
+				whole = after
+			}
+		}
+		r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active, Whole: whole})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, record := range left {
+			e, _ := record.Entry()
+			r.Add(&record, &e)
+		}
+		report := r.Report()
+		if report.Wrong > 0 {
+			t.Errorf("cut at %v: %+v, first %+v", cut, report, report.First)
+		}
+		unknown, agreed = unknown+report.Unknown, agreed+report.Agreed
+	}
+	if unknown == 0 || agreed < unknown {
+		t.Errorf("%d come out as they are on record, %d are not known", agreed, unknown)
+	}
+}
+
 // tamper changes rows of the database, and puts them back.
 func tamper(t *testing.T, path string, log trail.Database, writer string) {
 	t.Helper()

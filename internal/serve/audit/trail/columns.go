@@ -13,7 +13,10 @@ import (
 // A subject is what the object of a record says that its row has columns for.
 type subject struct {
 	audit.Process
-	Session string `json:"session"`
+	Session string       `json:"session"`
+	Before  time.Time    `json:"before"` // of a removal, as what follows
+	Records uint64       `json:"records"`
+	Chains  []audit.Head `json:"chains"`
 }
 
 // columns compares the row of a record, by which it is found, with its object, which alone is
@@ -35,15 +38,16 @@ func columns(r *backend.Record) (s subject, fault string) {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // order verifies what a database keeps of the order of its records beside them, where it does.
-// Where records are missing or times are wrong it says no more: it follows from them.
-func (d Database) order(ctx context.Context, r *Report) error {
+// Where records are missing or times are wrong it says no more: it follows from them. All records
+// from since on are still there.
+func (d Database) order(ctx context.Context, r *Report, since time.Time) error {
 	db, ok := d.Backend.(interface {
-		Misplaced(ctx context.Context) (*backend.Record, error)
+		Misplaced(ctx context.Context, since time.Time) (*backend.Record, error)
 	})
 	if !ok || !r.OK() {
 		return nil
 	}
-	record, err := db.Misplaced(ctx)
+	record, err := db.Misplaced(ctx, since)
 	if err != nil || record == nil {
 		return err
 	}

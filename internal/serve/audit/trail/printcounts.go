@@ -27,6 +27,9 @@ func (r *Report) Print(w io.Writer, name string) error {
 	} else {
 		fmt.Fprintf(&b, "%s: it was changed; %s before that are as they were written\n", where, Records(r.Records))
 	}
+	if r.Removed != nil {
+		fmt.Fprintf(&b, "%s: %s\n", where, r.Removed)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -24,6 +24,8 @@ type Report struct {
 	Faults   []Fault  `json:"faults"`   // at most one of a chain: what follows it is not known to be sound
 	Warnings []string `json:"warnings"` // what could not be verified
 
+	Removed *Removed `json:"removed,omitempty"` // from a database, because it was old; nil: nothing was
+
 	// Headless: the head of the file is missing or unreadable, so that records could have
 	// been cut off at the end. A head before the first record is not needed.
 	Headless bool `json:"headless,omitempty"`

@@ -186,6 +186,11 @@ type Backend interface {
 	// Records reads records.
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
+	// RemoveRecords removes the oldest records of a chain, those up to the record through and at
+	// most so many, and says how many that were. Whoever calls it has put on record before that they are
+	// removed, and leaves the last record of a process that is there.
+	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
+
 	// PutApproval writes an approval whose version in the database is a.Version, 0 for a
 	// new one, and returns the new version. Its error is [ErrStale] where another was
 	// faster, or where another live one has the key.

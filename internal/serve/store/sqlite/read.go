@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
@@ -111,11 +112,13 @@ func (b *Backend) Heads(context.Context) (heads []backend.Record, err error) {
 }
 
 // Misplaced is the first record whose column late does not follow from the times of those
-// before it; nil where there is none.
-func (b *Backend) Misplaced(context.Context) (first *backend.Record, err error) {
+// before it; nil where there is none. Records from before since may have been removed, so that what
+// follows from their times alone is not known; zero: none was.
+func (b *Backend) Misplaced(_ context.Context, since time.Time) (first *backend.Record, err error) {
 	err = b.read(func(l *link) error {
-		const late = ` WHERE r.id = (SELECT id FROM (SELECT id, late, max(time) OVER (ORDER BY id) - time AS want FROM record) WHERE late <> want ORDER BY id LIMIT 1)`
-		rows, err := records(l, late, nil)
+		const late = ` WHERE r.id = (SELECT id FROM (SELECT id, time, late, max(time) OVER (ORDER BY id) - time AS want FROM record)
+			WHERE late <> want AND time + max(late, want) >= ? ORDER BY id LIMIT 1)`
+		rows, err := records(l, late, []any{since.UnixMicro()})
 		first = nil
 		if len(rows) > 0 {
 			first = &rows[0].Record

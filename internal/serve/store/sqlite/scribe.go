@@ -116,6 +116,29 @@ func (s *scribe) transact(ctx context.Context, durable bool, f step) error {
 	return err
 }
 
+// alone runs f in the turn of this process. That it fails is no reason to refuse anything.
+func (s *scribe) alone(ctx context.Context, f func(*scribe) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("the state database %q is closed", s.path)
+	}
+	err := s.inTurn(ctx, func() error {
+		if err := s.attach(); err != nil {
+			return err
+		}
+		err := f(s)
+		if broken(err) {
+			s.detach()
+		}
+		return err
+	})
+	if err != nil {
+		s.turns.locks.close() // the files may be others by then
+	}
+	return err
+}
+
 // inTurn runs f while no other process that heeds turns writes.
 func (s *scribe) inTurn(ctx context.Context, f func() error) error {
 	done, err := s.turns.take(ctx)

@@ -53,7 +53,7 @@ func TestSince(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if first, err := b[1].Misplaced(t.Context()); first != nil || err != nil {
+	if first, err := b[1].Misplaced(t.Context(), time.Time{}); first != nil || err != nil {
 		t.Errorf("%+v, %v", first, err)
 	}
 	for n := range 400 {

@@ -132,6 +132,10 @@ func (s *scribe) attest() error {
 	own := testified{s.name, s.chain.seq, hex.EncodeToString(s.chain.hash[:]), s.now().UTC()}
 	t.Heads = append([]testified{own}, t.Heads...)
 	t.Heads = t.Heads[:min(len(t.Heads), witnesses)]
+	return t.write(path)
+}
+
+func (t *testimony) write(path string) error {
 	data, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func Run(t *testing.T, fresh Fresh) {
 	}{
 		{"Parts", parts}, {"Values", values}, {"List", list},
 		{"Stale", stale}, {"Read", read}, {"Whole", whole}, {"Batch", batch}, {"Between", between}, {"Built", built},
-		{"Chain", chain}, {"Records", records}, {"Heads", heads},
+		{"Chain", chain}, {"Records", records}, {"Heads", heads}, {"Remove", remove},
 		{"Approvals", approvals}, {"Uses", uses}, {"Drop", drop}, {"Stops", stops}, {"Clock", clock},
 		{"Changes", changes}, {"Concurrent", concurrent}, {"Closed", closed},
 	} {

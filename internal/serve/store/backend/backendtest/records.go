@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -131,4 +132,41 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 		}
 	}
 	return nil
+}
+
+// remove: the oldest records of a chain go, some at a time; what is left, and the next ones, are as before.
+func remove(t *testing.T, open func() backend.Backend) {
+	a, b := open(), open()
+	for i := range 6 {
+		commit(t, a, nil, &backend.Op{Events: []backend.Event{event(i)}})
+	}
+	commit(t, b, nil, &backend.Op{Events: []backend.Event{event(6)}})
+	gone := func(writer string, through uint64, most, want int) {
+		t.Helper()
+		if n, err := b.RemoveRecords(t.Context(), writer, through, most); n != want || err != nil {
+			t.Errorf("%d records are removed, %v, want %d", n, err, want)
+		}
+	}
+	left := func(want ...uint64) {
+		t.Helper()
+		var got []uint64
+		for _, r := range all(t, b.Records(t.Context(), backend.Query{Writer: a.Writer()})) {
+			got = append(got, r.Seq)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("records %v are left, want %v", got, want)
+		}
+	}
+	gone(a.Writer(), 5, 2, 2)
+	left(3, 4, 5, 6)
+	gone(a.Writer(), 5, 10, 3)
+	gone(a.Writer(), 5, 10, 0)
+	gone("nobody", 5, 10, 0)
+	left(6)
+	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(7)}})
+	left(6, 7)
+	gone(b.Writer(), 1, 10, 1) // all of it
+	if heads, err := a.Heads(t.Context()); err != nil || len(heads) != 1 || heads[0].Seq != 7 {
+		t.Errorf("%v, %v", heads, err)
+	}
 }
