@@ -122,6 +122,19 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
+// own reports whether the call is looked at as one of its own value. A claim about each
+// value of a key chooses the value: that may be in another field than the first.
+func (m *prover) own(s *callclass.Class) bool {
+	if m.each == nil {
+		return s.OfItself()
+	}
+	var chosen []gate.Field
+	for _, c := range m.each.Key {
+		chosen = append(chosen, c.Field)
+	}
+	return s.OfItself(chosen...)
+}
+
 // Never asks the model, of one value where the assertion is about each.
 func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {

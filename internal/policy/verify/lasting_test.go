@@ -14,7 +14,7 @@ import (
 func (tr *trial) always(r verify.Result, t verify.Trace, what string, w want) {
 	b := tr.brute
 	if b.closed && r != verify.Unknown {
-		if always := b.always(w); always && r == verify.Refuted && len(t) < 5 || !always && r == verify.Proved && !tr.two {
+		if always := b.always(w); always && r == verify.Refuted && len(t) < 5 && !further(t) || !always && r == verify.Proved && !tr.two {
 			tr.errorf("%s: %v %+v, brute force %v", what, r, t, always)
 		}
 	}

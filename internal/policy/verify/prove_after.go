@@ -23,7 +23,7 @@ func (a NeverAfter) prove(m *prover) Proof {
 	return m.safe(&explore.Query{
 		Sole: -1,
 		Tag: func(s *callclass.Class) uint8 {
-			if !s.OfItself() {
+			if !m.own(s) {
 				return tools(s) &^ explore.Wanted
 			}
 			return tools(s)

@@ -21,7 +21,10 @@ type (
 func (a Never) tools() []gate.Tool       { return []gate.Tool{a.Tool} }
 func (a NeverBefore) tools() []gate.Tool { return []gate.Tool{a.Tool, a.First} }
 
-func (a Never) prove(m *prover) Proof { return m.safe(admits(a.Tool)) }
+func (a Never) prove(m *prover) Proof {
+	own := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) && m.own(s) }
+	return m.safe(&explore.Query{Tag: explore.Tagged(own), Sole: -1})
+}
 
 // again is the bit of a tag of calls after which a new success is due.
 const again = 8
@@ -35,7 +38,7 @@ func (a NeverBefore) prove(m *prover) Proof {
 			tag := tools(s)
 			if tag&explore.Wanted != 0 {
 				tag |= again
-				if !s.OfItself() {
+				if !m.own(s) {
 					tag &^= explore.Wanted
 				}
 			}

@@ -138,7 +138,7 @@ func (r *rehearsal) renewed(s *Step) (number uint64, ok bool) {
 			return number, true
 		}
 	}
-	if r.others == maxOthers {
+	if r.others == maxOthers || s.class.Mixed() {
 		return 0, false
 	}
 	r.others++
@@ -158,11 +158,11 @@ func (r *rehearsal) led(s *Step, values callclass.Values) (number uint64, ok boo
 			s.Args, s.Result = args, result
 			return number, true
 		}
-		other := c.Exchanged()
-		if other == nil {
+		seen := c.On(s.class)
+		if seen == nil {
 			return 0, false
 		}
-		r.add(Step{Tool: c.Tool, Name: c.Name(), Args: args, Result: result, class: other})
+		r.add(Step{Tool: c.Tool, Name: c.Name(), Args: args, Result: result, class: seen})
 		r.end(number, result, gate.Success)
 		r.run = append(r.run, Step{Call: r.calls, Ends: true, Outcome: gate.Success})
 	}

@@ -24,7 +24,7 @@ type wide struct {
 // Values of the fields that the maps of a wide policy read, as JSON; none
 // where it is empty.
 var wideFields = []argument{
-	{"f", []string{"", `"ls"`, `"rm"`, `"ls; rm"`, `"ls; true"`, `"$x"`, `["ls"]`, `"true"`, `"ls; ls"`, `["rm"]`, `"echo ls rm"`, `"rm ls"`, `["ls rm"]`, `["ls","$x"]`}},
+	{"f", []string{"", `"ls"`, `"rm"`, `"ls; rm"`, `"ls; true"`, `"$x"`, `["ls"]`, `"true"`, `"ls; ls"`, `["rm"]`, `"echo ls rm"`, `"rm ls"`, `"ls rm"`, `["ls rm"]`, `["ls","$x"]`}},
 	{"s", []string{"", `"ls"`, `"rm"`, `"true"`, `["rm"]`, `"x"`}},
 	{"r", []string{"", `{"k":"x"}`, `[{"k":"x"}]`, `"x"`, `{"k":"y"}`, `{"k":["x"]}`, `{"k":"x y"}`}},
 	{"action", []string{"", `"go"`, `["go"]`, `"stop"`, `"zip.go"`}},

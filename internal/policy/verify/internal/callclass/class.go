@@ -27,8 +27,9 @@ type Class struct {
 	Data     []Datum
 	Spends   bool // nothing is known of such a call that adds nothing to the sums of nets
 
-	of        *recipe // how its arguments are made
-	exchanged *Class  // see [Class.Exchanged]
+	of        *recipe  // how its arguments are made
+	exchanged *Class   // see [Class.Exchanged]
+	alike     []*Class // the same call with all that its fields can have of the value
 }
 
 // An Effect is the number of the [Meaning] that a class has for one net.

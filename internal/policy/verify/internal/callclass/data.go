@@ -251,6 +251,7 @@ func (s *Class) Exchanged() *Class {
 // result is not the new value.
 func exchange(all []*Class) {
 	for _, s := range all {
+		s.alike = all
 		var data []Datum
 		same := false
 		for _, d := range s.Data {

@@ -4,15 +4,23 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/petrigate/petrigate/gate"
 )
 
 // A keyed net lets calls of other values than the tracked one pass. For the gate each of
 // them has a value, too: a run is played with values that make the gate admit it.
 
 // OfItself reports whether the call has the tracked value in the first field of each sort.
-// Every call with a value is such a call for a suitable tracked value.
-func (s *Class) OfItself() bool {
+// Every call with a value is such a call for a suitable tracked value; but the sorts of
+// the given fields are not looked at, where what is asked chooses the value.
+func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
+	for _, f := range chosen {
+		if i := slices.IndexFunc(s.Data, func(d Datum) bool { return d.Field == plain(f) }); i >= 0 {
+			seen = append(seen, s.Data[i].sort)
+		}
+	}
 	for _, d := range s.Data {
 		if d.Field.Result || d.Has == Lacks || slices.Contains(seen, d.sort) {
 			continue
@@ -67,4 +75,37 @@ func (s *Class) AsSame(v Values, n int) Values {
 		}
 	}
 	return Values{same: same}
+}
+
+// Mixed reports whether fields that keys compare have the tracked value and another one: no
+// call of one further value is like that.
+func (s *Class) Mixed() bool {
+	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other && s.same(d.sort) })
+}
+
+func (s *Class) same(sort int) bool {
+	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
+}
+
+// On is the class of a call like those of s that is made with the values of [Class.AsSame]:
+// it has another value than the tracked one where calls of the class to do. It is nil
+// where that is not known. What is in a result is not the value.
+func (s *Class) On(to *Class) *Class {
+	if len(s.Data) == 0 {
+		return s
+	}
+	data := slices.Clone(s.Data)
+	for i := range data {
+		d := &data[i]
+		switch {
+		case d.Field.Result:
+			d.Has = Lacks
+		case d.Has == Same && slices.ContainsFunc(to.Data, func(t Datum) bool { return t.sort == d.sort && t.Has == Other }):
+			d.Has = Other
+		}
+	}
+	if i := slices.IndexFunc(s.alike, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
+		return s.alike[i]
+	}
+	return nil
 }
