@@ -44,17 +44,20 @@ func packaged(s System) []string {
 // mcpServers is where most clients have their servers.
 var mcpServers = splice.Place{Path: []string{"mcpServers"}}
 
+// claudeFiles is where Claude Code keeps servers of the user, and what it knows of projects.
+func claudeFiles(s System) []string {
+	if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
+		return []string{s.path(dir, ".claude.json")}
+	}
+	return []string{s.path(s.Home, ".claude.json")}
+}
+
 func claudeCode() Client {
 	return Client{
 		Name: "claude-code", Title: "Claude Code", Aliases: []string{"claude", "claudecode"},
 		Format: splice.JSON,
-		files: func(s System) []string {
-			if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
-				return []string{s.path(dir, ".claude.json")}
-			}
-			return []string{s.path(s.Home, ".claude.json")}
-		},
-		place: mcpServers,
+		files:  claudeFiles,
+		place:  mcpServers,
 		more: func(d *splice.Document) (all []splice.Place) {
 			for _, project := range d.Keys("projects") {
 				all = append(all, splice.Place{Path: []string{"projects", project, "mcpServers"}})

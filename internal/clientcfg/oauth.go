@@ -93,6 +93,9 @@ func readRedirect(o map[string]any, text string) bool {
 
 // addOAuth writes what [reader.readOAuth] has read; a server has one authorization.
 func (r *reader) addOAuth(add func(string, any)) {
+	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
+		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})
+	}
 	if r.oauth == nil {
 		return
 	}

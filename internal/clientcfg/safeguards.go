@@ -25,6 +25,8 @@ type guards struct {
 	closed func(d *splice.Document, at splice.Place, name string) (key string)
 	// beside are further files that have such keys.
 	beside func(s System, file string) []string
+	// closedBeside is closed for a further file: whether it switches a server of file off.
+	closedBeside func(d *splice.Document, file, name string) (key string)
 }
 
 // A guard is a safeguard with the name of its tools as the client writes it.
@@ -61,6 +63,14 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 		return ""
 	}
 	return c.guards.closed(d, at, name)
+}
+
+// ClosedBeside is the key of a further file, see [Client.Beside], that switches a server of file off; "": none.
+func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
+	if c.guards.closedBeside == nil {
+		return ""
+	}
+	return c.guards.closedBeside(d, file, name)
 }
 
 // Disable is the server switched off by a key of the client that is not in its entry.
@@ -181,9 +191,11 @@ var claudeGuards = guards{
 		all := []string{s.path(dir, "settings.json")}
 		if project, ok := strings.CutSuffix(file, ".mcp.json"); ok {
 			all = append(all, project+s.path(".claude", "settings.json"), project+s.path(".claude", "settings.local.json"))
+			all = append(all, claudeFiles(s)...)
 		}
 		return all
 	},
+	closedBeside: closedOfProject,
 	closed: func(d *splice.Document, at splice.Place, name string) string {
 		project := at.Path[:len(at.Path)-1]
 		if path := append(slices.Clone(project), "disabledMcpServers"); slices.Contains(d.List(path...), any(name)) {
@@ -199,6 +211,37 @@ var claudeGuards = guards{
 		}
 		return all
 	},
+}
+
+// closedOfProject is the key that switches a server of .mcp.json off. In settings, those of the user, the project and this
+// checkout, one list is enough, whatever enabledMcpjsonServers and enableAllProjectMcpServers say. About a
+// server on no list Claude Code asks, so it is not switched off. What /mcp switches off is in .claude.json.
+func closedOfProject(d *splice.Document, file, name string) string {
+	project, ok := strings.CutSuffix(file, ".mcp.json")
+	if !ok {
+		return ""
+	}
+	same := func(other any) bool {
+		text, ok := other.(string)
+		return ok && inClaude(text) == inClaude(name)
+	}
+	of := []string{"projects", strings.TrimRight(project, `/\`)}
+	for _, path := range [][]string{{"disabledMcpjsonServers"}, append(of, "disabledMcpjsonServers"), append(slices.Clone(of), "disabledMcpServers")} {
+		if slices.ContainsFunc(d.List(path...), same) {
+			return strings.Join(path, ".")
+		}
+	}
+	return ""
+}
+
+// inClaude is the name of a server as Claude Code compares it.
+func inClaude(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
 }
 
 // gooseGuards are the mode in which goose asks.

@@ -68,7 +68,8 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
-	oauth                            any // false, or a splice.Object; nil: nothing is said
+	oauth                            any      // false, or a splice.Object; nil: nothing is said
+	scopes                           []string // of a login, beside oauth
 }
 
 func translate(s System, d dialect, name string, value any) Server {
@@ -164,6 +165,11 @@ func (r *reader) readMore(key string, v any) {
 		r.readApproval(key, v)
 	case "oauth", "auth":
 		r.readOAuth(key, v)
+	case "scopes": // of Codex
+		list, _ := v.([]any)
+		if r.scopes = texts(list); len(r.scopes) == 0 {
+			r.to.Dropped = append(r.to.Dropped, key)
+		}
 	case "name", "description", "display_name", "source", "bundled":
 	default:
 		r.to.Dropped = append(r.to.Dropped, key)
@@ -312,6 +318,9 @@ func (r *reader) finish() {
 		addMap(add, "headers", r.headers)
 		r.addOAuth(add)
 	} else {
+		if len(r.scopes) > 0 {
+			r.to.Dropped = append(r.to.Dropped, "scopes")
+		}
 		add("command", r.command)
 		if len(r.args) > 0 {
 			add("args", r.args)

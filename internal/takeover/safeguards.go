@@ -71,7 +71,7 @@ func (d *Desk) tellMore(p *Imported, t Taken) {
 		d.say("  note: %s", text.Escape(note))
 	}
 	if t.Off != "" {
-		d.say("  note: %s of %s switches it off: it is taken with disabled: true", text.Escape(t.Off), p.file.client.Title)
+		d.say("  note: %s of %s switches it off; it is taken with disabled: true", text.Escape(t.Off), p.file.client.Title)
 	}
 	for _, g := range t.Left {
 		d.sayLeft(p, "  ", g)

@@ -65,7 +65,7 @@ func TestSafeguardsOfEntries(t *testing.T) {
 	p.write(t, []byte(`{"mcp": {"excluded": ["a"]}, "tools": {"exclude": ["ShellTool"]}, "mcpServers": {"a": {"command": "x"}, "b": {"httpUrl": "https://b.example", "oauth": {"clientSecret": "s-12345678"}}}}`))
 	p.take(t)
 	for _, want := range []string{
-		"+  a:\n+    command: \"x\"\n+    disabled: true\n", "note: mcp.excluded of Gemini CLI switches it off: it is taken with disabled: true\n",
+		"+  a:\n+    command: \"x\"\n+    disabled: true\n", "note: mcp.excluded of Gemini CLI switches it off; it is taken with disabled: true\n",
 		"note: tools.exclude (ShellTool) is not taken over; write a rule: block ShellTool\n",
 		"note: clientSecret is not taken: write it as oauth.clientSecret, beside oauth.issuer",
 	} {
@@ -79,5 +79,68 @@ func TestSafeguardsOfEntries(t *testing.T) {
 	p.take(t)
 	if want := "note: permission.bash (ask) stays in OpenCode, and holds for no server that is taken\n"; !strings.Contains(p.out.String(), want) {
 		t.Errorf("no %q in\n%s", want, p.out)
+	}
+}
+
+// TestExcludedOfProject: servers of .mcp.json that settings of Claude Code switch off are off, whatever
+// else is switched on there.
+func TestExcludedOfProject(t *testing.T) {
+	const servers = `{"mcpServers": {"my db": {"command": "x"}, "other": {"command": "y"}}}`
+	const off = "  \"my db\":\n    command: \"x\"\n    disabled: true\n"
+	project := t.TempDir()
+	for _, c := range []struct {
+		file, src string // with what there is beside .mcp.json
+		want      bool   // the server is off
+	}{
+		{"home/.claude/settings.json", `{"disabledMcpjsonServers": ["my_db"]}`, true},
+		{".claude/settings.json", `{"disabledMcpjsonServers": ["x", "my db"], "enableAllProjectMcpServers": true}`, true},
+		{".claude/settings.local.json", `{"disabledMcpjsonServers": ["my db"], "enabledMcpjsonServers": ["my db"]}`, true},
+		{"home/.claude.json", `{"projects": {"` + project + `": {"disabledMcpServers": ["my db"]}}}`, true},
+		{"home/.claude.json", `{"projects": {"` + project + `": {"disabledMcpjsonServers": ["my db"]}}}`, true},
+		{"home/.claude.json", `{"projects": {"/elsewhere": {"disabledMcpServers": ["my db"]}}}`, false},
+		{".claude/settings.json", `{"enabledMcpjsonServers": ["other"]}`, false}, // Claude Code asks about it
+		{".claude/settings.json", `{"disabledMcpjsonServers": "my db"}`, false},
+	} {
+		p := newPlace(t, "claude-code")
+		path := filepath.Join(project, c.file)
+		if rest, home := strings.CutPrefix(c.file, "home/"); home {
+			path = filepath.Join(p.desk.System.Home, rest)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{path: c.src, filepath.Join(project, ".mcp.json"): servers} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		plan, err := p.desk.Plan(Import{Client: "claude-code", File: filepath.Join(project, ".mcp.json"), Config: p.config})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(plan.after), off); got != c.want || strings.Count(string(plan.after), "disabled:") > 1 {
+			t.Errorf("%s %s: the server is off: %t\n%s", c.file, c.src, got, plan.after)
+		}
+		p.desk.tell(plan)
+		if said := "in " + path + " of Claude Code switches it off; it is taken with disabled: true\n"; strings.Contains(p.out.String(), said) != c.want {
+			t.Errorf("%s %s: no %q in\n%s", c.file, c.src, said, p.out)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	p := newPlace(t, "claude-code") // servers of the user are not of .mcp.json
+	p.write(t, []byte(servers))
+	settings := filepath.Join(p.desk.System.Home, ".claude", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, []byte(`{"disabledMcpjsonServers": ["my db"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.desk.Plan(Import{Client: "claude-code", Config: p.config})
+	if err != nil || strings.Contains(string(plan.after), "disabled:") {
+		t.Errorf("%v\n%s", err, plan.after)
 	}
 }

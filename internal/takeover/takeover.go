@@ -133,6 +133,7 @@ type item struct {
 
 // items are all entries of a file, without what is a part of the client.
 func (d *Desk) items(f *file, doc *splice.Document) (all []item, err error) {
+	beside := d.beside(f)
 	for _, at := range f.client.Places(doc) {
 		entries, err := doc.Entries(at)
 		if err != nil {
@@ -143,12 +144,32 @@ func (d *Desk) items(f *file, doc *splice.Document) (all []item, err error) {
 			if key := f.client.Closed(doc, at, e.Name); key != "" {
 				s.Disable(key)
 			}
+			for _, other := range beside {
+				if key := f.client.ClosedBeside(other.doc, f.path, e.Name); key != "" {
+					s.Disable(key + " in " + other.path)
+				}
+			}
 			if !s.Native {
 				all = append(all, item{at, e, s, runsUs(s)})
 			}
 		}
 	}
 	return all, nil
+}
+
+// beside reads the further files in which the client says something about servers. One that does
+// not exist or cannot be read is left out; import names the latter.
+func (d *Desk) beside(f *file) (all []*file) {
+	for _, path := range f.client.Beside(d.System, f.path) {
+		src, err := read(path)
+		if err != nil {
+			continue
+		}
+		if doc, err := splice.Parse(path, src, f.client.Format); err == nil {
+			all = append(all, &file{client: f.client, path: path, doc: doc})
+		}
+	}
+	return all
 }
 
 // runsUs reports whether a server is petrigate itself, which must not serve itself. Another may have its
