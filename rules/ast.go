@@ -13,6 +13,7 @@ import (
 type File struct {
 	Name       string
 	Statements []Statement
+	Base       bool // other files are there to narrow it: a lower limit in one of them is no mistake
 
 	source map[Statement]*scanner // their lines, for excerpts
 	errs   ErrorList

@@ -63,16 +63,17 @@ func (c *compiler) checkLimits() {
 	}
 }
 
-// checkContrary warns of limits on one name that differ only in the count.
+// checkContrary warns of limits on one name that differ only in the count, but not of one that narrows a base.
 func (c *compiler) checkContrary() {
 	first := make(map[string]*Limit)
 	for _, s := range of[*Limit](c.statements) {
 		key := fmt.Sprint(s.Shadow, s.subject(), " ", joinNames(s.Unless))
-		if earlier := first[key]; earlier != nil {
+		switch earlier := first[key]; {
+		case earlier == nil, c.fileOf[earlier].Base && !c.fileOf[s].Base && s.Count < earlier.Count:
+			first[key] = s
+		default:
 			c.warn(s, ContraryLimits, "", "%s has a limit of %s %s at %s too; both hold", joinNames(s.Tools), earlier.counted(), s.span()+keyEach(s.Key), earlier.Pos)
-			continue
 		}
-		first[key] = s
 	}
 }
 

@@ -544,3 +544,30 @@ block rm
 		t.Errorf("%+v", n)
 	}
 }
+
+// TestNarrowedBase: a lower limit of a file that narrows a base is no mistake, a higher one has no effect.
+func TestNarrowedBase(t *testing.T) {
+	parse := func(src string, base bool) *rules.File {
+		f, err := rules.Parse("a.rules", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Base = base
+		return f
+	}
+	for _, c := range []struct {
+		first, then string
+		base        bool // the first
+		warnings    int
+	}{
+		{"limit post to 10 per session", "limit post to 5 per session", true, 0},
+		{"limit post to 10 per session", "limit post to 15 per session", true, 1},
+		{"limit post to 10 per session", "limit post to 5 per session", false, 1},
+		{"limit post to 10 per session", "limit post to 5 per session\nlimit post to 7 per session", true, 1},
+	} {
+		compiled, err := rules.Compile(parse(c.first, c.base), parse(c.then, false))
+		if err != nil || len(compiled.Warnings) != c.warnings {
+			t.Errorf("%s, %s, base %t: %v, %v; want %d warnings", c.first, c.then, c.base, err, compiled.Warnings, c.warnings)
+		}
+	}
+}

@@ -37,6 +37,8 @@ func (p *parser) target(form string) (Name, string) {
 	case !dotted && whole.end == end && tool.text != "" && p.wholeCall():
 	case !dotted && p.line.peek().isCase("when"):
 		p.wrongCase(p.line.peek(), "when")
+	case strings.HasSuffix(p.line.text[:whole.end], ",") || p.anotherTool():
+		p.line.fail(BadOperand, whole, "write a line for each tool", "several tools in one line: %q", p.line.text[whole.off:whole.end])
 	case !dotted:
 		p.line.fail(BadOperand, whole, "such as bash.command", "expected tool.field, not %q", p.line.text[whole.off:whole.end])
 	case tool.text == "" || field == "":
@@ -47,6 +49,13 @@ func (p *parser) target(form string) (Name, string) {
 		p.line.fail(BadQuotes, token{off: end + 1, end: whole.end}, "only the tool may be quoted", "a quote inside the field %s", field)
 	}
 	return p.named(tool), field
+}
+
+// anotherTool reports whether a comma and another tool follow; a comma alone may be the word that a map looks for.
+func (p *parser) anotherTool() bool {
+	rest, comma := strings.CutPrefix(p.line.text[p.line.skip(p.line.off):], ",")
+	word, _, _ := strings.Cut(strings.TrimLeftFunc(rest, isSeparator), " ")
+	return comma && strings.HasPrefix(rest, " ") && word != "as"
 }
 
 // wholeCall reports whether the rest is about a whole call and not one field.

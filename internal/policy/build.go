@@ -118,10 +118,17 @@ func (b *builder) add(p diag.Problem) { b.result.Problems = append(b.result.Prob
 
 // rules parses and compiles all texts.
 func (b *builder) rules() *rules.Compiled {
-	for _, text := range b.source.Rules {
+	bases := 0 // the texts of the bases are the first ones
+	if b.source.Config != nil {
+		for _, base := range b.source.Config.Bases {
+			bases += len(base.Rules)
+		}
+	}
+	for i, text := range b.source.Rules {
 		f, _ := rules.ParseAt([]byte(text.Text), func(line, column int) gate.Position {
 			return position(text.Position(line, column))
 		})
+		f.Base = i < bases
 		b.files = append(b.files, f)
 	}
 	compiled, err := rules.Compile(b.files...)

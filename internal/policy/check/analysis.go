@@ -97,6 +97,7 @@ type Analysis struct {
 
 	unlisted []string     // known tools that no net speaks of by name
 	written  []config.Net // with the lines of their transitions
+	bases    []string     // files with what the configuration extends
 	found    diag.List    // what the policy says of itself without a proof
 	partly   []string     // hand-written nets of which not all states were looked at
 	effort   Effort
@@ -108,11 +109,26 @@ type proven struct {
 	verify.Proof
 }
 
+// baseFiles are the files of the base policies of a configuration.
+func baseFiles(c *config.Config) (files []string) {
+	if c == nil {
+		return nil
+	}
+	for _, b := range c.Bases {
+		files = append(files, b.File)
+		for _, text := range b.Rules {
+			files = append(files, text.File)
+		}
+	}
+	return files
+}
+
 // Run proves what can be proved of a policy within the effort. The
 // tools tell it which names are of one tool.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
 	tools = tools.withAgents(result)
 	v := &Analysis{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
+	v.bases = baseFiles(source.Config)
 	if source.Mode == "shadow" {
 		// What is looked at is what the policy will be when it is enforced.
 		v.shadow = true

@@ -218,7 +218,7 @@ func (v *Analysis) ends(net verify.Net) bool {
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
-		if v.follows(r.Net) || v.unreached(r.Net) || v.nets[r.Net.Name].Cause == gate.CauseAllow && !v.policy.Options().Deny {
+		if v.narrowed(r) || v.follows(r.Net) || v.unreached(r.Net) || v.nets[r.Net.Name].Cause == gate.CauseAllow && !v.policy.Options().Deny {
 			continue
 		}
 		p := Warning(codeRedundant, diag.Position(r.Net.Rule), r.Net.Name+" never changes a verdict", "")
@@ -226,6 +226,12 @@ func (v *Analysis) redundant() diag.List {
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// narrowed reports whether the net of a base is redundant because the configuration narrows it.
+func (v *Analysis) narrowed(r verify.Redundant) bool {
+	ofBase := func(n verify.Net) bool { return slices.Contains(v.bases, n.Rule.File) }
+	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
 // before says which nets decide before a redundant one does, and how.
