@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
 )
 
 var errNoProxy = errors.New("no running proxy was found; one is started by petrigate serve, or by an MCP client that is configured for it")
@@ -192,10 +194,29 @@ func sayWhich(c *cobra.Command, _ []string) error {
 	return usage("%s requires one of: %s", c.CommandPath(), strings.Join(names, ", "))
 }
 
+// withConfig are the proxies that run with a configuration.
+func withConfig(all []proxy.Status, file string) ([]proxy.Status, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s proxy.Status) bool { return s.Config != path })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no running proxy has the configuration %s; petrigate status without --config shows all", path)
+	}
+	return all, nil
+}
+
 func newStatus(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "status", Short: "Show the running proxies", Args: cobra.NoArgs}
+	c := &cobra.Command{
+		Use: "status", Short: "Show the running proxies", Args: cobra.NoArgs,
+		Long: "status shows the running proxies of this user; with --config, those of that configuration.",
+	}
 	return answering(c, s, "proxies", func([]string) (any, func() error, error) {
 		all, err := ask((*control.Client).Status)
+		if file := c.Flag("config"); err == nil && file.Changed {
+			all, err = withConfig(all, file.Value.String())
+		}
 		return all, func() error {
 			for _, status := range all {
 				daemon.PrintStatus(s.out, status)

@@ -1,11 +1,14 @@
 package doctor
 
 import (
+	"cmp"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -260,6 +263,56 @@ func TestVersions(t *testing.T) {
 	for v, want := range map[string]bool{"2.1.295": true, "2.1.294": false, "2.1.1000": true, "3.0.0": true, "2.0.999": false} {
 		if atLeast(v, firstClosed) != want {
 			t.Errorf("%s: %v", v, !want)
+		}
+	}
+}
+
+// TestClaudeVersion reads the version from each way in which Claude Code is installed.
+func TestClaudeVersion(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("programs have other names there")
+	}
+	const pack = `{"name": "@anthropic-ai/claude-code", "version": "2.1.197"}`
+	for _, c := range []struct {
+		program, link string // the program, and what is in PATH: "" is the program itself
+		files         map[string]string
+		want          string
+	}{
+		{"share/claude/versions/2.1.300", "bin/claude", nil, "2.1.300"},
+		{"share/2.1.300/claude", "bin/claude", nil, "2.1.300"},
+		{"lib/claude-code/cli.js", "bin/claude", map[string]string{"lib/claude-code/package.json": pack}, "2.1.197"},
+		{"lib/claude-code/bin/claude.exe", "bin/claude", map[string]string{"lib/claude-code/package.json": pack}, "2.1.197"},
+		{"local/claude", "", map[string]string{"local/node_modules/@anthropic-ai/claude-code/package.json": pack}, "2.1.197"},
+		{"lib/other/bin/claude", "bin/claude", map[string]string{"lib/other/package.json": `{"name": "other", "version": "2.1.197"}`}, ""},
+		{"bin/claude", "", nil, ""},
+	} {
+		dir := t.TempDir()
+		c.files = maps.Clone(c.files)
+		if c.files == nil {
+			c.files = map[string]string{}
+		}
+		c.files[c.program] = "#!/bin/sh\n"
+		for name, text := range c.files {
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // it is a program
+				t.Fatal(err)
+			}
+		}
+		in := filepath.Join(dir, filepath.Dir(cmp.Or(c.link, c.program)))
+		if c.link != "" {
+			if err := os.MkdirAll(in, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(filepath.Join(dir, c.program), filepath.Join(dir, c.link)); err != nil {
+				t.Skip("no symbolic links here:", err)
+			}
+		}
+		t.Setenv("PATH", in)
+		if got := (&Doctor{}).claudeVersion(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.program, got, c.want)
 		}
 	}
 }

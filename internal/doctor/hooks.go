@@ -120,16 +120,31 @@ var dotted = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 // claudeVersion is read from where the program is installed, since doctor starts no program.
 func (d *Doctor) claudeVersion() string {
 	path, err := exec.LookPath("claude")
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
 	if err != nil {
 		return ""
 	}
-	if base := filepath.Base(path); dotted.MatchString(base) {
-		return base
+	found := []string{filepath.Dir(path)} // of a wrapper that npm has written there
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return ""
 	}
-	src, err := os.ReadFile(filepath.Join(filepath.Dir(path), "package.json"))
+	for _, base := range []string{filepath.Base(path), filepath.Base(filepath.Dir(path))} {
+		if dotted.MatchString(base) {
+			return base
+		}
+	}
+	for _, dir := range append(found, filepath.Dir(path)) {
+		for _, of := range []string{dir, filepath.Dir(dir), filepath.Join(dir, "node_modules", "@anthropic-ai", "claude-code")} {
+			if v := claudePackage(of); v != "" {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+// claudePackage is the version of Claude Code whose package is in a folder; "": none is.
+func claudePackage(dir string) string {
+	src, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	var p struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`

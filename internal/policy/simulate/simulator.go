@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/text"
@@ -134,7 +135,11 @@ func (m *Simulator) command(line string) error {
 	case "quit", "exit":
 		return errQuit
 	default:
-		return fmt.Errorf("there is no command %q%s; help lists them", word, text.DidYouMean(word, "", commands))
+		hint := text.DidYouMean(word, "", commands)
+		if _, known := m.of.tools.Find(word); hint == "" || known || slices.Contains(m.of.names(), word) {
+			return fmt.Errorf("there is no command %q; to call a tool, write: call %s", word, line)
+		}
+		return fmt.Errorf("there is no command %q%s; help lists them", word, hint)
 	}
 	return nil
 }
