@@ -29,7 +29,7 @@ func TuneMemory() {
 		t.pace(relaxed)
 	}
 	t.watch()
-	time.AfterFunc(started, t.free)
+	time.AfterFunc(started, t.release)
 }
 
 // A tuner looks at the heap after each collection. A percentage alone would let calls of
@@ -41,6 +41,7 @@ type tuner struct {
 	idle  *time.Timer // from the last collection on
 
 	percent int
+	kept    atomic.Uint64 // bytes from the system after memory was given back last
 	ended   atomic.Bool
 }
 
@@ -64,10 +65,14 @@ func (t *tuner) collected() {
 	defer t.await()
 	live, mapped := heap()
 	t.pace(paceOf(live))
-	if mapped > live+worthwhile {
+	if mapped > live+worthwhile || t.grown(mapped) {
 		t.idle.Reset(t.quiet)
 	}
 }
+
+// grown reports whether the heap has grown since memory was given back: what this collection found
+// live may be garbage by now, and nothing else may follow that collects it.
+func (t *tuner) grown(mapped uint64) bool { return mapped > t.kept.Load()+worthwhile }
 
 // pace sets the percentage of the collector. A change stops all goroutines for a moment, so
 // small ones are left out.
@@ -90,9 +95,16 @@ func paceOf(live uint64) int {
 
 // giveBack returns to the system what is not used, where that is worth a collection.
 func (t *tuner) giveBack() {
-	if live, mapped := heap(); mapped > live+worthwhile && !t.ended.Load() {
-		t.free()
+	if live, mapped := heap(); (mapped > live+worthwhile || t.grown(mapped)) && !t.ended.Load() {
+		t.release()
 	}
+}
+
+// release returns to the system what is not used, and notes what is left.
+func (t *tuner) release() {
+	t.free()
+	_, mapped := heap()
+	t.kept.Store(mapped)
 }
 
 // end has the tuner look at the heap no more.

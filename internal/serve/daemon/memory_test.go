@@ -69,9 +69,39 @@ func TestTunerGivesBack(t *testing.T) {
 	defer tuner.end()
 	holding(96<<20, runtime.GC)
 	collect(freed.Load)
-	debug.FreeOSMemory()
+	tuner.release()
 	freed.Store(false)
 	if tuner.giveBack(); freed.Load() {
 		t.Error("memory is given back where little is unused")
 	}
+}
+
+// TestTunerLooksAgain: a peak that the last collection found live is looked at again, since no other
+// collection may follow it; what stays live is not looked at twice.
+func TestTunerLooksAgain(t *testing.T) {
+	freed := 0
+	tuner := &tuner{quiet: time.Hour, free: func() {
+		freed++
+		debug.FreeOSMemory()
+	}}
+	tuner.idle = time.AfterFunc(time.Hour, func() {})
+	armed := func() bool {
+		tuner.idle.Stop()
+		tuner.collected()
+		return tuner.idle.Stop()
+	}
+	defer tuner.end()
+	tuner.release()
+	holding(96<<20, func() {
+		debug.FreeOSMemory() // all that is mapped is live
+		if !armed() {
+			t.Error("what has grown is not looked at again")
+		}
+		if tuner.giveBack(); freed != 2 {
+			t.Errorf("memory was given back %d times", freed)
+		}
+		if tuner.giveBack(); freed != 2 || armed() {
+			t.Error("what stays live is looked at twice")
+		}
+	})
 }
