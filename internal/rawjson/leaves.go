@@ -30,8 +30,9 @@ func Leaves(value []byte, yield func(leaf string) bool) {
 }
 
 // Strings calls yield for each string of value, decoded, in source order, until it returns
-// false. The keys of objects are among them. It ends at the first syntax error.
-func Strings(value []byte, yield func(s string) bool) {
+// false. The keys of objects are among them. A string without escapes is a part of value: yield
+// must not change it. It ends at the first syntax error.
+func Strings(value []byte, yield func(s []byte) bool) {
 	for i := space(value, 0); i < len(value); i = space(value, i) {
 		switch value[i] {
 		case '{', '}', '[', ']', ',', ':':
@@ -43,10 +44,19 @@ func Strings(value []byte, yield func(s string) bool) {
 			return
 		}
 		if value[i] == '"' {
-			if s, ok := String(value[i:end]); !ok || !yield(s) {
+			if s, ok := decoded(value[i:end]); !ok || !yield(s) {
 				return
 			}
 		}
 		i = end
 	}
+}
+
+// decoded returns the string of the literal, without a copy where it has no escapes.
+func decoded(lit []byte) ([]byte, bool) {
+	if s, ok := Bare(lit); ok {
+		return s, true
+	}
+	s, ok := String(lit)
+	return []byte(s), ok
 }

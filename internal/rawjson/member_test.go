@@ -200,13 +200,13 @@ func TestStrings(t *testing.T) {
 		`["a","b`: {"a"},
 	} {
 		var got []string
-		Strings([]byte(doc), func(s string) bool { got = append(got, s); return true })
+		Strings([]byte(doc), func(s []byte) bool { got = append(got, string(s)); return true })
 		if !slices.Equal(got, want) {
 			t.Errorf("Strings(%q) = %q, want %q", doc, got, want)
 		}
 	}
 	n := 0
-	Strings([]byte(`["a","b","c"]`), func(string) bool { n++; return n < 2 })
+	Strings([]byte(`["a","b","c"]`), func([]byte) bool { n++; return n < 2 })
 	if n != 2 {
 		t.Errorf("Strings went on after it was stopped: %d", n)
 	}

@@ -22,6 +22,8 @@ type Broker struct {
 	grants  Grants
 	storage *storage // nil: there is no store
 
+	reading sync.Mutex // held while a large call is read
+
 	mu       sync.Mutex
 	byID     map[string]*Request
 	byKey    map[Key]*Request // the live one, or the denial that stands
@@ -97,7 +99,7 @@ func (b *Broker) tellGranted(q *Request) {
 
 func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	if !b.keeps(key) {
-		call = b.options.Mask.present(call)
+		call = b.present(call)
 	}
 	if b.storage != nil {
 		return b.storage.open(key, call, ask)
@@ -112,6 +114,19 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	}
 	return q, err
 }
+
+// present sets what people see of a call. What it needs beside a large call is garbage after it:
+// it reads one such call at a time.
+func (b *Broker) present(c Call) Call {
+	if len(c.Arguments)+len(c.Beside)+len(c.Meta) > large {
+		b.reading.Lock()
+		defer b.reading.Unlock()
+	}
+	return b.options.Mask.present(c)
+}
+
+// large is the size of a call that takes milliseconds to read.
+const large = 256 << 10
 
 // keeps reports whether a call with the key would join a request.
 func (b *Broker) keeps(key Key) bool {

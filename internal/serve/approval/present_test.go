@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -165,6 +166,22 @@ func TestPunycode(t *testing.T) {
 	} {
 		if got := punycode(label); got != want {
 			t.Errorf("%s: %s, want %s", label, got, want)
+		}
+	}
+}
+
+// TestReadInPlace: of a large call, no copy is made to look for what may mislead people.
+func TestReadInPlace(t *testing.T) {
+	value := []byte(`{"data":"` + strings.Repeat("ab--c ", 1<<19) + `"}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := warnings([][]byte{value}, [][]byte{value})
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > uint64(len(value))/4 || len(got) > 0 {
+		t.Errorf("%d bytes for one of %d; %q", after.TotalAlloc-before.TotalAlloc, len(value), got)
+	}
+	for text, want := range map[string]bool{"xn--a": true, "XN--a": true, "a--b xN--c": true, "--": false, "n--xn-": false, "x---n": false, "axn---b": true} {
+		if hasCode([]byte(text)) != want {
+			t.Errorf("%s: want %v", text, want)
 		}
 	}
 }

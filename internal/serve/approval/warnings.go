@@ -1,11 +1,13 @@
 package approval
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
@@ -67,17 +69,21 @@ func (w *warner) add(warning string) {
 	}
 }
 
+var crlf = []byte("\r\n")
+
 // characters counts what is hidden in a string. Line ends and tabs are usual in scripts, and
 // are seen as escapes.
-func (w *warner) characters(s string) bool {
+func (w *warner) characters(s []byte) bool {
 	row := 0
-	for i, r := range s {
+	for i, size := 0, 0; i < len(s); i += size {
+		var r rune
+		r, size = utf8.DecodeRune(s[i:])
 		if r != ' ' && r != '\n' {
 			row = 0
 		} else if row++; row > w.spaces {
 			w.spaces = row
 		}
-		if usual := r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(s[i:], "\r\n"); usual || !text.Hidden(r) {
+		if usual := r == '\n' || r == '\t' || r == '\r' && bytes.HasPrefix(s[i:], crlf); usual || !text.Hidden(r) {
 			continue
 		}
 		w.hidden++
@@ -108,13 +114,16 @@ var (
 
 // addresses warns of names in a string that look like others: hosts, and words in letters of
 // two alphabets.
-func (w *warner) addresses(s string) bool {
-	for _, host := range coded.FindAllString(s, maxWarnings+1) {
-		w.add(fmt.Sprintf("the host %s stands for letters beyond ASCII", text.Excerpt(host, maxQuoted)))
+func (w *warner) addresses(b []byte) bool {
+	if hasCode(b) {
+		for _, host := range coded.FindAll(b, maxWarnings+1) {
+			w.add(fmt.Sprintf("the host %s stands for letters beyond ASCII", text.Excerpt(string(host), maxQuoted)))
+		}
 	}
-	if ascii(s) && !strings.Contains(s, "@") {
+	if bytes.IndexByte(b, '@') < 0 && bytes.IndexFunc(b, func(r rune) bool { return r >= 0x80 }) < 0 {
 		return true
 	}
+	s := string(b)
 	for _, found := range address.FindAllStringSubmatch(s, maxWarnings+1) {
 		w.host(found[1])
 	}
@@ -125,6 +134,22 @@ func (w *warner) addresses(s string) bool {
 	}
 	return true
 }
+
+// hasCode reports whether s may have a host name in Punycode: the expression for them takes long.
+func hasCode(s []byte) bool {
+	for from := 0; ; {
+		at := bytes.Index(s[from:], dashes)
+		if at < 0 {
+			return false
+		}
+		if at += from; at >= 2 && s[at-2]|0x20 == 'x' && s[at-1]|0x20 == 'n' {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+var dashes = []byte("--")
 
 // host warns of a host as it stands in an address.
 func (w *warner) host(authority string) {
