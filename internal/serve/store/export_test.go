@@ -14,7 +14,12 @@ func (d *Durable) Kept(principal string) bool { return d.principals[principal] !
 // RetainOnce makes a round of a [Retention] if one is due. After each transaction between is called.
 func RetainOnce(ctx context.Context, d *Durable, keep time.Duration, between func() error) error {
 	r := NewRetention(d, keep)
-	r.rest = func(context.Context, time.Duration) error { return between() }
+	r.rest = func(_ context.Context, t time.Duration) error {
+		if t == readRest {
+			return nil
+		}
+		return between()
+	}
 	_, err := r.round(ctx)
 	return err
 }

@@ -87,7 +87,7 @@ func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.T
 	if s.open, err = r.openCalls(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.read(ctx, r.database); err != nil {
+	if err := s.read(ctx, r); err != nil {
 		return nil, err
 	}
 	for _, c := range s.order {
@@ -142,11 +142,16 @@ func (s *survey) chain(writer string) *removable {
 }
 
 // read reads the oldest records until a page of them is not old: clocks differ.
-func (s *survey) read(ctx context.Context, b backend.Backend) error {
-	young := 0
-	for r, err := range b.Records(ctx, backend.Query{}) {
+func (s *survey) read(ctx context.Context, of *Retention) error {
+	young, n := 0, 0
+	for r, err := range of.database.Records(ctx, backend.Query{Page: readAtOnce}) {
 		if err != nil {
 			return err
+		}
+		if n++; n%readAtOnce == 0 {
+			if err := of.rest(ctx, readRest); err != nil {
+				return err
+			}
 		}
 		switch old := r.Time.Before(s.cutoff); {
 		case old && s.total == roundRecords:

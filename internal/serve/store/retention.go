@@ -14,12 +14,15 @@ import (
 )
 
 const (
-	batchRecords = 200 // that one transaction removes
+	batchRecords = 50 // that one transaction removes
 
-	firstLook  = 10 * time.Second // after the start: a process may not live long
-	lookAgain  = time.Minute      // after a failure
-	mostWait   = 6 * time.Hour    // between two rounds
-	roundShare = 24               // of the age of records, between two rounds
+	leastRest  = 20 * time.Millisecond // after a transaction
+	readAtOnce = 50                    // records, while others are looked for
+	readRest   = 3 * time.Millisecond  // after these
+	firstLook  = 10 * time.Second      // after the start: a process may not live long
+	lookAgain  = time.Minute           // after a failure
+	mostWait   = 6 * time.Hour         // between two rounds
+	roundShare = 24                    // of the age of records, between two rounds
 )
 
 // A Retention removes old records from the database of a ledger. Of all processes one does so at a time.
@@ -30,14 +33,12 @@ const (
 type Retention struct {
 	*Durable
 	keep time.Duration
-	rest func(ctx context.Context, took time.Duration) error // after a transaction that took so long
+	rest func(ctx context.Context, t time.Duration) error // so that calls go first
 }
 
 // NewRetention returns what removes records that are older than keep.
 func NewRetention(d *Durable, keep time.Duration) *Retention {
-	return &Retention{Durable: d, keep: keep, rest: func(ctx context.Context, took time.Duration) error {
-		return sleep(ctx, max(3*took, time.Millisecond)) // most of the time is for calls
-	}}
+	return &Retention{Durable: d, keep: keep, rest: sleep}
 }
 
 // Run removes records until ctx is over.
@@ -178,7 +179,7 @@ func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {
 			if n == 0 {
 				break
 			}
-			if err := r.rest(ctx, time.Since(began)); err != nil {
+			if err := r.rest(ctx, max(9*time.Since(began), leastRest)); err != nil {
 				return err
 			}
 		}

@@ -153,6 +153,7 @@ type Query struct {
 	Session string    // empty: of all; otherwise those of no session as well
 	Limit   int       // 0: all
 	Last    bool      // the last Limit ones rather than the first
+	Page    int       // how many are read at a time; 0: PageSize
 }
 
 // A Backend is a database. It is safe for concurrent use, but for Commit, which is called

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 )
@@ -21,8 +22,9 @@ type Row struct {
 func Pages(q Query, read func(after Row, n int) ([]Row, error)) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var after Row
-		for left := q.Limit; left > 0 || q.Limit == 0; left -= PageSize {
-			n := PageSize
+		page := cmp.Or(q.Page, PageSize)
+		for left := q.Limit; left > 0 || q.Limit == 0; left -= page {
+			n := page
 			if left > 0 && (left < n || q.Last) {
 				n = left
 			}
