@@ -1,20 +1,30 @@
 package postgres
 
-import "context"
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // removeSQL locks the rows that it removes, which nobody else needs. Rows that another replica is
-// removing are passed over.
-const removeSQL = `DELETE FROM petrigate_record d USING (
-	SELECT r.writer, r.seq FROM petrigate_record r JOIN petrigate_writer w ON w.no = r.writer
-	WHERE w.name = $1 AND r.seq <= $2 ORDER BY r.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED) old
-	WHERE d.writer = old.writer AND d.seq = old.seq`
+// removing are passed over. The writer is looked up first, so that the rows are read by the primary key
+// whatever the server knows of the table.
+const removeSQL = `DELETE FROM petrigate_record WHERE writer = (SELECT no FROM petrigate_writer WHERE name = $1)
+	AND seq = ANY (ARRAY(SELECT seq FROM petrigate_record WHERE writer = (SELECT no FROM petrigate_writer WHERE name = $1)
+		AND seq <= $2 ORDER BY seq LIMIT $3 FOR UPDATE SKIP LOCKED))`
 
-// RemoveRecords implements [backend.Backend].
+// RemoveRecords implements [backend.Backend]. It does not wait for the disk: what a crash brings back is
+// removed again.
 func (d *DB) RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error) {
 	err = d.read(ctx, "removing old records from", func(ctx context.Context) error {
-		tag, err := d.pool.Exec(ctx, removeSQL, writer, int64(through), most)
-		removed = int(tag.RowsAffected())
-		return err
+		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `SELECT set_config('synchronous_commit', 'off', true)`); err != nil {
+				return err
+			}
+			tag, err := tx.Exec(ctx, removeSQL, writer, int64(through), most)
+			removed = int(tag.RowsAffected())
+			return err
+		})
 	})
 	return removed, err
 }
