@@ -99,7 +99,40 @@ func parse(text string) (file *syntax.File, err error) {
 			err = syntax.ParseError{Text: "the parser gave up"}
 		}
 	}()
-	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	for range maxEnded {
+		file, err = syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+		if err != nil {
+			return nil, err
+		}
+		ended := endComments(file, text)
+		if ended == text {
+			return file, nil
+		}
+		text = ended
+	}
+	return nil, syntax.ParseError{Text: "comments that end with a backslash hide others"}
+}
+
+// maxEnded bounds how often comments are ended, see endComments.
+const maxEnded = 8
+
+// endComments is the text without the backslashes that end a comment. A shell ends the
+// comment there, and the parser goes on with the command before it.
+func endComments(file *syntax.File, text string) string {
+	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
+		return text
+	}
+	ended := []byte(text)
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, is := n.(*syntax.Comment); is && strings.HasSuffix(c.Text, "\\\n") {
+			begin := int(c.Hash.Offset()) //nolint:gosec // within the text
+			if i := strings.Index(text[begin:], "\\\n"); i >= 0 {
+				ended[begin+i] = ' '
+			}
+		}
+		return true
+	})
+	return string(ended)
 }
 
 // unreadable says why a text is not even parsed. Shells differ over control
