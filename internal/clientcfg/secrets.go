@@ -27,7 +27,9 @@ var (
 	random = regexp.MustCompile(`[A-Za-z0-9+_-]{20,}`)
 	// short is an option that is often a password, and ports is what else comes after it: ports, paths and packages.
 	short = regexp.MustCompile(`^-p$`)
-	ports = regexp.MustCompile(`^[\d:.,/-]*(tcp|udp)?$|^@?[\w.-]*/|@|^[.~-]`)
+	// joined is that flag with its value, which no option of a whole word is: -path, -pull-request.
+	joined = regexp.MustCompile(`^-p(\S*[A-Z0-9]\S*)$`)
+	ports  = regexp.MustCompile(`^[\d:.,/-]*(tcp|udp)?$|^@?[\w.-]*/|@|^[.~-]`)
 	// account is an option with a user and a password, and pair is such a value.
 	account = regexp.MustCompile(`^(-u|--user|--proxy-user)$`)
 	pair    = regexp.MustCompile(`^[^\s:/]+:(.*[^\d].*)$`)
@@ -140,10 +142,19 @@ func written(v any) (text string, ok bool) {
 
 // secretsWithin are parts of a text.
 func secretsWithin(text string) (all []Secret) {
-	for _, m := range append(assigned.FindAllStringSubmatch(text, -1), headed.FindAllStringSubmatch(text, -1)...) {
-		if secretName.MatchString(m[1]) {
+	for _, m := range assigned.FindAllStringSubmatch(text, -1) {
+		switch {
+		case secretName.MatchString(m[1]):
 			all = append(all, named(m[1], m[2])...)
+		case strings.Contains(m[2], "="): // --url=https://x/?sig=y
+			all = append(all, secretsWithin(m[2])...)
 		}
+	}
+	if m := headed.FindStringSubmatch(text); m != nil && secretName.MatchString(m[1]) {
+		all = append(all, named(m[1], m[2])...)
+	}
+	if m := joined.FindStringSubmatch(text); m != nil && !ports.MatchString(m[1]) {
+		all = append(all, named("password", m[1])...)
 	}
 	for _, m := range password.FindAllStringSubmatch(text, -1) {
 		all = append(all, named("password", m[1])...)

@@ -37,9 +37,11 @@ func TestSecrets(t *testing.T) {
 		`{"env": {"ROOT": "/home/ann/my project", "ORIGIN": "https://x.example/mcp", "MODE": "production-like", "TOKEN_FILE": "/run/token", "PWD": "/home/ann", "AT": "127.0.0.1:8080", "BYPASS": "nothing at all"}}`: "",
 		`{"env": {"ROOT": "/x/0123456789abcdefghij", "AT": "https://x.example/a?b=c"}}`:                                                                                                                               "https://x.example/a?b=c /x/0123456789abcdefghij",
 		`{"env": {"TOKEN": "${TOKEN}", "PIN_KEY": 12345, "KEY": true}}`:                                                                                                                                               "12345",
-		`{"env": {"TOKEN": "abc"}}`:                                     "",
-		`{"headers": {"X": "Bearer {env:TOKEN}", "Y": "x-${TOKEN}-y"}}`: "",
-		`{"bearer_token_env_var": "MY_TOKEN"}`:                          "",
+		`{"env": {"TOKEN": "abc"}}`:                                                "",
+		`{"headers": {"X": "Bearer {env:TOKEN}", "Y": "x-${TOKEN}-y"}}`:            "",
+		`{"args": ["--url=https://h/?sig=s-123456", "--url=https://h/x?a=1&b=2"]}`: "s-123456",
+		`{"args": ["-pS3cret", "-p8080:80", "-path", "-project=x", "-p=x"]}`:       "S3cret",
+		`{"bearer_token_env_var": "MY_TOKEN"}`:                                     "",
 	} {
 		d, err := splice.Parse("x", []byte(src), splice.JSON)
 		if err != nil {

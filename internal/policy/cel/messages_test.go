@@ -37,6 +37,7 @@ var mistaken = []string{
 	`tool.len() > 1 && tool . count () > 1`,
 	`tool.startsWith(1)`,
 	`tool.name == "x"`,
+	`within(args.path, '~/.ssh') || !within(args.path, '/srv')`,
 	`tool`,
 	`args`,
 	`[args]`,

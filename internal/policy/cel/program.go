@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/interpreter"
 
@@ -48,7 +50,7 @@ func (e environment) compile(src string, names *Names, want *cel.Type) (*program
 	if out := checked.OutputType(); want != nil && !out.IsExactType(cel.DynType) && !out.IsExactType(want) {
 		return nil, whole(fmt.Sprintf("the expression yields %s, not %s", article(out), article(want)), "")
 	}
-	if errs := append(names.check(src, checked), dynamicPatterns(src, checked)...); len(errs) > 0 {
+	if errs := slices.Concat(names.check(src, checked), dynamicPatterns(src, checked), homes(src, checked)); len(errs) > 0 {
 		return nil, sorted(errs)
 	}
 	estimate, err := env.EstimateCost(checked, sizes{})
@@ -103,6 +105,20 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 		args := e.AsCall().Args()
 		if pattern := args[len(args)-1]; pattern.Kind() != ast.LiteralKind {
 			errs = append(errs, errorFrom(src, a.NativeRep().SourceInfo().GetStartLocation(pattern.ID()), "the pattern of matches must be written out", "in quotes"))
+		}
+	}
+	return errs
+}
+
+// homes finds folders of within that are below a home: as nothing is known to be in one,
+// the expression would fail for every path.
+func homes(src string, a *cel.Ast) (errs diag.List) {
+	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
+		args := e.AsCall().Args()
+		folder := args[len(args)-1]
+		if literal, is := folder.AsLiteral().(types.String); is && strings.HasPrefix(string(literal), "~") {
+			errs = append(errs, errorFrom(src, a.NativeRep().SourceInfo().GetStartLocation(folder.ID()),
+				"whose home ~ is differs from server to server, so within fails for every path", "write the folder from the root on, such as '/home/me/.ssh'"))
 		}
 	}
 	return errs
