@@ -125,7 +125,13 @@ func (p *Proxy) Overview() Status {
 }
 
 // Ready reports why no call could be put on record now, as far as is known; nil: it could.
-func (p *Proxy) Ready() error { return p.admission.Writable() }
+func (p *Proxy) Ready() error {
+	err := p.admission.Writable()
+	if err == nil && p.durable != nil {
+		err = p.durable.Clock.Behind(p.options.Now())
+	}
+	return err
+}
 
 // AwaitTools waits until every upstream was listed or is known to be down, at
 // most for the time of Options.Startup.

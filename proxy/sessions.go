@@ -55,6 +55,9 @@ func (p *Proxy) stateInfo() StateInfo {
 		info.Records, lost, err = p.surveyState(ctx)
 		info.Unknown = append(info.Unknown, lost...)
 	}
+	if err == nil {
+		err = p.durable.Clock.Behind(p.options.Now())
+	}
 	if err != nil {
 		info.Error = text.Escape(err.Error())
 	}

@@ -104,6 +104,7 @@ func sift(batch []*queued) (sound, lost []*queued) {
 func (d *Durable) conclude(steps []*queued) {
 	unwritten := d.copy(steps)
 	for _, s := range steps {
+		d.Clock.hear(&s.op)
 		if s.op.Err != nil {
 			s.refuse(s.op.Err)
 			continue

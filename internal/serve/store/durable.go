@@ -25,6 +25,8 @@ import (
 // Locks are taken as by [Memory], and are held until the step is in the queue, so that the
 // order there is the one in which steps were made.
 type Durable struct {
+	Clock Clock
+
 	database backend.Backend
 	recorder *audit.Recorder // that gets the records too
 	log      *slog.Logger

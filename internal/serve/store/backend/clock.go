@@ -8,8 +8,17 @@ import (
 // Skew is by how much a clock may be behind the newest record.
 const Skew = time.Minute
 
-// Behind is the error of an [Op] that reserves at a time before that of the newest record.
-func Behind(at, newest time.Time) error {
-	return fmt.Errorf("%w: the last record is of %s, %s later than now; set the clock, or, if it was ahead then, stop and start once",
-		ErrClock, newest.UTC().Format(time.RFC3339), newest.Sub(at).Round(time.Second))
+// A ClockError is the [ErrClock] of an [Op] that reserves at a time before that of the newest
+// record.
+type ClockError struct{ At, Newest time.Time }
+
+func (e *ClockError) Error() string {
+	return fmt.Sprintf("%v: the last record is of %s, %s later than now; set the clock, or, if it was ahead then, run petrigate stop and petrigate start once",
+		ErrClock, e.Newest.UTC().Format(time.RFC3339), e.Newest.Sub(e.At).Round(time.Second))
 }
+
+// Unwrap implements [errors.Is].
+func (e *ClockError) Unwrap() error { return ErrClock }
+
+// Behind is the error of an [Op] that reserves at a time before that of the newest record.
+func Behind(at, newest time.Time) error { return &ClockError{at, newest} }
