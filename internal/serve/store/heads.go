@@ -19,7 +19,14 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	records = slices.DeleteFunc(records, func(r backend.Record) bool { return r.Writer == d.database.Writer() })
+	gone, err := removedThrough(ctx, d.database)
+	if err != nil {
+		return nil, err
+	}
+	// What is to be removed is not named: what says that it is removed may go before the start does.
+	records = slices.DeleteFunc(records, func(r backend.Record) bool {
+		return r.Writer == d.database.Writer() || r.Seq <= gone[r.Writer]
+	})
 	slices.SortStableFunc(records, func(a, b backend.Record) int { return b.Time.Compare(a.Time) })
 	var heads []audit.Head
 	for _, r := range records[:min(len(records), maxHeads)] {
@@ -34,16 +41,23 @@ func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	gone, _, _, err := readRemoved(ctx, b)
+	gone, err := removedThrough(ctx, b)
+	for _, h := range heads {
+		n += h.Seq - min(gone[h.Writer], h.Seq)
+	}
+	return n, err
+}
+
+// removedThrough returns the number of the last record that is removed of each chain, as the newest event
+// of a removal has it: it may still be there.
+func removedThrough(ctx context.Context, b backend.Backend) (map[string]uint64, error) {
+	e, _, _, err := readRemoved(ctx, b)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	through := map[string]uint64{}
-	for _, h := range gone.Chains {
+	for _, h := range e.Chains {
 		through[h.Writer] = h.Seq
 	}
-	for _, h := range heads {
-		n += h.Seq - min(through[h.Writer], h.Seq)
-	}
-	return n, nil
+	return through, nil
 }

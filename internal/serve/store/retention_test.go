@@ -390,6 +390,27 @@ func TestRetentionKilled(t *testing.T) {
 	})
 }
 
+// TestRetentionUnnamed: a start does not name a chain that is to be removed and is still there, since the
+// event that says so may be removed before the start is.
+func TestRetentionUnnamed(t *testing.T) {
+	onBoth(t, func(p *past) {
+		keeper := p.start()
+		p.start().end()
+		p.start().end()
+		p.later(keep + time.Hour)
+		keeper.notes(1)
+		if err := store.RetainOnce(t.Context(), keeper.d, keep, func() error { return errKilled }); !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		if all, err := keeper.b.Heads(t.Context()); err != nil || len(all) < 2 {
+			t.Fatal(all, err)
+		}
+		if named, err := keeper.d.Heads(t.Context()); err != nil || len(named) != 0 {
+			t.Error(named, err)
+		}
+	})
+}
+
 // TestRetentionForged: what is removed by hand is found as before, and so is a change of what says how
 // far old records were removed.
 func TestRetentionForged(t *testing.T) {
