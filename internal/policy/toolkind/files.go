@@ -2,6 +2,7 @@ package toolkind
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -54,10 +55,22 @@ type property struct {
 }
 
 func readProperty(raw json.RawMessage) (p property) {
-	if json.Unmarshal(raw, &p) != nil {
+	if json.Unmarshal(exact(raw, "type", "items", "properties", "anyOf", "oneOf"), &p) != nil {
 		return property{}
 	}
 	return p
+}
+
+// exact leaves only these members of an object. To encoding/json alone, "Properties" is "properties"
+// too, but a schema gives it no meaning: no tool has the arguments that it lists.
+func exact(raw json.RawMessage, words ...string) json.RawMessage {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return !slices.Contains(words, name) })
+	left, _ := json.Marshal(all) //nolint:errchkjson // what was read can be written
+	return left
 }
 
 func readProperties(raw json.RawMessage) map[string]property {

@@ -93,14 +93,12 @@ func (g *Guess) heed(annotations json.RawMessage, known bool) {
 
 // schema is what is read of the schema of arguments.
 type schema struct {
-	Properties map[string]struct {
-		Type json.RawMessage `json:"type"`
-	} `json:"properties"`
-	Required []string `json:"required"`
+	Properties map[string]json.RawMessage `json:"properties"`
+	Required   []string                   `json:"required"`
 }
 
 func readSchema(raw json.RawMessage) (s schema) {
-	if json.Unmarshal(raw, &s) != nil {
+	if json.Unmarshal(exact(raw, "properties", "required"), &s) != nil {
 		return schema{}
 	}
 	return s
@@ -131,7 +129,7 @@ func fieldsOf(raw json.RawMessage) (f Fields) {
 			continue
 		}
 		last := words[len(words)-1]
-		kind := strings.Trim(string(p.Type), `"`)
+		kind := strings.Trim(string(readProperty(p).Type), `"`)
 		required := slices.Contains(s.Required, name)
 		switch {
 		case (kind == "number" || kind == "integer") && Amount(name):
