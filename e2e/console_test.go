@@ -25,7 +25,7 @@ func TestConsole(t *testing.T) {
 	upstreams := map[string]endpoint{"prod": {Command: binary, Args: []string{"demo-upstream"}}}
 	settings := map[string]any{
 		"rules":    "require human-approval before prod.deploy\nrequire prod.backup before prod.delete\nlimit prod.push to 3 per session\n",
-		"approval": map[string]any{"hold": "20s", "expire": "20s"},
+		"approval": map[string]any{"hold": "30s", "expire": "30s"},
 	}
 	env := ours(t)
 	e := serveIn(t, binary, env, upstreams, settings, true)

@@ -91,7 +91,7 @@ func formCalls(rules string) []gate.Call {
 	var calls []gate.Call
 	values, amounts := []string{"", `"f":"x"`, `"f":"y"`, `"f":"z"`, `"f":["x","y"]`}, []string{"", `"amount":0`, `"amount":1`}
 	if strings.Contains(rules, "same h as f") {
-		values = []string{"", `"f":"x"`, `"h":"x"`, `"f":"y","h":"x"`, `"f":"x","h":"x"`, `"f":"x","h":"y"`, `"f":"z"`, `"f":"z","h":"x"`}
+		values = []string{"", `"f":"x"`, `"h":"x"`, `"f":"y","h":"x"`, `"f":"x","h":"x"`, `"f":"x","h":"y"`, `"h":"y"`, `"f":"z"`, `"f":"z","h":"x"`}
 	}
 	if !strings.Contains(rules, " f") {
 		values = values[:1]
