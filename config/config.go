@@ -77,7 +77,7 @@ type Config struct {
 	// configuration, of rules and of nets, by their names.
 	Sums map[string]string `json:"-"`
 
-	// TextOnly means that the file was read as text: nobody has named or trusted it. Variables and files of
+	// TextOnly means that the file was read as text: no person has named or trusted it. Variables and files of
 	// ${...} were not looked up, so what they are in is as it was written, or missing. Nothing that the
 	// configuration names may be started, opened, connected to or sent.
 	TextOnly   bool     `json:"-"`

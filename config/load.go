@@ -22,7 +22,7 @@ type Options struct {
 	// directory that a server is started in. A file that is found so is read as with Found.
 	WorkDir bool
 
-	// Found means that nobody has named the file: it was found in a directory, and may be somebody
+	// Found means that no person has named the file: it was found in a directory, and may be somebody
 	// else's. Unless Trust accepts its bytes, it is read as text: see [Config.TextOnly].
 	Found bool
 	Trust func(path string, src []byte) bool // nil: no file that was found is trusted

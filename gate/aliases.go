@@ -55,7 +55,7 @@ type (
 	Marking = toolnet.Marking
 	// Tokens is [toolnet.Tokens].
 	Tokens = toolnet.Tokens
-	// Outcome says how a call ended: [Unknown], [Success] or [Failure]. Its String is the word for it.
+	// Outcome is how a call ended: [Unknown], [Success] or [Failure]. Its String is the word for it.
 	Outcome = toolnet.Outcome
 	// NetError is [toolnet.NetError].
 	NetError = toolnet.NetError

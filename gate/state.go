@@ -59,8 +59,8 @@ type OpenCall struct {
 
 	// More is how many further calls of unknown outcome this one stands for: calls of the
 	// same tool that have nothing in flight and spoil no other evidence. Of many such calls,
-	// a state keeps one. An end of it that is not [End.All] is the end of one of them, it is
-	// not known of which, so that the others spoil what they spoil.
+	// a state keeps one. An end of it that is not [End.All] ends one of them, and the others
+	// go on spoiling evidence: the end does not tell which call it was.
 	More uint64
 }
 

@@ -168,7 +168,7 @@ func (s *site) method(method, session string) int {
 	return status
 }
 
-// TestSessionNotKept: where the state of a session cannot be written there is none: its id
+// TestSessionNotKept: a session whose state cannot be written does not begin: its id
 // would be worth nothing at other replicas.
 func TestSessionNotKept(t *testing.T) {
 	eachBreakable(t, func(t *testing.T, open func() proxy.Database, fail func()) {

@@ -103,7 +103,7 @@ func lostOf(p *Proxy, k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// writerOf names this process in the database; empty: there is none.
+// writerOf names this process in the database; empty: there is no database.
 func writerOf(p *Proxy) string {
 	if p.options.Database == nil {
 		return ""

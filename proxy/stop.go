@@ -65,7 +65,7 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (Stopping, error) {
 	return Stopping{Already: done.Already, Shared: p.shared(), Left: stopInfos(done.Left), Alone: alone(on, p.shared(), done.Alone)}, nil
 }
 
-// alone says what becomes of an order that could not be written.
+// alone is the sentence about an order that could not be written.
 func alone(on, shared bool, why error) string {
 	switch {
 	case why == nil:

@@ -106,7 +106,7 @@ func (c *compiler) checkRequire(s *Require) {
 
 // checkPairs checks one call that waits against the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // those of which every call is one of before, and so waits itself
+	var own []Name // those whose every call is one of before, and so waits itself
 	for _, first := range s.First {
 		// A call that is exempt passes, and its success counts.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.isOneOf(first, before))

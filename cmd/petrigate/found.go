@@ -155,7 +155,7 @@ func (r reading) renew(path string, before, after []byte) {
 	}
 }
 
-// asks says what a configuration would have petrigate do.
+// asks lists the programs, addresses and files that a configuration would make petrigate use.
 func asks(c *config.Config) string {
 	if c == nil {
 		return ""

@@ -93,7 +93,7 @@ func (p *Policy) tools() []verify.Tool {
 	return tools
 }
 
-// parsed are schemas as they are read.
+// parsed are the schemas that were read.
 func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	out := make(map[string][]policy.Schema)
 	for tool, schema := range schemas {

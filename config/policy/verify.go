@@ -46,7 +46,7 @@ type Question struct {
 	Why   string      // it is open: a bound that was reached, or what is not looked at
 }
 
-// Topic says what is asked.
+// Topic is what the question is about.
 type Topic string
 
 const (

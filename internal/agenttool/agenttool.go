@@ -101,7 +101,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	} else if MayRun(tool) || !known && command {
 		add("bash", false)
 	}
-	for _, m := range members { // past the proxy: what is forbidden there is here
+	for _, m := range members { // past the proxy, whose rules hold for it here too
 		add(m[1], false)
 		if m[0] != "" {
 			add(m[0]+"."+m[1], false)

@@ -145,7 +145,7 @@ var windsurfVariables = &variables{find: braces, one: func(s System, match strin
 	return editorVariable(s, match)
 }}
 
-// file is what is in a file.
+// file returns the contents of a file.
 func (s System) file(path string) piece {
 	if rest, home := strings.CutPrefix(path, "~/"); home {
 		path = s.path(s.Home, rest)

@@ -39,7 +39,7 @@ func (b fieldChecker) check(s rules.Statement) {
 	}
 }
 
-// checkField warns of each name of which no tool takes the argument that the field reads.
+// checkField warns of each name whose tools do not take the argument that the field reads.
 func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	if f.Result {
 		return

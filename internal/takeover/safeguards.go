@@ -65,7 +65,7 @@ func (t *Taken) rename(as string) {
 	}
 }
 
-// tellMore says what else a person should know of a server that is taken.
+// tellMore adds what a person should know of a server that is taken.
 func (d *Desk) tellMore(p *Imported, t Taken) {
 	for _, note := range t.Notes {
 		d.say("  note: %s", text.Escape(note))

@@ -69,7 +69,7 @@ func (b Book) read() (book, error) {
 	return known, nil
 }
 
-// bytes returns what is in the file; nil: it does not exist. It refuses one that others could have written.
+// bytes returns the contents of the file; nil: it does not exist. It refuses one that others could have written.
 func (b Book) bytes() ([]byte, error) {
 	f, err := os.Open(b.File)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -90,7 +90,7 @@ func below(p, dir string) place {
 			return unknown
 		}
 		return inside
-	case pUp < dirUp, pUp > dirUp && p != "": // the names of what is above are not known
+	case pUp < dirUp, pUp > dirUp && p != "": // the names of the folders above are not known
 		return unknown
 	}
 	return outside

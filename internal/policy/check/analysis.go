@@ -99,7 +99,7 @@ type Analysis struct {
 	written  []config.Net // with the lines of their transitions
 	bases    []string     // files with what the configuration extends
 	found    diag.List    // what the policy says of itself without a proof
-	partly   []string     // hand-written nets of which not all states were looked at
+	partly   []string     // hand-written nets whose states were not all looked at
 	effort   Effort
 }
 

@@ -66,7 +66,7 @@ func (v *Analysis) open() []openQuestion {
 	return append(out, v.unexplored()...)
 }
 
-// openText says what is not known. A group of nets is named, since there may be many alike.
+// openText is a sentence about what is not known. A group of nets is named, since there may be many alike.
 func openText(q verify.Question) (said, group string) {
 	nets, tools := manyTogether(q.Nets), many(toolTexts(q.Tools))
 	switch {
@@ -114,7 +114,7 @@ func toolTexts(tools []gate.Tool) []string {
 	return names
 }
 
-// unexplored are the hand-written nets of which not all states were looked at: some of
+// unexplored are the hand-written nets whose states were not all looked at: some of
 // their transitions may never fire.
 func (v *Analysis) unexplored() []openQuestion {
 	var out []openQuestion

@@ -105,7 +105,7 @@ func (r Report) ToolRows() [][]string {
 	return rows
 }
 
-// Widths of columns: what is longer is shown by its line.
+// Widths of columns. A longer text is shown by its line.
 const (
 	maxClaimWidth = 80
 	maxNetWidth   = 40

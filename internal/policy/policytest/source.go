@@ -33,7 +33,7 @@ type Loader struct {
 	Config string // a configuration that all files are held against; empty: each has its own policy
 
 	// The options by which configurations are read. Those that a file of tests names, or that are beside it, are
-	// read as text unless they are trusted: nobody has named them.
+	// read as text unless they are trusted, since no person has named them.
 	Options config.Options
 
 	loaded map[string]*Policy

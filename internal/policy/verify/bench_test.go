@@ -201,7 +201,7 @@ func assistant() string {
 	return s.String()
 }
 
-// keyed is n rules with a key and as many limits for each value, none of which shares a
+// keyed is n rules with a key and as many limits for each value; no two of them share a
 // call with another.
 func keyed(n int) string {
 	var s strings.Builder
@@ -212,7 +212,7 @@ func keyed(n int) string {
 	return s.String()
 }
 
-// mixed is n rules of seven kinds, some with a key, none of which shares a call with another.
+// mixed is n rules of seven kinds, some with a key; no two of them share a call.
 func mixed(n int) string {
 	kinds := []string{
 		"require a%[1]d before b%[1]d with same path", "limit c%[1]d to 3 per session for each channel",
@@ -238,7 +238,7 @@ func since(n int) string {
 	return s.String()
 }
 
-// beside is n prerequisites of one tool, each of which takes the success of all others away.
+// beside is n prerequisites of one tool; each takes the success of all others away.
 func beside(n int) string {
 	var s strings.Builder
 	for i := range n {

@@ -21,7 +21,7 @@ type Question struct {
 	Why   string      // it is open
 }
 
-// A Topic is what is asked.
+// A Topic is what a question is about.
 type Topic uint8
 
 // The topics of questions.

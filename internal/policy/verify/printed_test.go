@@ -38,7 +38,7 @@ func TestRandomPrinted(t *testing.T) {
 	}
 }
 
-// A pressing is one policy of which everything that is printed is held to the gate.
+// A pressing is one policy; everything that is printed of it is held to the gate.
 type pressing struct {
 	*generator
 	t      *testing.T

@@ -77,7 +77,7 @@ func TestUnwrittenOver(t *testing.T) {
 	}
 }
 
-// TestCatchUp: nobody has to call anything for an outcome to come on record, and one that the
+// TestCatchUp: no further call is needed for an outcome to come on record, and one that the
 // ledger refuses although it is ready does not hold up the others.
 func TestCatchUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

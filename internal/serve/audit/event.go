@@ -98,7 +98,7 @@ type Definition struct {
 	Reason string    `json:"reason"` // what it is now and what is accepted, by their hashes, and what becomes of calls
 }
 
-// A Left records a call that an agent told of by its hook, and that is left to the proxy, which
+// A Left records a call that an agent reported by its hook, and that is left to the proxy, which
 // offers the tool; and one that has ended without coming there.
 type Left struct {
 	Time      time.Time `json:"time"`

@@ -74,7 +74,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestNames: what is none of the known is no permission.
+// TestNames: an unknown name permits nothing.
 func TestNames(t *testing.T) {
 	for k, want := range map[gate.VerdictKind]string{gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields", gate.Abstain: "abstain"} {
 		if got := VerdictName(k); got != want {

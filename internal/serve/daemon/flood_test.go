@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestFlood: whoever opens hundreds of connections, and says nothing, a part of a request, or a
-// request without the rest of its body, keeps nobody else out: neither from the endpoint
+// TestFlood: a client that opens hundreds of connections, and sends nothing, a part of a request, or a
+// request without the rest of its body, keeps no other client out: neither from the endpoint
 // for clients nor from a listener beside it.
 func TestFlood(t *testing.T) {
 	for name, bounded := range map[string]bool{"clients": true, "beside": false} {

@@ -75,11 +75,11 @@ func TestWayTakesArguments(t *testing.T) {
 	}
 }
 
-// nobody is the agents that have told of calls: none.
+// nobody is the list of agents that have reported calls: it is empty.
 func nobody() []string { return nil }
 
 // TestWayOfAgents: A3. What unlocks a server's tool may be a call of an agent's own tool: that is
-// named where its hooks have told of calls, and else not ruled out. That nothing helps is said
+// named where its hooks have reported calls, and else not ruled out. That nothing helps is said
 // where it holds for those as well.
 func TestWayOfAgents(t *testing.T) {
 	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\nlimit bid to 1 per user\nrequire gemini-cli.read_file before sync\n"

@@ -39,7 +39,7 @@ func beside(most int) config.Listen {
 // response, streams too.
 //
 // Where there is no room the connection gives way that has waited longest without a
-// request: those who open many, and say nothing or little, keep nobody else out.
+// request: a client that opens many, and sends nothing or little, keeps no other out.
 type limitListener struct {
 	net.Listener
 	timeout time.Duration  // for a client to take the next bytes

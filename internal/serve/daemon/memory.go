@@ -93,14 +93,14 @@ func paceOf(live uint64) int {
 	return int(max(leastPace, min(relaxed, 100*spare/max(live, 1))))
 }
 
-// giveBack returns to the system what is not used, where that is worth a collection.
+// giveBack returns unused memory to the system, where that is worth a collection.
 func (t *tuner) giveBack() {
 	if live, mapped := heap(); (mapped > live+worthwhile || t.grown(mapped)) && !t.ended.Load() {
 		t.release()
 	}
 }
 
-// release returns to the system what is not used, and notes what is left.
+// release returns unused memory to the system, and notes how much is left.
 func (t *tuner) release() {
 	t.free()
 	_, mapped := heap()

@@ -66,7 +66,7 @@ var agents = []*Agent{
 	},
 }
 
-// Find returns the agent of a name, or of the name that connect has for it; nil: there is none.
+// Find returns the agent of a name, or of the name that connect has for it; nil: no agent has it.
 func Find(name string) *Agent {
 	if name == "gemini" {
 		name = "gemini-cli"

@@ -180,7 +180,7 @@ func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
 
-// Tool returns the tool with the exposed name; nil: there is none.
+// Tool returns the tool with the exposed name; nil: no tool has it.
 func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
 
 // next returns a channel that is closed when a server's tools are listed next.

@@ -55,7 +55,7 @@ var errNoPass = errors.New("the admission has given no pass for the call")
 
 // Send sends a request and returns at once, see [upstream.Upstream.Send]. A call without
 // [upstream.Request.Again] is not sent: package pipeline sets that where the admission has
-// given a pass for the call, so nobody else can send one.
+// given a pass for the call, so no other code can send one.
 func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	if r.Again == nil && spec.IsCall(r.Method) {
 		return u.Decline(r, errNoPass)

@@ -307,7 +307,7 @@ func TestForgottenSessionInOtherWords(t *testing.T) {
 	}
 }
 
-// TestOtherRefusals: what is no word about the session of MCP is the answer to the call, which is not made twice.
+// TestOtherRefusals: a refusal that does not concern the session is the answer to the call, which is not made twice.
 func TestOtherRefusals(t *testing.T) {
 	for _, c := range []struct {
 		status int

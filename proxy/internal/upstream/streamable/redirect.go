@@ -82,7 +82,7 @@ func (c *Conn) redirected(response *http.Response) error {
 	return &status
 }
 
-// host names the origin that a redirect leads to, as far as it is an address.
+// host names the origin that a redirect leads to, if it is an address.
 func (c *Conn) host(response *http.Response) string {
 	to, err := response.Location()
 	if err != nil {

@@ -43,7 +43,7 @@ func (b *Enumerator) conditionsOf(tools []label) *conditions {
 	return w
 }
 
-// sources are the conditions as they are written.
+// sources are the texts of the conditions.
 func (w *conditions) sources() (all []string) {
 	for _, m := range w.maps {
 		all = append(all, m.Source)

@@ -6,7 +6,7 @@ import "github.com/petrigate/petrigate/gate"
 // with another one can break a claim, but nothing is possible because of it.
 
 // lacking is an argument that calls of the class have and the schema of the tool does not
-// list; empty where there is none.
+// list; empty if all are listed.
 func (b *Enumerator) lacking(s *Class, f *form) string {
 	if b.lacks == nil {
 		return ""

@@ -152,7 +152,7 @@ var (
 )
 
 // comparisons are the parts of a conjunction that compare the field with a number; whole
-// is false if it has other parts. What is no conjunction has none.
+// is false if it has other parts. Only a conjunction has parts.
 func comparisons(source, field string) (all []comparison, whole bool) {
 	source = quote.ReplaceAllString(expression(source), "''")
 	if strings.ContainsAny(source, "|?(") {
@@ -177,7 +177,7 @@ type between struct {
 	aboveLow, belowUp bool // low itself, or high, is not one of them
 }
 
-// cut leaves the numbers of which the comparison is true.
+// cut leaves the numbers that satisfy the comparison.
 func (b *between) cut(op string, than *big.Rat) {
 	if op == ">" || op == ">=" || op == "==" {
 		if c := than.Cmp(b.low); c > 0 || c == 0 && op == ">" {
