@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
@@ -27,6 +28,9 @@ func TokenProblems(c *config.Config) diag.List {
 			return nil
 		}
 		path = filepath.Join(dir, "token")
+	}
+	if c.TextOnly && strings.Contains(path, "${") {
+		return nil // the variable was not looked up, so the file is not known
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil // a pipe would wait for its writer
