@@ -32,7 +32,7 @@ func (p *player) open(calls int, more uint64) {
 	}
 }
 
-// all settles a call, and those for which it stands, for an operator.
+// all settles a call as an operator does: with it, all that it stands for.
 func (p *player) all(number uint64) {
 	p.t.Helper()
 	if !p.End(number, gate.End{Outcome: gate.Failure, All: true}) {

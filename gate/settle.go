@@ -21,8 +21,8 @@ type End struct {
 	// not known. See [Policy.ReadsResults].
 	Result []byte
 
-	// All says that the outcome is that of the calls too for which this one stands, see
-	// [OpenCall.More]: an operator found out how they ended.
+	// All ends, with this call, all others that it stands for in the same way: an operator
+	// has found out how they ended. See [OpenCall.More].
 	All bool
 }
 

@@ -89,7 +89,7 @@ func TestExcludedOfProject(t *testing.T) {
 	const off = "  \"my db\":\n    command: \"x\"\n    disabled: true\n"
 	project := t.TempDir()
 	for _, c := range []struct {
-		file, src string // with what there is beside .mcp.json
+		file, src string // a file beside .mcp.json, and its text
 		want      bool   // the server is off
 	}{
 		{"home/.claude/settings.json", `{"disabledMcpjsonServers": ["my_db"]}`, true},

@@ -23,7 +23,8 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What is to be removed is not named: what says that it is removed may go before the start does.
+	// A start names no record that is about to be removed: the event of the removal could go first,
+	// and the record would seem to be missing.
 	records = slices.DeleteFunc(records, func(r backend.Record) bool {
 		return r.Writer == d.database.Writer() || r.Seq <= gone[r.Writer]
 	})

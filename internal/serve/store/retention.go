@@ -28,8 +28,8 @@ const (
 // A Retention removes old records from the database of a ledger. Of all processes one does so at a time.
 //
 // A round puts an event on record, which names the last record of each chain that is removed, and then
-// removes those in small transactions. Where the process ends in between, the next round goes on. See
-// [survey] for what is never removed.
+// removes those in small transactions. Where the process ends in between, the next round goes on.
+// [survey] lists the records that stay.
 type Retention struct {
 	*Durable
 	keep time.Duration

@@ -32,8 +32,8 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	return &Removed{e.Records, e.Before}, nil
 }
 
-// Whole returns from when on nothing was removed from the log because it was old: sessions, and what they
-// share, may have begun before, and some records of that time may be missing. Zero: nothing was removed.
+// Whole returns the time since which the log is complete. Older records may have been removed for
+// their age, so the beginning of a session can be missing. Zero: no record was removed.
 func Whole(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {

@@ -187,9 +187,9 @@ type Backend interface {
 	// Records reads records.
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
-	// RemoveRecords removes the oldest records of a chain, those up to the record through and at
-	// most so many, and says how many that were. Whoever calls it has put on record before that they are
-	// removed, and leaves the last record of a process that is there.
+	// RemoveRecords removes the oldest records of a chain, up to the record through and at most so
+	// many, and returns their number. The caller has put the removal on record before, and keeps the
+	// last record of each process that still runs.
 	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
 
 	// PutApproval writes an approval whose version in the database is a.Version, 0 for a

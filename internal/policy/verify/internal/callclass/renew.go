@@ -88,8 +88,8 @@ func (s *Class) same(sort int) bool {
 }
 
 // On is the class of a call like those of s that is made with the values of [Class.AsSame]:
-// it has another value than the tracked one where calls of the class to do. It is nil
-// where that is not known. What is in a result is not the value.
+// it has another value than the tracked one where calls of the class to do. It is nil if no
+// class is known to be like that. A field of a result does not have the value.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s
