@@ -32,15 +32,14 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 			events = append(events, sandbox.Event{Type: "wait", For: (step.Wait * time.Duration(max(step.Times, 1))).String()})
 		default:
 			call := s.call(step)
-			e := sandbox.Event{Type: "call", ID: id, Tool: call.Tool, Args: call.Args, Approve: sandbox.Yes, Times: step.Times}
+			call.ID = id
+			e := sandbox.CallOf(call)
+			e.Approve, e.Times = sandbox.Yes, step.Times
 			if step.Result != "" {
 				returns[step.Call] = json.RawMessage(step.Result)
 			}
 			if step.Times > 0 {
 				e.Returns = returns[step.Call]
-			}
-			for _, n := range call.Also {
-				e.Also = append(e.Also, n.Text)
 			}
 			events = append(events, e)
 		}
@@ -186,14 +185,25 @@ func Called(s verify.Step) string {
 
 // further are the names that a call has besides the one of its tool, where they matter.
 func further(s verify.Step) string {
-	if s.Names == nil || len(s.Names.Also) == 0 {
+	if s.Names == nil {
 		return ""
 	}
-	var names []string
+	var certain, weak []string
 	for _, n := range s.Names.Also {
-		names = append(names, text.Escape(n.Text))
+		if n.Weak {
+			weak = append(weak, text.Escape(n.Text))
+		} else {
+			certain = append(certain, text.Escape(n.Text))
+		}
 	}
-	return ", also called " + text.Join(names, "and")
+	var also string
+	if certain != nil {
+		also = ", also called " + text.Join(certain, "and")
+	}
+	if weak != nil {
+		also += ", perhaps called " + text.Join(weak, "and")
+	}
+	return also
 }
 
 // ending returns how the call ends that begins with the step, and what it has to return.

@@ -1,6 +1,7 @@
 package policydiff
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -155,9 +156,13 @@ func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) st
 		return ""
 	}
 	r := w.report()
+	var events []sandbox.Event
+	if text, err := json.Marshal(r.Events); err != nil || json.Unmarshal(text, &events) != nil {
+		return fmt.Sprintf("the events do not read back: %v, %s", err, text)
+	}
 	for i, result := range results {
 		box := sandbox.New(result.Policy, result.Active)
-		for k, event := range r.Events {
+		for k, event := range events {
 			if event.Type == "wait" {
 				box.Wait(event.Duration())
 				continue
@@ -166,15 +171,11 @@ func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) st
 				box.Session("").Play(&event)
 				continue
 			}
-			last, says := k == len(r.Events)-1, sandbox.Yes
+			last, says := k == len(events)-1, sandbox.Yes
 			if last {
 				says = sandbox.Later
 			}
-			call := gate.Call{ID: event.ID, Tool: event.Tool, Args: event.Arguments()}
-			if named := w.trace[k].Names; named != nil {
-				call.Also, call.Foreign = named.Also, named.Foreign
-			}
-			decision := box.Session("").Call(call, says)
+			decision := box.Session("").Call(event.Call(), says)
 			var is permission
 			switch decision := decision.(type) {
 			case *gate.Refusal:

@@ -131,6 +131,9 @@ func checkEvent(e *sandbox.Event) error {
 		if a := e.Arguments(); a != nil && a[0] != '{' {
 			return errors.New("the args are no object")
 		}
+		if weak := slices.IndexFunc(e.Weak, func(name string) bool { return name != e.Tool && !slices.Contains(e.Also, name) }); weak >= 0 {
+			return fmt.Errorf("%q is listed under weak, and is neither the tool nor listed under also", e.Weak[weak])
+		}
 		if e.Times < 0 || e.Times > maxTimes {
 			return fmt.Errorf("a call is made from 1 to %d times", maxTimes)
 		}

@@ -25,7 +25,8 @@ func (p *parser) event(t *Test, v config.Value) {
 	case "wait":
 		s.After = e.Duration()
 	case "call":
-		s.Tool, s.Also, s.Args, s.As = e.Tool, e.Also, e.Arguments(), e.ID
+		call := e.Call()
+		s.Tool, s.Foreign, s.Also, s.Args, s.As = call.Tool, call.Foreign, call.Also, call.Args, call.ID
 		s.Approve, s.Expect, s.Result, s.Times = e.Approve, allow, "pending", 1
 		if e.Times > 0 {
 			s.Times, s.Result, s.Returns = e.Times, "success", e.Returns

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
@@ -42,9 +43,10 @@ type Step struct {
 	Position config.Position
 	After    time.Duration // passes before
 
-	Tool        string   // of a call; otherwise empty
-	Also        []string // further names of the tool, beside those of the configuration
-	Times       int      // that the call is made
+	Tool        string      // of a call; otherwise empty
+	Foreign     bool        // the name of the tool is weak
+	Also        []gate.Name // further names of the tool, beside those of the configuration
+	Times       int         // that the call is made
 	As          string
 	Args        json.RawMessage // nil: {}
 	Annotations json.RawMessage // of the tool; nil: {}

@@ -87,9 +87,14 @@ func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
 func (r *testRun) call(number int, s *Step) gate.Call {
 	c := r.policy.call(s.Tool)
 	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, r.box.Now()
+	c.Foreign, c.Also = c.Foreign || s.Foreign, slices.Clone(c.Also)
 	for _, name := range s.Also {
-		if !slices.ContainsFunc(c.Also, func(n gate.Name) bool { return n.Text == name }) {
-			c.Also = append(slices.Clip(c.Also), gate.Name{Text: name, Certain: true})
+		i := slices.IndexFunc(c.Also, func(n gate.Name) bool { return n.Text == name.Text })
+		switch {
+		case i < 0:
+			c.Also = append(c.Also, name)
+		case name.Weak:
+			c.Also[i] = name // what only the configuration knows to be weak stays so
 		}
 	}
 	if s.Annotations != nil {

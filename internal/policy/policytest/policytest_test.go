@@ -151,6 +151,7 @@ func TestOutcomes(t *testing.T) {
 		{"a counterexample that takes time", "limit a to 1 per minute", "  events: [{type: call, id: '1', tool: a}, {type: wait, for: 1m0s}, {type: call, id: '2', tool: a}]", "allow  allow"},
 		{"a counterexample with many calls", "limit a to 3 per session", "  events: [{type: call, id: '1', tool: a, times: 3}, {type: call, id: '2', tool: a}]\n  expect: refuse", "allow refuse"},
 		{"a counterexample with names", "block gh.push", "  events: [{type: call, id: '1', tool: push, also: [gh.push]}]\n  expect: refuse", "refuse"},
+		{"a counterexample with a weak name", "block push unless gh.push", "  events: [{type: call, id: '1', tool: push, also: [gh.push], weak: [gh.push]}]\n  expect: refuse", "refuse"},
 		{"a counterexample that asks", approve, "  expect: ask\n  events: [{type: call, id: '1', tool: deploy, approve: false}]", "ask"},
 		{"reasons with a slash are words", "block a", "  steps: [{call: a, reason: /tmp}]", "refuse: expected refuse, reason \"/tmp\", got refuse, another reason"},
 	}

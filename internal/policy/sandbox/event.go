@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -15,6 +16,7 @@ type Event struct {
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // further names of the tool
+	Weak    []string        `json:"weak,omitempty"` // those of Tool and Also that are no evidence and exempt nothing
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"` // one of [Outcomes]
@@ -41,17 +43,38 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
+// CallOf returns the event of a call. Each of its further names is either certain or weak.
+func CallOf(c gate.Call) Event {
+	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
+	if c.Foreign {
+		e.Weak = append(e.Weak, c.Tool)
+	}
+	for _, n := range c.Also {
+		e.Also = append(e.Also, n.Text)
+		if n.Weak {
+			e.Weak = append(e.Weak, n.Text)
+		}
+	}
+	return e
+}
+
+// Call returns the call of an event.
+func (e *Event) Call() gate.Call {
+	c := gate.Call{ID: e.ID, Tool: e.Tool, Foreign: slices.Contains(e.Weak, e.Tool), Args: e.Arguments()}
+	for _, text := range e.Also {
+		weak := slices.Contains(e.Weak, text)
+		c.Also = append(c.Also, gate.Name{Text: text, Certain: !weak, Weak: weak})
+	}
+	return c
+}
+
 // Play makes an event happen. It returns the decision about a call or after an answer,
 // and how often a call that is made several times was admitted. An answer to no question
 // has no decision.
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {
 	case "call":
-		call := gate.Call{ID: e.ID, Tool: e.Tool, Args: e.Arguments()}
-		for _, text := range e.Also {
-			call.Also = append(call.Also, gate.Name{Text: text, Certain: true})
-		}
-		return s.Repeat(call, e.Approve, e.Times, e.Returns)
+		return s.Repeat(e.Call(), e.Approve, e.Times, e.Returns)
 	case "answer":
 		return s.Answer(e.ID, e.Approve), 0
 	case "result":
