@@ -22,12 +22,17 @@ func (c *compiler) checkMeant(s Statement) {
 	}
 }
 
-// checkPeople refuses the approval of a person in place of a call that ends a rule. write
-// is the statement that asks a person.
+// checkPeople refuses the approval of a person in place of a call that ends a rule, and warns
+// of calls that are named like it. write is the statement that asks a person.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
-		if !n.Quoted && (n.Text == "human-approval" || n.Text == "human-approvals") {
-			c.failName(s, n, Unexpected, "write: "+write+"; quote the name of a tool", "a rule ends with the success of a call, and %s is none", n)
+		help := "write: " + write + "; quote the name of a tool"
+		switch {
+		case n.Quoted:
+		case n.Text == "human-approval" || n.Text == "human-approvals":
+			c.failName(s, n, Unexpected, help, "a rule ends with the success of a call, and %s is none", n)
+		case likeApproval(n.Text) && c.labels.maps[n.Text] == nil:
+			c.warnName(n, KeywordLike, help, "the call %s ends the rule, not the approval of a person", n)
 		}
 	}
 }
@@ -50,12 +55,26 @@ func (c *compiler) checkTimes(lists ...[]Name) {
 
 // fields are words for what a limit is to count for each value of.
 var fields = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
-	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "user_id", "id"}
+	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "team", "group", "org", "organization", "user_id", "id"}
 
-// checkEach warns of a limit that a call named like a field refills.
+// users are words for the user, whose calls a limit can count.
+var users = []string{"client", "agent", "principal", "person", "caller", "member"}
+
+// checkEach warns of a limit that a call named like a field, or like the user, refills.
 func (c *compiler) checkEach(s *Limit) {
-	if n := s.Per; n != nil && !n.Quoted && len(s.Key) == 0 && c.labels.maps[n.Text] == nil && slices.Contains(fields, strings.ToLower(n.Text)) {
-		c.warnName(*n, KeywordLike, fmt.Sprintf("write: limit %s to %d per session for each %s; quote the name if it is a tool", joinNames(s.Tools), s.Count, n),
-			"calls of %s refill the limit", n)
+	n := s.Per
+	if n == nil || n.Quoted || len(s.Key) > 0 || c.labels.maps[n.Text] != nil {
+		return
 	}
+	per := ""
+	switch word := strings.ToLower(n.Text); {
+	case slices.Contains(fields, word):
+		per = "session for each " + n.Text
+	case slices.Contains(users, word):
+		per = "user"
+	default:
+		return
+	}
+	c.warnName(*n, KeywordLike, fmt.Sprintf("write: limit %s to %d per %s; quote the name if it is a tool", joinNames(s.Tools), s.Count, per),
+		"calls of %s refill the limit", n)
 }

@@ -1,8 +1,8 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/text"
@@ -113,8 +113,8 @@ func (p ruleParser) per(l *Limit) {
 	if p.span(l, t) {
 		return
 	}
-	if n, err := strconv.Atoi(t.text); err == nil && t.kind == bare {
-		p.line.fail(Unexpected, t, p.spansHint(l, n), "%q is no span", t.text)
+	if n, word, ok := numberedSpan(t.text); ok && t.kind == bare {
+		p.line.fail(Unexpected, t, p.spansHint(l, n, cmp.Or(word, p.line.peek().text)), "%q is no span", t.text)
 		return
 	}
 	switch {
