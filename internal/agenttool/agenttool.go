@@ -66,6 +66,19 @@ func Agents() (names []string) {
 // Of returns the tools of an agent, as it calls them.
 func Of(agent string) []string { return slices.Clone(tools[agent]) }
 
+// Qualified returns the name of a tool of an agent behind that of an agent that has it, such as
+// claude-code.Bash; empty where the name is not plainly that of such a tool.
+func Qualified(name string) string {
+	for _, agent := range Agents() {
+		for _, tool := range tools[agent] {
+			if name == tool && name != strings.ToLower(name) || strings.EqualFold(name, "bash") && tool == "Bash" {
+				return agent + "." + tool
+			}
+		}
+	}
+	return ""
+}
+
 // Names are all names that rules may have for the tools of all agents: that of the agent, that
 // behind its agent, in small letters, and bash for what runs a script.
 func Names() []string {

@@ -215,12 +215,8 @@ func (c *bareNames) own(name string, glob bool) bool {
 
 // ofAgents adds how to write the tool of an agent, where the name is plainly that of one.
 func ofAgents(name string) string {
-	for _, agent := range agenttool.Agents() {
-		for _, tool := range agenttool.Of(agent) {
-			if name == tool && name != strings.ToLower(name) || strings.EqualFold(name, "bash") && tool == "Bash" {
-				return fmt.Sprintf("; if the tool of an agent is meant, write \"%s.%s\"", agent, tool)
-			}
-		}
+	if full := agenttool.Qualified(name); full != "" {
+		return fmt.Sprintf("; if the tool of an agent is meant, write %q", full)
 	}
 	return ""
 }

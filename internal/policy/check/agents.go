@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/toolname"
 )
 
 // withAgents adds the tools of agents that the policy speaks of: their hooks tell of calls of
@@ -51,17 +52,19 @@ func ToolsOf(agents ...string) (all []verify.Tool) {
 // agentTool is the tool of an agent, with the names that a call of it carries.
 func agentTool(agent, tool string) verify.Tool {
 	t := verify.Tool{Name: tool}
-	also := []string{agent + "." + tool, strings.ToLower(tool)}
-	if slices.Contains(agenttool.Shells(agent), tool) {
-		also = append(also, "bash")
-	}
-	for _, name := range also {
-		if name != tool && !slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {
-			t.Also = append(t.Also, gate.Name{Text: name, Certain: true})
-		}
-	}
-	if agenttool.MayRun(tool) {
-		t.Also = append(t.Also, gate.Name{Text: "bash", Weak: true})
+	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), true) {
+		t.Also = append(t.Also, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
 	}
 	return t
+}
+
+// ownTool finds the tool of an agent behind its name, such as claude-code.Bash. A server that
+// is called like an agent is meant first.
+func ownTool(name string, owners toolname.Owners) (agent string, t verify.Tool, ok bool) {
+	agent, tool, _ := strings.Cut(name, ".")
+	server := func(o toolname.Owner) bool { return o.Upstream == agent }
+	if tool == "" || !slices.Contains(agenttool.Agents(), agent) || slices.ContainsFunc(owners, server) {
+		return "", t, false
+	}
+	return agent, agentTool(agent, tool), true
 }

@@ -209,10 +209,14 @@ func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 
 // CallsUnder returns a function that makes calls of tools with the names that they
 // have behind the proxy of a configuration: gh_push, or gh.push, is the tool push of
-// the server gh. Without a configuration a tool has one name.
+// the server gh, and claude-code.Bash the tool Bash of that agent, as its hooks tell of it.
+// Without a configuration a tool of a server has one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := Owners(cfg)
 	return func(tool string) gate.Call {
+		if agent, own, ok := ownTool(tool, owners); ok {
+			return gate.Call{Tool: own.Name, Also: own.Also, Upstream: agent}
+		}
 		if cfg == nil {
 			return gate.Call{Tool: tool}
 		}

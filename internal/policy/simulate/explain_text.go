@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -129,6 +130,9 @@ func (e *Explanation) nets(b *strings.Builder) {
 		near = text.DidYouMean(e.Tool, "", e.of.names())
 	}
 	fmt.Fprintf(b, "No rule and no net speaks of this call%s.\n", near)
+	if own := agenttool.Qualified(e.Tool); own != "" {
+		fmt.Fprintf(b, "If the tool of an agent is meant: petrigate explain %s\n", own)
+	}
 }
 
 // says returns the verdict of a net in plain words.

@@ -1,8 +1,11 @@
 package simulate
 
 import (
+	"slices"
+
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -86,8 +89,9 @@ func (s *Simulation) offer() {
 	s.session.Offer(calls)
 }
 
-// unknown reports whether the tools are known and none has this name.
+// unknown reports whether the tools are known and none has this name, nor is it behind that of an
+// agent: no list has all tools of agents.
 func (s *Simulation) unknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
-	return s.tools.Known && !ok
+	return s.tools.Known && !ok && !slices.Contains(agenttool.Agents(), s.call(tool).Upstream)
 }
