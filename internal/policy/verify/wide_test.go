@@ -58,7 +58,7 @@ var upstreamTools = map[string]bool{"gh.a": true}
 
 // calls are all calls with all values of the fields.
 func (w wide) calls() []gate.Call {
-	tools := []string{"a", "b", "c", "d", "ax", "q", "qq", "a.x", "x.go", "a.x.go", "mx", "ox", "x0", "ax0", "a.0"}
+	tools := []string{"a", "b", "c", "d", "ax", "q", "qq", "a.x", "x.go", "a.x.go", "mx", "ox", "0", "x0", "ax0", "a.0"}
 	if w.known { // the list does not forbid that there are others
 		tools = append(tools[1:], "gh_a", "gh_q")
 	}
