@@ -111,7 +111,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	return value, nil
 }
 
-// leave notes what is not looked up.
+// leave notes a reference that is not looked up.
 func (e *environment) leave(what string) string {
 	e.left++
 	if !slices.Contains(e.references, what) {

@@ -34,8 +34,8 @@ func (f *finding) earn(spared []int) {
 	}
 }
 
-// after returns the marking once the chosen transitions, none of which observes, have taken
-// and produced what they do when the call is admitted.
+// after returns the marking once the call is admitted: the chosen transitions, none of them an
+// observer, have consumed their tokens and produced those that are not deferred.
 func (f *finding) after() petri.Marking {
 	m := petri.Marking(slices.Clone(f.data.Marking))
 	for _, c := range f.choices {

@@ -270,7 +270,7 @@ func TestNewSessionIsDecided(t *testing.T) {
 	})
 }
 
-// A waiting writer says that a 404 is to be written, and writes it when the test goes on.
+// A waiting writer reports a 404 to the test, and writes it once the test lets it.
 type waiting struct {
 	http.ResponseWriter
 	came chan<- struct{}

@@ -168,8 +168,8 @@ func (s *site) method(method, session string) int {
 	return status
 }
 
-// TestSessionNotKept: a session whose state cannot be written does not begin: its id
-// would be worth nothing at other replicas.
+// TestSessionNotKept: a session whose state cannot be written does not begin, since other replicas
+// would not know its id.
 func TestSessionNotKept(t *testing.T) {
 	eachBreakable(t, func(t *testing.T, open func() proxy.Database, fail func()) {
 		a := replicasOf(t, 1, open)[0]

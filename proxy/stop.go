@@ -78,7 +78,7 @@ func alone(on, shared bool, why error) string {
 	return fmt.Sprintf("the database did not answer: %v. If it has the stop too, calls stay refused until you run petrigate start again", why)
 }
 
-// stops lists what is stopped. With an error it lists what this process knows.
+// stops lists the stops. With an error it lists those that this process knows.
 func (p *Proxy) stops(ctx context.Context) ([]StopInfo, error) {
 	stops, err := p.admission.Stops(ctx)
 	return stopInfos(stops), err

@@ -77,8 +77,8 @@ func ofKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 	return found
 }
 
-// TestChildDies: B025, B026. What a process has done of a call with which it dies is not
-// known: the caller hears that and the record says the same, once. Its token stays in flight
+// TestChildDies: B025, B026. A server that dies during a call leaves its outcome unknown: the
+// caller is told so, and the record says it once. Its token stays in flight
 // until an operator says how the call ended, nothing is sent twice, and the next process serves.
 func TestChildDies(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {

@@ -148,8 +148,8 @@ func (c *compiler) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// leftOut reports whether the pattern leaves out calls for which a map certainly gives the
-// name: they do not wait, see [Require.waiting].
+// leftOut reports whether the pattern leaves out calls that certainly have the name by a map:
+// they do not wait, see [Require.waiting].
 func (l *labels) leftOut(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }

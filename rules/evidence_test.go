@@ -41,8 +41,8 @@ func compileText(text string) (*rules.Compiled, error) {
 	return rules.Compile(f)
 }
 
-// evidenceModel is one requirement, and what it knows: for each value of its key
-// whether there is a success that was not used up.
+// evidenceModel models one requirement: it keeps, for each value of its key, whether there is
+// a success that was not used up.
 type evidenceModel struct {
 	first  []string
 	before string

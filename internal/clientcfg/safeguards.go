@@ -38,7 +38,7 @@ type guard struct {
 	prefix       string // stands before the server
 }
 
-// Beside are further files in which a client has safeguards for the servers of a file.
+// Beside returns the further files with the client's safeguards for the servers of a file.
 func (c Client) Beside(s System, file string) []string {
 	if c.guards.beside == nil {
 		return nil

@@ -56,7 +56,7 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	}
 }
 
-// lacking are the problems of calls of a name of which no tool takes what these ways lead to.
+// lacking returns the problems of a name whose tools take no argument at one of these paths.
 func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
 	for _, way := range ways {
 		key, known := b.fieldLacking(tools, way)

@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A Book is the file in which they are noted. It is for this user alone.
+// A Book is the file with the trusted configurations of this user.
 type Book struct{ File string }
 
 // book is what stands in the file: SHA-256 digests, by the absolute paths of configurations.
@@ -96,7 +96,7 @@ func digest(src []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// placeOf returns the absolute path of a file, by which way its folder was entered or not.
+// placeOf returns the absolute path of a file, with symbolic links in its folder resolved.
 func placeOf(path string) (string, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err == nil {

@@ -141,8 +141,8 @@ func (r Report) cut() bool {
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes says which questions are open: always where a larger bound may answer them,
-// or nothing else says what was not looked at. Then it says which bound that is.
+// openNotes lists the open questions: always those that a larger bound may answer, with the bound, and
+// the others with verbose. The question about kinds of calls is listed too if nothing else in the report is open.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	var told []openQuestion

@@ -80,7 +80,7 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	return q
 }
 
-// holdsForEach says of which calls a claim holds that does not hold of all together.
+// holdsForEach is the hint for a claim that is true for each value, but not for all calls together.
 func (p proven) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
@@ -234,7 +234,7 @@ func (v *Analysis) narrowed(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// before says which nets decide before a redundant one does, and how.
+// before names the nets that decide before a redundant one, and how they decide.
 func (v *Analysis) before(nets []verify.Net) string {
 	asking := 0
 	for _, n := range nets {

@@ -32,8 +32,8 @@ type Loader struct {
 	Cover  bool   // watch what the tests exercise
 	Config string // a configuration that all files are held against; empty: each has its own policy
 
-	// The options by which configurations are read. Those that a file of tests names, or that are beside it, are
-	// read as text unless they are trusted, since no person has named them.
+	// Options for loading configurations. No person has named those that a test file names or that are
+	// beside it, so unless they are trusted they are read as text.
 	Options config.Options
 
 	loaded map[string]*Policy

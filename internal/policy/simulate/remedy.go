@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A wayOut is what has to happen before a refused call is allowed, with its sentence.
+// A wayOut is the remedy for a refused call, with its sentence.
 type wayOut struct {
 	verify.Remedy
 	sentence string // "": the way is not known, or time will do

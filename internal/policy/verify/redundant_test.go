@@ -80,7 +80,7 @@ func (tr *trial) redundant() {
 	}
 }
 
-// asked is how many people a call needs, and by which channels each of them has to answer.
+// asked returns how many people have to approve a call, and the channels that each may answer by.
 func asked(steps []gate.Step) string {
 	most, vias := 0, []string{}
 	for _, s := range steps {

@@ -101,8 +101,8 @@ func whyRefused(s *Step, r *gate.Refusal) string {
 	return fmt.Sprintf("to refute it takes a call of %s that the net %s accepts, and it accepts none of those that were tried", s.Name, net)
 }
 
-// admit makes the call of a step with the consent of whoever is asked. Where it may vary
-// the arguments, it changes them if the nets accept others alone.
+// admit makes the call of a step; every person who is asked consents. With vary it changes the
+// arguments where the nets accept only others.
 func (r *rehearsal) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal) {
 	if number, refused = r.decide(s.Tool, s.Args); refused == nil || !vary {
 		return number, refused

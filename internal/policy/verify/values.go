@@ -60,7 +60,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// compares is the key of the net as the claim compares it, and as it is written.
+// compares returns the fields by which the claim compares its calls, as the key of the net has them, and
+// the words for that, such as "with same path".
 func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {

@@ -36,7 +36,7 @@ type Switch interface {
 	// process knows; nil: there is none. It waits for nobody.
 	Stopped(session string) *Stop
 
-	// Stops reads what is stopped, the oldest first. With an error it returns what this
+	// Stops returns the stops, oldest first. With an error it returns those that this
 	// process knows.
 	Stops(ctx context.Context) ([]Stop, error)
 
@@ -48,7 +48,7 @@ type Switch interface {
 // ErrStopped is the error of a step that admits a call while that is stopped.
 var ErrStopped = errors.New("stopped by an operator")
 
-// Stops reads what is stopped, the oldest first. With an error it returns what this process
+// Stops returns the stops, oldest first. With an error it returns those that this process
 // knows.
 func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	if a.kill == nil {

@@ -81,8 +81,8 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	}
 }
 
-// catchUp writes the ends that the ledger did not take before, if it is ready. Whoever reads or
-// changes a state calls it first.
+// catchUp writes the ends that the ledger could not take before, if it is ready now. Call it before
+// reading or changing a state.
 func (u *Unwritten) catchUp(ctx context.Context) {
 	a := u.admission
 	if u.count.Load() == 0 || a.ledger.Ready() != nil {

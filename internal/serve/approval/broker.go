@@ -115,8 +115,8 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, err
 }
 
-// present sets what people see of a call. What it needs beside a large call is garbage after it:
-// it reads one such call at a time.
+// present sets what people see of a call. Reading a large call needs memory beside it, so large
+// calls are read one at a time.
 func (b *Broker) present(c Call) Call {
 	if len(c.Arguments)+len(c.Beside)+len(c.Meta) > large {
 		b.reading.Lock()

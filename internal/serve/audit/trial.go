@@ -16,8 +16,8 @@ const spare = 4 << 10
 // lacked notes that n bytes could not be written.
 func (l *Log) lacked(n int) { l.wanted = max(l.wanted, min(n, maxBuffer)+spare) }
 
-// tries reports why there is no room for as much as could not be written before, if less is to be
-// written now: the disk may have room for a small record, though not for a decision.
+// tries reports whether there is room for the largest write that failed before, if the next one is
+// smaller: the disk may have room for a small record, but not for a decision.
 func (l *Log) tries(n int) error {
 	if !l.regular || l.wanted <= n {
 		return nil

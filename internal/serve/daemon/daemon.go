@@ -149,7 +149,7 @@ func New(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// heed sets the options that depend on the policy; nil: there is none.
+// heed sets the options that depend on the policy, which may be nil.
 func (d *Daemon) heed(p *gate.Policy, options *proxy.Options) {
 	if p == nil {
 		return

@@ -20,8 +20,8 @@ const (
 )
 
 // TuneMemory lets the collector run less often than usual while the proxy keeps little, unless
-// GOGC says how often: what it makes for a call is garbage after it. What the start and a peak
-// have needed is given back to the system.
+// GOGC sets the pace: most of what a call allocates is garbage after it. Memory that only the start or
+// a peak needed goes back to the system.
 func TuneMemory() {
 	t := &tuner{free: debug.FreeOSMemory, quiet: quiet}
 	if os.Getenv("GOGC") == "" {

@@ -82,7 +82,7 @@ type Gate struct {
 	calls map[place]*calls
 }
 
-// A meeting is what is known of one agent.
+// A meeting is the state of one agent: whether its hook has reported a call yet.
 type meeting struct {
 	sync.Once             // for what its first call needs
 	told      atomic.Bool // of a call

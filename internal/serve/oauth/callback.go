@@ -93,8 +93,8 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	c.arrive(w, r)
 }
 
-// typed takes an answer that the person types: the address at which their browser has ended, on
-// another machine. It reports why it is not that address.
+// typed takes the address of the last page in a browser on another machine, which the person pastes.
+// Its error says why a line is not that address.
 func (c *callback) typed(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
 	if err != nil || u.Host != c.host || u.Path != c.path {

@@ -18,10 +18,10 @@ const maxOthers = 2000
 
 func (m *Model) othersLimit() int { return max(maxOthers, m.Limit/25) }
 
-// lost finds out whether after the run, in which no call has another value, successful
-// calls of any values do not meet the goal: why says why that is not known, and is empty
-// if they do not. It asks those nets that forbid the goal to the value of the run, then
-// all that share calls with the goal.
+// lost checks that after the run, whose calls all have one value, no successful calls of any
+// values meet the goal. It returns an empty text if that is so, and otherwise why it is not
+// known. It tries the nets that forbid the goal to the value of the run, then all nets that
+// share calls with the goal.
 func (m *Model) lost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.lostIn(ms, g, nets); why == "" {
 		return ""

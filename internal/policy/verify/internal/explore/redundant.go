@@ -102,8 +102,8 @@ const (
 	redundantLeastEach = 2_000
 )
 
-// unlooked says what of the net the search for redundant nets does not look at; empty
-// where it can be tried.
+// unlooked names the feature of the net that the search for redundant nets cannot judge; empty if it
+// can judge the net.
 func (m *Model) unlooked(n int) string {
 	info := &m.Nets[n].Info
 	switch {

@@ -56,7 +56,7 @@ func (g *ground) relax() *relaxation {
 	return r
 }
 
-// wall is a net that never lets the call pass, -1 if there is none.
+// wall returns a net that never lets the call pass, or -1.
 func (r *relaxation) wall(c int) int {
 	for _, t := range r.calls[c] {
 		if r.each[t.Net].never(t.Meaning) {
@@ -119,7 +119,7 @@ func (x *relaxed) make(meaning int) {
 
 func (x *relaxed) size() int { return len(x.states) + len(x.holds) + len(x.killed) }
 
-// step adds what comes of the state when a call begins, or one that is in flight ends.
+// step adds the successors of the state: a call begins, or one in flight ends.
 func (x *relaxed) step(state int) {
 	for _, e := range x.meanings {
 		if b := x.begin(state, e); b.verdict != blocks {
