@@ -73,12 +73,9 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 
 // commit moves all nets, or none if one of them would not come to rest.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
-	made := &struct { // at once, and so cheaper
-		delta Delta
-		open  OpenCall
-	}{open: OpenCall{Number: j.state.Last + 1, Call: *j.call}}
-	d, open := &made.delta, &made.open
-	d.Opened, d.Nets = open, j.ticked
+	// Allocated apart from the delta: the state keeps it until the call ends, and would keep the nets of the delta too.
+	open := &OpenCall{Number: j.state.Last + 1, Call: *j.call}
+	d := &Delta{Opened: open, Nets: j.ticked}
 	if asked != nil {
 		d.Answered, open.Number = asked.Number, asked.Number
 	}

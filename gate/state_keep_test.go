@@ -1,0 +1,33 @@
+package gate_test
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// TestOpenCallsKeepNoNets: a state with many open calls holds the nets as they are, not as each of
+// these calls left them.
+func TestOpenCallsKeepNoNets(t *testing.T) {
+	p, err := gate.NewPolicy([]gate.Net{sequenceNet("test", "push")}, gate.PolicyOptions{Labels: labels()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.NewState(nil)
+	admit := func() weak.Pointer[gate.NetData] {
+		_, d := p.Decide(s, gate.Call{Tool: "test"}, nil)
+		s.Apply(d)
+		return weak.Make(d.Nets[0].Data)
+	}
+	first := admit()
+	admit()
+	runtime.GC()
+	if first.Value() != nil {
+		t.Error("the first call keeps the nets as they were after it")
+	}
+	if len(s.Calls) != 2 {
+		t.Errorf("%d calls are open, want 2", len(s.Calls))
+	}
+}
