@@ -67,10 +67,10 @@ func (c *compiler) checkEach(s *Limit) {
 		return
 	}
 	per := ""
-	switch word := strings.ToLower(n.Text); {
-	case slices.Contains(fields, word):
+	switch {
+	case slices.Contains(fields, strings.ToLower(n.Text)):
 		per = "session for each " + n.Text
-	case slices.Contains(users, word):
+	case slices.Contains(users, n.Text): // Agent is a tool of Claude Code
 		per = "user"
 	default:
 		return
