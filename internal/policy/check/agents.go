@@ -51,11 +51,16 @@ func ToolsOf(agents ...string) (all []verify.Tool) {
 
 // agentTool is the tool of an agent, with the names that a call of it carries.
 func agentTool(agent, tool string) verify.Tool {
-	t := verify.Tool{Name: tool}
-	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), true) {
-		t.Also = append(t.Also, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
+	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
+}
+
+// NamesByHook returns the further names that the hook of an agent gives to a call of its tool, where no
+// server has a tool of these names. command reports whether the call has a field of that name.
+func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
+	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), command) {
+		all = append(all, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
 	}
-	return t
+	return all
 }
 
 // ownTool finds the tool of an agent behind its name, such as claude-code.Bash. A server that

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
 // hooked adds the tools of agents, with the names that hooks give them. Every proxy takes the
@@ -32,11 +32,7 @@ func (a *alphabet) hooked() {
 
 // agentCall is a tool of an agent, called with the field command or without it.
 func agentCall(agent, tool string, command presence) namedTool {
-	t := namedTool{name: tool, command: command}
-	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), command == there) {
-		t.also = append(t.also, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
-	}
-	return t
+	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
 // shadowed adds the tool where tools of servers have some of its names: those restrict only.
