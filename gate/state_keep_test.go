@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestOpenCallsKeepNoNets: a state with many open calls holds the nets as they are, not as each of
-// these calls left them.
+// TestOpenCallsKeepNoNets: the state of a session keeps only the current state of each net, and no
+// older one for each open call.
 func TestOpenCallsKeepNoNets(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{sequenceNet("test", "push")}, gate.PolicyOptions{Labels: labels()})
 	if err != nil {

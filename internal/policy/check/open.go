@@ -66,7 +66,7 @@ func (v *Analysis) open() []openQuestion {
 	return append(out, v.unexplored()...)
 }
 
-// openText is a sentence about what is not known. A group of nets is named, since there may be many alike.
+// openText describes an open question in a sentence. It names the nets of a group, since a report can have many like it.
 func openText(q verify.Question) (said, group string) {
 	nets, tools := manyTogether(q.Nets), many(toolTexts(q.Tools))
 	switch {

@@ -209,7 +209,7 @@ func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 
 // CallsUnder returns a function that makes calls of tools with the names that they
 // have behind the proxy of a configuration: gh_push, or gh.push, is the tool push of
-// the server gh, and claude-code.Bash the tool Bash of that agent, as its hooks tell of it.
+// the server gh, and claude-code.Bash is the built-in tool Bash of that agent, named as in hook events.
 // Without a configuration a tool of a server has one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := Owners(cfg)

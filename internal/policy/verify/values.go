@@ -60,8 +60,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// compares returns the fields by which the claim compares its calls, as the key of the net has them, and
-// the words for that, such as "with same path".
+// compares returns the key fields of the net that the claim compares between its calls, and the
+// words of the claim for it, such as "with same path".
 func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {

@@ -75,7 +75,7 @@ func TestWayTakesArguments(t *testing.T) {
 	}
 }
 
-// nobody is the list of agents that have reported calls: it is empty.
+// nobody returns an empty list of agents: no hook has reported a call.
 func nobody() []string { return nil }
 
 // TestWayOfAgents: A3. What unlocks a server's tool may be a call of an agent's own tool: that is
