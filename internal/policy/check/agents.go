@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy"
@@ -61,6 +62,13 @@ func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
 		all = append(all, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
 	}
 	return all
+}
+
+// OfAgent reports whether a name, such as claude-code.Bash, is that of a built-in tool of an agent under the
+// configuration, which may be nil.
+func OfAgent(name string, cfg *config.Config) bool {
+	_, _, ok := ownTool(name, Owners(cfg))
+	return ok
 }
 
 // ownTool finds the tool of an agent behind its name, such as claude-code.Bash. A server that

@@ -1,11 +1,8 @@
 package simulate
 
 import (
-	"slices"
-
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -93,5 +90,5 @@ func (s *Simulation) offer() {
 // agent: no list has all tools of agents.
 func (s *Simulation) unknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
-	return s.tools.Known && !ok && !slices.Contains(agenttool.Agents(), s.call(tool).Upstream)
+	return s.tools.Known && !ok && !check.OfAgent(tool, s.source.Config)
 }
