@@ -299,12 +299,12 @@ func (j *journal) more() <-chan struct{} {
 // newsEvery is how often pages are told at most.
 const newsEvery = time.Second
 
-// news returns a channel that has an element when rows have come, at most one in newsEvery,
-// until ctx ends.
+// news returns a channel that has an element when rows have come since the call of news, at
+// most one in newsEvery, until ctx ends.
 func (j *journal) news(ctx context.Context) <-chan struct{} {
-	out := make(chan struct{})
+	out, more := make(chan struct{}), j.more()
 	go func() {
-		for more := j.more(); ; {
+		for {
 			select {
 			case <-more:
 			case <-ctx.Done():

@@ -383,6 +383,25 @@ func TestNews(t *testing.T) {
 	})
 }
 
+// TestNewsFromTheCall: a row that comes right after news has returned is told, though nothing of
+// it has run yet.
+func TestNewsFromTheCall(t *testing.T) {
+	for n := range 200 {
+		synctest.Test(t, func(t *testing.T) {
+			j := newJournal(time.Now)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			news := j.news(ctx)
+			j.add([][]byte{allowed(t, "s", uint64(n)+1, "push", day)}, 0)
+			select {
+			case <-news:
+			case <-time.After(time.Minute): // of the clock of the bubble
+				t.Fatal("the row was not told")
+			}
+		})
+	}
+}
+
 // manyRows are as many rows as a journal has, with texts as long as they are kept.
 func manyRows(b testing.TB) []*row {
 	j := journalOf()
