@@ -85,8 +85,12 @@ func New(o Options) *Console {
 		read = make(chan []trail.Record, 1)
 	}
 	_, durable := o.Past.(trail.Database)
-	go c.journal.run(c.ctx, o.Feed, o.Past, read)
-	go c.history.run(c.ctx, o.Feed, read, durable, o.Proxy.State)
+	var rows, states *audit.Follower
+	if o.Feed != nil { // followed before anything else, so that no record is missed
+		rows, states = o.Feed.Follow(recordsHeld), o.Feed.Follow(maxUnread)
+	}
+	go c.journal.run(c.ctx, rows, o.Past, read)
+	go c.history.run(c.ctx, states, read, durable, o.Proxy.State)
 	c.handler = c.doors.guard(c.routes())
 	return c
 }

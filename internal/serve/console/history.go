@@ -66,22 +66,22 @@ func newHistory() *history {
 	return &history{done: make(chan struct{}), ready: make(chan struct{}), known: map[string]bool{}, tracks: map[string]*track{}}
 }
 
-// run rebuilds what was before, then follows the feed until ctx ends. Before has the records of
-// before, when they are read; nil: there are none. State returns the present state of a session.
-func (h *history) run(ctx context.Context, feed *audit.Feed, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
+// run rebuilds what was before, then takes what comes until ctx ends, and closes live. Before has
+// the records of before, when they are read; nil: there are none. State returns the present state
+// of a session. Without live it does nothing.
+func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
-	if feed == nil {
+	if live == nil {
 		return
 	}
-	from := feed.Follow(maxUnread)
-	defer from.Close()
+	defer live.Close()
 	h.durable = durable
 	h.begin(ctx, before, state)
 	close(h.ready)
 	for {
 		select {
-		case <-from.Ready():
-			records, lost := from.Take()
+		case <-live.Ready():
+			records, lost := live.Take()
 			h.add(records, lost, state)
 		case <-ctx.Done():
 			return

@@ -59,14 +59,13 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, open: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run reads what was, then takes what comes, until ctx ends it. Where there is a past, read is
-// given its records, and has room for them.
-func (j *journal) run(ctx context.Context, feed *audit.Feed, past trail.Source, read chan<- []trail.Record) {
+// run reads what was, then takes what comes, until ctx ends it, and closes live. Where there is
+// a past, read is given its records, and has room for them. Without live it does nothing.
+func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
-	if feed == nil {
+	if live == nil {
 		return
 	}
-	live := feed.Follow(recordsHeld)
 	defer live.Close()
 	var others *trail.Others
 	if database, ok := past.(trail.Database); ok {

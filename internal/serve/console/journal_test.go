@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
@@ -286,7 +287,7 @@ func TestPastAndLive(t *testing.T) {
 	put(allowed(t, "s", 1, "push", day))
 	j := newJournal(time.Now)
 	ctx, cancel := context.WithCancel(t.Context())
-	go j.run(ctx, feed, trail.File(path), make(chan []trail.Record, 1))
+	go j.run(ctx, feed.Follow(recordsHeld), trail.File(path), make(chan []trail.Record, 1))
 	await := func(want ...string) {
 		t.Helper()
 		for more := j.more(); ; more = j.more() {
@@ -312,11 +313,38 @@ func TestPastAndLive(t *testing.T) {
 	// Another one has all of it from the file.
 	again := newJournal(time.Now)
 	ctx, cancel = context.WithCancel(t.Context())
-	go again.run(ctx, audit.NewFeed(log), trail.File(path), make(chan []trail.Record, 1))
+	go again.run(ctx, audit.NewFeed(log).Follow(recordsHeld), trail.File(path), make(chan []trail.Record, 1))
 	j = again
 	await("call up.push #1 allow success", "call up.drop #0 refuse")
 	cancel()
 	<-again.done
+}
+
+// openDesk is a desk whose sessions all have a state.
+type openDesk struct{ *desk }
+
+func (openDesk) State(string) (*gate.State, error) { return &gate.State{}, nil }
+
+// TestRecordRightAfterNew: the rows and the states have a record that comes before anything of
+// the console has run.
+func TestRecordRightAfterNew(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			feed := audit.NewFeed(nil)
+			c := New(Options{Proxy: openDesk{&desk{}}, Feed: feed})
+			defer c.Close()
+			if err := feed.Append(refusal(t, "s", "drop", day)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if rows := rowsSay(c.journal); !slices.Equal(rows, []string{"call up.drop #0 refuse"}) {
+				t.Errorf("rows %q", rows)
+			}
+			if steps, _ := c.history.of("s"); len(steps) != 1 {
+				t.Errorf("steps %+v", steps)
+			}
+		})
+	}
 }
 
 // TestPastThatIsAway: what cannot be read is told, and what comes is shown all the same.
@@ -325,7 +353,7 @@ func TestPastThatIsAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer func() { cancel(); <-j.done }()
 	feed := audit.NewFeed(nil)
-	go j.run(ctx, feed, trail.File(filepath.Join(t.TempDir(), "none")), make(chan []trail.Record, 1))
+	go j.run(ctx, feed.Follow(recordsHeld), trail.File(filepath.Join(t.TempDir(), "none")), make(chan []trail.Record, 1))
 	for more := j.more(); j.stands().Past == nil; more = j.more() {
 		<-more
 	}
@@ -487,7 +515,7 @@ func TestOthers(t *testing.T) {
 		j := newJournal(time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		feed := audit.NewFeed(nil)
-		go j.run(ctx, feed, trail.Database{Backend: db}, make(chan []trail.Record, 1))
+		go j.run(ctx, feed.Follow(recordsHeld), trail.Database{Backend: db}, make(chan []trail.Record, 1))
 		synctest.Wait()
 		j.look()
 		own, theirs := refusal(t, "s", "own", at), refusal(t, "s", "theirs", at)

@@ -264,7 +264,7 @@ func TestHistoryFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		feed, h := audit.NewFeed(nil), newHistory()
 		ctx, cancel := context.WithCancel(t.Context())
-		go h.run(ctx, feed, nil, false, func(string) (*gate.State, error) { return &gate.State{}, nil })
+		go h.run(ctx, feed.Follow(maxUnread), nil, false, func(string) (*gate.State, error) { return &gate.State{}, nil })
 		synctest.Wait()
 		for _, tool := range []string{"a", "b"} {
 			if err := feed.Append(fmt.Appendf(nil, `{"time":"2026-01-02T03:04:05Z","event":"decision","session":"s","tool":%q,"decision":"refuse"}`, tool)); err != nil {
