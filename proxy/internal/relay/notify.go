@@ -29,6 +29,17 @@ func (p *Relay) AnnounceSoon(method string) {
 	})
 }
 
+// AnnounceIfSeen does as AnnounceSoon if a client has fetched the list or has subscribed to
+// its changes. A client that fetches it later gets the list as it is then.
+func (p *Relay) AnnounceIfSeen(method string) {
+	for _, c := range p.Sessions.Clients() {
+		if seen, subscribers := c.Subscriptions.OfList(method); seen || len(subscribers) > 0 {
+			p.AnnounceSoon(method)
+			return
+		}
+	}
+}
+
 // Announce sends list_changed to every client that has seen the list: to a client with a
 // handshake on the stream of its session, to one of 2026-07-28 on its subscriptions.
 func (p *Relay) Announce(method string) {

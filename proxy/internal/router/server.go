@@ -108,19 +108,20 @@ func (r *Router) restore(u *pool.Server) {
 	r.Relay.SetUpstreamLevel(ctx, u, true)
 }
 
-// ServerListening lists the tools of u and notifies clients of changed lists, in place of
-// notifications that u may have sent before the proxy could receive any.
+// ServerListening lists the tools of u, and notifies clients that have fetched its other lists
+// that those may have changed, in place of notifications that u may have sent before the proxy
+// could receive any.
 func (r *Router) ServerListening(u *pool.Server) {
 	if u.Dedicated() { // the lists come from the shared connection
 		return
 	}
-	r.Pool.Relist(u, false)
 	if r.Pool.AnyCan("prompts", "listChanged") {
-		r.Relay.AnnounceSoon(spec.PromptsListChanged)
+		r.Relay.AnnounceIfSeen(spec.PromptsListChanged)
 	}
 	if r.Pool.AnyCan("resources", "listChanged") {
-		r.Relay.AnnounceSoon(spec.ResourcesListChanged)
+		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
+	r.Pool.Relist(u, false) // last: with it, clients need no longer wait for u
 }
 
 // A batch puts together what comes of a burst of messages of a server: their records, and

@@ -1,0 +1,52 @@
+package relay
+
+import (
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+)
+
+// sent has what a client was sent.
+type sent struct {
+	spec.Stream
+	messages []string
+}
+
+func (s *sent) Send(parts ...[]byte) {
+	s.messages = append(s.messages, string(slices.Concat(parts...)))
+}
+
+// TestAnnounceIfSeen: a client that fetches a list after a server has come up is not told that
+// the list has changed. One that has it from before is.
+func TestAnnounceIfSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &Relay{
+			Life:     lifetime.New(time.Now, slog.New(slog.DiscardHandler)),
+			Sessions: session.New(session.Options{}, func(*session.Session) error { return nil }, time.Now),
+		}
+		out := &sent{}
+		c, err := p.Sessions.Connect("stdio", "ann", nil, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Ready.Store(true)
+		p.AnnounceIfSeen(spec.ResourcesListChanged)
+		c.Subscriptions.SawList(spec.ResourcesListChanged)
+		p.Life.Work.Wait()
+		if len(out.messages) != 0 {
+			t.Errorf("%q", out.messages)
+		}
+		p.AnnounceIfSeen(spec.PromptsListChanged)
+		p.AnnounceIfSeen(spec.ResourcesListChanged)
+		p.Life.Work.Wait()
+		if want := []string{`{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`}; !slices.Equal(out.messages, want) {
+			t.Errorf("%q, want %q", out.messages, want)
+		}
+	})
+}
