@@ -35,8 +35,8 @@ func newExplain(s stdio) *cobra.Command {
 		Short: "Explain a verdict: which rule decides, and what would allow the call",
 		Long: "explain decides a call in a new session, without a server, and says what every net has to do with it, the\n" +
 			"names that the call carries, and the shortest way to have it allowed. --after makes calls before, which\n" +
-			"succeed one after the other; a person who is asked about them agrees. claude-code.Bash is the built-in\n" +
-			"tool Bash of that agent.",
+			"succeed one after the other; a person who is asked about them agrees. Write claude-code.Bash for\n" +
+			"the built-in tool Bash of Claude Code.",
 		Args: cobra.ExactArgs(1),
 	}
 	var f explainFlags

@@ -118,8 +118,8 @@ func replay(args []string, out io.Writer) (differences int, err error) {
 	return differences, nil
 }
 
-// tries is how often a server is asked directly until it says all that it said in the recording:
-// on a busy machine the fixture sometimes forgets a subscription.
+// tries limits the replays to the server without petrigate. On a busy machine the fixture
+// sometimes drops a subscription, and the replay misses messages of the recording.
 const tries = 3
 
 // both replays a conversation twice and compares.

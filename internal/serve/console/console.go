@@ -86,7 +86,7 @@ func New(o Options) *Console {
 	}
 	_, durable := o.Past.(trail.Database)
 	var rows, states *audit.Follower
-	if o.Feed != nil { // followed before anything else, so that no record is missed
+	if o.Feed != nil { // follow before reading past records, to miss none in between
 		rows, states = o.Feed.Follow(recordsHeld), o.Feed.Follow(maxUnread)
 	}
 	go c.journal.run(c.ctx, rows, o.Past, read)

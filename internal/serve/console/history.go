@@ -66,9 +66,9 @@ func newHistory() *history {
 	return &history{done: make(chan struct{}), ready: make(chan struct{}), known: map[string]bool{}, tracks: map[string]*track{}}
 }
 
-// run rebuilds what was before, then takes what comes until ctx ends, and closes live. Before has
-// the records of before, when they are read; nil: there are none. State returns the present state
-// of a session. Without live it does nothing.
+// run rebuilds the states after past records, then adds a step for each record that live
+// receives, until ctx ends, and closes live. The journal sends the past records to before, which
+// is nil if no records are kept. state returns the current state of a session. live can be nil.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {

@@ -59,8 +59,8 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, open: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run reads what was, then takes what comes, until ctx ends it, and closes live. Where there is
-// a past, read is given its records, and has room for them. Without live it does nothing.
+// run adds the records of past, then the records that live receives, until ctx ends, and closes
+// live. It also sends the records of past to read, which needs a buffer. past and live can be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -298,8 +298,8 @@ func (j *journal) more() <-chan struct{} {
 // newsEvery is how often pages are told at most.
 const newsEvery = time.Second
 
-// news returns a channel that has an element when rows have come since the call of news, at
-// most one in newsEvery, until ctx ends.
+// news returns a channel that signals rows added after this call, at most once in newsEvery,
+// until ctx ends.
 func (j *journal) news(ctx context.Context) <-chan struct{} {
 	out, more := make(chan struct{}), j.more()
 	go func() {

@@ -320,13 +320,12 @@ func TestPastAndLive(t *testing.T) {
 	<-again.done
 }
 
-// openDesk is a desk whose sessions all have a state.
+// openDesk returns a state for every session.
 type openDesk struct{ *desk }
 
 func (openDesk) State(string) (*gate.State, error) { return &gate.State{}, nil }
 
-// TestRecordRightAfterNew: the rows and the states have a record that comes before anything of
-// the console has run.
+// TestRecordRightAfterNew: a record written right after New reaches the journal and the history.
 func TestRecordRightAfterNew(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
@@ -411,8 +410,7 @@ func TestNews(t *testing.T) {
 	})
 }
 
-// TestNewsFromTheCall: a row that comes right after news has returned is told, though nothing of
-// it has run yet.
+// TestNewsFromTheCall: news signals a row added right after it returns.
 func TestNewsFromTheCall(t *testing.T) {
 	for n := range 200 {
 		synctest.Test(t, func(t *testing.T) {
@@ -424,7 +422,7 @@ func TestNewsFromTheCall(t *testing.T) {
 			select {
 			case <-news:
 			case <-time.After(time.Minute): // of the clock of the bubble
-				t.Fatal("the row was not told")
+				t.Fatal("no signal")
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func TestWayTakesArguments(t *testing.T) {
 		return fmt.Sprintf(`{"type":"object","properties":{%q:{"type":"string"}},"additionalProperties":false}`, argument)
 	}
 	tools := known{"backup": schema("path"), "delete": schema("path")}
-	f := &remedyFinder{policy: result.Policy, tools: func() offered { return tools }, met: nobody}
+	f := &remedyFinder{policy: result.Policy, tools: func() offered { return tools }, met: noAgents}
 	way := func() string {
 		t.Helper()
 		s := result.Policy.NewState(nil)
@@ -75,8 +75,8 @@ func TestWayTakesArguments(t *testing.T) {
 	}
 }
 
-// nobody returns an empty list of agents: no hook has reported a call.
-func nobody() []string { return nil }
+// noAgents returns an empty list: hooks have reported no calls.
+func noAgents() []string { return nil }
 
 // TestWayOfAgents: A3. What unlocks a server's tool may be a call of an agent's own tool: that is
 // named where its hooks have reported calls, and else not ruled out. That nothing helps is said
@@ -148,7 +148,7 @@ func TestWayOfCaller(t *testing.T) {
 		{"Edit", "", true},
 		{"Bash", "Way out: call `count`; after that `Bash` is allowed.", true}, // a net of all sessions
 	} {
-		f := &remedyFinder{policy: p, tools: func() offered { return known{"backup": "", "count": ""} }, met: nobody, apart: c.apart}
+		f := &remedyFinder{policy: p, tools: func() offered { return known{"backup": "", "count": ""} }, met: noAgents, apart: c.apart}
 		call := gate.Call{Tool: c.tool, Also: []gate.Name{{Text: "claude-code." + c.tool, Certain: true}}}
 		d, _ := p.Decide(s, call, nil)
 		r, ok := d.(*gate.Refusal)
@@ -165,7 +165,7 @@ func TestWayOfCaller(t *testing.T) {
 // about; the guide follows a reload.
 func TestWay(t *testing.T) {
 	tools := known{"a": "", "b": "", "c": ""}
-	g := &guide{tools: func() offered { return tools }, met: nobody}
+	g := &guide{tools: func() offered { return tools }, met: noAgents}
 	way := func(p *gate.Policy, tool string) string {
 		t.Helper()
 		s := p.NewState(nil)

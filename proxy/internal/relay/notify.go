@@ -29,8 +29,8 @@ func (p *Relay) AnnounceSoon(method string) {
 	})
 }
 
-// AnnounceIfSeen does as AnnounceSoon if a client has fetched the list or has subscribed to
-// its changes. A client that fetches it later gets the list as it is then.
+// AnnounceIfSeen calls AnnounceSoon if a client has fetched the list or subscribed to changes of
+// the list. Clients that fetch the list later get the current version anyway.
 func (p *Relay) AnnounceIfSeen(method string) {
 	for _, c := range p.Sessions.Clients() {
 		if seen, subscribers := c.Subscriptions.OfList(method); seen || len(subscribers) > 0 {

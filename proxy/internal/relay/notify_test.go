@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// sent has what a client was sent.
+// sent records the messages to a client.
 type sent struct {
 	spec.Stream
 	messages []string
@@ -22,8 +22,8 @@ func (s *sent) Send(parts ...[]byte) {
 	s.messages = append(s.messages, string(slices.Concat(parts...)))
 }
 
-// TestAnnounceIfSeen: a client that fetches a list after a server has come up is not told that
-// the list has changed. One that has it from before is.
+// TestAnnounceIfSeen: a client that has fetched the list gets list_changed when a server comes
+// up. A client that fetches the list only after that does not.
 func TestAnnounceIfSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Relay{

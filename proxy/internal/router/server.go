@@ -108,9 +108,9 @@ func (r *Router) restore(u *pool.Server) {
 	r.Relay.SetUpstreamLevel(ctx, u, true)
 }
 
-// ServerListening lists the tools of u, and notifies clients that have fetched its other lists
-// that those may have changed, in place of notifications that u may have sent before the proxy
-// could receive any.
+// ServerListening requests the tools of u. It sends list_changed for prompts and resources to
+// clients that have fetched these lists, since u could have changed them before the proxy was
+// able to receive its notifications.
 func (r *Router) ServerListening(u *pool.Server) {
 	if u.Dedicated() { // the lists come from the shared connection
 		return
@@ -121,7 +121,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if r.Pool.AnyCan("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
-	r.Pool.Relist(u, false) // last: with it, clients need no longer wait for u
+	r.Pool.Relist(u, false) // last, since clients that wait for u fetch its lists after this
 }
 
 // A batch puts together what comes of a burst of messages of a server: their records, and
