@@ -67,10 +67,12 @@ func (c *compiler) checkEach(s *Limit) {
 		return
 	}
 	per := ""
-	switch {
-	case slices.Contains(fields, strings.ToLower(n.Text)):
+	switch word := strings.ToLower(n.Text); {
+	case n.Text == "Agent": // a tool of Claude Code
+		return
+	case slices.Contains(fields, word):
 		per = "session for each " + n.Text
-	case slices.Contains(users, n.Text): // Agent is a tool of Claude Code
+	case slices.Contains(users, word):
 		per = "user"
 	default:
 		return
