@@ -67,10 +67,11 @@ func lock(ctx context.Context, tx pgx.Tx) (int, error) {
 }
 
 // tooSoon reports whether a migration failed because another process was migrating too:
-// CREATE TABLE IF NOT EXISTS fails for a table that another transaction has just committed.
+// CREATE TABLE IF NOT EXISTS fails if another transaction has just committed the table, or its
+// row type (42710).
 func tooSoon(err error) bool {
 	var p *pgconn.PgError
-	return errors.As(err, &p) && slices.Contains([]string{"23505", "42P07", "40P01"}, p.Code)
+	return errors.As(err, &p) && slices.Contains([]string{"23505", "42P07", "42710", "40P01"}, p.Code)
 }
 
 // version is the version of the schema: 0 where there is none.
