@@ -72,6 +72,15 @@ func readPeople(v Value) (map[string]string, bool) {
 	return people, v.kind == mapKind
 }
 
+// checkIgnore accepts an argument of a tool.
+func checkIgnore(what, shown, text string) (msg, hint string) {
+	dot := strings.LastIndexByte(text, '.')
+	if dot < 1 || dot == len(text)-1 || strings.ContainsAny(text, "*$[]\"' \t") {
+		return what + ": " + shown + " is not TOOL.FIELD", `for example "shell.run.description": one argument of one tool`
+	}
+	return "", ""
+}
+
 // checkPIN accepts the hash of a PIN. It shows nothing of it: it may be the PIN.
 func checkPIN(what, _, text string) (msg, hint string) {
 	if _, err := pin.Parse(text, time.Now); err != nil {

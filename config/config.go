@@ -96,6 +96,8 @@ type Approval struct {
 	Cooldown time.Duration // how long a denial refuses the same call
 	Mask     []string      // names of fields, and paths that begin with "$.", whose values people do not see
 
+	Ignore []string `json:",omitempty"` // arguments, as TOOL.FIELD, that are no part of the identity of a call
+
 	Holds   map[string]time.Duration // by the names of clients; a "*" at the end stands for anything
 	HoldSet bool                     // Hold is for all clients that Holds does not name
 	Webhook *Webhook                 `json:",omitempty"` // with the channel "webhook"; otherwise nil

@@ -253,6 +253,7 @@ func (b *baseFile) decode() {
 			v.as("approval of a base").Fields(Keys{
 				"channels": into(&b.set.Approval.Channels, readChannels),
 				"mask":     into(&b.set.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
+				"ignore":   into(&b.set.Approval.Ignore, filled(each(checked(checkFilled, checkIgnore)))),
 				"grants":   into(&b.set.Approval.Grants, readGrants),
 				"self":     into(&b.set.Approval.Self, Value.Flag),
 				"expire":   b.with.scalar("approval.expire"),
@@ -318,6 +319,9 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	}
 	if a.Channels == nil {
 		a.Channels = of.Channels
+	}
+	if a.Ignore == nil {
+		a.Ignore = of.Ignore
 	}
 	if ours.in("grants") == nil && of.Grants != 0 {
 		a.Grants = of.Grants
@@ -389,6 +393,11 @@ func (c *Config) narrows(root Value, b *baseFile, l *layers) {
 	for _, channel := range c.Approval.Channels {
 		if of.Channels != nil && !slices.Contains(of.Channels, channel) {
 			weaker(ours.in("channels"), "approval.channels", channel, strings.Join(of.Channels, ", "))
+		}
+	}
+	for _, field := range c.Approval.Ignore {
+		if of.Ignore != nil && !slices.Contains(of.Ignore, field) {
+			weaker(ours.in("ignore"), "approval.ignore", field, strings.Join(of.Ignore, ", "))
 		}
 	}
 	if mode := b.set.Pinning.Mode; slices.Index(pinningModes, c.Pinning.Mode) < slices.Index(pinningModes, mode) {

@@ -71,6 +71,7 @@ func sectionKeys(c *Config, l *layers) Keys {
 			l.section(v, Keys{
 				"channels": l.noted("approval.channels", into(&c.Approval.Channels, readChannels)),
 				"mask":     into(&c.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
+				"ignore":   into(&c.Approval.Ignore, filled(each(checked(checkFilled, checkIgnore)))),
 				"holds":    l.noted("approval.holds", into(&c.Approval.Holds, readHolds)),
 				"grants":   into(&c.Approval.Grants, readGrants),
 				"self":     into(&c.Approval.Self, Value.Flag),

@@ -43,6 +43,8 @@ type (
 	Position = toolnet.Position
 	// Call is [toolnet.Call].
 	Call = toolnet.Call
+	// Ignored is [toolnet.Ignored].
+	Ignored = toolnet.Ignored
 	// Name is [toolnet.Name].
 	Name = toolnet.Name
 	// KeyValue is [toolnet.KeyValue].

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/petrigate/petrigate/gate/internal/argument"
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
@@ -97,9 +96,7 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 // name finds the labels of the call, without the state.
 func (j *judgement) name() {
 	j.tools = naming.Physical(j.call, j.toolRoom[:0])
-	if j.policy.rows {
-		j.row = argument.Fingerprint(j.call)
-	}
+	j.row = j.policy.Row(j.call)
 	if j.bare {
 		j.labels = naming.WithPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.Patterns())
 	} else {

@@ -178,3 +178,27 @@ func ExampleShared_Reset() {
 	// push: push is possible once.
 	// push: allowed
 }
+
+// An argument that only describes a call is no part of its identity.
+func ExamplePolicy_Ignored() {
+	policy, err := gate.NewPolicy(nil, gate.PolicyOptions{Ignored: []gate.Ignored{{Tool: "run", Field: "description"}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(policy.Ignored(&gate.Call{Tool: "run"}), policy.Ignored(&gate.Call{Tool: "read"}))
+	// Output: [description] []
+}
+
+func ExamplePolicy_Row() {
+	once := gate.Net{
+		Name: "once", Places: []string{"budget"}, Initial: map[string]int{"budget": 1}, Row: true,
+		Transitions: []gate.Transition{{Name: "run", Inputs: []string{"budget"}, Tools: gate.Tools("run")}},
+	}
+	policy, err := gate.NewPolicy([]gate.Net{once}, gate.PolicyOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	a, b := gate.Call{Tool: "run", Args: []byte(`{"n":1}`)}, gate.Call{Tool: "run", Args: []byte(`{ "n": 1.0 }`)}
+	fmt.Println(policy.Row(&a) == policy.Row(&b))
+	// Output: true
+}

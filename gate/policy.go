@@ -26,6 +26,10 @@ type PolicyOptions struct {
 	// Keys bounds the values that a net with a key keeps in one state: those whose
 	// state is not as at the start. A call that would add one more is refused. 0: 10,000.
 	Keys int
+
+	// Ignored are arguments that are no part of the identity of calls: nets that count equal calls in a row
+	// do not read them, and an approval is for calls with other values of them too.
+	Ignored []Ignored
 }
 
 // defaultKeys is [PolicyOptions.Keys] where it is 0.
@@ -52,6 +56,9 @@ type Policy struct {
 	most    int          // values of one net
 	limit   int          // likewise, as it was given
 
+	given   []Ignored           // as it was given
+	ignored map[string][]string // the fields, by the names of tools
+
 	labels []*Labels      // of the nets and the options, each once
 	names  *naming.Naming // of the calls
 	ids    func() []NetID // of the nets
@@ -77,6 +84,7 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key is to keep %d values", o.Keys), Hint: "0 is 10,000"})
 	}
 	p.collect(nets, o)
+	p.ignore(o.Ignored)
 	maps := p.Maps()
 	for _, m := range maps {
 		if msg := m.Fault(); msg != "" {
@@ -122,7 +130,7 @@ func (p *Policy) Maps() []Map {
 // Options returns the options of the policy, with all of its labels, to build a
 // policy of some of its nets.
 func (p *Policy) Options() PolicyOptions {
-	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.limit}
+	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.limit, Ignored: slices.Clone(p.given)}
 }
 
 // enforcedFirst returns the nets with those in shadow last, so that they do not
@@ -183,7 +191,7 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 
 // fingerprint returns that of all that decides.
 func (p *Policy) fingerprint(maps []Map) string {
-	f := fingerprint.Policy{Maps: maps, Deny: p.deny, Shadow: p.shadow}
+	f := fingerprint.Policy{Maps: maps, Deny: p.deny, Shadow: p.shadow, Ignored: p.identifying()}
 	if p.keys.Len() > 0 && p.most != defaultKeys {
 		f.Keys = p.most
 	}
@@ -204,7 +212,7 @@ func (p *Policy) Merged() []Merge { return p.merged }
 func (p *Policy) Shadow() bool { return p.shadow }
 
 // Fingerprint returns the hexadecimal SHA-256 of everything that decides: the nets,
-// the maps and the default. It covers only the presence of Go functions.
+// the maps, the default and the arguments that are ignored. It covers only the presence of Go functions.
 func (p *Policy) Fingerprint() string { return p.print }
 
 // A NetInfo describes one net of a policy. It must not be changed.

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -105,4 +106,46 @@ func TestEqualCalls(t *testing.T) {
 	p.refuse("x not JSON", gate.KindBlocked, "row")
 	p.allow("x not JSON either")
 	p.allow("x " + strings.Repeat("[", 10))
+}
+
+// TestRowsIgnore: arguments that are no part of the identity of a call make no other call of it, by a name that it
+// certainly has.
+func TestRowsIgnore(t *testing.T) {
+	o := gate.PolicyOptions{Ignored: []gate.Ignored{{Tool: "run", Field: "note"}, {Tool: "s.run", Field: "ms", Usual: true}, {Tool: "sh", Field: "as"}}}
+	policy, err := gate.NewPolicy([]gate.Net{rowNet("*", 2)}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := gate.Call{Tool: "run", Also: []gate.Name{{Text: "s.run", Certain: true}, {Text: "sh", Weak: true}}}
+	foreign := of
+	foreign.Foreign = true
+	for _, c := range []struct {
+		call *gate.Call
+		want string
+	}{{&of, "[note ms]"}, {&foreign, "[ms]"}, {&gate.Call{Tool: "sh"}, "[as]"}, {&gate.Call{Tool: "x"}, "[]"}} {
+		if got := fmt.Sprint(policy.Ignored(c.call)); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.call, got, c.want)
+		}
+	}
+	p := play(t, o, rowNet("*", 2))
+	p.allow(`run {"do":"a","note":"x"}`)
+	p.allow(`run {"do":"a","note":"y"}`)
+	p.refuse(`run {"do":"a"}`, gate.KindBlocked, "row")
+	p.allow(`run {"do":"a","ms":1}`) // the play has no name s.run for it
+
+	again, err := gate.NewPolicy([]gate.Net{rowNet("*", 2)}, policy.Options())
+	if err != nil || again.Fingerprint() != policy.Fingerprint() || fmt.Sprint(again.Ignored(&of)) != "[note ms]" {
+		t.Errorf("the options do not make the same policy: %v", err)
+	}
+	o.Ignored[1].Field = "other" // what is usual is no part of the fingerprint
+	if usual, err := gate.NewPolicy([]gate.Net{rowNet("*", 2)}, o); err != nil || usual.Fingerprint() != policy.Fingerprint() {
+		t.Errorf("%v, or another fingerprint", err)
+	}
+	o.Ignored[0].Field = "other"
+	if other, err := gate.NewPolicy([]gate.Net{rowNet("*", 2)}, o); err != nil || other.Fingerprint() == policy.Fingerprint() {
+		t.Errorf("%v, or the same fingerprint", err)
+	}
+	if none, err := gate.NewPolicy(nil, o); err != nil || none.Row(&of) != "" {
+		t.Errorf("%v, or a row where no net counts any", err)
+	}
 }

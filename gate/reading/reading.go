@@ -80,14 +80,6 @@ func (r *Reader) Name(f toolnet.Field) string {
 // Rows reports whether a net counts equal calls in a row.
 func (r *Reader) Rows() bool { return r.rows }
 
-// Row returns a text that equal calls have, and no others; empty where no net counts rows.
-func (r *Reader) Row(c *toolnet.Call) string {
-	if !r.rows {
-		return ""
-	}
-	return argument.Fingerprint(c)
-}
-
 // Call returns the values in the arguments of a call. A field without one is left out.
 func (r *Reader) Call(c *toolnet.Call) []Value {
 	if len(r.keys)+len(r.sums) == 0 {

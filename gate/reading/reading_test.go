@@ -49,13 +49,11 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-func TestRow(t *testing.T) {
-	r := reading.New(nets())
-	a, b := r.Row(&toolnet.Call{Tool: "x", Args: []byte(`{"a":1.0}`)}), r.Row(&toolnet.Call{Tool: "x", Args: []byte(` {"a":1}`)})
-	if a == "" || a != b || !r.Rows() {
-		t.Errorf("%q, %q", a, b)
+func TestRows(t *testing.T) {
+	if !reading.New(nets()).Rows() {
+		t.Error("a net counts rows")
 	}
-	if r := reading.New(nil); r.Row(&toolnet.Call{Tool: "x"}) != "" || r.Rows() || r.Call(&toolnet.Call{Tool: "x"}) != nil {
+	if r := reading.New(nil); r.Rows() || r.Call(&toolnet.Call{Tool: "x"}) != nil {
 		t.Error("nothing counts rows, and nothing is read")
 	}
 }

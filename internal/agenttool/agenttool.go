@@ -38,6 +38,32 @@ var shells = map[string][]string{
 	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal"},
 }
 
+// asides are the arguments of agents' tools that describe or time a call and change nothing that it does. Models
+// write them anew for each call. Arguments that move a call to the background or out of its sandbox are none.
+var asides = map[string]map[string][]string{
+	"claude-code": {
+		"Bash": {"description", "timeout"}, "PowerShell": {"description", "timeout"}, "Monitor": {"description", "timeout_ms"},
+		"Agent": {"description"}, "Task": {"description"},
+	},
+	"codex": {
+		"Bash": {"justification", "timeout_ms", "yield_time_ms", "max_output_tokens"}, "shell": {"justification", "timeout_ms"},
+		"exec_command": {"justification", "yield_time_ms", "max_output_tokens"}, "write_stdin": {"yield_time_ms", "max_output_tokens"},
+	},
+	"gemini-cli": {"run_shell_command": {"description", "delay_ms"}},
+	"cursor":     {"Shell": {"description", "timeout", "block_until_ms"}, "Task": {"description"}},
+	"vscode": {
+		"Bash": {"description", "timeout", "initial_wait"}, "Agent": {"description"}, "run_in_terminal": {"explanation", "goal", "timeout"},
+		"runInTerminal": {"explanation", "goal", "timeout"}, "runTerminalCommand": {"explanation", "goal", "timeout"},
+		"insert_edit_into_file": {"explanation"}, "replace_string_in_file": {"explanation"},
+	},
+}
+
+// anyTool are the asides of all tools of an agent: Gemini CLI adds the order of calls to each.
+var anyTool = map[string][]string{"gemini-cli": {"wait_for_previous"}}
+
+// Asides returns the arguments of an agent's own tool that are no part of what it does.
+func Asides(agent, tool string) []string { return slices.Concat(asides[agent][tool], anyTool[agent]) }
+
 // silent are the agents of which no event tells how a script ended.
 var silent = []string{"codex", "vscode"}
 

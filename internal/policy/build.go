@@ -79,7 +79,7 @@ func Build(s Source) (*Result, error) {
 	nets := append(compiled.Nets, written...)
 	deny := b.deny()
 	b.labels = compiled.Labels
-	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow"})
+	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow", Ignored: s.ignored()})
 	b.checkBare()
 	b.checkEvidence()
 	b.checkDefault()

@@ -34,6 +34,26 @@ func (o Object) Bytes() []byte {
 	return append(o, '}')
 }
 
+// Without returns the object obj without the members of these decoded keys: obj itself where it has none of them.
+func Without(obj []byte, keys []string) []byte {
+	left, found := Object(nil), false
+	if len(keys) == 0 {
+		return obj
+	}
+	Members(obj, func(key, value []byte, _ int) bool {
+		if slices.Contains(keys, string(key)) {
+			found = true
+		} else {
+			left = left.Raw(string(key), value)
+		}
+		return true
+	})
+	if !found {
+		return obj
+	}
+	return left.Bytes()
+}
+
 // Array returns the array of the elements, each of which is JSON.
 func Array(elements ...[]byte) []byte {
 	return slices.Concat([]byte(`[`), bytes.Join(elements, []byte(`,`)), []byte(`]`))

@@ -18,7 +18,7 @@ func TestFingerprint(t *testing.T) {
 	seen := make(map[string]int)
 	for line, spellings := range lines {
 		for _, args := range spellings {
-			text := argument.Fingerprint(&toolnet.Call{Tool: "x", Args: []byte(args)})
+			text := argument.Fingerprint(&toolnet.Call{Tool: "x", Args: []byte(args)}, nil)
 			if other, ok := seen[text]; ok && other != line {
 				t.Errorf("%q is like those of line %d", args, other)
 			} else if !ok && args != spellings[0] {
@@ -28,8 +28,25 @@ func TestFingerprint(t *testing.T) {
 		}
 	}
 	for _, c := range []toolnet.Call{{Tool: "y"}, {Tool: "x", Upstream: "u"}, {Upstream: "x"}} {
-		if _, ok := seen[argument.Fingerprint(&c)]; ok {
+		if _, ok := seen[argument.Fingerprint(&c, nil)]; ok {
 			t.Errorf("%+v is like a call of x", c)
+		}
+	}
+}
+
+// TestIgnored: what is ignored makes no difference, whatever its key is spelt like, at the top alone.
+func TestIgnored(t *testing.T) {
+	of := func(args string) string {
+		return argument.Fingerprint(&toolnet.Call{Tool: "x", Args: []byte(args)}, []string{"note", "ms"})
+	}
+	for _, same := range []string{`{"run":"a"}`, `{"note":"b","run":"a","ms":1}`, `{ "run" : "a", "no\u0074e" : {"c":[1]} }`} {
+		if of(same) != of(`{"run":"a","note":"z"}`) {
+			t.Errorf("%s is another call", same)
+		}
+	}
+	for _, other := range []string{`{"run":"b","note":"z"}`, `{}`, `{"run":"a","Note":"z"}`, `{"run":"a","in":{"note":"z"}}`, `{"run":{"note":"z"}}`} {
+		if of(other) == of(`{"run":"a","note":"z"}`) {
+			t.Errorf("%s is the same call", other)
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // Fingerprint returns a text that calls of one tool with equal arguments have, and no
-// others.
-func Fingerprint(c *toolnet.Call) string {
+// others. Members of the ignored names are not compared.
+func Fingerprint(c *toolnet.Call, ignored []string) string {
 	text := rawjson.AppendString(nil, c.Upstream)
 	text = rawjson.AppendString(text, c.Tool)
-	sum := sha256.Sum256(appendCanonical(text, c.Args))
+	sum := sha256.Sum256(appendCanonical(text, rawjson.Without(c.Args, ignored)))
 	return string(sum[:])
 }
 

@@ -117,6 +117,8 @@ type Policy struct {
 	Deny   bool
 	Shadow bool
 	Keys   int // how many values a net keeps, if that matters and is not the usual number
+
+	Ignored []toolnet.Ignored
 }
 
 // A NetOfPolicy is a net with what a policy adds to its structure.
@@ -136,7 +138,9 @@ func (p *Policy) Print() string {
 		Deny   bool
 		Shadow bool `json:",omitempty"`
 		Keys   int  `json:",omitempty"`
-	}{p.Nets, mapIdentities(p.Maps), p.Deny, p.Shadow, p.Keys})
+
+		Ignored []toolnet.Ignored `json:",omitempty"`
+	}{p.Nets, mapIdentities(p.Maps), p.Deny, p.Shadow, p.Keys, p.Ignored})
 }
 
 func mapIdentities(maps []toolnet.Map) []mapIdentity {

@@ -208,7 +208,7 @@ func (a *Admission) record(r *decisionEntry, c *Call, g *Generation, decision st
 	if c.Gate.Tool != "" { // it is not known any more of a call that is under way
 		r.Args = a.redactor.Arguments(c.Gate.Args)
 		r.Values = a.redactor.Values(g.Reads.Call(&c.Gate))
-		if row := g.Reads.Row(&c.Gate); row != "" {
+		if row := g.Policy.Row(&c.Gate); row != "" {
 			r.Row = audit.HashOf(row)
 		}
 	}

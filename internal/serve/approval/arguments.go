@@ -38,7 +38,7 @@ type arguments struct {
 // readArguments reads what a grant compares. It has no shape where the arguments are long, where
 // values of them are masked, or where two readers could take them for different ones.
 func readArguments(c Call) arguments {
-	doc := c.Shown()
+	doc := rawjson.Without(c.Shown(), c.Ignored)
 	if c.Dropped || c.Masked > 0 || len(doc) > maxAlike || rawjson.Kind(doc) != '{' {
 		return arguments{}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
 // A Key identifies the one call that a consent is valid for.
@@ -31,6 +32,7 @@ type Call struct {
 	Beside, Meta    []byte // what else is forwarded: objects; nil: nothing
 	Session, Client string
 	Principal       string
+	Ignored         []string `json:",omitempty"` // arguments that are no part of its identity: an approval is for other values of them too
 
 	Dropped bool // the call cannot run any more, and what it would have sent is not kept
 
@@ -54,6 +56,14 @@ func (c Call) Shown() []byte {
 		return []byte("{}")
 	}
 	return c.Arguments
+}
+
+// beyond are the arguments of c that are no part of its identity.
+func (c Call) beyond() []string {
+	return slices.DeleteFunc(slices.Clone(c.Ignored), func(field string) bool {
+		_, has := rawjson.Member(c.Arguments, field)
+		return !has
+	})
 }
 
 // ShownMeta is the _meta as a person sees it.

@@ -63,6 +63,9 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	} else {
 		b.WriteString("\n" + indented(c.Shown()))
 	}
+	if ignored := c.beyond(); len(ignored) > 0 {
+		fmt.Fprintf(&b, "\nThe answer is for any value of: %s", text.Escape(strings.Join(ignored, ", ")))
+	}
 	writeBeside(&b, "Beside the arguments", c.Beside)
 	writeBeside(&b, "In _meta", c.ShownMeta())
 	if c.Masked > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 )
@@ -25,7 +26,7 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 
 // askOnce waits for the answer to one request. It is over unless the call has to ask anew.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
-	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where), q.Ask)
+	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {
 		g.Log.Error("nobody is asked", "tool", c.Canonical, "error", err)
 		return g.deny(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Gate.Tool, err), nil), true
@@ -108,13 +109,14 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
-	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: c.Digest, Beside: digestOf(where), Policy: q.Generation.Fingerprint, Steps: digestOf([]byte(steps))}
+	arguments := digestOf(rawjson.Without(c.Gate.Args, q.Generation.Policy.Ignored(&c.Gate)))
+	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: digestOf(where), Policy: q.Generation.Fingerprint, Steps: digestOf([]byte(steps))}
 }
 
 // asked returns the call as a person sees it.
-func asked(c *admission.Call, where []byte) approval.Call {
+func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
 	return approval.Call{
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,
-		Session: c.Session, Client: c.Client, Principal: c.Principal,
+		Session: c.Session, Client: c.Client, Principal: c.Principal, Ignored: q.Generation.Policy.Ignored(&c.Gate),
 	}
 }

@@ -19,6 +19,11 @@ func TestKnownNames(t *testing.T) {
 			t.Errorf("%s has none of its tools that run scripts: %q", a.Name, a.shells)
 		}
 		for _, tool := range listed {
+			for _, field := range agenttool.Asides(a.Name, tool) {
+				if slices.Contains([]string{"command", "cmd", "run_in_background", "is_background", "isBackground", "prompt", "workdir", "directory"}, field) {
+					t.Errorf("%s: %s is part of what %s does", a.Name, field, tool)
+				}
+			}
 			c := (&Event{agent: a, Tool: tool}).call(func(string) bool { return false })
 			for _, also := range c.Also {
 				if !slices.Contains(known, also.Text) {

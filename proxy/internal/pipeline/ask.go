@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/logkind"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
@@ -79,7 +80,7 @@ func (p *Pipeline) askUntilHeld(c *Call, q *admission.Asked, w *personWait) (a a
 // nobody can be asked.
 func (p *Pipeline) openRequest(c *Call, q *admission.Asked) (*approval.Request, answer) {
 	key := c.approvalKey(q)
-	r, err := p.Approvals.Open(key, c.shown(key.Arguments), q.Ask)
+	r, err := p.Approvals.Open(key, c.shown(q), q.Ask)
 	if errors.Is(err, approval.ErrStore) {
 		p.Life.Log.Error("nobody is asked", "tool", c.Tool.Canonical, "error", err)
 		err = approval.ErrStore
@@ -302,9 +303,10 @@ func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
+	arguments := rawjson.Without(c.params.Arguments, q.Generation.Policy.Ignored(&c.admitting.Gate))
 	return approval.Key{
 		Session: c.State.ID, Tool: c.Tool.Canonical, Definition: c.Tool.Definition,
-		Arguments: wire.Digest(c.params.Arguments), Beside: c.besideDigest(), Policy: q.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
+		Arguments: wire.Digest(arguments), Beside: c.besideDigest(), Policy: q.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
 	}
 }
 
@@ -333,8 +335,8 @@ func (c *Call) beside() (members, meta []byte) {
 	return c.params.Beside("name", "arguments")
 }
 
-// shown returns the call as a person sees it; digest is that of its arguments.
-func (c *Call) shown(digest string) approval.Call {
+// shown returns the call as a person sees it.
+func (c *Call) shown(q *admission.Asked) approval.Call {
 	client := c.Peer.Name
 	if c.Peer.Version != "" {
 		client += " " + c.Peer.Version
@@ -342,7 +344,8 @@ func (c *Call) shown(digest string) approval.Call {
 	beside, meta := c.beside()
 	return approval.Call{
 		Upstream: c.Tool.Upstream.Config.Name, Tool: c.Tool.Name,
-		Arguments: c.params.Arguments, Size: len(c.params.Arguments), SHA256: digest, Beside: beside, Meta: meta,
+		Arguments: c.params.Arguments, Size: len(c.params.Arguments), SHA256: wire.Digest(c.params.Arguments), Beside: beside, Meta: meta,
 		Session: c.State.ID, Client: client, Principal: c.Client.Principal,
+		Ignored: q.Generation.Policy.Ignored(&c.admitting.Gate),
 	}
 }

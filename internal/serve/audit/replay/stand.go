@@ -25,6 +25,7 @@ type stand struct {
 func rebuild(p *gate.Policy, of *reading.Reader, s *stand) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
+	o.Ignored = nil // the record tells equal calls
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)

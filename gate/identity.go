@@ -1,0 +1,47 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/argument"
+)
+
+// Ignored returns the arguments of the call that are no part of its identity, see [PolicyOptions.Ignored]; nil:
+// all are.
+func (p *Policy) Ignored(c *Call) []string {
+	if len(p.ignored) == 0 {
+		return nil
+	}
+	var fields []string
+	if !c.Foreign {
+		fields = slices.Concat(fields, p.ignored[c.Tool])
+	}
+	for _, n := range c.Also {
+		if n.Certain {
+			fields = slices.Concat(fields, p.ignored[n.Text])
+		}
+	}
+	return fields
+}
+
+// Row returns a text that equal calls have, and no others; empty where no net counts rows.
+func (p *Policy) Row(c *Call) string {
+	if !p.rows {
+		return ""
+	}
+	return argument.Fingerprint(c, p.Ignored(c))
+}
+
+// ignore takes the arguments that are no part of the identity of calls.
+func (p *Policy) ignore(all []Ignored) {
+	p.given = slices.Clone(all)
+	p.ignored = make(map[string][]string, len(all))
+	for _, i := range all {
+		p.ignored[i.Tool] = append(p.ignored[i.Tool], i.Field)
+	}
+}
+
+// identifying returns what of this is part of the fingerprint.
+func (p *Policy) identifying() []Ignored {
+	return slices.DeleteFunc(slices.Clone(p.given), func(i Ignored) bool { return i.Usual })
+}
