@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"fmt"
+	"log"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
