@@ -114,6 +114,8 @@ func TestGrammar(t *testing.T) {
 			`"args.n > 5" string.quoted.double`, "as keyword.operator", "big entity.name.label"}},
 		{`example bash.command "rm as x" not as delete`, []string{"example keyword.control", "bash entity.name.function", "command variable.other.member",
 			`"rm as x" string.quoted.double`, "not keyword.operator", "as keyword.operator", "delete entity.name.label"}},
+		{`success bash, "sh" when "result.code == 0" # c`, []string{"success keyword.control", "bash entity.name.function", `"sh" string.quoted.double`, "when keyword.operator",
+			`"result.code == 0" string.quoted.double`, "# c comment.line.number-sign"}},
 		{`example charge {"n": 6.5, "b": true} as big`, []string{"example keyword.control", "charge entity.name.function", `"n" string.quoted.double`,
 			"6.5 constant.numeric", `"b" string.quoted.double`, "true constant.language", "as keyword.operator", "big entity.name.label"}},
 		{"prove at-most 3 push per session", []string{"prove keyword.control", "at-most keyword.operator", "3 constant.numeric", "push entity.name.function",
@@ -176,7 +178,7 @@ func TestGrammarKnowsKeywords(t *testing.T) {
 	asked := regexp.MustCompile(`\b(?:is|isCase|keyword|optional|wrongCase)\((?:t, )?"([a-z-]+)"`)
 	lists := regexp.MustCompile(`(?s)(?:\bstatementWords\s*=|\bspanWords\s*=|\bclaimWords\s*=|\bvar channels =).*?\}\}?\n`)
 	words := make(map[string]bool)
-	for _, file := range []string{"parse", "parse_rule", "parse_require", "parse_limit", "key", "parse_map", "parse_pattern", "parse_example", "parse_prove", "prove"} {
+	for _, file := range []string{"parse", "parse_rule", "parse_require", "parse_limit", "key", "parse_map", "parse_pattern", "success", "parse_example", "parse_prove", "prove"} {
 		src, err := os.ReadFile("../rules/" + file + ".go")
 		if err != nil {
 			t.Fatal(err)

@@ -31,6 +31,10 @@ type (
 	Labels = toolnet.Labels
 	// Map is [toolnet.Map].
 	Map = toolnet.Map
+	// Condition is [toolnet.Condition].
+	Condition = toolnet.Condition
+	// Judge is [toolnet.Judge].
+	Judge = toolnet.Judge
 	// Reader is [toolnet.Reader].
 	Reader = toolnet.Reader
 	// Reading is [toolnet.Reading].

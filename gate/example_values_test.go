@@ -168,3 +168,24 @@ func ExampleMap_glob() {
 	// write_file: Secrets stay where they are.
 	// list: allowed
 }
+
+// exitCode is a judge that knows one condition: the result is 0.
+type exitCode struct{}
+
+func (exitCode) Holds(_ *gate.Call, value []byte, _ string, _ int) bool { return string(value) == "0" }
+
+// A server that does not say isError: what a success of its tool returns is a condition.
+func ExamplePolicy_Judged() {
+	zero := gate.Condition{Tool: "run", Source: "result == 0", Judge: exitCode{}}
+	p, err := gate.NewPolicy(nil, gate.PolicyOptions{Labels: []*gate.Labels{{Successes: []gate.Condition{zero}}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.JudgesResults(), len(p.Successes()))
+	end, broken := p.Judged(&gate.Call{Tool: "run"}, gate.End{Outcome: gate.Success, Result: []byte("3")})
+	fmt.Println(end.Outcome, "for", broken.Source)
+	// Output:
+	// true 1
+	// failure for result == 0
+}

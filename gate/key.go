@@ -43,5 +43,5 @@ func (p *Policy) readKey(n *net, transition, number int) {
 }
 
 // ReadsResults reports whether the results of calls matter to the policy: as values of
-// a key, or to a hook. Where they do not, [End.Result] has no effect.
-func (p *Policy) ReadsResults() bool { return p.results }
+// a key, to a hook, or to a condition. Where they do not, [End.Result] has no effect.
+func (p *Policy) ReadsResults() bool { return p.results || p.JudgesResults() }

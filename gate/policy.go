@@ -59,10 +59,11 @@ type Policy struct {
 	given   []Ignored           // as it was given
 	ignored map[string][]string // the fields, by the names of tools
 
-	labels []*Labels      // of the nets and the options, each once
-	names  *naming.Naming // of the calls
-	ids    func() []NetID // of the nets
-	touch  listing.Index  // which nets a call can be about
+	labels    []*Labels      // of the nets and the options, each once
+	successes []Condition    // of the labels
+	names     *naming.Naming // of the calls
+	ids       func() []NetID // of the nets
+	touch     listing.Index  // which nets a call can be about
 }
 
 // A Merge is a statement that repeats an earlier one; the two are one net with one
@@ -98,6 +99,7 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p.readKeys()
 	p.names = newNaming(maps, p.enforcedFirst())
 	p.touch = newIndex(p.names, p.nets)
+	p.successes = p.Successes()
 	p.print = p.fingerprint(maps)
 	p.ids = sync.OnceValue(p.readIDs)
 	return p, nil
@@ -191,7 +193,7 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 
 // fingerprint returns that of all that decides.
 func (p *Policy) fingerprint(maps []Map) string {
-	f := fingerprint.Policy{Maps: maps, Deny: p.deny, Shadow: p.shadow, Ignored: p.identifying()}
+	f := fingerprint.Policy{Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.identifying()}
 	if p.keys.Len() > 0 && p.most != defaultKeys {
 		f.Keys = p.most
 	}

@@ -21,6 +21,9 @@ type End struct {
 	// not known. See [Policy.ReadsResults].
 	Result []byte
 
+	// Text is the text of the result of a success, for [Policy.Judged].
+	Text string
+
 	// All ends, with this call, all others that it stands for in the same way: an operator
 	// has found out how they ended. See [OpenCall.More].
 	All bool

@@ -20,7 +20,7 @@ type File struct {
 }
 
 // A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Allow], [*Map],
-// [*Example] or [*Prove]. Its String is the canonical form, which parses to an
+// [*Success], [*Example] or [*Prove]. Its String is the canonical form, which parses to an
 // equal statement.
 type Statement interface {
 	String() string
@@ -187,11 +187,15 @@ func (f *File) Names() []Name {
 	return names
 }
 
-// Tools lists the tools whose arguments the maps of f read, in order.
+// Tools lists the tools whose arguments the maps of f read, in order, and then those of
+// which it says when they succeed.
 func (f *File) Tools() []Name {
 	var names []Name
 	for _, m := range of[*Map](f.Statements) {
 		names = append(names, m.Tool)
+	}
+	for _, s := range of[*Success](f.Statements) {
+		names = append(names, s.Tools...)
 	}
 	return names
 }

@@ -49,6 +49,8 @@ func (c *compiler) checkNames(s Statement) {
 	switch s := s.(type) {
 	case *Map:
 		names = []Name{s.Tool, s.As}
+	case *Success:
+		names = s.Tools
 	case *Example:
 		names = []Name{s.Tool, s.As}
 	case *Prove:

@@ -138,6 +138,8 @@ func (c *compiler) add(s Statement) {
 		if m, ok := c.gateMap(s); ok {
 			c.out.Labels.Maps = append(c.out.Labels.Maps, m)
 		}
+	case *Success:
+		s.compile(c)
 	case *Prove:
 		c.out.Claims = append(c.out.Claims, s)
 	}

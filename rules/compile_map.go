@@ -10,11 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
-// readers are the script reader and the expression reader of all maps of a
-// compilation, created for the first map that needs them.
+// readers are the script reader and the expression readers of a compilation, each
+// created for the first statement that needs it.
 type readers struct {
 	scripts *shell.Reader
 	calls   *cel.Reader
+	results *cel.Results
 }
 
 // gateMap converts m for the gate, or returns false if it was refused.

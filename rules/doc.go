@@ -28,7 +28,7 @@
 // # Grammar
 //
 //	file      = { [ statement ] [ "#" comment ] LF } ;
-//	statement = [ "shadow" ] rule | allow | map | example | prove ;
+//	statement = [ "shadow" ] rule | allow | map | success | example | prove ;
 //	rule      = "require" ( names | name { "or" name } ) "before" names [ "once" | since ] [ key ] [ unless ]
 //	          | "require" [ count ] "human-approval" [ "via" channel ] "before" names [ after ] [ unless ]
 //	          | "block" names [ after ] [ unless ]
@@ -47,6 +47,7 @@
 //	span      = "session" | "user" | [ "user" "per" ] ( "second" | "minute" | "hour" | "day" ) ;
 //	map       = "map" name "." field ( word | regex | "runs" word { word } ) "as" name
 //	          | "map" name "when" cel "as" name ;
+//	success   = "success" names "when" cel ;
 //	example   = "example" ( name "." field text | name object ) [ "not" ] "as" name ;
 //	prove     = "prove" claim ;
 //	claim     = "never" names [ "before" names | "after" names [ "until" names ] | "while" names
@@ -133,6 +134,11 @@
 // apply to every rule of the policy, wherever they stand.
 //
 // The tool of a map may be a glob: "map *.path /\.env/ as secret".
+//
+// success says when calls of a tool succeed whose results say nothing of an error: a CEL
+// expression over result, which is the structured content or the JSON of a result, and
+// text. Where it does not hold, or fails, the call has failed. Of several about one tool
+// all must hold.
 //
 // An example shows what the maps make of a call: the text of one field, or all
 // arguments as a JSON object. Maps whose examples fail do not load.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -76,4 +77,28 @@ func ExampleWarning() {
 	// W006 safety.rules:1:1: delete is required before itself, so that no call of it ever passes (name the call that has to succeed first)
 	//     require delete before delete
 	//     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+}
+
+func ExampleSuccess() {
+	f, _ := rules.Parse("shell.rules", []byte("require test before push\nsuccess test, \"my shell\" when \"result.exitCode == 0\"\n"))
+	c, err := rules.Compile(f)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(f.Statements[1], f.Statements[1].Position(), f.Tools(), f.Names())
+	for _, result := range []string{`{"exitCode":0}`, `{"exitCode":3}`, `{}`} {
+		end, broken := p.Judged(&gate.Call{Tool: "test"}, gate.End{Outcome: gate.Success, Result: []byte(result)})
+		fmt.Println(result, end.Outcome, broken != nil)
+	}
+	// Output:
+	// success test, "my shell" when "result.exitCode == 0" shell.rules:2:1 [test "my shell"] [test push]
+	// {"exitCode":0} success false
+	// {"exitCode":3} failure true
+	// {} failure true
 }

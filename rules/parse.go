@@ -70,6 +70,7 @@ const (
 	mapForm        = "write: map tool.field word as name"
 	runsForm       = "write: map tool.field runs command as name"
 	whenForm       = `write: map tool when "args.amount > 100" as name`
+	successForm    = `write: success tool when "result.exitCode == 0"`
 	exampleForm    = `write: example tool.field "text" as name, or: not as name`
 	shadowForm     = "write: shadow block A"
 )
@@ -92,6 +93,8 @@ func (p *parser) statement() Statement {
 		return ruleParser{p}.allow(t)
 	case t.is("map"):
 		return p.mapping(t)
+	case t.is("success"):
+		return p.success(t)
 	case t.is("example"):
 		return p.example(t)
 	case t.is("prove"):
@@ -118,11 +121,11 @@ func (p *parser) rule(t token, r Rule) Statement {
 // statements.
 var (
 	ruleWords      = []string{"require", "block", "limit"}
-	statementWords = []string{"require", "block", "limit", "allow", "shadow", "map", "example", "prove"}
+	statementWords = []string{"require", "block", "limit", "allow", "shadow", "map", "success", "example", "prove"}
 )
 
 func (p *parser) unknownStatement(t token) {
-	hint := "a line begins with require, block, limit, allow, shadow, map, example or prove"
+	hint := "a line begins with require, block, limit, allow, shadow, map, success, example or prove"
 	if t.kind == bare {
 		hint = cmp.Or(meantBy(strings.ToLower(t.text)), text.Suggest(t.text, statementWords), hint)
 	}

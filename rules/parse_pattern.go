@@ -73,18 +73,21 @@ func (p *parser) runs(at token) Pattern {
 }
 
 // when reads an expression about the whole call.
-func (p *parser) when() Pattern {
+func (p *parser) when() Pattern { return p.whenOf(whenForm) }
+
+// whenOf reads an expression; form is the statement as hints show it.
+func (p *parser) whenOf(form string) Pattern {
 	at := p.line.peek()
-	p.keyword("when", whenForm)
+	p.keyword("when", form)
 	if p.line.err != nil {
 		return Pattern{}
 	}
 	start := p.line.skip(p.line.off)
 	if !strings.HasPrefix(p.line.text[start:], `"`) {
 		if t := p.line.peek(); t.kind == atEnd {
-			p.line.fail(Missing, t, whenForm, "the expression is missing")
+			p.line.fail(Missing, t, form, "the expression is missing")
 		} else {
-			p.line.fail(Unexpected, t, whenForm, "the expression must be in quotes")
+			p.line.fail(Unexpected, t, form, "the expression must be in quotes")
 		}
 		return Pattern{}
 	}

@@ -47,6 +47,8 @@ order: one that refuses is enough. What no rule names passes (default: deny refu
   map pay when "args.amount > 100" as large   for those of which an expression (CEL) is true
   example bash.command "sudo rm x" as remove  what the maps must make of a call; or: not as
 
+  success sh when "result.exitCode == 0"      what a successful result looks like
+
   limit bash to 20 per session unless ls      spares the calls that certainly have that name
   shadow block push                           records what it would refuse, and lets it pass
 

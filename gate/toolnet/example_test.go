@@ -172,3 +172,12 @@ func ExampleScope_String() {
 	fmt.Println(toolnet.ScopeSession, toolnet.ScopePrincipal, toolnet.ScopeGlobal)
 	// Output: session principal global
 }
+
+func ExampleCondition_AboutCall() {
+	c := toolnet.Condition{Tool: "shell.*", Glob: true, Source: "result.exitCode == 0"}
+	fmt.Println(
+		c.AboutCall(&toolnet.Call{Tool: "shell_run", Also: []toolnet.Name{{Text: "shell.run"}}}),
+		c.AboutCall(&toolnet.Call{Tool: "push"}),
+	)
+	// Output: true false
+}

@@ -246,7 +246,8 @@ func Tools(names ...string) []Tool {
 // Nets of one origin share one pointer, so that a map counts once. It must not be
 // changed once a net has it.
 type Labels struct {
-	Maps []Map
+	Maps      []Map
+	Successes []Condition // conditions on results
 }
 
 // A Map gives a call of Tool a further name if the arguments match. Either

@@ -56,7 +56,7 @@ func (s *server) symbols(d *document, _ Position) any {
 		switch st := st.(type) {
 		case *rules.Map:
 			symbol.Kind, symbol.Detail = symbolConstant, st.As.Text
-		case *rules.Prove, *rules.Example:
+		case *rules.Prove, *rules.Example, *rules.Success:
 			symbol.Kind = symbolEvent
 		}
 		all = append(all, symbol)

@@ -32,6 +32,7 @@ var forms = []form{
 	{"map T runs WORDS as L", "A call of {T} that would run the command {WORDS} is a call of {L} too."},
 	{"map TOOL when CEL as L", "A call of {TOOL} for which {CEL} holds is a call of {L} too."},
 	{"map T PATTERN as L", "A call with {PATTERN} in {T} is a call of {L} too."},
+	{"success A when CEL", "A call of {A} has failed if {CEL} does not hold of its result."},
 	{"example T TEXT as L", "A call with {TEXT} in {T} must get the name {L}; checked when the file is loaded."},
 	{"example T TEXT not as L", "A call with {TEXT} in {T} must not get the name {L}; checked when the file is loaded."},
 	{"example TOOL OBJECT as L", "A call of {TOOL} with {OBJECT} must get the name {L}; checked when the file is loaded."},

@@ -87,6 +87,8 @@ func mentions(s rules.Statement) (all []mention) {
 		}
 	case *rules.Allow:
 		add(admits, "so nothing is allowed as it", s.Tools...)
+	case *rules.Success:
+		add(forbids, "so this condition never applies", s.Tools...)
 	default:
 		add(forbids, "so the claim says nothing", (&rules.File{Statements: []rules.Statement{s}}).Names()...)
 	}

@@ -112,11 +112,12 @@ func Net(n *toolnet.Net) string {
 
 // A Policy is what decides in a policy.
 type Policy struct {
-	Nets   []NetOfPolicy
-	Maps   []toolnet.Map
-	Deny   bool
-	Shadow bool
-	Keys   int // how many values a net keeps, if that matters and is not the usual number
+	Nets      []NetOfPolicy
+	Maps      []toolnet.Map
+	Successes []toolnet.Condition
+	Deny      bool
+	Shadow    bool
+	Keys      int // how many values a net keeps, if that matters and is not the usual number
 
 	Ignored []toolnet.Ignored
 }
@@ -133,14 +134,28 @@ type NetOfPolicy struct {
 // Print returns the fingerprint of the policy.
 func (p *Policy) Print() string {
 	return hash(struct {
-		Nets   []NetOfPolicy
-		Maps   []mapIdentity
-		Deny   bool
-		Shadow bool `json:",omitempty"`
-		Keys   int  `json:",omitempty"`
+		Nets      []NetOfPolicy
+		Maps      []mapIdentity
+		Deny      bool
+		Shadow    bool              `json:",omitempty"`
+		Keys      int               `json:",omitempty"`
+		Successes []successIdentity `json:",omitempty"`
 
 		Ignored []toolnet.Ignored `json:",omitempty"`
-	}{p.Nets, mapIdentities(p.Maps), p.Deny, p.Shadow, p.Keys, p.Ignored})
+	}{p.Nets, mapIdentities(p.Maps), p.Deny, p.Shadow, p.Keys, successIdentities(p.Successes), p.Ignored})
+}
+
+type successIdentity struct {
+	Tool, Source string
+	Glob         bool `json:",omitempty"`
+}
+
+func successIdentities(all []toolnet.Condition) []successIdentity {
+	var ids []successIdentity
+	for i := range all {
+		ids = append(ids, successIdentity{all[i].Tool, all[i].Source, all[i].Glob})
+	}
+	return ids
 }
 
 func mapIdentities(maps []toolnet.Map) []mapIdentity {

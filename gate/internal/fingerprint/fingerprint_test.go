@@ -43,6 +43,14 @@ func TestNetsKeepTheirPrints(t *testing.T) {
 	if got := p.Print(); got != "f885f1ebac0785124559146ebc6b9e47498e03ac222c9b4b6d89b4af7ff7d334" {
 		t.Errorf("the policy has the fingerprint %s", got)
 	}
+	seen := map[string]bool{p.Print(): true}
+	for _, c := range []toolnet.Condition{{Tool: "a", Source: "x"}, {Tool: "a", Source: "y"}, {Tool: "b", Source: "x"}, {Tool: "a", Glob: true, Source: "x"}} {
+		p.Successes = []toolnet.Condition{c}
+		seen[p.Print()] = true
+	}
+	if len(seen) != 5 {
+		t.Errorf("%d fingerprints of 5 policies", len(seen))
+	}
 }
 
 // TestPrintsDiffer edits all that decides.

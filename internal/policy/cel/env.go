@@ -22,6 +22,7 @@ type Compiler struct {
 	call   environment // of a map
 	net    environment // of a net
 	memory environment // of what a net remembers
+	result environment // of a condition on results
 }
 
 // An environment returns what expressions of one kind may name.
@@ -44,6 +45,7 @@ func NewCompiler() *Compiler {
 		call:   with(cel.Variable("upstream", cel.StringType), cel.Variable("annotations", object)),
 		net:    with(meta, marking),
 		memory: with(meta, marking, cel.Variable("result", cel.DynType)),
+		result: with(cel.Variable("text", cel.StringType), cel.Variable("result", cel.DynType)),
 	}
 }
 

@@ -107,6 +107,8 @@ func TestMessages(t *testing.T) {
 		_, err := NewReader().ValueExpr(src)
 		say(src, "", err)
 	}
+	_, err := NewResults().Condition("args.a == 1")
+	say("args.a == 1", "", err)
 	for _, src := range []string{"got {args.path", "got }", "got {arg.path} {nope}", "got {}"} {
 		_, err := NewCompiler().Template(src, nil)
 		say(src, "", err)

@@ -80,7 +80,7 @@ func countRules(text config.RuleText) (n counted) {
 	n.gates = len(errs)
 	for _, s := range f.Statements {
 		switch s.(type) {
-		case *rules.Map, *rules.Example:
+		case *rules.Map, *rules.Example, *rules.Success:
 			n.maps++
 		case *rules.Prove:
 			n.claims++

@@ -47,3 +47,26 @@ func TestDiffsOfRestrictions(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffsOfConditions: what counts as success is not explored, so a condition that only one
+// policy has leaves open the direction that it concerns.
+func TestDiffsOfConditions(t *testing.T) {
+	const rule, condition = "require test before push", `success test when "result.code == 0"`
+	for _, c := range []struct {
+		old, changed     string
+		looser, stricter bool // excluded
+	}{
+		{rule, rule, true, true},
+		{rule + "\n" + condition, condition + "\n" + rule, true, true},
+		{rule, rule + "\n" + condition, true, false},
+		{rule + "\n" + condition, rule, false, true},
+		{rule + "\n" + condition, rule + "\n" + `success test when "result.code < 2"`, false, false},
+		{rule + "\n" + condition, "block push", false, false},
+	} {
+		p := &pair{lines: [2][]string{strings.Split(c.old, "\n"), strings.Split(c.changed, "\n")}}
+		d := p.compare(t)
+		if d.Excludes("looser") != c.looser || d.Excludes("stricter") != c.stricter {
+			t.Errorf("looser excluded: %v, stricter excluded: %v (%s)\n%s", d.Excludes("looser"), d.Excludes("stricter"), d.why, p)
+		}
+	}
+}

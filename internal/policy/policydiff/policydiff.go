@@ -316,6 +316,9 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 	case why != "" && d.Complete:
 		d.partly(why)
 	}
+	if d.Stricter == nil || d.Looser == nil {
+		d.conditions()
+	}
 	return d, nil
 }
 

@@ -173,7 +173,7 @@ func end(session *sandbox.Session, id string, s *Step) bool {
 	case "pending":
 		return true
 	case "success":
-		return session.End(id, gate.End{Outcome: gate.Success, Result: s.Returns})
+		return session.Return(id, gate.End{Outcome: gate.Success, Result: s.Returns})
 	case "unknown":
 		return session.End(id, gate.End{Outcome: gate.Unknown})
 	default:

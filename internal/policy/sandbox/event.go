@@ -74,13 +74,13 @@ func (e *Event) Call() gate.Call {
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {
 	case "call":
-		return s.Repeat(e.Call(), e.Approve, e.Times, e.Returns)
+		return s.repeat(e.Call(), e.Approve, e.Times, e.Returns, s.Return)
 	case "answer":
 		return s.Answer(e.ID, e.Approve), 0
 	case "result":
 		for o, word := range Outcomes {
 			if word == e.Outcome {
-				s.End(e.ID, gate.End{Outcome: gate.Outcome(o), Result: e.Returns})
+				s.Return(e.ID, gate.End{Outcome: gate.Outcome(o), Result: e.Returns})
 			}
 		}
 	case "activate":
@@ -96,6 +96,10 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 // Repeat makes a call so many times, as long as it is admitted, and each succeeds with
 // what it returns. With 0 times it makes the call once, and does not end it.
 func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {
+	return s.repeat(c, says, times, returns, s.End)
+}
+
+func (s *Session) repeat(c gate.Call, says Consent, times int, returns []byte, end func(string, gate.End) bool) (d gate.Decision, admitted int) {
 	if times == 0 {
 		return s.Call(c, says), 0
 	}
@@ -104,7 +108,7 @@ func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (
 		if _, ok := d.(*gate.Allow); !ok {
 			break
 		}
-		s.End(c.ID, gate.End{Outcome: gate.Success, Result: returns})
+		end(c.ID, gate.End{Outcome: gate.Success, Result: returns})
 	}
 	return d, admitted
 }

@@ -11,6 +11,7 @@ var Epoch = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // A Sandbox holds made-up sessions of a policy. Time passes in it only by [Sandbox.Wait].
 type Sandbox struct {
+	policy   *gate.Policy
 	now      time.Time
 	first    *Session
 	sessions map[string]*Session
@@ -23,7 +24,7 @@ type Participant struct{ Name, Principal string }
 // Sessions of one principal share what the policy counts by principal, and all share
 // what it counts globally. Active names the nets to begin with; nil: all.
 func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox {
-	s := &Sandbox{now: Epoch, sessions: make(map[string]*Session)}
+	s := &Sandbox{policy: p, now: Epoch, sessions: make(map[string]*Session)}
 	if len(participants) == 0 {
 		participants = []Participant{{}}
 	}
@@ -35,7 +36,7 @@ func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox 
 			principals[of.Principal] = gate.NewShared(p, gate.ScopePrincipal, shared)
 		}
 		o.Principal = principals[of.Principal]
-		session := &Session{Session: gate.NewSession(p, o), box: s, waiting: make(map[string]waitingCall), calls: make(map[string]uint64)}
+		session := &Session{Session: gate.NewSession(p, o), box: s, waiting: make(map[string]waitingCall), calls: make(map[string]madeCall)}
 		s.sessions[of.Name] = session
 		if s.first == nil {
 			s.first = session

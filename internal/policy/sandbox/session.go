@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
 // A Session is a session in which calls, answers of people and results are made up.
@@ -10,7 +11,13 @@ type Session struct {
 	*gate.Session
 	box     *Sandbox
 	waiting map[string]waitingCall
-	calls   map[string]uint64 // the number of the last admitted call with an id
+	calls   map[string]madeCall // the last admitted call with an id
+}
+
+// A madeCall is an admitted call.
+type madeCall struct {
+	number uint64
+	names  gate.Call // without arguments
 }
 
 // A waitingCall waits for a person.
@@ -68,7 +75,7 @@ func (s *Session) answered(w waitingCall, says Consent) gate.Decision {
 func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 	switch d := d.(type) {
 	case *gate.Allow:
-		s.calls[c.ID] = d.Ticket.Number
+		s.calls[c.ID] = madeCall{d.Ticket.Number, gate.Call{Tool: c.Tool, Also: c.Also}}
 	case *gate.Ask: // it was answered already: nobody is asked twice
 		s.Withdraw(d)
 		return d.Refusal()
@@ -79,9 +86,19 @@ func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 // End settles the last admitted call with an id, at the time of the sandbox. It reports whether that changed
 // anything.
 func (s *Session) End(id string, e gate.End) bool {
-	number, ok := s.calls[id]
+	made, ok := s.calls[id]
 	e.Time = s.box.now
-	return ok && s.Session.End(number, e)
+	return ok && s.Session.End(made.number, e)
+}
+
+// Return settles a call as End does, after the conditions of the policy have judged what it
+// returned, if that is given. What is a JSON string is its text, too.
+func (s *Session) Return(id string, e gate.End) bool {
+	if made, ok := s.calls[id]; ok && e.Result != nil {
+		e.Text, _ = rawjson.String(e.Result)
+		e, _ = s.box.policy.Judged(&made.names, e)
+	}
+	return s.End(id, e)
 }
 
 // VerdictOf returns what a refusal comes to, "ask" or "refuse"; empty for none.

@@ -53,6 +53,7 @@ type Explanation struct {
 	Way      string          `json:"way,omitempty"`
 	Why      string          `json:"why,omitempty"` // the remedy is not known
 	Retry    float64         `json:"retryAfter,omitempty"`
+	Success  []condition     `json:"success,omitempty"` // what the policy says of its results
 
 	people  int // how many are asked
 	of      *Simulation
@@ -61,6 +62,12 @@ type Explanation struct {
 	exempt  []exemption
 	states  map[string]gate.NetState
 	refusal *gate.Refusal // or what a person is asked, or what nets in shadow would say; nil: nothing
+}
+
+// A condition is what has to hold of the results of a call that succeeds.
+type condition struct {
+	When string      `json:"when"`
+	Rule policy.Rule `json:"rule"`
 }
 
 type explainedNet struct {
@@ -95,6 +102,11 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 		}
 		if n.Weak {
 			e.Weak = append(e.Weak, n.Text)
+		}
+	}
+	for _, c := range s.result.Policy.Successes() {
+		if c.AboutCall(&call) {
+			e.Success = append(e.Success, condition{c.Source, policy.Rule(c.Rule)})
 		}
 	}
 	for _, n := range session.Nets() {

@@ -38,6 +38,9 @@ func (e *Explanation) Text(k text.Ink) string {
 	}
 	fmt.Fprintf(&b, "names: %s\n", namesText(e.names))
 	e.nets(&b)
+	for _, c := range e.Success {
+		fmt.Fprintf(&b, "%s: it succeeds only when %s\n", gate.Position(c.Rule), text.Escape(c.When))
+	}
 	return b.String()
 }
 

@@ -225,7 +225,7 @@ func (m *Simulator) apply(mv move) {
 		st.session.Tick(st.box.Now())
 	default:
 		outcome := endings[mv.word].outcome
-		st.session.End(id, gate.End{Outcome: outcome, Result: mv.says})
+		st.session.Return(id, gate.End{Outcome: outcome, Result: mv.says})
 		if outcome != gate.Unknown {
 			m.calls[mv.of-1].state = callEnded
 		}

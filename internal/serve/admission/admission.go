@@ -267,7 +267,7 @@ func (a *Admission) admitted(v *verdict, t *gate.Ticket) *Admitted {
 	c := v.call
 	return &Admitted{Ticket{
 		Number: t.Number, Awaited: t.Awaited,
-		key: c.Key, tool: c.Canonical, upstream: c.Upstream, since: c.Gate.Time, policy: v.generation.identity(),
+		key: c.Key, tool: c.Canonical, names: gate.Call{Tool: c.Gate.Tool, Also: c.Gate.Also}, upstream: c.Upstream, since: c.Gate.Time, policy: v.generation.identity(),
 	}}
 }
 

@@ -54,6 +54,7 @@ type Ticket struct {
 
 	key      Key
 	tool     string
+	names    gate.Call // without arguments, for conditions on its result
 	upstream string
 	since    time.Time
 	policy   string    // that admitted it, see [Generation.identity]

@@ -82,6 +82,7 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	a.Unwritten.catchUp(ctx) // an earlier end of the same call goes first
 	s.ctx, s.left = a.watch.settling(ctx, t)
 	e.Time = a.now()
+	e, by = t.judged(a, e, by)
 	s.settle.events = a.ended(&s.entry, t, &e, by)
 	s.settle.prepare(a.Generation().Policy, e)
 	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)

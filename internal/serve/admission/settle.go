@@ -1,8 +1,10 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -58,3 +60,14 @@ func (s *settlement) step(state *gate.State) (Change, error) {
 
 // ReadsResults reports whether the nets of the policy read the results of calls.
 func (a *Admission) ReadsResults() bool { return a.Generation().Policy.ReadsResults() }
+
+// judged returns the end of a call as the conditions of the policy have it, and who says
+// so.
+func (t *Ticket) judged(a *Admission, e gate.End, by string) (gate.End, string) {
+	judged, broken := a.Generation().Policy.Judged(&t.names, e)
+	if broken != nil {
+		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
+		a.log.Info("the result is no success", "tool", t.tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
+	}
+	return judged, by
+}

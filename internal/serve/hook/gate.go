@@ -364,6 +364,9 @@ func (g *Gate) after(s *calls, e *Event) {
 	if end.Outcome == gate.Success && g.Admission.ReadsResults() && rawjson.Kind(e.result) == '{' {
 		end.Result = e.result
 	}
+	if end.Outcome == gate.Success && g.Admission.Generation().Policy.JudgesResults() {
+		end.Text = e.returnedText()
+	}
 	by := ""
 	if c.told {
 		by = "late answer"

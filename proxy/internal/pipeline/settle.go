@@ -36,9 +36,17 @@ func neverRan(err error) bool {
 // ended returns how a call ended by its reply, with what the result says where a net
 // reads that.
 func (p *Pipeline) ended(r upstream.Reply, facts wire.Facts) gate.End {
-	e := gate.End{Outcome: outcome(r, facts)}
-	if e.Outcome == gate.Success && p.Admission.ReadsResults() {
-		e.Result = wire.ResultValue(r.Result)
+	return p.returned(outcome(r, facts), r.Result)
+}
+
+// returned is the end of a call with what the policy reads of the result of a success.
+func (p *Pipeline) returned(o gate.Outcome, result []byte) gate.End {
+	e := gate.End{Outcome: o}
+	if o == gate.Success && p.Admission.ReadsResults() {
+		e.Result = wire.ResultValue(result)
+	}
+	if o == gate.Success && p.Admission.Generation().Policy.JudgesResults() {
+		e.Text = wire.ResultText(result)
 	}
 	return e
 }

@@ -120,11 +120,7 @@ func (c *Call) origin() tasks.Origin {
 
 // SettleTask settles the call of a task; result is that of a success.
 func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
-	e := gate.End{Outcome: o}
-	if o == gate.Success && p.Admission.ReadsResults() {
-		e.Result = wire.ResultValue(result)
-	}
-	p.settle(of.State, ticket, e, by)
+	p.settle(of.State, ticket, p.returned(o, result), by)
 }
 
 // becomesTask reports whether the call goes on as a task: its server has made one, or runs the

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/petrigate/petrigate/internal/rawjson"
+import (
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
 
 // MaxValue is how many bytes of a result a net reads. A longer value counts as absent.
 const MaxValue = 1 << 20
@@ -28,6 +32,23 @@ func ResultValue(result []byte) []byte {
 		return nil
 	}
 	return text
+}
+
+// ResultText returns the texts of the content blocks of a tool's result, a line break
+// between them; empty if they are longer than [MaxValue].
+func ResultText(result []byte) string {
+	content, _ := rawjson.Member(result, "content")
+	if len(content) > MaxValue {
+		return ""
+	}
+	var texts []string
+	rawjson.Elements(content, func(block []byte, _ int) bool {
+		if member(block, "type") == "text" {
+			texts = append(texts, member(block, "text"))
+		}
+		return true
+	})
+	return strings.Join(texts, "\n")
 }
 
 // short returns the value, or nil if it is too long.

@@ -30,3 +30,18 @@ func TestResultValue(t *testing.T) {
 		}
 	}
 }
+
+func TestResultText(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"content":[{"type":"text","text":"a"},{"type":"image","text":"b"},{"type":"text","text":"c\n"}]}`: "a\nc\n",
+		`{"structuredContent":{"a":1},"content":[{"type":"text","text":"{}"}]}`:                             "{}",
+		`{"content":[{"type":"text","text":1}]}`:                                                            "",
+		`{"content":"text"}`:                                                                                "",
+		`{}`:                                                                                                "",
+		`{"content":[{"type":"text","text":"` + strings.Repeat("x", MaxValue) + `"}]}`: "",
+	} {
+		if got := ResultText([]byte(result)); got != want {
+			t.Errorf("%.100s: %.100q, want %.100q", result, got, want)
+		}
+	}
+}

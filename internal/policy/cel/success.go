@@ -1,0 +1,53 @@
+package cel
+
+import (
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A Results knows conditions on the results of calls. It is the [gate.Judge] of success
+// statements. All conditions are added before the first result is judged; after that it is
+// safe for concurrent use.
+type Results struct {
+	compiler *Compiler
+	programs []*program
+}
+
+// NewResults returns a judge without conditions.
+func NewResults() *Results { return &Results{compiler: NewCompiler()} }
+
+// Condition adds a condition over "result" and "text". Where a call returned no data, one
+// that names "result" does not hold. The error is a [diag.List].
+func (r *Results) Condition(src string) (number int, err error) {
+	p, err := r.compiler.result.compile(src, nil, cel.BoolType)
+	if err != nil {
+		return 0, err
+	}
+	if _, args := p.uses["args"]; args {
+		return 0, whole("the arguments of the call are not known where its result is judged", "use result and text")
+	}
+	r.programs = append(r.programs, p)
+	return len(r.programs) - 1, nil
+}
+
+// Holds reports whether the condition is true. An error counts as false.
+func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) bool {
+	v, err := r.programs[number].eval(func(name string, _ lookup) (any, error) {
+		switch name {
+		case "tool":
+			return c.Tool, nil
+		case "text":
+			return content, nil
+		case "result":
+			if value == nil {
+				return nil, &Unreadable{"the call returned no data"}
+			}
+			p := convertedFrom("contents of the result", value)
+			return p.value, p.err
+		}
+		return nil, nil // a variable of a comprehension
+	})
+	return err == nil && v == types.True
+}

@@ -1,0 +1,37 @@
+package policydiff
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// conditions leaves open a direction in which the policies can differ by what they take for
+// a success: a condition less makes a policy looser. The runs that are compared end calls with
+// success or failure, whatever they return.
+func (d *Comparison) conditions() {
+	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
+	added, gone := lacked(to, from), lacked(from, to)
+	if added == nil && gone == nil {
+		return
+	}
+	d.none[0] = added == nil && (d.none[0] || d.Complete && d.Stricter == nil)
+	d.none[1] = gone == nil && (d.none[1] || d.Complete && d.Looser == nil)
+	for _, c := range []*gate.Condition{gone, added} {
+		if c != nil {
+			d.partly(fmt.Sprintf("only one of the policies has: success %s when %q", c.Tool, c.Source))
+		}
+	}
+}
+
+// lacked returns the first of some conditions that others lack; nil: they have all.
+func lacked(some, others []gate.Condition) *gate.Condition {
+	for i := range some {
+		c := &some[i]
+		if !slices.ContainsFunc(others, func(o gate.Condition) bool { return o.Tool == c.Tool && o.Glob == c.Glob && o.Source == c.Source }) {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// maxText is how many bytes of a result are read as text. A longer one counts as empty.
+const maxText = 1 << 20
+
+// returnedText returns the text of what a call returned: the result itself, the texts of its
+// content blocks, or what a script wrote.
+func (e *Event) returnedText() string {
+	if len(e.result) > maxText {
+		return ""
+	}
+	switch rawjson.Kind(e.result) {
+	case '"':
+		s, _ := rawjson.String(e.result)
+		return s
+	case '[':
+		return blockTexts(e.result)
+	}
+	if blocks, ok := rawjson.Member(e.result, "content"); ok && rawjson.Kind(blocks) == '[' {
+		return blockTexts(blocks)
+	}
+	for _, key := range [...]string{"content", "llmContent", "text_result_for_llm", "stdout", "output"} {
+		if s := text(e.result, key); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func blockTexts(blocks []byte) string {
+	var texts []string
+	rawjson.Elements(blocks, func(block []byte, _ int) bool {
+		if text(block, "type") == "text" {
+			texts = append(texts, text(block, "text"))
+		}
+		return true
+	})
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,56 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/cel"
+)
+
+// Success is "success A, B when "CEL"": a call of A whose result does not meet the
+// condition has failed.
+type Success struct {
+	Pos       gate.Position
+	Tools     []Name
+	Condition Pattern // its Kind is [When]
+}
+
+// Position returns the start of the statement.
+func (s *Success) Position() gate.Position { return s.Pos }
+
+func (s *Success) names() []Name { return nil }
+
+func (s *Success) String() string {
+	return fmt.Sprintf("success %s %s", joinNames(s.Tools), s.Condition)
+}
+
+// success reads a condition on results.
+func (p *parser) success(at token) Statement {
+	s := &Success{Pos: p.line.position(at.off)}
+	s.Tools = p.list("the tool is missing", "tool", successForm)
+	s.Condition = p.whenOf(successForm)
+	p.end()
+	return s
+}
+
+// compile makes the condition for the gate, once for each tool.
+func (s *Success) compile(c *compiler) {
+	for _, tool := range s.Tools {
+		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {
+			c.failName(s, tool, BadOperand, "name the tool: "+maps[0].Tool.String(), "%s is a name of the map at %s, and a condition is about a tool", tool, maps[0].Pos)
+		}
+	}
+	if c.readers.results == nil {
+		c.readers.results = cel.NewResults()
+	}
+	number, err := c.readers.results.Condition(s.Condition.Text)
+	if err != nil {
+		c.fail(s, badExpression(s.Condition.line, s.Condition.argument, err))
+		return
+	}
+	for _, tool := range s.Tools {
+		c.out.Labels.Successes = append(c.out.Labels.Successes, gate.Condition{
+			Tool: tool.Text, Glob: tool.Glob(), Source: s.Condition.Text, Rule: s.Pos, Judge: c.readers.results, Number: number,
+		})
+	}
+}
