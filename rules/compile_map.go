@@ -41,7 +41,7 @@ func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	if r.scripts == nil {
 		r.scripts = shell.NewReader()
 	}
-	number, err := r.scripts.Command(p.Words)
+	number, err := r.scripts.Command(p.Words, false)
 	if err != nil {
 		return p.line.errorAt(BadCommand, p.argument, "", "%v", err)
 	}

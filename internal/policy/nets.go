@@ -161,7 +161,7 @@ func (b *builder) runs(n *config.Net, m config.Map, out *gate.Map) {
 	if b.scripts == nil {
 		b.scripts = shell.NewReader()
 	}
-	number, err := b.scripts.Command(m.Runs)
+	number, err := b.scripts.Command(m.Runs, false)
 	if err != nil {
 		b.inNet(n, problem(diag.Error, BadCommand, at(m.Of("runs", m.Runs[0]), m.Position), err.Error(), ""))
 		return

@@ -12,8 +12,9 @@ var abbreviating = setOf("npm hg ip bridge tc")
 // aliases are other names of subcommands, as their programs have them from the start. Of npm they can be
 // cut short as well.
 var aliases = map[string]string{
-	"npm install": "add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",
-	"npm ci": "clean-install ic install-clean isntall-clean", "npm test": "tst", "npm exec": "x", "npm init": "create innit",
+	"git push":    "send-pack",
+	"npm install": "i in ins inst insta instal add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",
+	"npm ci": "clean-install ic install-clean isntall-clean", "npm test": "t tst", "npm exec": "x", "npm init": "create innit",
 	"npm run": "run-script rum urn", "npm run-script": "run rum urn", "npm view": "info show v", "npm owner": "author",
 	"npm config": "c", "npm version": "verison", "npm dist-tag": "dist-tags", "npm rebuild": "rb", "npm link": "ln", "npm adduser": "add-user", //nolint:misspell // npm knows it
 	"pnpm install": "i", "pnpm remove": "rm un uninstall", "pnpm update": "up upgrade", "pnpm run": "run-script",
@@ -23,26 +24,31 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal",
 }
 
+// isAlias reports whether text is another name of the operand of a pattern, as its program has it from the start.
+func isAlias(p *Pattern, text string, n int) bool {
+	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
+}
+
 // isShort reports whether a program may take text for the operand of a pattern that comes next.
-func isShort(p Pattern, text string, next int) bool {
-	want := p.operands[next]
-	all := strings.Fields(aliases[p.name+" "+want])
+func isShort(p *Pattern, text string, next int) bool {
+	name, want := p.name.text, p.operands[next].text
 	switch {
 	case text == "" || text == want:
 		return false
-	case p.name == "git" && next > 0 && p.operands[0] == "push":
+	case name == "git" && next > 0 && p.operands[0].text == "push":
 		_, branch, _ := strings.Cut(":"+text, ":")
 		if _, to, ok := strings.Cut(branch, ":"); ok {
 			branch = to
 		}
-		return strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/") == want
-	case p.name == "gradle":
+		return p.operands[next].is(strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/"))
+	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
 		return task != "" && strings.HasPrefix(want, task[:1]) && isWithin(task, want)
-	case !abbreviating[p.name] || p.name == "npm" && next > 0: // of npm, what comes behind the subcommand is a name
-		return slices.Contains(all, text)
+	case !abbreviating[name] || next > 0: // what comes behind the subcommand is a name
+		return false
 	}
-	return slices.ContainsFunc(append(all, want), func(name string) bool { return strings.HasPrefix(name, text) })
+	names := append(strings.Fields(aliases[name+" "+want]), want)
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, text) })
 }
 
 // isWithin reports whether the letters of a text are among those of another, in their order.
@@ -60,8 +66,25 @@ func isWithin(text, other string) bool {
 // otherNames are programs that have a second name, and the words that it stands for.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
+// families are programs with names of their own for each kind of what they work on, as mkfs.ext4.
+var families = setOf("mkfs fsck mount umount")
+
+// sameProgram reports whether two names are those of one program on every system.
+func sameProgram(name, want string) bool {
+	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
+		return first == want
+	}
+	return versioned[want] && strings.HasPrefix(name, want) && versionless(name) == want
+}
+
+// versioned are programs that have the version in their names.
+var versioned = setOf("python pip node ruby php perl clang gcc")
+
 // family is what the names have in common by which a system may have one program, see [command.as].
 func family(name string) string {
+	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
+		name = first
+	}
 	name, _ = strings.CutSuffix(folded(name), ".EXE")
 	for short, full := range otherNames {
 		if strings.EqualFold(name, short) {

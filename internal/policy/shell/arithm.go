@@ -39,23 +39,23 @@ func (r *reader) term(w *syntax.Word) {
 			r.param(p, true)
 			if name := p.Param; name != nil && !p.Length && !isNumber(name.Value) {
 				if !isName(name.Value) {
-					r.unsure("arithmetic on arguments")
+					r.arithmeticOn("arithmetic on arguments")
 				}
 				r.compute(name.Value)
 			}
 			if p.Exp != nil || p.Repl != nil || p.Excl {
-				r.unsure("arithmetic on an expansion")
+				r.arithmeticOn("arithmetic on an expansion")
 			}
 		case *syntax.ArithmExp:
 			r.arithm(p.X)
 		case *syntax.DblQuoted:
 			r.term(&syntax.Word{Parts: p.Parts})
 		case *syntax.CmdSubst:
-			r.stmts(p.Stmts)
-			r.unsure("arithmetic on the output of a command")
+			r.substitute(p.Stmts)
+			r.arithmeticOn("arithmetic on the output of a command")
 		default:
 			r.word(w)
-			r.unsure("arithmetic on text")
+			r.arithmeticOn("arithmetic on text")
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (r *reader) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		r.test(x.X)
 		if w, ok := x.X.(*syntax.Word); (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) && (!ok || !isName(w.Lit())) {
-			r.unsure("a test of a variable whose name is not literal") // an index in it is evaluated
+			r.arithmeticOn("a test of a variable whose name is not literal") // an index in it is evaluated
 		}
 	case *syntax.ParenTest:
 		r.test(x.X)

@@ -7,6 +7,10 @@ import "strings"
 func readBuiltin(r *reader, name string, args []arg) bool {
 	switch name {
 	case "eval":
+		if isSetUp(args) {
+			r.mildly("the output of a program that sets up the shell")
+			return true
+		}
 		if len(args) > 0 && args[0].says("=--") != "" {
 			args = args[1:]
 		}
@@ -14,7 +18,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	case "trap":
 		readTrap(r, args)
 	case "source", ".":
-		r.unsure("a script that is read from a file into the shell")
+		readSourced(r, args)
 	case "alias", "unalias", "hash":
 		readAlias(r, name, args)
 	case "enable", "fc", "bind", "complete", "compgen", "compopt", "history":
@@ -23,10 +27,11 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		r.declared(name, nil, args)
 	case "set":
 		readShellOptions(r, "akHB", args)
+		r.flow.setOptions(args)
 	case "shopt":
 		readShellOptions(r, "o", args)
 	case "let":
-		r.unsure("arithmetic on text")
+		r.arithmeticOn("arithmetic on text")
 	case "unset":
 		for len(args) > 0 && args[0].says("=-f =-v =-n") != "" {
 			args = args[1:]
@@ -44,12 +49,44 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	return true
 }
 
+// readSourced reads source. What the file does is out of sight, as with any program in a file; one
+// that sets up the shell changes no command of the script.
+func readSourced(r *reader, args []arg) {
+	r.vars.forget()
+	r.vars.unbound = true
+	if len(args) == 0 || args[0].kind == anything {
+		r.unsure("a script that is not literal")
+		return
+	}
+	readScriptFile(r, args[0])
+	if settingFiles[args[0].file()] {
+		r.mildly("a file that sets up the shell")
+		return
+	}
+	r.strictly("a script that is read from a file into the shell")
+}
+
+// settingFiles are files that shells read to set variables: virtual environments and their like.
+var settingFiles = setOf("activate activate.fish activate.csh nvm.sh .bashrc .zshrc .profile .bash_profile .zshenv .env .envrc env env.sh sdkman-init.sh conda.sh")
+
+// settingPrograms are the programs whose output is made to be evaluated, with the words behind them.
+var settingPrograms = map[string]set{
+	"ssh-agent": setOf("-s"), "direnv": setOf("hook export"), "brew": setOf("shellenv"), "rbenv": setOf("init"), "pyenv": setOf("init virtualenv-init"),
+	"nodenv": setOf("init"), "fnm": setOf("env"), "mise": setOf("activate env hook-env"), "rtx": setOf("activate"), "asdf": setOf("exec"), "conda": setOf("shell.bash"),
+	"starship": setOf("init"), "zoxide": setOf("init"), "opam": setOf("env"), "luarocks": setOf("path"), "dircolors": setOf("-b"), "lesspipe": nil, "thefuck": setOf("--alias"),
+	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
+}
+
+// isSetUp reports whether eval gets the output of such a program and nothing else.
+func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
+
 // readTrap reads the action, which is a script. Without a signal there is none.
 func readTrap(r *reader, args []arg) {
 	for len(args) > 0 && args[0].says("=-- =-p =-l") != "" {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].says("=-") == "" {
+		defer r.flow.because(conditional)()
 		r.text(args[0])
 	}
 }
@@ -97,7 +134,7 @@ func readVariableSetter(r *reader, name string, args []arg) {
 	}
 	found, rest, ok := setterOptions[name]().lead(args)
 	if !ok {
-		r.unsure("the builtin " + name + " with options that are not known")
+		r.unread("the builtin "+name+" with options that are not known", args)
 		return
 	}
 	for _, o := range found {
@@ -139,10 +176,10 @@ func readTest(r *reader, args []arg) {
 		switch {
 		case a.kind == literal && (a.text == "-v" || a.text == "-R"):
 			if i+1 >= len(args) || args[i+1].kind != literal || !isName(args[i+1].text) {
-				r.unsure("a test of a variable whose name is not literal")
+				r.arithmeticOn("a test of a variable whose name is not literal")
 			}
 		case a.kind != literal && i+1 < len(args) && strings.Contains(args[i+1].text, "["):
-			r.unsure("a test that is not literal")
+			r.arithmeticOn("a test that is not literal")
 		}
 	}
 }

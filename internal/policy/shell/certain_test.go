@@ -136,7 +136,7 @@ var exemptions = []struct{ words, script, exempt string }{
 
 func TestExemptions(t *testing.T) {
 	for _, tt := range exemptions {
-		if got := shell.Read(tt.script).Only(pattern(t, tt.words)); got != (tt.exempt != "") {
+		if got := only(shell.Read(tt.script), pattern(t, tt.words)); got != (tt.exempt != "") {
 			t.Errorf("runs %s: %q: exempt %v, want %v (%s)", tt.words, tt.script, got, !got, tt.exempt)
 		}
 	}
@@ -163,7 +163,6 @@ var dryRuns = map[string][]string{
 	"tar czf":          {"tar czf b.tgz", "tar czf /dev/null src", "tar czf b.tgz -T none", "tar czf b.tgz src --exclude='*'"},
 	"pg_dump":          {"pg_dump --schema-only db", "pg_dump -t none db", "pg_dump -s db"},
 	"terraform apply":  {"terraform apply -refresh-only", "terraform apply -target=none"},
-	"mytool backup":    {"mytool backup -n", "mytool backup x", "mytool -n backup"},
 	"tsc":              {"tsc --init", "tsc --version", "tsc --listFilesOnly"},
 	"jest":             {"jest --listTests", "jest none", "jest --passWithNoTests -t none"},
 }
@@ -172,7 +171,7 @@ func TestDryRunsAreNoEvidence(t *testing.T) {
 	for words, scripts := range dryRuns {
 		p := pattern(t, words)
 		for _, script := range scripts {
-			if shell.Read(script).Evidence(p) {
+			if surely(shell.Read(script), p) {
 				t.Errorf("runs %s: %q is evidence", words, script)
 			}
 		}
@@ -196,7 +195,7 @@ func TestWorkIsEvidence(t *testing.T) {
 	} {
 		p := pattern(t, words)
 		for _, script := range scripts {
-			if !shell.Read(script).Evidence(p) {
+			if !surely(shell.Read(script), p) {
 				t.Errorf("runs %s: %q is no evidence", words, script)
 			}
 		}

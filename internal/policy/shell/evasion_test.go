@@ -10,8 +10,54 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
-// inFile is the reason that docs/shell.md owns up to.
-const inFile = "a program in a file that was there before"
+// The reasons that docs/shell.md owns up to.
+const (
+	inFile      = "a program, or a setting, in a file that was there before"
+	byVariable  = "a variable says what a program does"
+	saysNothing = "its text does not say rm"
+)
+
+// passUsual are the scripts that are a match under strict reading alone, each with the reason.
+var passUsual = map[string]string{
+	"sqlite3 x.db '.read q'":                         inFile,
+	"git init -q .; git diff --no-index --ext-d a b": inFile,
+	"perl -Mre=x -e0":                                saysNothing,
+	"python3 -Wignore::antigravity.x x.py":           saysNothing,
+	"node --experimental-default-type=module --entry-url data:text/javascript,1": saysNothing,
+	"node --experimental-loader=data:text/javascript,1 x.js":                     saysNothing,
+	"node --import=DATA:text/javascript,process.exit x.js":                       saysNothing,
+	"PSQLRC=q psql -h /nonexistent":                                              byVariable,
+	"ssh -F f h":                                                                 inFile,
+	"ssh -o Include=f h":                                                         inFile,
+	"ssh-keygen -D ./x.so":                                                       inFile,
+	"npm --node-options='--import=data:text/javascript,1' run x":                 saysNothing,
+	"cargo --config 'alias.z=[\"run\"]' z":                                       saysNothing,
+	"git config core.hooksPath h":                                                inFile,
+	"git log --textc":                                                            inFile,
+	"git blame --textc f":                                                        inFile,
+	"sqlite3 x.db <<E\n.once -e\nselect 1;\nE":                                   byVariable,
+	"sqlite3 x.db 'select load_extension(\"x\")'":                                inFile,
+	"sqlite3 -ini q x.db":                                                        inFile,
+	"gdb -batch -ix c /bin/true":                                                 inFile,
+	"sed 's/[/]/x/e' f":                                                          inFile,
+	"sed 's,x,&,;s/y/z/w x' f":                                                   "it writes a file",
+	"mawk -We x":                                                                 inFile,
+	"perl -x f":                                                                  inFile,
+	"PYTHONBREAKPOINT=os.system python3 x.py":                                    byVariable,
+	"node --run x":                                                               inFile,
+	"printf '{\"main\":\"x\"}' > c; node --experimental-sea-config c":            inFile,
+	"MANROFFOPT='-U' man ./x.1":                                                  byVariable,
+	"ssh -o 'ProxyJump=x' h":                                                     "it goes through another machine",
+	"ssh -o PKCS11Provider=./x.so h":                                             inFile,
+	"ssh-keygen -t ecdsa-sk -w ./x.so -f k -N ''":                                inFile,
+	"WGETRC=w wget http://127.0.0.1:1/":                                          byVariable,
+	"perl -V:x":                                                                  "it shows a setting",
+	"git apply --unsafe-paths p; bash s.sh":                                      inFile,
+	"perl -i x.pl s.sh; bash s.sh":                                               inFile,
+	"gcc -x c -o s.out f; ./s.out":                                               inFile,
+	"gcc -x c -o x f; bash x":                                                    inFile,
+	"gcc -E -P -x c -o s.sh f; bash s.sh":                                        inFile,
+}
 
 // passes are the scripts of testdata/evasions.txt that are no match for rm, each
 // with the reason.
@@ -59,13 +105,13 @@ var passes = map[string]string{
 }
 
 // TestEvasions holds that a script which passes has a reason, and that one with
-// a reason passes.
+// a reason passes: under strict reading, and as usual.
 func TestEvasions(t *testing.T) {
 	text, err := os.ReadFile("testdata/evasions.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rm, all, refused, seen := pattern(t, "rm"), 0, 0, make(map[string]bool)
+	rm, all, refused, usual, seen := pattern(t, "rm"), 0, 0, 0, make(map[string]bool)
 	for line := range strings.Lines(string(text)) {
 		name, quoted, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if !ok {
@@ -78,13 +124,24 @@ func TestEvasions(t *testing.T) {
 		seen[script] = true
 		all++
 		reason, listed := passes[script]
-		switch r := shell.Read(script); {
-		case r.Runs(rm) != shell.NoMatch && listed:
-			t.Errorf("%s: %q does not pass any more (%s); take it off the list", name, script, r.Doubt())
-		case r.Runs(rm) != shell.NoMatch:
+		passed := runs(shell.Read(script), rm) == shell.NoMatch
+		if why := passUsual[script]; passed != (why != "" || listed) {
+			t.Errorf("%s: %q passes as usual: %v (%s)", name, script, passed, why)
+		} else if !passed {
+			usual++
+		}
+		switch r := (shell.Options{Strict: true}).Read(script); {
+		case runs(r, rm) != shell.NoMatch && listed:
+			t.Errorf("%s: %q does not pass any more (%s); take it off the list", name, script, doubt(r))
+		case runs(r, rm) != shell.NoMatch:
 			refused++
 		case reason == "":
 			t.Errorf("%s: %q passes", name, script)
+		}
+	}
+	for script := range passUsual {
+		if !seen[script] {
+			t.Errorf("%q is not in testdata/evasions.txt", script)
 		}
 	}
 	for script := range passes {
@@ -96,7 +153,7 @@ func TestEvasions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, figure := range []string{fmt.Sprintf("Of [%d scripts]", all), fmt.Sprintf(", %d are refused", refused)} {
+	for _, figure := range []string{fmt.Sprintf("Of [%d scripts]", all), fmt.Sprintf("%d are refused under `strict`, and %d without", refused, usual)} {
 		if !strings.Contains(string(doc), figure) {
 			t.Errorf("docs/shell.md does not say %q", figure)
 		}

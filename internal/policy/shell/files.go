@@ -16,13 +16,14 @@ type files struct {
 
 	// What a script writes can be what a later command obeys, though no argument
 	// names it: a test, a hook, a module, a configuration.
-	writing bool     // something is written in the list that is read now
-	git     bool     // and it may be something that git obeys
-	after   int      // the number of commands up to the first that wrote, plus one
-	dashed  bool     // a file is made whose name a program may take for an option
-	loops   bool     // so that a command can come before another and after it
-	texts   []arg    // here documents and here strings of the list that is read now
-	data    mentions // the words of what was written
+	writing bool  // something is written in the list that is read now
+	git     bool  // and it may be something that git obeys
+	after   int   // the number of commands up to the first that wrote, plus one
+	dashed  bool  // a file is made whose name a program may take for an option
+	loops   bool  // so that a command can come before another and after it
+	texts   []arg // here documents and here strings of the list that is read now
+	data    []arg // what was written
+	writer  set   // the programs whose output is written
 }
 
 // write notes that a redirection writes a file.
@@ -41,21 +42,58 @@ func (f *files) write(a arg) {
 	}
 }
 
-// runsWritten reports whether a program that is run may be one that was written.
-func (f *files) runsWritten(commands []command) bool {
-	if f.runsReplaced(commands) {
-		return true
+// runsWritten notes that a program which is run may be one that was written. Where what is
+// written is a text of the script, it is known what that says.
+func (f *files) runsWritten(r *reader) {
+	if f.runsReplaced(r.commands) {
+		r.unsure("a program that the script itself writes")
+		return
 	}
 	if len(f.programs) == 0 {
-		return false
+		return
 	}
 	for name := range f.written {
 		f.unknown = f.unknown || f.programs[name]
 	}
-	return f.unknown || slices.ContainsFunc(commands, func(c command) bool {
-		writes := c.writes()
-		return c.writesUnknown() || (writes || c.makes()) && c.namesPartOf(f.programs) ||
-			writes && slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == anything })
+	writes := false
+	for i := range r.commands {
+		switch c := &r.commands[i]; {
+		case f.unknown || writes:
+		case c.writes():
+			writes = c.writesUnknown() || c.namesPartOf(f.programs) || slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == anything })
+		case c.writesUnknown():
+			writes = r.strict || c.name != "patch" && c.name != "git"
+			f.data = append(f.data, c.args...)
+		case c.makes() && c.namesPartOf(f.programs):
+			writes = r.strict || !compilers[c.name]
+		}
+	}
+	switch {
+	case !f.unknown && !writes:
+	case f.isText(r.commands):
+		r.note("a program that the script itself writes", inText)
+		r.mentions.text(unquote.Replace(lines.Replace(r.outermost)), len(r.doubts)-1)
+		for _, text := range f.data {
+			r.mentions.add([]arg{text}, len(r.doubts)-1)
+		}
+	default:
+		r.unsure("a program that the script itself writes")
+	}
+}
+
+// compilers make programs of files that were there before.
+var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
+
+// textual are the programs that write what the script says, and nothing else.
+var textual = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
+
+// isText reports whether whatever is written to files are texts of the script.
+func (f *files) isText(commands []command) bool {
+	return !slices.ContainsFunc(commands, func(c command) bool {
+		if c.writes() && c.name != "tee" || c.name == "cat" && len(c.args) > 0 && f.writer["cat"] {
+			return true
+		}
+		return f.writer[c.name] && !textual[c.name]
 	})
 }
 
@@ -146,9 +184,10 @@ func (r *reader) list(at int, read func()) {
 	}
 	if f.writing {
 		for _, c := range r.commands[at:] {
-			f.data.add(c.args)
+			f.data = append(f.data, c.args...)
+			f.writer.add(c.name)
 		}
-		f.data.add(f.texts)
+		f.data = append(f.data, f.texts...)
 		if f.after == 0 {
 			f.after = len(r.commands) + 1
 		}
@@ -199,7 +238,7 @@ func (c *command) makes() bool {
 	if makers[c.name] {
 		return true
 	}
-	if idlePrograms[c.name] || programs[c.name].free || c.inert(Pattern{name: c.name}) {
+	if idlePrograms[c.name] || programs[c.name].free || c.inert(&Pattern{name: word{text: c.name}}) {
 		return false
 	}
 	t, ok := tools[c.name]

@@ -22,20 +22,20 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script string) {
 		r := shell.Read(script)
 		for _, p := range patterns {
-			if r.Evidence(p) && r.Runs(p) != shell.Match {
-				t.Errorf("%q is evidence of %s, and %s", script, p, r.Runs(p))
+			if surely(r, p) && runs(r, p) != shell.Match {
+				t.Errorf("%q is evidence of %s, and %s", script, p, runs(r, p))
 			}
-			if r.Only(p) && r.Runs(p) != shell.Match {
-				t.Errorf("%q is only %s, and %s", script, p, r.Runs(p))
+			if only(r, p) && runs(r, p) != shell.Match {
+				t.Errorf("%q is only %s, and %s", script, p, runs(r, p))
 			}
-			if r.Doubt() != "" && (r.Runs(p) == shell.NoMatch || r.Only(p) || r.Evidence(p)) {
-				t.Errorf("%q: doubt %q, and an answer for %s is certain", script, r.Doubt(), p)
+			if strict := runs(shell.Options{Strict: true}.Read(script), p); strict == shell.NoMatch && runs(r, p) != shell.NoMatch {
+				t.Errorf("%q: %s for %s, and no match under strict reading", script, runs(r, p), p)
 			}
-			if r.Only(p) && !r.Only(patterns...) {
+			if only(r, p) && !only(r, patterns...) {
 				t.Errorf("%q is only %s, and not only that and others", script, p)
 			}
 		}
-		if shell.Read(script).Runs(patterns[0]) != r.Runs(patterns[0]) {
+		if runs(shell.Read(script), patterns[0]) != runs(r, patterns[0]) {
 			t.Errorf("%q is read in two ways", script)
 		}
 	})
@@ -88,8 +88,8 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := shell.Read(tt.script)
-			if got := r.Runs(p).String(); got != tt.want {
-				t.Errorf("%s, want %s (doubt: %q)", got, tt.want, r.Doubt())
+			if got := runs(r, p).String(); got != tt.want {
+				t.Errorf("%s, want %s (doubt: %q)", got, tt.want, doubt(r))
 			}
 		})
 	}
@@ -138,9 +138,9 @@ func BenchmarkAsk(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, p := range patterns {
-			r.Runs(p)
-			r.Evidence(p)
+			runs(r, p)
+			surely(r, p)
 		}
-		r.Only(patterns...)
+		only(r, patterns...)
 	}
 }

@@ -17,10 +17,12 @@ func readGit(r *reader, args []arg) {
 		}
 	}
 	switch {
-	case !ok:
+	case slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--exec-path=") }):
 		r.unsure("an option that changes what is run")
+	case !ok:
+		r.maybe("an option that changes what is run", args...)
 	case len(rest) > 0 && rest[0].kind != literal:
-		r.unsure("a subcommand that is not literal")
+		r.strictly("a subcommand that is not literal")
 	case len(rest) > 0:
 		readGitCommand(r, rest[0].text, rest[1:])
 	}
@@ -40,7 +42,7 @@ func readGitCommand(r *reader, name string, args []arg) {
 		if len(args) > 0 && args[0].text == "run" {
 			r.run(args[1:], nil)
 		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
-			r.unsure("a subcommand that runs what it is told") // visualize, view
+			r.maybe("a subcommand that runs what it is told", args...) // visualize, view
 		}
 		return
 	case "submodule":
@@ -48,13 +50,13 @@ func readGitCommand(r *reader, name string, args []arg) {
 		return
 	}
 	if len(args) > 0 && gitRunning[name] {
-		r.unsure("a subcommand that runs what it is told")
+		r.maybe("a subcommand that runs what it is told", args...)
 		return
 	}
 	for _, a := range args {
 		unknown := a.kind == anything && name == "rebase"
 		if unknown || a.says("--upload-pack --receive-pack --exec --ext-diff --textconv --extcmd ext:: fd::") != "" {
-			r.unsure("an option that may run a command")
+			r.maybe("an option that may run a command", args...)
 		}
 	}
 	switch name {
@@ -63,7 +65,7 @@ func readGitCommand(r *reader, name string, args []arg) {
 		// told, cut short or among others.
 		found, _, ok := knownPrograms()["git "+name].given(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
-			r.unsure("an option that may run a command")
+			r.maybe("an option that may run a command", args...)
 		}
 	}
 }
@@ -99,7 +101,7 @@ func readGitConfig(r *reader, args []arg) {
 	for _, a := range args {
 		switch {
 		case a.kind == literal && strings.HasPrefix(a.text, "-") && !gitConfigFlags[a.text], a.says("=edit =rename-section") != "":
-			r.unsure("a setting that may run a command")
+			r.maybe("a setting that may run a command", args...)
 			return
 		case a.kind != literal, !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "."):
 			if len(args) > 1 && !(plain && gitConfigReads[args[0].text]) {
@@ -125,11 +127,11 @@ func readGitSetting(r *reader, a arg) {
 	key = strings.ToLower(key)
 	switch {
 	case a.kind > single, a.kind == single && !with:
-		r.unsure("a setting that is not literal")
+		r.strictly("a setting that is not literal")
 	case with && a.kind == literal && (key == "core.pager" || key == "core.editor" || key == "sequence.editor" || key == "core.sshcommand"):
-		r.script(value)
+		r.loosely(value)
 	case gitSettings[key], begins(key, gitSettingFamilies) && !strings.Contains(key, "custom"):
 	default:
-		r.unsure("a setting that may run a command")
+		r.maybe("a setting that may run a command", a)
 	}
 }

@@ -27,6 +27,11 @@ func feeds(list []*syntax.Redirect) bool {
 	return false
 }
 
+// givesText reports whether a redirection gives a command a text of the script as its input.
+func givesText(rd *syntax.Redirect) bool {
+	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
+}
+
 // hereDoc reads a here document and returns it.
 func (r *reader) hereDoc(w *syntax.Word) arg {
 	var b wordBuilder

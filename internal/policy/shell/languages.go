@@ -21,7 +21,7 @@ func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 	if !clients[name] {
 		return
 	}
-	if r.input {
+	if r.input && !r.harmlessInput() {
 		r.unsure("an input that may run a command")
 	}
 	for _, rd := range redirs {
@@ -31,10 +31,29 @@ func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			text, ok := stdin([]*syntax.Redirect{rd})
 			if !ok || !sqlClients[name] || !harmlessSQL(text) {
-				r.unsure("an input that may run a command")
+				r.maybe("an input that may run a command", arg{text: text})
 			}
 		}
 	}
+}
+
+// harmlessInput reports whether what comes through the pipe is a text of the script without commands
+// in it, or files.
+func (r *reader) harmlessInput() bool {
+	if r.owner < 1 || r.flow.isApart == 0 {
+		return false
+	}
+	c := &r.commands[r.owner-1]
+	literal := !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal || !harmlessSQL(a.text) })
+	switch c.name {
+	case "echo":
+		return literal && sqlClients[r.commands[r.owner].name]
+	case "printf":
+		return literal && len(c.args) == 1 && !strings.ContainsAny(c.args[0].text, `%\\`) && sqlClients[r.commands[r.owner].name]
+	case "cat", "zcat", "gunzip", "xzcat", "zstdcat", "pv":
+		return len(c.args) > 0 && sqlClients[r.commands[r.owner].name]
+	}
+	return false
 }
 
 // telling words of SQL and of the clients' own commands, which run a program or
@@ -58,10 +77,10 @@ func readClientArgs(r *reader, args []arg) {
 		name := strings.TrimLeft(a.text, "-")
 		shortens := func(option string) bool { return strings.HasPrefix(option, name) }
 		if isOption(a.text) && (shortens("cmd") || shortens("init")) {
-			r.unsure("an option that may run a command")
+			r.maybe("an option that may run a command", args...)
 		}
 		if !harmlessSQL(a.text) || !harmlessSQL(a.tail) {
-			r.unsure("a statement that may run a command")
+			r.maybe("a statement that may run a command", args...)
 		}
 	}
 }
@@ -69,7 +88,7 @@ func readClientArgs(r *reader, args []arg) {
 // Options of the programs whose scripts are read.
 var (
 	awkOptions = leading("F= v= f=")
-	sedOptions = leading("n E r s u z e= f= i~")
+	sedOptions = leading("n|quiet|silent E|r|regexp-extended s|separate u|unbuffered z|null-data e|expression= f|file= i|in-place~ posix debug sandbox follow-symlinks l|line-length=")
 )
 
 var awks = setOf("awk gawk mawk nawk original-awk")
@@ -82,7 +101,7 @@ func readAwk(r *reader, args []arg) {
 	}
 	found, rest, ok := awkOptions().lead(args)
 	if !ok || len(args) > 0 && args[0].text == "--" {
-		r.unsure("awk with options that are not known")
+		r.maybe("awk with options that are not known", args...)
 		return
 	}
 	for _, o := range found {
@@ -96,7 +115,7 @@ func readAwk(r *reader, args []arg) {
 	}
 	text := strings.ReplaceAll(rest[0].text, "||", "")
 	if rest[0].kind != literal || strings.ContainsAny(text, "|@") || strings.Contains(text, "system") {
-		r.unsure("a program on the command line")
+		r.maybe("a program on the command line", args...)
 	}
 }
 
@@ -107,28 +126,28 @@ func readSed(r *reader, args []arg) {
 	}
 	found, scripts, ok := sedOptions().given(args, false)
 	if !ok || slices.ContainsFunc(found, givenOption.isUnknown) {
-		r.unsure("sed with options that are not known")
+		r.maybe("sed with options that are not known", args...)
 		return
 	}
 	scripts = scripts[:min(1, len(scripts))]
-	if has(found, "e") || has(found, "f") {
+	if slices.ContainsFunc(found, func(o givenOption) bool { return o.known.names[0] == "e" || o.known.names[0] == "f" }) {
 		scripts = nil
 	}
 	for _, o := range found {
-		switch o.name {
+		switch o.known.names[0] {
 		case "e":
 			scripts = append(scripts, o.value)
 		case "f":
 			readScriptFile(r, o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
-				r.unsure("sed with options that are not known") // -ie
+				r.maybe("sed with options that are not known", args...) // -ie
 			}
 		}
 	}
 	for _, s := range scripts {
 		if s.kind != literal || !sedHarmless.MatchString(s.text) {
-			r.unsure("a script of sed that is not known")
+			r.maybe("a script of sed that is not known", args...)
 		}
 	}
 }

@@ -6,53 +6,131 @@ import (
 	"unicode/utf8"
 )
 
-// mentions are the words in the arguments of programs of which the tables say
-// nothing: such a program may run what its arguments name. All words are
-// collected once, for all patterns.
+// mentions are the words of texts that are not read, in the arguments of programs that may run
+// what those name. All words are collected once, for all patterns, each with the number of the
+// first doubt that has it.
 type mentions struct {
-	words set
-	texts []string // for names of which not every byte belongs to a name
+	words map[string]int
+	texts []mention // for names of which not every byte belongs to a name
+}
+
+// A mention is a text with the number of its doubt.
+type mention struct {
+	text string
+	of   int
 }
 
 // add collects the words of arguments, also as a shell would have them that
 // reads them once more.
-func (m *mentions) add(args []arg) {
+func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
-			m.text(text)
+			m.text(text, of)
+			if len(text) > 2 && text[0] == '-' && text[1] != '-' { // -xVALUE, among other letters
+				for i := 2; i < min(6, len(text)); i++ {
+					m.text(text[i:], of)
+				}
+			}
+			if strings.Contains(text, "%") {
+				m.text(escaped.Replace(text), of)
+			}
 			if strings.ContainsAny(text, "\\'\"") {
-				m.text(unquote.Replace(text))
+				m.text(unquote.Replace(text), of)
 			}
 		}
 	}
 }
 
+// escaped are the characters that divide words, in addresses.
+var escaped = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " ", "%2F", " ", "%2f", " ", "%0A", " ", "%0a", " ")
+
 // unquote drops what shells take for quotes.
 var unquote = strings.NewReplacer("\\", "", "'", "", "\"", "")
 
 // text collects the words of a text.
-func (m *mentions) text(text string) {
+func (m *mentions) text(text string, of int) {
 	if text == "" {
 		return
 	}
-	m.texts = append(m.texts, text)
+	m.texts = append(m.texts, mention{text, of})
+	if m.words == nil {
+		m.words = make(map[string]int)
+	}
 	for word := range strings.FieldsFuncSeq(text, isBetween) {
-		m.words.add(word)
+		if _, ok := m.words[word]; !ok {
+			m.words[word] = of
+		}
 	}
 }
 
 // has reports whether a text holds the name with nothing around it that could
-// belong to a name.
-func (m *mentions) has(name string) bool {
+// belong to a name, and of which doubt.
+func (m *mentions) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // no word can be it, as with g++ or [
-		return slices.ContainsFunc(m.texts, func(text string) bool { return strings.Contains(text, name) })
+		i := slices.IndexFunc(m.texts, func(t mention) bool { return strings.Contains(t.text, name) })
+		if i < 0 {
+			return 0, false
+		}
+		return m.texts[i].of, true
 	}
-	return m.words[name]
+	of, ok = m.words[name]
+	return of, ok
 }
 
-// hasAll reports whether the texts hold the words of a pattern, options left aside.
-func (m *mentions) hasAll(p Pattern) bool {
-	return m.has(p.name) && !slices.ContainsFunc(p.operands, func(w string) bool { return !m.has(w) })
+// hasAll reports whether the texts hold the words of a pattern, and of which doubt its name is.
+func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
+	if len(m.words) == 0 {
+		return 0, false
+	}
+	if of, ok = m.named(p); !ok {
+		return 0, false
+	}
+	for i := range p.operands {
+		if w := &p.operands[i]; !w.glob && !m.holds(w.text) {
+			return 0, false
+		}
+	}
+	for i := range p.options {
+		if !m.mayHave(&p.options[i]) {
+			return 0, false
+		}
+	}
+	return of, true
+}
+
+// named finds the name of a pattern.
+func (m *mentions) named(p *Pattern) (of int, ok bool) {
+	if !p.name.glob {
+		return m.has(p.name.text)
+	}
+	for word, n := range m.words {
+		if p.name.is(word) && (!ok || n < of) {
+			of, ok = n, true
+		}
+	}
+	return of, ok
+}
+
+func (m *mentions) holds(name string) bool {
+	_, ok := m.has(name)
+	return ok
+}
+
+// mayHave reports whether a word may be the option, alone or among letters.
+func (m *mentions) mayHave(w *wanted) bool {
+	for word := range m.words {
+		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
+			return true
+		}
+		for _, n := range w.names { // '-' + 'rf'
+			if len(n) > 1 && strings.TrimLeft(word, "-") == strings.TrimLeft(n, "-") {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(w.names, func(n string) bool { return n == "+" || n == ":" }) && slices.ContainsFunc(m.texts, func(t mention) bool {
+		return strings.Contains(t.text, " +") || strings.Contains(t.text, " :")
+	})
 }
 
 // isBetween reports whether a character belongs to no name.

@@ -12,9 +12,9 @@ type Outcome uint8
 
 // The outcomes. Doubt is Opaque.
 const (
-	NoMatch Outcome = iota // bash certainly does not run it
+	NoMatch Outcome = iota // it does not say so
 	Match                  // the script carries it
-	Opaque                 // bash may run it, or not
+	Opaque                 // it may run it, or not
 )
 
 // String returns "no match", "match" or "opaque".
@@ -39,36 +39,92 @@ func (o Outcome) and(other Outcome) Outcome {
 // A Pattern is a command to look for, as in `runs git push --force`. It is made
 // by [Compile]; the zero value matches nothing.
 type Pattern struct {
-	name     string
-	words    []string // behind the name, as written
-	operands []string // those that are no options
+	name     word
+	words    []string // behind the name, as written, without the last *
+	operands []word   // those that are no options
 	options  []wanted
 	known    *knownOptions // of the program; nil: it is in no table
+	any      bool          // * is the last word: any options and operands will do
+	exactly  bool          // no other arguments than inert ones
+	source   string        // as written
+	files    *FilePattern  // it is no command
+}
+
+// A word is one of a pattern. In a glob, * is any text.
+type word struct {
+	text string
+	glob bool
+}
+
+// wordOf reads a word of a pattern.
+func wordOf(text string) word { return word{text, strings.Contains(text, "*")} }
+
+// is reports whether a text is the word.
+func (w *word) is(text string) bool {
+	if !w.glob {
+		return text == w.text
+	}
+	return matchStar(w.text, text)
+}
+
+// matchStar reports whether a text matches a glob in which * is any text.
+func matchStar(glob, text string) bool {
+	before, rest, star := strings.Cut(glob, "*")
+	if !star {
+		return text == glob
+	}
+	if !strings.HasPrefix(text, before) {
+		return false
+	}
+	text = text[len(before):]
+	for {
+		part, more, star := strings.Cut(rest, "*")
+		if !star {
+			return strings.HasSuffix(text, rest)
+		}
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text, rest = text[i+len(part):], more
+	}
 }
 
 // Compile makes a pattern of words. The first is the name of the command; the
 // others narrow it. Words that are no options have to be arguments of the
-// command, in this order, whatever stands between them. Options may stand
-// anywhere and in any of their spellings: -rf is -r and -f, and where the tables
-// know the program, --recursive and --force as well.
-func Compile(words []string) (Pattern, error) {
-	if len(words) == 0 || words[0] == "" {
+// command, in this order, whatever stands between them; the first of them is the
+// subcommand where the program has some. Options may stand anywhere and in any of
+// their spellings: -rf is -r and -f, and where the tables know the program,
+// --recursive and --force as well. A * within a word is any text. As the last word
+// it says that the command may have any arguments and still counts, see
+// [Reading.Only] and [Reading.Surely]; with exactly, only those of the pattern and
+// inert ones do. A launcher in front, as npx, is left out.
+func Compile(words []string, exactly bool) (Pattern, error) {
+	if len(words) == 0 || words[0] == "" || words[0] == "*" {
 		return Pattern{}, errors.New("a pattern of commands needs the name of a command")
 	}
-	if strings.Contains(words[0], "/") {
+	p := Pattern{exactly: exactly, source: strings.Join(words, " ")}
+	if len(words) > 1 && words[len(words)-1] == "*" {
+		if exactly {
+			return Pattern{}, errors.New("exactly allows no other arguments, and * allows any")
+		}
+		p.any, words = true, words[:len(words)-1]
+	}
+	words = unlaunched(words)
+	if p.name = wordOf(words[0]); strings.Contains(words[0], "/") && !p.name.glob {
 		return Pattern{}, fmt.Errorf("%q is a path; write the name of the command alone, here %q", words[0], path.Base(words[0]))
 	}
-	p := Pattern{name: words[0], words: append([]string(nil), words[1:]...)}
+	p.words = append([]string(nil), words[1:]...)
+	var operands []arg
 	for _, w := range p.words {
 		if !isOption(w) {
-			p.operands = append(p.operands, w)
+			operands = append(operands, arg{text: w})
 		}
 	}
-	_, p.known, _, _ = programOf(p.name, literals(p.operands))
-	p.operands = nil
+	_, p.known, _, _ = programOf(p.name.text, operands)
 	for rest := p.words; len(rest) > 0; {
 		if !isOption(rest[0]) {
-			p.operands, rest = append(p.operands, rest[0]), rest[1:]
+			p.operands, rest = append(p.operands, wordOf(rest[0])), rest[1:]
 			continue
 		}
 		found, n := p.known.wanted(rest)
@@ -90,71 +146,7 @@ func literals(words []string) []arg {
 func isOption(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
 // String returns the words of the pattern.
-func (p Pattern) String() string {
-	return strings.Join(append([]string{p.name}, p.words...), " ")
-}
-
-// Runs says whether the script runs what p describes: [Match] if one of its
-// commands surely carries p, [Opaque] if none does and one may, [NoMatch] if
-// none can.
-func (r *Reading) Runs(p Pattern) Outcome {
-	found := NoMatch
-	for i := range r.commands {
-		found = found.or(r.commands[i].carries(p))
-	}
-	if found == NoMatch && r.perhaps(p) {
-		return Opaque
-	}
-	return found
-}
-
-// perhaps reports whether the script may run p though none of its commands carries it.
-func (r *Reading) perhaps(p Pattern) bool {
-	return p.name != "" && (r.doubt != "" || r.mentions.has(p.name) || r.written != nil && r.written.hasAll(p))
-}
-
-// carries says whether the command is what p describes.
-func (c *command) carries(p Pattern) Outcome {
-	best, args := Match, c.args
-	switch {
-	case p.name == "":
-		return NoMatch
-	case c.name != p.name:
-		if args = c.as(p.name); args == nil {
-			return NoMatch
-		}
-		best = Opaque
-	case c.possible:
-		best = Opaque
-	}
-	sure, may := 0, 0 // operands found for certain, and perhaps
-	for _, a := range args {
-		if len(p.operands) == 0 {
-			break
-		}
-		if sure < len(p.operands) && a.kind == literal && a.text == p.operands[sure] {
-			sure++
-		}
-		if may < len(p.operands) && a.kind == literal && isShort(p, a.text, may) {
-			may++
-			continue
-		}
-		may = a.advance(p.operands, may)
-	}
-	switch {
-	case may < len(p.operands):
-		return NoMatch
-	case sure < len(p.operands):
-		best = Opaque
-	}
-	for i := range p.options {
-		if best == NoMatch {
-			break
-		}
-		best = best.and(p.options[i].given(p.known, c.args))
-	}
-	return best
-}
+func (p Pattern) String() string { return p.source }
 
 // sameFile reports whether a file system that ignores case, or one that adds
 // .exe, takes one name for the other.

@@ -27,6 +27,8 @@ type operands struct {
 	not      string // no operand holds one of these characters
 	begin    string // every operand begins with this
 	notBegin string // no operand begins with one of these characters
+	notEnd   string // no operand ends with this
+	is       set    // every operand is one of these; nil: any
 }
 
 const unbounded = 1 << 30
@@ -40,13 +42,27 @@ var (
 )
 
 // allow reports whether the operands leave a command what its name says.
-func (o operands) allow(args []arg) bool {
-	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool {
-		return a.kind > spread && o != anyOperands ||
-			o.not != "" && (a.kind != literal || strings.ContainsAny(a.text, o.not)) ||
-			o.notBegin != "" && (a.text == "" && a.kind != literal || a.text != "" && strings.Contains(o.notBegin, a.text[:1])) ||
-			!strings.HasPrefix(a.text, o.begin)
-	})
+func (o *operands) allow(args []arg) bool {
+	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool { return !o.allows(a) })
+}
+
+// allows reports whether an operand leaves a command what its name says.
+func (o *operands) allows(a arg) bool {
+	switch {
+	case a.kind > spread:
+		return o.isAny()
+	case o.not != "" && (a.kind != literal || strings.ContainsAny(a.text, o.not)),
+		o.notBegin != "" && (a.text == "" && a.kind != literal || a.text != "" && strings.Contains(o.notBegin, a.text[:1])),
+		o.notEnd != "" && (strings.HasSuffix(a.text, o.notEnd) || strings.HasSuffix(a.tail, o.notEnd)),
+		o.is != nil && (a.kind != literal || !o.is[a.text]):
+		return false
+	}
+	return strings.HasPrefix(a.text, o.begin)
+}
+
+// isAny reports whether any operands do.
+func (o *operands) isAny() bool {
+	return o.max == unbounded && o.min == 0 && o.not+o.begin+o.notBegin+o.notEnd == "" && o.is == nil
 }
 
 // A known option is one that the table has.
@@ -223,7 +239,8 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	for i := 1; i < len(a.text); i++ {
 		letter := a.text[i : i+1]
 		o := k.byName[letter]
-		rest := arg{kind: a.kind, text: a.text[i+1:], tail: a.tail}
+		rest := a
+		rest.text = a.text[i+1:]
 		attached := rest.text != "" || rest.tail != "" || rest.kind != literal
 		switch {
 		case k.exact && attached && rest.text == "" && rest.tail == "":

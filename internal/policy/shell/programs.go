@@ -90,36 +90,36 @@ var programs = eachName(map[string]program{
 
 	// What builds and tests. Their operands say what is done, so that only the
 	// words of a pattern are.
-	"make,gmake":               {options: makeOptions},
-	"go test":                  {operands: operands{max: unbounded, notBegin: "@", not: "="}, options: "v -race -count=1 -timeout= -cover -failfast -json -shuffle= p= -parallel= -trimpath !c !o= !-run= !-list= !-bench= !-exec= !-short !n !-tags= !-coverprofile= !-vet= !-skip= -covermode= !-coverpkg= !-benchmem !-fuzz= !-fuzztime= !-benchtime= !-mod= !-args x !-ldflags= !-cpuprofile= !-memprofile="},
-	"go vet":                   {operands: anyOperands, options: "v -json"},
-	"go build":                 {operands: anyOperands, options: "v -race -trimpath p="},
-	"go list":                  {operands: anyOperands, options: "m f= -f= -json~ -deps -test e -find u -versions"},
-	"go version":               {operands: anyOperands, options: "m v"},
-	"go env":                   {operands: anyOperands, options: "-json -changed"},
-	"go doc":                   {operands: anyOperands, options: "-all -short -src u c -cmd"},
-	"gofmt":                    {operands: anyOperands, options: "l d s e !w !r= !-cpuprofile="},
-	"golangci-lint run":        {operands: anyOperands, options: "v|verbose timeout="},
-	"cargo test":               {options: "v|verbose q|quiet r|release workspace all-features locked j|jobs= no-fail-fast color="},
-	"cargo build":              {options: "v|verbose q|quiet r|release workspace all-features locked j|jobs= color="},
-	"cargo check,cargo clippy": {options: "v|verbose q|quiet r|release workspace all-features all-targets locked j|jobs= color="},
-	"npm test,npm run":         {options: "s|silent"},
-	"npm ci":                   {options: "s|silent no-audit no-fund"},
-	"npm install":              {options: "s|silent no-audit no-fund !g|global|location= !f|force !D|save-dev !E|save-exact !legacy-peer-deps !ignore-scripts !production !omit="},
-	"npm ls":                   {operands: anyOperands, options: "depth= a|all g|global json l|long"},
-	"npm view":                 {operands: anyOperands, options: "json"},
-	"npm outdated":             {operands: anyOperands, options: "json g|global l|long"},
-	"pytest":                   {operands: operands{max: unbounded, notBegin: "@"}, options: "v|verbose q|quiet x|exitfirst s tb= r= color= durations= n|numprocesses= l|showlocals maxfail= strict-markers !k= !m= !p= !c= !lf|last-failed !co|collect-only !ff"},
-	"mvn":                      {options: "q|quiet B|batch-mode e|errors X|debug T|threads= ntp|no-transfer-progress"},
-	"gradle":                   {options: "q|quiet i|info s|stacktrace no-daemon console= !x|exclude-task= !m|dry-run"},
-	"ansible-playbook":         {operands: anyOperands, options: "v"},
-	"eslint":                   {operands: anyOperands, options: "ext= quiet max-warnings= color no-color !fix !c|config= !o|output-file= !f|format="},
-	"tsc":                      {options: "noEmit -noEmit p|project= pretty strict"},
-	"prettier":                 {operands: anyOperands, options: "c|check l|list-different !w|write"},
-	"ruff check":               {operands: anyOperands, options: "q|quiet v|verbose !fix"},
-	"mypy":                     {operands: anyOperands, options: "strict v"},
-	"vitest run":               {options: "reporter= coverage"},
-	"jest":                     {options: "ci verbose i|runInBand silent"},
+	"make,gmake":                      {options: makeOptions},
+	"go test":                         {operands: operands{max: unbounded, notBegin: "@", not: "="}, options: "v -race -count=1 -timeout= -cover -failfast -json -shuffle= p= -parallel= -trimpath !c !o= !-run= !-list= !-bench= !-exec= !-short !n !-tags= !-coverprofile= !-vet= !-skip= -covermode= !-coverpkg= !-benchmem !-fuzz= !-fuzztime= !-benchtime= !-mod= !-args x !-ldflags= !-cpuprofile= !-memprofile="},
+	"go vet":                          {operands: anyOperands, options: "v -json"},
+	"go build":                        {operands: anyOperands, options: "v -race -trimpath p="},
+	"go list":                         {operands: anyOperands, options: "m f= -f= -json~ -deps -test e -find u -versions"},
+	"go version":                      {operands: anyOperands, options: "m v"},
+	"go env":                          {operands: anyOperands, options: "-json -changed"},
+	"go doc":                          {operands: anyOperands, options: "-all -short -src u c -cmd"},
+	"gofmt":                           {operands: anyOperands, options: "l d s e !w !r= !-cpuprofile="},
+	"golangci-lint run":               {operands: anyOperands, options: "v|verbose timeout="},
+	"cargo test":                      {options: "v|verbose q|quiet r|release workspace all all-features features= F= no-default-features all-targets locked offline frozen j|jobs= no-fail-fast color= target= profile= !no-run !p|package= !exclude= !lib !bin= !bins !doc !test= !tests !example= !examples !bench= !benches !manifest-path="},
+	"cargo build":                     {options: "v|verbose q|quiet r|release workspace all-features locked j|jobs= color="},
+	"cargo check,cargo clippy":        {options: "v|verbose q|quiet r|release workspace all-features all-targets locked j|jobs= color="},
+	"npm test,npm run,npm run-script": {options: "s|silent !ignore-scripts !if-present !dry-run prefix= w|workspace= workspaces ws"},
+	"npm ci":                          {options: "s|silent no-audit no-fund !ignore-scripts !dry-run"},
+	"npm install":                     {options: "s|silent no-audit no-fund !g|global|location= !f|force !D|save-dev !E|save-exact !legacy-peer-deps !ignore-scripts !production !omit="},
+	"npm ls":                          {operands: anyOperands, options: "depth= a|all g|global json l|long"},
+	"npm view":                        {operands: anyOperands, options: "json"},
+	"npm outdated":                    {operands: anyOperands, options: "json g|global l|long"},
+	"pytest":                          {operands: operands{max: unbounded, notBegin: "@"}, options: "v|verbose q|quiet x|exitfirst s tb= r= color= durations= n|numprocesses= l|showlocals maxfail= strict-markers !k= !m= !p= !c= !lf|last-failed !co|collect-only !ff|failed-first !sw|stepwise !deselect= !setup-plan !setup-only !setup-show !fixtures !fixtures-per-test !markers !ignore= !ignore-glob= !cache-show~ !pyargs !confcutdir= !noconftest !rootdir="},
+	"mvn":                             {options: "q|quiet B|batch-mode e|errors X|debug T|threads= -ntp|no-transfer-progress U|update-snapshots P|activate-profiles= s|settings= !f|file= !-pl|projects= !rf|resume-from= !N|non-recursive !fn|fail-never !h|help !v|version"},
+	"gradle":                          {options: "q|quiet i|info s|stacktrace no-daemon console= !x|exclude-task= !m|dry-run !tests= parallel build-cache no-build-cache configuration-cache rerun-tasks P= !p|project-dir= !t|task-graph !h|help !v|version !continue"},
+	"ansible-playbook":                {operands: anyOperands, options: "v i|inventory= e|extra-vars= b|become !C|check !syntax-check !list-tasks !list-hosts !list-tags !t|tags= !skip-tags= !l|limit= !start-at-task= !D|diff"},
+	"eslint":                          {operands: anyOperands, options: "ext= quiet max-warnings= color no-color !fix !c|config= !o|output-file= !f|format="},
+	"tsc":                             {options: "noEmit -noEmit p|project= pretty strict !init !showConfig !listFilesOnly !h|help !v|version"},
+	"prettier":                        {operands: anyOperands, options: "c|check l|list-different !w|write"},
+	"ruff check":                      {operands: anyOperands, options: "q|quiet v|verbose !fix"},
+	"mypy":                            {operands: anyOperands, options: "strict v"},
+	"vitest,vitest run":               {options: "reporter= coverage~ !t|testNamePattern= !changed~ !shard= !passWithNoTests !u|update !project= !related dir= !list"},
+	"jest":                            {options: "ci verbose i|runInBand silent coverage !listTests !t|testNamePattern= !testPathPattern= !testPathPatterns= !o|onlyChanged !onlyFailures !changedSince= !passWithNoTests !findRelatedTests !showConfig !u|updateSnapshot !shard="},
 
 	// Files
 	"cp":                              {operands: twoOperands, options: "a|archive r|R|recursive p f|force v|verbose !d !P|no-dereference L|dereference H T|no-target-directory !x|one-file-system !n|no-clobber !u|update~ !i|interactive !l|link !s|symbolic-link !t|target-directory= !b !backup~ !S|suffix= !attributes-only !remove-destination preserve~ !parents !sparse= !reflink~"},
@@ -132,7 +132,7 @@ var programs = eachName(map[string]program{
 	"chown,chgrp":                     {operands: anyOperands, options: "R|recursive v|verbose c|changes f|silent|quiet h|no-dereference"},
 	"tee":                             {operands: anyOperands, options: "a|append"},
 	"rsync":                           {operands: twoOperands, options: rsyncOptions},
-	"tar czf,tar -czf,tar cf,tar -cf": {operands: twoOperands},
+	"tar czf,tar -czf,tar cf,tar -cf": {operands: twoOperands, options: "v !T|files-from= !X|exclude-from= !exclude= C|directory="},
 	"tar tf,tar -tf,tar tzf,tar -tzf": {operands: oneOperand},
 	"pg_dump":                         {operands: oneOperand, options: "f|file= F|format= d|dbname= U|username= h|host= p|port= w|no-password v|verbose O|no-owner x|no-acl !s|schema-only !t|table= !T= !a|data-only"},
 
@@ -165,7 +165,7 @@ const (
 	diffOptions  = "p|u|patch s|no-patch stat~ numstat shortstat dirstat~ summary name-only name-status raw cached staged U|unified= minimal patience histogram diff-algorithm= color~ no-color word-diff~ color-words~ abbrev~ full-index binary M~ C~ find-renames~ find-copies~ no-renames diff-filter= S= G= pickaxe-regex i|ignore-case w|ignore-all-space b|ignore-space-change ignore-blank-lines ignore-cr-at-eol R a|text exit-code q|quiet relative~ no-ext-diff no-textconv no-prefix W|function-context z merge-base check compact-summary submodule~ ignore-submodules~ !output="
 	logOptions   = " # oneline graph decorate~ no-decorate all n|max-count= abbrev-commit no-abbrev-commit author= committer= since= after= until= before= grep= invert-grep regexp-ignore-case E F format= pretty~ date= follow merges no-merges first-parent reverse tags~ branches~ remotes~ L= topo-order date-order author-date-order left-right cherry-pick cherry-mark boundary skip= source notes~ no-notes t c cc m simplify-by-decoration !ext-diff !textconv !O="
 	makeOptions  = "j~ jobs~ s|silent|quiet k|keep-going B|always-make w|print-directory no-print-directory O~ output-sync~ !n|just-print|dry-run|recon !t|touch !q|question !i|ignore-errors !C|directory= !f|file|makefile= !e|environment-overrides !I|include-dir= !o|old-file= !W|what-if= l~ !r|no-builtin-rules !R|no-builtin-variables !p|print-data-base !d trace !v|version !h|help S|no-keep-going !E|eval="
-	rsyncOptions = "a|archive v|verbose z|compress h|human-readable P q|quiet t|times p|perms r|recursive l|links o|owner g|group D H|hard-links X|xattrs A|acls progress partial stats !n|dry-run !delete !del !delete-after !delete-before !delete-during !delete-excluded !exclude= !include= !u|update !existing !ignore-existing !remove-source-files !e|rsh= !rsync-path= !f|filter= !exclude-from= !include-from= !files-from= !b|backup !backup-dir= !suffix= !x|one-file-system !c|checksum !L|copy-links !i|itemize-changes !bwlimit= !chmod= !chown= !port= !password-file= !timeout= !W|whole-file !inplace !S|sparse !info= !R|relative !m|prune-empty-dirs !size-only !log-file= !out-format= !max-size= !min-size= !no-perms !no-owner !no-group !no-o !no-g !no-p !ignore-errors !force !link-dest= !compare-dest= !copy-dest= !append !numeric-ids !safe-links !mkpath !K !k !E !C !I !4 !6 !0 !T|temp-dir= !no-motd"
+	rsyncOptions = "a|archive v|verbose z|compress h|human-readable P q|quiet t|times p|perms r|recursive l|links o|owner g|group D H|hard-links X|xattrs A|acls progress partial stats !n|dry-run !delete !del !delete-after !delete-before !delete-during !delete-excluded !exclude= !include= !u|update !existing !ignore-existing !remove-source-files !e|rsh= !rsync-path= !f|filter= !exclude-from= !include-from= !files-from= !b|backup !backup-dir= !suffix= !x|one-file-system !c|checksum !L|copy-links !i|itemize-changes !bwlimit= !chmod= !chown= !port= !password-file= !timeout= !W|whole-file !inplace !S|sparse !info= !R|relative !m|prune-empty-dirs !size-only !log-file= !list-only !out-format= !max-size= !min-size= !no-perms !no-owner !no-group !no-o !no-g !no-p !ignore-errors !force !link-dest= !compare-dest= !copy-dest= !append !numeric-ids !safe-links !mkpath !K !k !E !C !I !4 !6 !0 !T|temp-dir= !no-motd"
 	kubeOptions  = "n|namespace= o|output= l|selector= context= cluster= v= request-timeout="
 	ghOptions    = "json= q|jq= R|repo= L|limit= s|state= l|label= a|assignee= A|author= c|comments H|head= B|base= S|search="
 )

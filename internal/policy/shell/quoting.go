@@ -2,7 +2,9 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -36,6 +38,50 @@ func (r *reader) endsElsewhere(rd *syntax.Redirect) bool {
 // unbroken joins broken lines, as bash does before it looks for the delimiter,
 // and drops what may be lost on the way.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
+
+// unescape returns the text of $'...'; ok is false for what shells read differently.
+func unescape(s string) (text string, ok bool) {
+	var b []byte
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			b = append(b, s[i])
+			continue
+		}
+		if i++; i == len(s) {
+			return "", false
+		}
+		if at := strings.IndexByte(`abfnrtv\'"?`, s[i]); at >= 0 {
+			b = append(b, "\a\b\f\n\r\t\v\\'\"?"[at])
+			continue
+		}
+		var digits string
+		base := 8
+		switch {
+		case s[i] == 'x':
+			base = 16
+			digits = leadingDigits(s[i+1:], 2, "0123456789abcdefABCDEF")
+			i++
+		case '0' <= s[i] && s[i] <= '7':
+			digits = leadingDigits(s[i:], 3, "01234567")
+		}
+		n, err := strconv.ParseUint(digits, base, 8)
+		if err != nil || n == 0 || n >= utf8.RuneSelf {
+			return "", false
+		}
+		b = append(b, byte(n))
+		i += len(digits) - 1
+	}
+	return string(b), true
+}
+
+// leadingDigits returns the digits at the beginning of a text, a few at most.
+func leadingDigits(s string, most int, digits string) string {
+	n := 0
+	for n < len(s) && n < most && strings.IndexByte(digits, s[n]) >= 0 {
+		n++
+	}
+	return s[:n]
+}
 
 // quotedExpansion reads what stands in ${...} within double quotes, where bash
 // takes single quotes for characters and expands what is between them, though

@@ -14,34 +14,59 @@ import (
 // All commands are to be added before the first call is read; after that it is
 // safe for concurrent use.
 type Reader struct {
+	options  Options
 	patterns []Pattern
 	numbers  map[string]int
 	byName   map[string][]int // the patterns of a name, see family
+	globs    []int            // the patterns whose names are globs
 }
 
 // NewReader returns a reader that looks for nothing yet.
-func NewReader() *Reader {
-	return &Reader{numbers: make(map[string]int), byName: make(map[string][]int)}
+func NewReader() *Reader { return Options{}.NewReader() }
+
+// NewReader returns a reader that looks for nothing yet.
+func (o Options) NewReader() *Reader {
+	return &Reader{options: o, numbers: make(map[string]int), byName: make(map[string][]int)}
 }
 
 // Command adds the words of a command, see [Compile]. The pattern is its
 // number, for [gate.Map.Pattern]; equal commands have one.
-func (r *Reader) Command(words []string) (pattern int, err error) {
-	key := strings.Join(words, "\x00")
+func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) {
+	key := fmt.Sprint(exactly) + "\x00" + strings.Join(words, "\x00")
 	if n, ok := r.numbers[key]; ok {
 		return n, nil
 	}
-	p, err := Compile(words)
+	p, err := Compile(words, exactly)
 	if err != nil {
 		return 0, err
 	}
-	if len(p.name) > maxName {
-		return 0, fmt.Errorf("no file system has a name of %d bytes", len(p.name))
+	if len(p.name.text) > maxName {
+		return 0, fmt.Errorf("no file system has a name of %d bytes", len(p.name.text))
 	}
 	n := len(r.patterns)
 	r.numbers[key] = n
-	r.byName[family(p.name)] = append(r.byName[family(p.name)], n)
+	if p.name.glob {
+		r.globs = append(r.globs, n)
+	} else {
+		r.byName[family(p.name.text)] = append(r.byName[family(p.name.text)], n)
+	}
 	r.patterns = append(r.patterns, p)
+	return n, nil
+}
+
+// Files adds a glob over the files that a script reads or writes, see [CompileFiles].
+func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
+	key := access.String() + "\x00" + glob
+	if n, ok := r.numbers[key]; ok {
+		return n, nil
+	}
+	p, err := CompileFiles(access, glob)
+	if err != nil {
+		return 0, err
+	}
+	n := len(r.patterns)
+	r.numbers[key] = n
+	r.patterns = append(r.patterns, Pattern{files: &p, source: access.String() + " " + glob})
 	return n, nil
 }
 
@@ -66,7 +91,7 @@ func (r *Reader) named(name string) []int {
 
 // Read reads a field as a script, in one pass for all commands.
 func (r *Reader) Read(_ *gate.Call, text string) gate.Reading {
-	n := &numbered{reader: r, script: Read(text), found: make([]Outcome, len(r.patterns))}
+	n := &numbered{reader: r, script: r.options.Read(text), found: make([]Outcome, len(r.patterns)), by: make([]int, len(r.patterns))}
 	n.look()
 	return n
 }
@@ -76,25 +101,35 @@ type numbered struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	work   int // arguments that were looked at for patterns
+	by     []int // the first command of that outcome
+	work   int   // arguments that were looked at for patterns
 }
 
 // look finds all patterns. Each command is held against those of its name.
 func (n *numbered) look() {
 commands:
-	for _, c := range n.script.commands {
-		for _, number := range n.reader.named(c.name) {
-			if n.work+1+len(c.args) > maxLooks {
-				n.script = &Reading{doubt: "too many commands"}
-				break commands
+	for i := range n.script.commands {
+		c := &n.script.commands[i]
+		for _, list := range [...][]int{n.reader.named(c.name), n.reader.globs} {
+			for _, number := range list {
+				if n.work+1+len(c.args) > maxLooks {
+					n.script = &Reading{text: n.script.text, doubts: []doubt{{what: "too many commands", owner: -1}}, opaque: true}
+					break commands
+				}
+				n.work += 1 + len(c.args)
+				if found := n.found[number].or(c.carries(&n.reader.patterns[number])); found != n.found[number] {
+					n.found[number], n.by[number] = found, i
+				}
 			}
-			n.work += 1 + len(c.args)
-			n.found[number] = n.found[number].or(c.carries(n.reader.patterns[number]))
 		}
 	}
 	for number, found := range n.found {
-		if found == NoMatch && n.script.perhaps(n.reader.patterns[number]) {
-			n.found[number] = Opaque
+		if p := &n.reader.patterns[number]; p.files != nil {
+			n.found[number], _ = n.script.Touches(*p.files)
+		} else if found == NoMatch {
+			if _, ok := n.script.perhaps(&n.reader.patterns[number]); ok {
+				n.found[number], n.by[number] = Opaque, -1
+			}
 		}
 	}
 }
@@ -110,10 +145,12 @@ func (n *numbered) Only(patterns []int) bool {
 	for i, p := range patterns {
 		commands[i] = n.reader.patterns[p]
 	}
-	return n.script.Only(commands...)
+	ok, _ := n.script.Only(commands...)
+	return ok
 }
 
 // Evidence says whether the success of the script proves the command.
 func (n *numbered) Evidence(pattern int) bool {
-	return n.script.Evidence(n.reader.patterns[pattern])
+	ok, _ := n.script.Surely(n.reader.patterns[pattern])
+	return ok
 }

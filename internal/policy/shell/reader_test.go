@@ -11,7 +11,7 @@ import (
 func TestReader(t *testing.T) {
 	r := shell.NewReader()
 	number := func(words ...string) int {
-		n, err := r.Command(words)
+		n, err := r.Command(words, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +21,7 @@ func TestReader(t *testing.T) {
 	if ls == push || push != same {
 		t.Errorf("the commands have the numbers %d, %d and %d", ls, push, same)
 	}
-	if _, err := r.Command([]string{"/bin/ls"}); err == nil {
+	if _, err := r.Command([]string{"/bin/ls"}, false); err == nil {
 		t.Error("a path is taken for a name")
 	}
 	tests := []struct {
@@ -31,7 +31,7 @@ func TestReader(t *testing.T) {
 	}{
 		{"ls -l", gate.Surely, gate.NotFound, true, true},
 		{"ls; git push", gate.Surely, gate.Surely, false, false},
-		{"ls | ls", gate.Surely, gate.NotFound, true, false},
+		{"ls | ls", gate.Surely, gate.NotFound, true, true},
 		{"echo ls", gate.NotFound, gate.NotFound, false, false},
 		{"$X", gate.Perhaps, gate.Perhaps, false, false},
 	}
@@ -49,7 +49,7 @@ func TestReader(t *testing.T) {
 
 func ExampleReader() {
 	r := shell.NewReader()
-	rm, err := r.Command([]string{"rm"})
+	rm, err := r.Command([]string{"rm"}, false)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,18 +4,25 @@ import "slices"
 
 // A Reading is what a script would run. The zero value is that of an empty script.
 type Reading struct {
+	text     string
 	commands []command
-	doubt    string // why the script is not understood; empty if it is
-	side     bool   // it does something besides running commands
-	plain    bool   // it is one simple command and nothing else
+	doubts   []doubt
+	opaque   bool // one of them is about all commands
+	strict   bool
+	side     bool // it does something besides running commands
+	defined  set  // the functions that the script defines
 	mentions mentions
-	written  *mentions // the words of what it writes to files, if later commands may obey those
+	files    []file
 }
 
 // A command is one that the script runs.
 type command struct {
-	name string // the base name of what is run, never empty
-	args []arg
+	name    string // the base name of what is run, never empty
+	path    string // of what is run, where the script says one
+	local   bool   // that is a program of the project, as in .venv/bin, or of no known place
+	strayed bool   // it is of no known place
+	args    []arg
+	inputs  []arg // files that it gets as its input
 	// possible: it is not sure that this is run at all, as with the words
 	// that follow `docker exec`.
 	possible bool
@@ -24,6 +31,10 @@ type command struct {
 	unknown bool
 	// stranger: no table has the program at all.
 	stranger bool
+	by       int  // the command that runs it; -1: the script itself
+	filter   bool // it gets its input from a pipe
+	lack     lack // why its success does not follow from that of the script
+	from, to int  // the bytes of the script that say it
 }
 
 // Bounds of what is read. Beyond them a script is opaque.
@@ -41,37 +52,55 @@ const (
 	piecesOfParser = 8 // what it takes to parse a script without words
 )
 
-// Read parses a script. It never fails: what it cannot understand makes the
-// reading opaque. The work is bounded: a script that is too long, nested too
-// deeply or of too many words is not read at all.
-func Read(script string) *Reading {
-	r := &reader{budget: 2 * maxScript}
-	plain := r.script(script)
+// Options say how scripts are read.
+type Options struct {
+	Strict bool // what is not understood may run anything, see [Doubt]
+}
+
+// Read parses a script. It never fails: what it cannot understand is a doubt.
+// The work is bounded: a script that is too long, nested too deeply or of too many
+// words is not read at all.
+func Read(script string) *Reading { return Options{}.Read(script) }
+
+// Read parses a script as [Read] does.
+func (o Options) Read(script string) *Reading {
+	r := &reader{budget: 2 * maxScript, strict: o.Strict, outermost: script, owner: -1}
+	r.script(script)
 	r.settle()
-	read := &Reading{commands: r.commands, doubt: r.doubt, side: r.side, plain: plain}
-	for _, c := range r.commands {
-		if c.unknown {
-			read.mentions.add(c.args)
+	read := &Reading{text: script, commands: r.commands, strict: o.Strict, side: r.side, defined: r.defined, files: r.touched}
+	for i := range r.commands {
+		if c := &r.commands[i]; c.unknown && len(c.args) > 0 {
+			r.doubts = append(r.doubts, doubt{what: "an unknown program that may run its arguments", reach: mild, from: c.from, to: c.to, owner: i, before: i})
+			r.mentions.add(c.args, len(r.doubts)-1)
 		}
 	}
-	if r.files.obeyed(r.commands) {
-		read.written = &r.files.data
-	}
+	read.doubts, read.opaque, read.mentions = r.doubts, r.opaque, r.mentions
 	return read
 }
 
 // settle draws the conclusions that need the whole script.
 func (r *reader) settle() {
+	r.at, r.owner = nil, -1
 	r.vars.settle(r)
 	if r.files.dashed && slices.ContainsFunc(r.commands, func(c command) bool { return !isDeaf(c.name) && c.takesOptions() }) {
 		r.unsure("names of files that may be options")
 	}
-	if r.files.runsWritten(r.commands) {
-		r.unsure("a program that the script itself writes")
+	r.files.runsWritten(r)
+	if r.files.obeyed(r.commands) {
+		r.doubts = append(r.doubts, doubt{what: "a file that the script itself writes, and a program that may obey it", reach: mild, owner: -1})
+		for _, text := range r.files.data {
+			r.mentions.add([]arg{text}, len(r.doubts)-1)
+		}
 	}
 }
 
-// Doubt says in a few words why the script is not wholly understood, for people;
-// it is empty for a script that is. A reading with a doubt can still be a
-// [Match], but never [NoMatch].
-func (r *Reading) Doubt() string { return r.doubt }
+// Doubt returns the first reason why the script is not wholly understood; ok is false for a
+// script that is. A reading with a doubt about everything can still be a [Match], but never [NoMatch].
+func (r *Reading) Doubt() (d Doubt, ok bool) {
+	for i := range r.doubts {
+		if r.doubts[i].reach == all || !r.opaque {
+			return r.told(&r.doubts[i]), true
+		}
+	}
+	return Doubt{}, false
+}

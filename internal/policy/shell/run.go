@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -18,8 +19,10 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.unsure("a command word that is not literal")
 		return
 	}
+	local := !system && isLocalBin(args[0])
 	if !system && !r.loose {
-		r.unsure("a program outside the directories of the system")
+		r.mildly("a program outside the directories of the system")
+		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
 		r.unsure("a command word that looks like an option") // time -- rm
@@ -37,7 +40,18 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.kept += len(args)
 	r.vars.tricks = r.vars.tricks || slices.ContainsFunc(args, func(a arg) bool { return isTrick(a.text) })
 	at := len(r.commands)
-	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
+	c := command{name: name, local: local, strayed: !system && !local, args: args[1:], possible: r.loose, by: r.owner, filter: r.input, lack: r.flow.lack}
+	if strings.Contains(args[0].text, "/") && args[0].kind == literal {
+		c.path = args[0].text
+	}
+	if c.lack == certain && r.flow.gone {
+		c.lack = ended
+	}
+	c.from, c.to = r.span()
+	c.inputs = r.inputs(redirs)
+	r.commands = append(r.commands, c)
+	owner := r.owner
+	r.owner = at
 	readClientInput(r, name, redirs)
 	before := r.recognized
 	r.recognized = false
@@ -49,12 +63,25 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.commands[at].unknown = !known && !r.covered
 	r.commands[at].stranger = !known && !r.recognized
 	r.recognized = before
+	r.touches(lower, args[1:])
 	if lower != name && known {
-		r.unsure("a name in the wrong case")
+		r.mildly("a name in the wrong case")
 	}
 	if sub, ok := strings.CutPrefix(lower, "git-"); ok {
 		r.run(slices.Concat(literals([]string{"git", sub}), args[1:]), redirs) // by the other of its names
 	}
+	r.owner = owner
+	r.flow.ends(lower, args[1:])
+}
+
+// inputs returns the files that redirections give a command as its input.
+func (r *reader) inputs(redirs []*syntax.Redirect) (files []arg) {
+	for _, rd := range redirs {
+		if rd.Op == syntax.RdrIn && rd.Word != nil {
+			files = append(files, r.word(rd.Word))
+		}
+	}
+	return files
 }
 
 // dispatch reads what a program runs, by the tables of programs; it reports
@@ -64,8 +91,17 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		return true
 	}
 	if w, ok := wrappers[name]; ok {
+		if !w.through {
+			defer r.flow.because(started)()
+		}
 		readWrapper(r, w, args, redirs)
 		return true
+	}
+	if readLaunched(r, name, args, redirs) {
+		return true
+	}
+	if builtin := !r.loose && through[name]; !builtin {
+		defer r.flow.because(started)()
 	}
 	if t, ok := tools[name]; ok {
 		if name == "sqlite3" || name == "duckdb" {
@@ -99,6 +135,27 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	default:
 		return false
 	}
+	return true
+}
+
+// through are the builtins and shells whose success is that of the script which they run.
+var through = setOf("eval sh bash dash ash ksh mksh zsh rbash")
+
+// readLaunched reads a program that a launcher runs; it reports false if the words are no such launch.
+func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect) bool {
+	l, program, sure, ok := launched(name, args)
+	if !ok || !sure || len(program) == 0 || program[0].kind != literal || r.loose {
+		return false
+	}
+	word := program[0].text
+	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, " @") || word == "" {
+		return false
+	}
+	if python := cmpVersionless(name) == "python" || name == "py"; l.loose && (!python && ownWords[word] || python && runningModules[word]) {
+		return false
+	}
+	r.recognized = true
+	r.run(program, redirs)
 	return true
 }
 

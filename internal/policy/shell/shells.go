@@ -23,7 +23,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	if foreignShells[name] {
 		if len(args) == 0 || args[0].kind != literal || args[0].text == "" || begins(args[0].text, "- /") {
-			r.unsure("a script in another shell's language")
+			readForeign(r, args)
 			return
 		}
 		readScriptFile(r, args[0])
@@ -31,12 +31,24 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	found, rest, ok := shellOptions().lead(args)
 	if !ok || len(rest) > 0 && strings.HasPrefix(rest[0].text, "+") {
-		r.unsure("a shell with options that are not known")
+		if has(found, "c") && len(rest) > 0 && rest[0].kind != literal {
+			r.unsure("a script that is not literal")
+			return
+		}
+		if len(rest) > 0 && rest[0].kind != literal {
+			readScriptFile(r, rest[0])
+			return
+		}
+		r.maybe("a shell with options that are not known", args...)
 		return
 	}
+	defer func(before flow, vars map[string]arg) { r.flow, r.vars.bound = before, vars }(r.flow, r.vars.bound)
+	r.flow.errexit, r.flow.pipefail = has(found, "e"), false
+	r.vars.bound = nil
 	for _, o := range found {
 		if o.name == "o" {
 			readShellOptions(r, "", []arg{o.value})
+			r.flow.option(o.value.text, true)
 		}
 	}
 	switch {
@@ -61,11 +73,32 @@ func readDialect(r *reader, name string, script arg) {
 	r.posix = before
 }
 
+// readForeign reads a script in another shell's language, on the command line or the input.
+func readForeign(r *reader, args []arg) {
+	if len(args) == 0 && !r.fedText {
+		r.unsure("a script in another shell's language")
+		return
+	}
+	r.maybe("a script in another shell's language", args...)
+}
+
+// readProgramInput reads the program that an interpreter gets on its input: a text of the script,
+// or what another command brings.
+func readProgramInput(r *reader, args []arg) {
+	if r.fedText && !r.input || !r.input && len(args) == 0 {
+		r.maybe("a program that is read from the input", args...)
+		return
+	}
+	r.unsure("a program that is read from the input")
+}
+
 // readScriptFile reads the operand of a shell or an interpreter that names its program.
 func readScriptFile(r *reader, a arg) {
 	switch {
+	case a.pipe:
+		r.unsure("a shell that reads its input")
 	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
-		r.unsure("a program whose file is not literal")
+		r.mildly("a program whose file is not literal")
 	case a.text == "-", isDevice(a.text), strings.Contains(a.text, "proc/"):
 		r.unsure("a program that is read from the input")
 	}
@@ -118,12 +151,12 @@ func readInterpreter(r *reader, family string, args []arg) {
 	case python && len(args) > 1 && args[0].says("=-m") != "":
 		module, _, _ := strings.Cut(args[1].text, ".")
 		if args[1].kind != literal || module == "" || runningModules[module] {
-			r.unsure("a module that runs its arguments")
+			r.maybe("a module that runs its arguments", args...)
 		}
 	case len(args) == 0, args[0].text == "-", args[0].kind == literal && args[0].text == "":
-		r.unsure("a program that is read from the input")
+		readProgramInput(r, args)
 	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text), args[0].text == "inspect":
-		r.unsure("a program on the command line")
+		r.maybe("a program on the command line", args...)
 	default:
 		readScriptFile(r, args[0])
 	}

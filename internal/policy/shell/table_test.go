@@ -49,19 +49,26 @@ func table(t testing.TB, name string) []row {
 
 func pattern(t testing.TB, words string) shell.Pattern {
 	t.Helper()
-	p, err := shell.Compile(strings.Fields(words))
+	p, err := shell.Compile(strings.Fields(words), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
+// TestRm: "strict" is opaque under strict reading alone.
 func TestRm(t *testing.T) {
 	p := pattern(t, "rm")
 	for _, row := range table(t, "rm.txt") {
-		r := shell.Read(row.script)
-		if got := r.Runs(p).String(); got != row.want {
-			t.Errorf("testdata/rm.txt:%d: %q: %s, want %s (doubt: %q)", row.line, row.script, got, row.want, r.Doubt())
+		usual, strict := shell.Read(row.script), shell.Options{Strict: true}.Read(row.script)
+		got := runs(usual, p).String()
+		if got == "no match" && runs(strict, p) == shell.Opaque {
+			got = "strict"
+		} else if runs(strict, p).String() != got {
+			t.Errorf("testdata/rm.txt:%d: %q: %s, and %s under strict reading", row.line, row.script, got, runs(strict, p))
+		}
+		if got != row.want {
+			t.Errorf("testdata/rm.txt:%d: %q: %s, want %s (doubt: %q)", row.line, row.script, got, row.want, doubt(usual))
 		}
 	}
 }
@@ -76,9 +83,9 @@ func TestEveryday(t *testing.T) {
 	rows := table(t, "everyday.txt")
 	for _, row := range rows {
 		r := shell.Read(row.script)
-		got := r.Runs(p)
+		got := runs(r, p)
 		if got.String() != row.want {
-			t.Errorf("testdata/everyday.txt:%d: %q: %s, want %s (doubt: %q)", row.line, row.script, got, row.want, r.Doubt())
+			t.Errorf("testdata/everyday.txt:%d: %q: %s, want %s (doubt: %q)", row.line, row.script, got, row.want, doubt(r))
 		}
 		if got == shell.Opaque {
 			opaque++
@@ -94,7 +101,7 @@ func TestEveryday(t *testing.T) {
 func TestEvidence(t *testing.T) {
 	p := pattern(t, "cp")
 	for _, row := range table(t, "evidence.txt") {
-		if got := shell.Read(row.script).Evidence(p); got != (row.want == "yes") {
+		if got := surely(shell.Read(row.script), p); got != (row.want == "yes") {
 			t.Errorf("testdata/evidence.txt:%d: %q: %v, want %s", row.line, row.script, got, row.want)
 		}
 	}
@@ -106,7 +113,7 @@ func TestOnly(t *testing.T) {
 		safe = append(safe, pattern(t, words))
 	}
 	for _, row := range table(t, "only.txt") {
-		if got := shell.Read(row.script).Only(safe...); got != (row.want == "yes") {
+		if got := only(shell.Read(row.script), safe...); got != (row.want == "yes") {
 			t.Errorf("testdata/only.txt:%d: %q: %v, want %s", row.line, row.script, got, row.want)
 		}
 	}
@@ -121,7 +128,7 @@ func TestNarrow(t *testing.T) {
 		{"git push", `git commit -m "push $X"`, "no match"},
 		{"git push", "git-push origin main", "match"},
 		{"git push", "git-pull origin main", "no match"},
-		{"git push", "git send-pack origin main", "opaque"},
+		{"git push", "git send-pack origin main", "match"},
 		{"git push", "cargo watch -s 'git push'", "opaque"},
 		// zsh reads these as a command, and it is the shell of many agents.
 		{"git push", "=git push", "opaque"},
@@ -148,14 +155,14 @@ func TestNarrow(t *testing.T) {
 		{"npm publish", "npm pu", "opaque"},
 		{"npm publish", "npm -s pub --access public", "opaque"},
 		{"npm publish", "npm prune", "no match"},
-		{"npm install", "npm add x", "opaque"},
-		{"npm install", "npm i x", "opaque"},
-		{"npm run deploy", "npm rum deploy", "opaque"},
-		{"npm run deploy", "npm run-script deploy", "opaque"},
+		{"npm install", "npm add x", "match"},
+		{"npm install", "npm i x", "match"},
+		{"npm run deploy", "npm rum deploy", "match"},
+		{"npm run deploy", "npm run-script deploy", "match"},
 		{"npm run deploy", "npm run depl", "no match"},
 		{"hg push", "hg pus", "opaque"},
-		{"pip install", "pip3 install x", "opaque"},
-		{"pip install", "pip3.12 install x", "opaque"},
+		{"pip install", "pip3 install x", "match"},
+		{"pip install", "pip3.12 install x", "match"},
 		{"pip3 install", "pip install x", "opaque"},
 		{"pip install", "pipx list", "no match"},
 		{"docker compose down", "docker-compose -f x down", "opaque"},
@@ -169,8 +176,8 @@ func TestNarrow(t *testing.T) {
 		{"git push main", "git push origin HEAD:main", "opaque"},
 		{"git push main", "git push origin +refs/heads/main", "opaque"},
 		{"git push main", "git push origin main:x", "no match"},
-		{"svn commit", "svn ci -m x", "opaque"},
-		{"cargo run", "cargo r", "opaque"},
+		{"svn commit", "svn ci -m x", "match"},
+		{"cargo run", "cargo r", "match"},
 		{"git push", "git pus", "no match"},
 		{"git push --force", "git push origin --force", "match"},
 		{"git push --force", "git push -f", "match"},
@@ -179,7 +186,7 @@ func TestNarrow(t *testing.T) {
 		{"git push --force", `git push origin "main-$X"`, "no match"},
 		{"git push --force", "git push origin *.txt", "no match"},
 		{"git push --force", "git push origin *", "opaque"},
-		{"git push --force", "git --force push", "match"},
+		{"git push --force", "git --force push", "opaque"},
 		{"git push --force", "git push\ngit x --force", "no match"},
 		{"git push --force", "git push -uf origin main", "match"},
 		{"git push --force", "git push origin +main", "match"},
@@ -232,19 +239,19 @@ func TestNarrow(t *testing.T) {
 		{"mytool --mode=x", "mytool --mode=x", "match"},
 		{"mytool --mode=x", "mytool --mode x", "match"},
 		{"mytool --mode=x", "mytool --mode=y", "no match"},
-		{"npm run build", "npm run x build", "match"},
+		{"npm run build", "npm run x build", "no match"},
 		{"find -delete", "find . -name x -delete", "match"},
 		{"sudo rm", "sudo -u me rm x", "match"},
 		{"sudo rm", "sudo ls; rm x", "no match"},
 		{"chmod 777", "chmod {644,777} f", "match"},
-		{"docker rm", "docker exec c rm", "match"},
+		{"docker rm", "docker exec c rm", "no match"},
 		{"psql", "docker exec db psql -U x", "opaque"},
 	} {
-		if got := shell.Read(tt.script).Runs(pattern(t, tt.words)).String(); got != tt.want {
+		if got := runs(shell.Read(tt.script), pattern(t, tt.words)).String(); got != tt.want {
 			t.Errorf("runs %s: %q: %s, want %s", tt.words, tt.script, got, tt.want)
 		}
 		reader := shell.NewReader()
-		if n, err := reader.Command(strings.Fields(tt.words)); err != nil || (reader.Read(nil, tt.script).Finds(n) == gate.NotFound) != (tt.want == "no match") {
+		if n, err := reader.Command(strings.Fields(tt.words), false); err != nil || (reader.Read(nil, tt.script).Finds(n) == gate.NotFound) != (tt.want == "no match") {
 			t.Errorf("runs %s: %q: a reader finds something else, %v", tt.words, tt.script, err)
 		}
 	}
@@ -252,14 +259,14 @@ func TestNarrow(t *testing.T) {
 
 func TestCompile(t *testing.T) {
 	for _, words := range [][]string{nil, {}, {""}, {"/bin/rm"}, {"./x"}} {
-		if _, err := shell.Compile(words); err == nil {
+		if _, err := shell.Compile(words, false); err == nil {
 			t.Errorf("Compile(%q) has no error", words)
 		}
 	}
 	if got := pattern(t, "git push --force").String(); got != "git push --force" {
 		t.Errorf("String() = %q", got)
 	}
-	if got := shell.Read("ls").Runs(shell.Pattern{}); got != shell.NoMatch {
+	if got := runs(shell.Read("ls"), shell.Pattern{}); got != shell.NoMatch {
 		t.Errorf("the zero pattern: %s", got)
 	}
 }
@@ -287,11 +294,11 @@ func TestDocumentedShare(t *testing.T) {
 // TestEmptyWords: an empty word of a pattern is like none that a program could take for another.
 func TestEmptyWords(t *testing.T) {
 	for _, name := range []string{"gradle", "npm", "git"} {
-		p, err := shell.Compile([]string{name, ""})
+		p, err := shell.Compile([]string{name, ""}, false)
 		if err != nil {
 			continue
 		}
-		if got := shell.Read(name + " x").Runs(p); got != shell.NoMatch {
+		if got := runs(shell.Read(name+" x"), p); got != shell.NoMatch {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

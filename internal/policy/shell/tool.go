@@ -136,7 +136,11 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 		readLauncher(r, args)
 		return false
 	case told:
-		r.unsure("a program that runs what it is told: " + name)
+		if name == "zmodload" || name == "autoload" || name == "emulate" {
+			r.unsure("a builtin of zsh that changes what its commands are")
+			return true
+		}
+		r.maybe("a program that runs what it is told: "+name, args...)
 		return true
 	}
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
@@ -147,7 +151,7 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 	for i, a := range args {
 		option := t.launches == "" && a.kind == spread && a.text == "" // the name of a file may be one
 		if t.kind == container && (a.kind == anything || option) || t.kind >= builder && i == 0 && a.kind == anything {
-			r.unsure("a subcommand that is not literal")
+			r.strictly("a subcommand that is not literal")
 			return false
 		}
 		if !launched && a.says(t.launches) != "" {
@@ -171,18 +175,18 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 	}
 	switch command := a.says(t.commands); {
 	case a.says(t.tells) != "":
-		r.unsure("an option that may run a command")
+		r.maybe("an option that may run a command", append([]arg{a}, rest...)...)
 	case command != "" && (option == strings.TrimPrefix(command, "=") || with && strings.HasPrefix(command, "--")) && (with || len(rest) > 0):
 		r.text(value)
 	case command != "":
-		r.unsure("an option that runs a command")
+		r.maybe("an option that runs a command", append([]arg{a}, rest...)...)
 	case a.says(t.file) != "":
 		readScriptFile(r, value)
 	case a.says(t.runs) != "":
 		readProgramFiles(r, rest)
 	case t.flags != "" && a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], t.flags) == ""):
 	case t.flags != "" && strings.HasPrefix(a.text, "-"):
-		r.unsure("an option that changes what is run")
+		r.maybe("an option that changes what is run", append([]arg{a}, rest...)...)
 	case t.kind >= builder && with && steers(option):
 		r.assigned(option, value)
 	case t.kind == runner && with && a.kind != literal:
@@ -193,7 +197,7 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 // readLauncher reads arguments of which any may begin a command.
 func readLauncher(r *reader, args []arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
-		r.unsure("an argument that may be a script")
+		r.maybe("an argument that may be a script", args...)
 	}
 	r.possibly(args)
 }
@@ -205,7 +209,7 @@ func readProgramFiles(r *reader, args []arg) {
 		switch {
 		case strings.HasPrefix(a.text, "-") && a.text != "-":
 		case a.text == "-", isData(a.text), strings.Contains(a.text, "://"):
-			r.unsure("a program that is in no file")
+			r.maybe("a program that is in no file", args...)
 			return
 		default:
 			readScriptFile(r, a)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -12,13 +13,52 @@ import (
 // more that declare or its kin give to an array: declare -a x='($(rm y))'.
 type variables struct {
 	facts    map[string]fact
-	wild     bool // any may get any value
-	tricks   bool // some text holds an index with a command in it
-	tests    bool // test has operands that are not literal
-	made     bool // make gets a value that is not literal
-	shells   bool // some text holds a function of make
-	given    bool // a program gets a variable that is not known to be inert
-	exported bool // all programs get one
+	wild     bool  // any may get any value
+	tricks   bool  // some text holds an index with a command in it
+	tests    bool  // test has operands that are not literal
+	made     bool  // make gets a value that is not literal
+	shells   bool  // some text holds a function of make
+	given    bool  // a program gets a variable that is not known to be inert
+	exported bool  // all programs get one
+	values   []arg // of the variables that programs get
+
+	bound   map[string]arg // what variables hold now, where that is known for certain
+	unbound bool           // nothing is known of any more: a function, a file or a builtin may set them
+}
+
+// bind notes that a variable holds a value.
+func (v *variables) bind(name string, value arg) {
+	if v.bound == nil {
+		v.bound = make(map[string]arg)
+	}
+	v.bound[name] = value
+}
+
+// unbind notes that nothing is known of a variable.
+func (v *variables) unbind(name string) { delete(v.bound, name) }
+
+// forget notes that nothing is known of any variable.
+func (v *variables) forget() { clear(v.bound) }
+
+// mayBind reports whether a variable holds what it is given, and nothing else.
+func (v *variables) mayBind(name string) bool {
+	return !v.unbound && !v.wild && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
+}
+
+// ownVariables are those that bash gives values of its own.
+var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD")
+
+// valueOf returns what a plain expansion stands for, if that is known.
+func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
+	if len(v.bound) == 0 || p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil ||
+		p.Names != 0 || p.NestedParam != nil || p.Flags != nil || p.IsSet || len(p.Modifiers) > 0 {
+		return arg{}, false
+	}
+	value, ok = v.bound[p.Param.Value]
+	if !ok || !quoted && (value.kind != literal || value.text == "" || strings.ContainsAny(value.text, " \t\n*?[\\~")) {
+		return arg{}, false
+	}
+	return value, value.kind <= single
 }
 
 // A fact is something that is known of a variable.
@@ -47,10 +87,10 @@ func (v *variables) settle(r *reader) {
 		array = array || f&isArray != 0 && f&filled != 0
 	}
 	if evaluated {
-		r.unsure("arithmetic on text")
+		r.arithmeticOn("arithmetic on text")
 	}
 	if array {
-		r.unsure("an array that is read from text")
+		r.arrayOf("an array that is read from text")
 	}
 	if v.made && v.shells {
 		r.unsure("a text that make expands")
@@ -60,31 +100,65 @@ func (v *variables) settle(r *reader) {
 	}
 }
 
+// arithmeticOn notes that bash evaluates a text, in which an index may hold a command. It may
+// do so where the script has such a text.
+func (r *reader) arithmeticOn(what string) {
+	if hasTrick(r.outermost) {
+		r.unsure(what)
+		return
+	}
+	r.strictly(what)
+}
+
+// arrayOf notes that bash reads a text once more, as the elements of an array.
+func (r *reader) arrayOf(what string) {
+	if strings.Contains(r.outermost, "$(") || strings.Contains(r.outermost, "`") || strings.Contains(r.outermost, "<(") {
+		r.unsure(what)
+		return
+	}
+	r.strictly(what)
+}
+
+// hasTrick reports whether a script has quoted text with a command in it, as in x='a[$(rm y)]'.
+func hasTrick(script string) bool {
+	return strings.Contains(script, "[") && (strings.Contains(script, "$(") || strings.Contains(script, "`") || strings.Contains(script, "${"))
+}
+
 // compute notes that a variable is evaluated.
 func (r *reader) compute(name string) {
 	if steers(name) {
-		r.unsure("a variable that changes what is run: " + name) // ((PATH=1))
+		r.strictly("a variable that changes what is run: " + name) // ((PATH=1))
 	}
+	r.vars.unbind(name)
 	r.vars.note(name, computed)
 }
 
 // assigned notes that a variable gets a value.
 func (r *reader) assigned(name string, value arg) {
-	r.side = true
+	r.vars.unbind(name)
+	if name == "IFS" { // nothing is known of how expansions are split
+		r.vars.forget()
+		r.vars.unbound = true
+	}
 	r.vars.tricks = r.vars.tricks || isTrick(value.text) || isTrick(value.tail)
 	r.vars.shells = r.vars.shells || strings.Contains(value.text, "$")
 	switch {
 	case runVariables[name] && value.kind == literal:
-		r.script(value.text)
-	case steers(name):
+		r.loosely(value.text)
+	case respells[name], strings.HasSuffix(name, "_functions"):
+		r.side = true
 		r.unsure("a variable that changes what is run: " + name)
+	case steers(name) && !isInertSetting(name, value):
+		r.side = true
+		r.strictly("a variable that changes what is run: " + name)
+		r.mentions.add([]arg{value}, len(r.doubts)-1)
 	}
 	if isInteger(value) {
 		return
 	}
 	r.vars.note(name, free)
 	if counters[name] {
-		r.unsure("arithmetic on text") // RANDOM='a[$(rm y)]'
+		r.arithmeticOn("arithmetic on text") // RANDOM='a[$(rm y)]'
 	}
 }
 
@@ -116,6 +190,8 @@ var (
 	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
 	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
 	GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
+	// respells are those by which the shell finds what the words of the script are.
+	respells = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
 	// zshArrays are those by which zsh finds what a command word is. As texts they are variables like others, in bash as well.
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
@@ -131,9 +207,27 @@ func steers(name string) bool {
 	return strings.HasSuffix(name, "_functions") || begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
 }
 
+// inertSettings are values of such variables with which programs run nothing else.
+var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|-O[0-3s]|-g|-Wall|[ ])+$`)
+
+// isInertSetting reports whether such a variable has one of these values.
+func isInertSetting(name string, value arg) bool {
+	return (steeringFlags[name]) && value.kind == literal && inertSettings.MatchString(value.text)
+}
+
+// steeringFlags are the variables that hold options of a program.
+var steeringFlags = setOf("NODE_OPTIONS GOFLAGS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
+
+// loosely reads a text as a script that a program may run.
+func (r *reader) loosely(text string) {
+	defer func(before bool) { r.loose = before }(r.loose)
+	defer r.flow.because(started)()
+	r.loose = true
+	r.script(text)
+}
+
 // assign reads name=value, name[index]=value and name=(...), and returns the value.
 func (r *reader) assign(a *syntax.Assign) (value arg) {
-	r.side = true
 	if a.Index != nil {
 		r.arithm(a.Index)
 	}
@@ -156,6 +250,9 @@ func (r *reader) assign(a *syntax.Assign) (value arg) {
 	}
 	if a.Name != nil {
 		r.assigned(a.Name.Value, value)
+		if a.Array == nil && a.Index == nil && !a.Append && r.flow.straight() && r.vars.mayBind(a.Name.Value) && value.kind <= single {
+			r.vars.bind(a.Name.Value, value)
+		}
 	}
 	return value
 }
@@ -198,7 +295,6 @@ func (r *reader) array(x *syntax.ArrayExpr) arg {
 
 // declare reads declare, local, export, readonly and typeset.
 func (r *reader) declare(d *syntax.DeclClause) {
-	r.side = true
 	var args, assigned []arg
 	for _, a := range d.Args {
 		switch {
@@ -216,7 +312,9 @@ func (r *reader) declare(d *syntax.DeclClause) {
 			r.unsure("a declaration of an element")
 		}
 	}
-	r.commands = append(r.commands, command{name: d.Variant.Value, args: args})
+	c := command{name: d.Variant.Value, args: append(args[:len(args):len(args)], assigned...), by: r.owner, lack: r.flow.lack}
+	c.from, c.to = r.span()
+	r.commands = append(r.commands, c)
 	r.declared(d.Variant.Value, assigned, args)
 }
 
@@ -277,7 +375,7 @@ func (r *reader) compound(a arg, kind fact) {
 		r.vars.note(name, kind)
 	case strings.HasPrefix(value, "("):
 		if a.kind != literal || strings.ContainsAny(value, "$`<>") {
-			r.unsure("an array that is read from text")
+			r.arrayOf("an array that is read from text")
 		}
 	case a.kind != literal && value == "":
 		r.vars.note(name, kind|filled)
@@ -288,7 +386,7 @@ func (r *reader) compound(a arg, kind fact) {
 func (r *reader) named(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {
-			r.unsure("a variable whose name is not literal")
+			r.arithmeticOn("a variable whose name is not literal")
 			return
 		}
 		r.assigned(a.text, arg{kind: anything})
@@ -307,6 +405,7 @@ const nameLetters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 func (r *reader) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
+		r.vars.values = append(r.vars.values, value)
 	}
 }
 
@@ -314,7 +413,11 @@ func (r *reader) given(name string, value arg) {
 func (r *reader) obeyed(commands []command) {
 	for i := range commands {
 		if !isDeaf(commands[i].name) {
-			r.unsure("a variable that a program may obey")
+			r.side = true
+			r.mildly("a variable that a program may obey")
+			if !r.strict {
+				r.mentions.add(r.vars.values, len(r.doubts)-1)
+			}
 			return
 		}
 	}

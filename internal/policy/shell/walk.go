@@ -14,8 +14,18 @@ import (
 // function of its own: readGit, readSed, readXargs.
 type reader struct {
 	commands []command
-	doubt    string
+	doubts   []doubt
+	opaque   bool // one of them is about all commands
+	strict   bool
 	side     bool
+	defined  set // functions
+	mentions mentions
+	touched  []file
+
+	outermost string       // the script as it was given
+	at        *syntax.Stmt // the statement of that which is read now
+	owner     int          // the command whose arguments are read; -1: none
+	flow      flow
 
 	depth  int  // of nodes within one another
 	texts  int  // of scripts within scripts
@@ -30,6 +40,7 @@ type reader struct {
 	// arguments may yet name a command.
 	recognized bool
 	kept       int // arguments of all commands, those of wrappers counted again
+	turns      int // bodies of loops that are read for each word
 	work       int // pieces of what was parsed, also in scripts within scripts
 
 	vars  variables
@@ -37,14 +48,8 @@ type reader struct {
 
 	source    string // of the script that is read
 	input     bool   // what is read gets its input from the script itself
+	fedText   bool   // a here document is its input
 	expanding bool   // within ${...} in double quotes, which is looked through as a whole
-}
-
-// unsure notes that the script may do what cannot be seen. The first reason is kept.
-func (r *reader) unsure(why string) {
-	if r.doubt == "" {
-		r.doubt = why
-	}
 }
 
 // enter goes one node deeper; it reports whether that is too deep. Every enter
@@ -60,27 +65,27 @@ func (r *reader) enter() bool {
 
 func (r *reader) leave() { r.depth-- }
 
-// script reads text as a script and reports whether it is one plain command.
-func (r *reader) script(text string) (plain bool) {
+// script reads text as a script.
+func (r *reader) script(text string) {
 	if why := unreadable(text); why != "" {
 		r.unsure(why)
-		return false
+		return
 	}
 	work := pieces(text)
 	if work > maxPieces {
 		r.unsure("a script of too many words")
-		return false
+		return
 	}
 	work += piecesOfParser
 	if r.budget < len(text) || r.work+work > maxWork || r.texts >= maxTexts {
 		r.unsure("too many scripts within scripts")
-		return false
+		return
 	}
 	r.budget, r.work = r.budget-len(text), r.work+work
 	file, err := parse(text)
 	if err != nil {
 		r.unsure("a script that does not parse")
-		return false
+		return
 	}
 	if strings.Contains(text, "$\\\n") {
 		r.unsure("a line that is broken behind a dollar sign") // "$\ (rm x)" is a substitution
@@ -89,7 +94,6 @@ func (r *reader) script(text string) (plain bool) {
 	r.texts, r.covered, r.source = r.texts+1, false, text
 	r.stmts(file.Stmts)
 	r.texts, r.covered, r.source = r.texts-1, covered, source
-	return isPlain(file.Stmts)
 }
 
 // parse parses a script. A panic of the parser is an error as any other.
@@ -197,28 +201,17 @@ var kinds = func() (k [256]byte) {
 	return k
 }()
 
-// isPlain reports whether statements are one simple command of words, with no
-// more around it than descriptors that are copied.
-func isPlain(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 {
-		return false
-	}
-	s := stmts[0]
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || s.Negated || s.Background || s.Coprocess || s.Disown {
-		return false
-	}
-	return !slices.ContainsFunc(call.Args, hasBraces) && !slices.ContainsFunc(s.Redirs, func(rd *syntax.Redirect) bool {
-		return rd.Op != syntax.DplOut && rd.Op != syntax.DplIn
-	})
-}
-
 // stmts reads statements.
 func (r *reader) stmts(list []*syntax.Stmt) {
 	defer func(before bool) { r.expanding = before }(r.expanding)
 	r.expanding = false
-	for _, s := range list {
+	lack := r.flow.lack
+	for i, s := range list {
+		if i < len(list)-1 && lack == certain && !(r.flow.errexit && endsScript(s)) {
+			r.flow.lack = followed
+		}
 		r.stmt(s)
+		r.flow.lack = lack
 	}
 }
 
@@ -229,26 +222,54 @@ func (r *reader) stmt(s *syntax.Stmt) {
 		return
 	}
 	defer r.leave()
+	before := r.at
+	defer func() { r.at = before }()
+	defer r.flow.negated(s)()
 	var rest []*syntax.BinaryCmd
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
 		if !ok {
 			break
 		}
+		r.stand(s)
 		r.redirects(s.Redirs)
 		rest, s = append(rest, b), b.X
+		if s.Negated {
+			break
+		}
 	}
+	slices.Reverse(rest)
 	at := len(r.commands)
+	leave := r.flow.element(rest, 0, s)
 	r.list(at, func() {
+		if s.Negated && len(rest) > 0 {
+			r.stmt(s)
+			return
+		}
+		r.stand(s)
 		r.redirects(s.Redirs)
 		r.command(s)
 	})
-	for _, b := range slices.Backward(rest) {
-		piped := b.Op == syntax.Pipe || b.Op == syntax.PipeAll
+	leave()
+	errexit, pipefail := r.flow.errexit, r.flow.pipefail
+	for i, b := range rest {
+		piped := isPipe(b)
 		if !piped {
 			at = len(r.commands)
 		}
+		leave := r.flow.element(rest, i+1, b.Y)
 		r.list(at, func() { r.fed(piped, func() { r.stmt(b.Y) }) })
+		leave()
+	}
+	if len(rest) > 0 {
+		r.flow.chained(errexit, pipefail)
+	}
+}
+
+// stand notes where the script says what is read now.
+func (r *reader) stand(s *syntax.Stmt) {
+	if r.texts == 1 {
+		r.at = s
 	}
 }
 
@@ -265,34 +286,13 @@ func (r *reader) command(s *syntax.Stmt) {
 	case *syntax.CallExpr:
 		r.call(c, s.Redirs)
 	case *syntax.Subshell:
+		leave := r.flow.apart()
 		r.stmts(c.Stmts)
+		leave()
 	case *syntax.Block:
 		r.stmts(c.Stmts)
-	case *syntax.IfClause:
-		for ; c != nil; c = c.Else {
-			r.stmts(c.Cond)
-			r.stmts(c.Then)
-		}
-	case *syntax.WhileClause:
-		r.files.loops = true
-		r.stmts(c.Cond)
-		r.stmts(c.Do)
-	case *syntax.ForClause:
-		r.loop(c)
-	case *syntax.CaseClause:
-		r.word(c.Word)
-		for _, item := range c.Items {
-			r.words(item.Patterns)
-			r.stmts(item.Stmts)
-		}
-	case *syntax.FuncDecl:
-		r.side, r.files.loops = true, true // the body counts, whether or not it is called
-		r.fed(true, func() { r.stmt(c.Body) })
 	case *syntax.TimeClause:
 		r.stmt(c.Stmt)
-	case *syntax.CoprocClause:
-		r.unsure("a coprocess") // which the parser takes apart in another way than bash
-		r.fed(true, func() { r.stmt(c.Stmt) })
 	case *syntax.DeclClause:
 		r.declare(c)
 	case *syntax.LetClause:
@@ -306,6 +306,45 @@ func (r *reader) command(s *syntax.Stmt) {
 	case *syntax.TestClause:
 		r.doubtPosix()
 		r.test(c.X)
+	default:
+		leave := r.flow.maybe(conditional)
+		r.compoundCommand(s.Cmd)
+		leave()
+	}
+}
+
+// compoundCommand reads what runs other statements under some condition, or over and over.
+func (r *reader) compoundCommand(cmd syntax.Command) {
+	switch c := cmd.(type) {
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			r.stmts(c.Cond)
+			r.stmts(c.Then)
+		}
+	case *syntax.WhileClause:
+		r.vars.forget()
+		r.files.loops = true
+		r.stmts(c.Cond)
+		r.stmts(c.Do)
+	case *syntax.ForClause:
+		r.loop(c)
+	case *syntax.CaseClause:
+		r.word(c.Word)
+		for _, item := range c.Items {
+			r.words(item.Patterns)
+			r.stmts(item.Stmts)
+		}
+	case *syntax.FuncDecl:
+		r.side, r.files.loops = true, true // the body counts, whether or not it is called
+		r.vars.forget()
+		r.vars.unbound = true
+		r.defined.add(c.Name.Value)
+		leave := r.flow.apart()
+		r.fed(true, func() { r.stmt(c.Body) })
+		leave()
+	case *syntax.CoprocClause:
+		r.unsure("a coprocess") // which the parser takes apart in another way than bash
+		r.fed(true, func() { r.stmt(c.Stmt) })
 	default:
 		r.unsure("a statement that bash does not know")
 	}
@@ -334,7 +373,11 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 			continue
 		}
 		value := r.assign(a)
-		if len(c.Args) > 0 && a.Name != nil {
+		if a.Name == nil {
+			continue
+		}
+		if len(c.Args) > 0 {
+			r.vars.unbind(a.Name.Value) // it holds for the command alone
 			r.given(a.Name.Value, value)
 		}
 	}
@@ -342,33 +385,59 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
 			r.unsure("a command word that may be an assignment") // after coproc, say
 		}
-		r.run(r.words(c.Args), redirs)
+		args := r.words(c.Args)
+		defer func(before bool) { r.fedText = before }(r.fedText)
+		r.fedText = r.fedText || slices.ContainsFunc(redirs, givesText)
+		r.run(args, redirs)
 	}
 }
 
-// loop reads for and select.
+// maxTurns bounds the bodies of loops that are read once for each word.
+const maxTurns = 64
+
+// loop reads for and select. A loop over a few words that are known is read once for each.
 func (r *reader) loop(c *syntax.ForClause) {
 	r.files.loops = true
+	r.vars.forget()
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
-		value := arg{text: "0"}
+		value, values := arg{text: "0"}, []arg(nil)
 		for _, w := range l.Items {
 			for _, a := range r.expand(nil, w) {
+				values = append(values, a)
 				if !isInteger(a) && !isCount(w) {
 					value = a
 				}
 			}
 		}
 		if c.Select || !l.InPos.IsValid() {
-			value = arg{kind: anything}
+			value, values = arg{kind: anything}, nil
 		}
 		r.assigned(l.Name.Value, value)
+		if r.turns += len(values); len(values) > 0 && r.turns <= maxTurns && r.vars.mayBind(l.Name.Value) {
+			for _, v := range values {
+				r.vars.forget()
+				r.vars.bind(l.Name.Value, each(v))
+				r.stmts(c.Do)
+			}
+			r.vars.forget()
+			return
+		}
 	case *syntax.CStyleLoop:
 		r.arithm(l.Init)
 		r.arithm(l.Cond)
 		r.arithm(l.Post)
 	}
 	r.stmts(c.Do)
+	r.vars.forget()
+}
+
+// each is one of the words that an argument stands for.
+func each(a arg) arg {
+	if a.kind == spread {
+		a.kind = single
+	}
+	return a
 }
 
 // isCount reports whether a word is {1..9}.
@@ -398,9 +467,15 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 			r.files.texts = append(r.files.texts, target)
 			continue
 		}
+		if rd.Op == syntax.RdrIn {
+			r.touch(Reads, target)
+		}
 		if !harmless(rd.Op, target) {
 			r.side = true
 			r.files.write(target)
+			if rd.Op != syntax.RdrIn && rd.Op != syntax.DplIn {
+				r.touch(Writes, target)
+			}
 		}
 	}
 }

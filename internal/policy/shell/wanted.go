@@ -93,13 +93,18 @@ func unknownWanted(text, name, value string, with bool) []wanted {
 	return []wanted{w}
 }
 
-// given says whether the option is among the arguments.
+// given says whether the option is among the arguments. The value of an option that takes one is
+// none, and neither is what follows --.
 func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	found := NoMatch
-	for i := range args {
+	for i := 0; i < len(args); i++ {
+		if k != nil && args[i].kind == literal && (args[i].text == "--" && !k.dashed || args[i].text == "--end-of-options") {
+			break
+		}
 		if found = found.or(w.in(k, args[i:])); found == Match {
 			return Match
 		}
+		i += k.values(args[i:])
 	}
 	if len(w.letters) == 0 {
 		return found
@@ -111,6 +116,36 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	return found.or(together)
 }
 
+// values returns how many of the arguments behind the first are its value.
+func (k *knownOptions) values(args []arg) int {
+	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
+		return 0
+	}
+	name, _, with := strings.Cut(args[0].text, "=")
+	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && k.byName[name] != nil {
+		if !ok {
+			long = name
+		}
+		if o := k.named(long); o != nil && o.takes && !with {
+			return 1
+		}
+		return 0
+	}
+	for i := 1; i < len(name); i++ {
+		if o := k.byName[name[i:i+1]]; o != nil && o.takes {
+			return toInt(i == len(args[0].text)-1)
+		}
+	}
+	return 0
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // in says whether the first of the arguments is the option, or holds it.
 func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	a := args[0]
@@ -119,6 +154,8 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 		return Match
 	case a.kind == anything:
 		return Opaque
+	case a.name:
+		return NoMatch
 	case a.kind != literal && a.text == "":
 		return w.ends(a)
 	case strings.HasPrefix(a.text, "--"):

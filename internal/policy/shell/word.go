@@ -9,9 +9,12 @@ import (
 
 // An arg is what one word of a script stands for when bash has expanded it.
 type arg struct {
-	kind argKind
-	text string // what it begins with; for a literal, all of it
-	tail string // what it ends with; nothing for a literal
+	kind  argKind
+	text  string // what it begins with; for a literal, all of it
+	tail  string // what it ends with; nothing for a literal
+	name  bool   // what is not known is a name or a number, and no option
+	pipe  bool   // it is a process substitution
+	setUp bool   // it is the output of a program that sets up a shell, and nothing else
 }
 
 // An argKind says how much is known of an argument.
@@ -27,24 +30,6 @@ const (
 // maxBraces bounds the words that braces expand to.
 const maxBraces = 64
 
-// advance returns how many of the words are found at most once the argument is
-// counted as well, if n were before.
-func (a arg) advance(words []string, n int) int {
-	switch {
-	case n == len(words):
-		return n
-	case a.kind == anything:
-		return len(words)
-	case a.kind == spread:
-		for n < len(words) && a.may(words[n]) {
-			n++
-		}
-	case a.may(words[n]):
-		n++
-	}
-	return n
-}
-
 // may reports whether the argument can be the word.
 func (a arg) may(word string) bool {
 	if a.kind == literal {
@@ -56,7 +41,8 @@ func (a arg) may(word string) bool {
 // cut divides an argument at its first equals sign.
 func (a arg) cut() (name string, value arg, ok bool) {
 	name, text, ok := strings.Cut(a.text, "=")
-	return name, arg{kind: a.kind, text: text, tail: a.tail}, ok
+	value, value.text = a, text
+	return name, value, ok
 }
 
 // base returns the name of the program that the argument names as a command
@@ -72,6 +58,33 @@ func (a arg) base() (name string, sure, system bool) {
 		return path.Base(a.tail), true, false
 	}
 	return "", false, false
+}
+
+// isLocalBin reports whether a path is that of a program of the project, as node_modules/.bin/jest
+// and .venv/bin/pytest.
+func isLocalBin(a arg) bool {
+	at := a.text
+	if a.kind != literal {
+		at = a.tail
+	}
+	if strings.HasPrefix(at, "/tmp/") || strings.HasPrefix(at, "/var/") || strings.HasPrefix(at, "/dev/") || strings.Contains(at, "..") {
+		return false
+	}
+	switch path.Base(path.Dir(at)) {
+	case "bin", ".bin", "Scripts":
+		return true
+	}
+	return false
+}
+
+// mayBe reports whether the argument can be a word of a pattern.
+func (a arg) mayBe(w *word) bool {
+	if !w.glob || a.kind == literal {
+		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)
+	}
+	before, _, _ := strings.Cut(w.text, "*")
+	n := min(len(before), len(a.text))
+	return before[:n] == a.text[:n]
 }
 
 // systemDirs are where the programs of the system live.
@@ -155,10 +168,13 @@ func (r *reader) word(w *syntax.Word) arg {
 
 // A wordBuilder puts an argument together from the parts of a word.
 type wordBuilder struct {
-	kind argKind
-	text []byte // all that is known, of a literal
-	head int    // how much of text comes before the first unknown part
-	tail int    // where what follows the last unknown part begins
+	kind  argKind
+	name  bool
+	setUp bool
+	pipe  bool
+	text  []byte // all that is known, of a literal
+	head  int    // how much of text comes before the first unknown part
+	tail  int    // where what follows the last unknown part begins
 }
 
 // arg returns the argument.
@@ -166,7 +182,7 @@ func (b *wordBuilder) arg() arg {
 	if b.kind == literal {
 		return arg{text: string(b.text)}
 	}
-	return arg{kind: b.kind, text: string(b.text[:b.head]), tail: string(b.text[b.tail:])}
+	return arg{kind: b.kind, text: string(b.text[:b.head]), tail: string(b.text[b.tail:]), name: b.name, setUp: b.setUp && len(b.text) == 0, pipe: b.pipe}
 }
 
 // dynamic marks that something of the given kind stands here.
@@ -192,16 +208,27 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 	case *syntax.DblQuoted:
 		b.double(r, p)
 	case *syntax.ParamExp:
-		b.dynamic(r.param(p, quoted))
+		kind := r.param(p, quoted)
+		if value, ok := r.vars.valueOf(p, quoted); ok {
+			b.known(value)
+			return
+		}
+		b.dynamic(kind)
 	case *syntax.CmdSubst:
-		r.stmts(p.Stmts)
+		r.substitute(p.Stmts)
+		if b.kind == literal && isNamer(p.Stmts) {
+			b.name = true
+			quoted = true
+		}
+		b.setUp = len(b.text) == 0 && b.kind == literal && setsUp(p.Stmts)
 		b.dynamic(words(quoted))
 	case *syntax.ArithmExp:
 		r.arithm(p.X)
 		b.dynamic(single)
 	case *syntax.ProcSubst:
-		r.fed(p.Op == syntax.CmdOut, func() { r.stmts(p.Stmts) })
+		r.fed(p.Op == syntax.CmdOut, func() { r.substitute(p.Stmts) })
 		b.dynamic(single)
+		b.pipe = true
 	case *syntax.ExtGlob:
 		if strings.ContainsAny(p.Pattern.Value, "$`<>") || mayRun(p.Pattern.Value) {
 			r.unsure("a pattern that is not read")
@@ -211,6 +238,21 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 		r.unsure("a word that bash does not know")
 		b.dynamic(anything)
 	}
+}
+
+// known adds the value of a variable.
+func (b *wordBuilder) known(a arg) {
+	b.text = append(b.text, a.text...)
+	if a.kind != literal {
+		b.dynamic(a.kind)
+		b.text = append(b.text, a.tail...)
+	}
+}
+
+// substitute reads the commands whose output becomes a part of the script.
+func (r *reader) substitute(list []*syntax.Stmt) {
+	defer r.flow.substitution()()
+	r.stmts(list)
 }
 
 // isZsh reports whether a part and the one behind it are an expansion of zsh: $=x, $~x or $^x. The parser divides them behind the dollar.
@@ -234,6 +276,38 @@ func words(quoted bool) argKind {
 		return single
 	}
 	return anything
+}
+
+// namers are the commands whose output is a name or a number: no option, and one word.
+var namers = map[string]set{
+	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
+	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,
+}
+
+// setsUp reports whether a substitution is a call of a program whose output is made to be evaluated.
+func setsUp(list []*syntax.Stmt) bool {
+	if len(list) != 1 || list[0].Negated || list[0].Background {
+		return false
+	}
+	call, ok := list[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
+		return false
+	}
+	words, ok := settingPrograms[call.Args[0].Lit()]
+	return ok && (words == nil || len(call.Args) > 1 && words[call.Args[1].Lit()])
+}
+
+// isNamer reports whether a substitution is a call of one of the namers.
+func isNamer(list []*syntax.Stmt) bool {
+	if len(list) != 1 || list[0].Negated || list[0].Background {
+		return false
+	}
+	call, ok := list[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
+		return false
+	}
+	subs, ok := namers[call.Args[0].Lit()]
+	return ok && (subs == nil || len(call.Args) > 1 && subs[call.Args[1].Lit()])
 }
 
 // lit adds unquoted text.
@@ -264,7 +338,12 @@ func (b *wordBuilder) single(r *reader, q *syntax.SglQuoted) {
 		r.doubtPosix() // of another shell it ends at the first quote
 	}
 	if q.Dollar && strings.Contains(q.Value, `\`) {
-		b.dynamic(single)
+		text, ok := unescape(q.Value)
+		if !ok {
+			b.dynamic(single)
+			return
+		}
+		b.text = append(b.text, text...)
 		return
 	}
 	b.text = append(b.text, q.Value...)
@@ -314,7 +393,7 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 	all := p.Param.Value == "@" || isLit(p.Index, "@") || p.Names == syntax.NamesPrefixWords
 	if !isLit(p.Index, "@") && !isLit(p.Index, "*") {
 		if p.Excl && p.Names == 0 {
-			r.unsure("an indirect expansion")
+			r.arithmeticOn("an indirect expansion")
 		}
 		r.arithm(p.Index)
 	}

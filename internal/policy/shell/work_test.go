@@ -14,12 +14,12 @@ var twenty = strings.Fields("rm git docker kubectl mv cp curl wget dd chmod chow
 func twentyMaps(t testing.TB) *shell.Reader {
 	r := shell.NewReader()
 	for _, name := range twenty {
-		if _, err := r.Command([]string{name}); err != nil {
+		if _, err := r.Command([]string{name}, false); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, words := range []string{"ls -a", "ls -b", "ls -c", "ls -d", "ls -e"} {
-		if _, err := r.Command(strings.Fields(words)); err != nil {
+		if _, err := r.Command(strings.Fields(words), false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,27 +14,28 @@ type wrapper struct {
 	assigns  bool                 // name=value may come before the command
 	joins    bool                 // the words of the command are a script, put together with spaces
 	idle     bool                 // without a command it runs none
+	through  bool                 // it succeeds if the command does, and only then
 }
 
 // wrappers is the table of the wrappers.
 var wrappers = eachName(map[string]wrapper{
-	"command":          {options: leading("p !v !V"), idle: true},
-	"builtin":          {options: leading(""), idle: true},
-	"exec":             {options: leading("c l a="), idle: true},
-	"time":             {options: leading("a p v q f= o= portability verbose append quiet format= output="), idle: true},
-	"env,genv":         {options: leading("i 0 v u= C= ignore-environment null debug unset= chdir="), assigns: true, idle: true},
-	"sudo":             {options: leading(sudoOptions), assigns: true},
-	"doas":             {options: leading("n !L u= C= a=")},
-	"nice,gnice":       {options: leading("# n= adjustment="), idle: true},
-	"ionice":           {options: leading("t c= n= !p= !P= !u= class= classdata= ignore !pid="), idle: true},
-	"nohup,gnohup,-":   {options: leading("")},
-	"timeout,gtimeout": {options: leading("v f k= s= foreground preserve-status verbose kill-after= signal="), operands: 1},
-	"stdbuf,gstdbuf":   {options: leading("i= o= e= input= output= error=")},
+	"command":          {options: leading("p !v !V"), idle: true, through: true},
+	"builtin":          {options: leading(""), idle: true, through: true},
+	"exec":             {options: leading("c l a="), idle: true, through: true},
+	"time":             {options: leading("a p v q f= o= portability verbose append quiet format= output="), idle: true, through: true},
+	"env,genv":         {options: leading("i 0 v u= C= ignore-environment null debug unset= chdir="), assigns: true, idle: true, through: true},
+	"sudo":             {options: leading(sudoOptions), assigns: true, through: true},
+	"doas":             {options: leading("n !L u= C= a="), through: true},
+	"nice,gnice":       {options: leading("# n= adjustment="), idle: true, through: true},
+	"ionice":           {options: leading("t c= n= !p= !P= !u= class= classdata= ignore !pid="), idle: true, through: true},
+	"nohup,gnohup,-":   {options: leading(""), through: true},
+	"timeout,gtimeout": {options: leading("v f k= s= foreground preserve-status verbose kill-after= signal="), operands: 1, through: true},
+	"stdbuf,gstdbuf":   {options: leading("i= o= e= input= output= error="), through: true},
 	"setsid":           {options: leading("c f w ctty fork wait")},
-	"chroot":           {options: leading("userspec= groups= skip-chdir"), operands: 1},
-	"busybox":          {options: leading("!list !list-full"), idle: true},
-	"taskset":          {options: leading("a c !p all-tasks cpu-list !pid"), operands: 1},
-	"chrt":             {options: leading("a b d f i o r R v !m T= P= D= batch deadline fifo idle other rr reset-on-fork verbose all-tasks !max"), operands: 1},
+	"chroot":           {options: leading("userspec= groups= skip-chdir"), operands: 1, through: true},
+	"busybox":          {options: leading("!list !list-full"), idle: true, through: true},
+	"taskset":          {options: leading("a c !p all-tasks cpu-list !pid"), operands: 1, through: true},
+	"chrt":             {options: leading("a b d f i o r R v !m T= P= D= batch deadline fifo idle other rr reset-on-fork verbose all-tasks !max"), operands: 1, through: true},
 	"strace":           {options: leading(straceOptions), idle: true},
 	"systemd-run":      {options: leading(systemdOptions), assigns: true},
 	"jobs":             {options: leading("l n p r s x"), idle: true},
@@ -53,7 +54,7 @@ const (
 func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	found, rest, ok := w.options().lead(args)
 	if !ok {
-		r.unsure("a wrapper with options that are not known")
+		r.unread("a wrapper with options that are not known", args)
 		return
 	}
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
@@ -67,9 +68,9 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	operands, rest := rest[:n], rest[n:]
 	switch {
 	case slices.ContainsFunc(operands, func(a arg) bool { return a.kind > single }):
-		r.unsure("a wrapper with operands that are not known")
+		r.maybe("a wrapper with operands that are not known", args...)
 	case len(rest) == 0 && !w.idle:
-		r.unsure("a wrapper without a command")
+		r.maybe("a wrapper without a command")
 	case w.joins:
 		r.join(rest)
 	default:
@@ -77,19 +78,35 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
+// unread notes that the options before a command are not all known. What is no literal may be the command.
+func (r *reader) unread(what string, args []arg) {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
+		r.unsure("a command word that is not literal")
+		return
+	}
+	r.maybe(what, args...)
+}
+
+// inertSSH are settings of ssh that run nothing.
+var inertSSH = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
+	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
+
 // readOptionValues reads those options of wrappers that set variables or run something.
 func readOptionValues(r *reader, found []givenOption) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)
+		setting, _, _ := strings.Cut(o.value.text, "=")
 		switch {
 		case strings.HasPrefix(value, "|"), strings.HasPrefix(value, "!"), // strace --output '|rm x'
 			o.name == "o" && (strings.Contains(value, "command") || strings.Contains(value, "include")), // ssh -o ProxyCommand=...
 			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // systemd-run -p ExecStartPre=...
 			o.name == "I" && strings.ContainsAny(value, "/."),                                           // ssh -I x.so
 			o.name == "property":
-			r.unsure("an option that runs a command")
+			r.maybe("an option that runs a command", o.value)
 		case o.name == "o" && o.value.kind != literal:
-			r.unsure("an option that is not literal")
+			r.maybe("an option that is not literal", o.value)
+		case (o.name == "o" || o.name == "J" || o.name == "F") && r.commands[r.owner].name == "ssh" && !inertSSH[strings.ToLower(setting)]:
+			r.maybe("an option of ssh", o.value)
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
 			readEnvironment(r, []arg{o.value})
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):
@@ -119,7 +136,7 @@ func readFind(r *reader, args []arg) {
 		a := args[i]
 		switch {
 		case a.kind == anything:
-			r.unsure("an expression of find that is not literal")
+			r.strictly("an expression of find that is not literal")
 			return
 		case a.says("=-exec =-execdir =-ok =-okdir") != "":
 			n := execEnd(args[i+1:])
@@ -132,7 +149,7 @@ func readFind(r *reader, args []arg) {
 		}
 	}
 	if unknown > 1 || unknown == 1 && ends > 0 {
-		r.unsure("an expression of find that is not literal")
+		r.maybe("an expression of find that is not literal", args...)
 	}
 }
 
@@ -168,16 +185,16 @@ var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null op
 func readXargs(r *reader, args []arg) {
 	found, rest, ok := xargsOptions().lead(args)
 	if !ok {
-		r.unsure("xargs with options that are not known")
+		r.unread("xargs with options that are not known", args)
 		return
 	}
 	for _, o := range found {
 		switch o.name {
 		case "process-slot-var":
-			r.unsure("a variable whose name is not literal")
+			r.arithmeticOn("a variable whose name is not literal")
 		case "I", "J", "R", "replace":
 			if o.value.kind != literal || o.value.text == "" {
-				r.unsure("a mark that is not literal")
+				r.maybe("a mark that is not literal", rest...)
 				return
 			}
 			if len(rest) > 0 {
@@ -188,7 +205,7 @@ func readXargs(r *reader, args []arg) {
 	}
 	if len(rest) > 0 {
 		if clients[rest[0].text] {
-			r.unsure("statements from the input")
+			r.maybe("statements from the input")
 		}
 		r.run(append(rest[:len(rest):len(rest)], arg{kind: anything}), nil)
 	}

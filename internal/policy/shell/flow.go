@@ -1,0 +1,241 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A lack says why the success of a script does not show that a command of it was run and
+// succeeded.
+type lack uint8
+
+const (
+	certain     lack = iota // it does
+	followed                // something else decides, behind ; or a new line
+	piped                   // a later command of the pipe decides
+	alternative             // || is in front of it, or behind it
+	background              // & is behind it
+	negated                 // ! is in front of it
+	conditional             // it is in a condition, a loop or a function
+	substituted             // it is in $(...)
+	started                 // the program that runs it may succeed without it
+	ended                   // the script may end, or leave the loop, before it
+)
+
+// flow is the way to what is read now through the script.
+type flow struct {
+	lack     lack
+	errexit  bool // set -e
+	pipefail bool // set -o pipefail
+	inIf     int  // conditions around it, under which set changes nothing for certain
+	inChain  int  // && in front of it
+	isApart  int  // processes of their own around it
+	gone     bool // something before it may have ended the script with success
+	orRight  bool // it is the right side of ||
+}
+
+// because makes w the lack of what follows, unless there is one, and returns what undoes it.
+func (f *flow) because(w lack) func() {
+	before := f.lack
+	if before == certain {
+		f.lack = w
+	}
+	return func() { f.lack = before }
+}
+
+// maybe is because for what may not be run at all.
+func (f *flow) maybe(w lack) func() {
+	undo := f.because(w)
+	f.inIf++
+	return func() { f.inIf--; undo() }
+}
+
+// apart begins what runs in a process of its own.
+func (f *flow) apart() func() {
+	errexit, pipefail := f.errexit, f.pipefail
+	f.isApart++
+	return func() { f.isApart--; f.errexit, f.pipefail = errexit, pipefail }
+}
+
+// substitution begins what runs in $(...).
+func (f *flow) substitution() func() {
+	undo, leave := f.because(substituted), f.apart()
+	return func() { leave(); undo() }
+}
+
+// negated begins a statement that may have ! in front or & behind.
+func (f *flow) negated(s *syntax.Stmt) func() {
+	switch {
+	case s.Background || s.Coprocess || s.Disown:
+		undo, leave := f.because(background), f.apart()
+		return func() { leave(); undo() }
+	case s.Negated:
+		return f.maybe(negated)
+	}
+	return nothing
+}
+
+func nothing() {}
+
+func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
+
+// element begins an element of a list or a pipe: number 0 is in front of all, and number n the
+// right side of list[n-1].
+func (f *flow) element(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) func() {
+	if len(list) == 0 {
+		return nothing
+	}
+	undo := make([]func(), 0, 4)
+	behind := list[n:]
+	if n > 0 && list[n-1].Op == syntax.OrStmt {
+		before := f.orRight
+		f.orRight = true
+		undo = append(undo, f.maybe(alternative), func() { f.orRight = before })
+	} else if n > 0 && !isPipe(list[n-1]) {
+		f.inChain++
+		undo = append(undo, func() { f.inChain-- })
+	}
+	isPiped := n > 0 && isPipe(list[n-1]) || len(behind) > 0 && isPipe(behind[0])
+	if isPiped {
+		undo = append(undo, f.apart())
+	}
+	if slices.ContainsFunc(behind, isPipe) && !f.pipefail {
+		undo = append(undo, f.because(piped))
+	}
+	if slices.ContainsFunc(behind, func(b *syntax.BinaryCmd) bool { return b.Op == syntax.OrStmt && !fails(b.Y) }) {
+		undo = append(undo, f.because(alternative))
+	}
+	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && len(behind) > 0 && !isPipe(behind[0]) {
+		f.inIf++ // set -e has no effect in it
+		undo = append(undo, func() { f.inIf-- })
+	}
+	return func() {
+		for _, u := range slices.Backward(undo) {
+			u()
+		}
+	}
+}
+
+// chained ends a list: what its later elements have set holds within it alone, for certain.
+// The first one left the options so.
+func (f *flow) chained(errexit, pipefail bool) {
+	if f.inChain == 0 {
+		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
+	}
+}
+
+// fails reports whether a statement surely ends the script, or itself, with a failure: exit 1.
+func fails(s *syntax.Stmt) bool {
+	if s.Background || s.Negated {
+		return false
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.Block:
+		return len(c.Stmts) > 0 && fails(c.Stmts[len(c.Stmts)-1])
+	case *syntax.CallExpr:
+		if len(c.Assigns) > 0 || len(c.Args) == 0 {
+			return false
+		}
+		switch c.Args[0].Lit() {
+		case "false":
+			return true
+		case "exit", "return":
+			return len(c.Args) == 1 || len(c.Args) == 2 && failure(c.Args[1].Lit())
+		}
+	}
+	return false
+}
+
+// failure reports whether a text is a status other than 0.
+func failure(status string) bool {
+	return status != "" && len(status) < 4 && isDigits(status) && status != "0" && status != "00" && status != "000" && status != "256"
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// endsScript reports whether a statement that fails ends the script under set -e, whatever in it failed.
+func endsScript(s *syntax.Stmt) bool {
+	if s.Negated || s.Background || s.Coprocess || s.Disown {
+		return false
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr, *syntax.Subshell, *syntax.TimeClause, *syntax.DeclClause:
+		return true
+	case *syntax.BinaryCmd:
+		return isPipe(c) && endsScript(c.X) && endsScript(c.Y)
+	}
+	return false
+}
+
+// setOptions reads set -e and set -o pipefail.
+func (f *flow) setOptions(args []arg) {
+	if f.inIf > 0 {
+		f.errexit, f.pipefail = false, false // whatever it sets, perhaps it does not
+		return
+	}
+	for i, a := range args {
+		if a.kind != literal || len(a.text) < 2 {
+			continue
+		}
+		on := a.text[0] == '-'
+		if !on && a.text[0] != '+' {
+			continue
+		}
+		for k := 1; k < len(a.text); k++ {
+			switch a.text[k] {
+			case 'e':
+				f.errexit = on
+			case 'o':
+				if i+1 < len(args) && args[i+1].kind == literal {
+					f.option(args[i+1].text, on)
+				}
+			}
+		}
+	}
+}
+
+// changesEnd matches what a trap may run that changes how the script ends.
+var changesEnd = regexp.MustCompile(`exit|exec|return|kill|eval|set|[.]|source|\$`)
+
+func (f *flow) option(name string, on bool) {
+	switch name {
+	case "errexit":
+		f.errexit = on
+	case "pipefail":
+		f.pipefail = on
+	}
+}
+
+// ends notes a builtin that may end the script, or a part of it, with success.
+func (f *flow) ends(name string, args []arg) {
+	switch name {
+	case "exit", "return":
+		if len(args) == 1 && args[0].kind == literal && failure(args[0].text) || len(args) == 0 && f.orRight {
+			return
+		}
+	case "exec":
+		if len(args) == 0 {
+			return
+		}
+	case "trap":
+		if len(args) > 0 && args[0].kind == literal && !changesEnd.MatchString(args[0].text) {
+			return
+		}
+	case "logout", "suspend":
+	default:
+		return
+	}
+	f.gone = true
+}
+
+// straight reports whether what is read now is run once, in the shell of the script itself.
+func (f *flow) straight() bool { return f.inIf == 0 && f.inChain == 0 && f.isApart == 0 && !f.orRight }

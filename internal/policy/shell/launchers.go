@@ -1,0 +1,99 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// A launch is a way to run a program of the project, or one that is fetched: the words of the
+// launcher, such as "uv run", and the options that may stand before the program, as in [program].
+type launch struct {
+	options func() *knownOptions
+	loose   bool // other words than programs can follow: subcommands, scripts of the project
+}
+
+// launches is the table of the launchers. Their programs are looked through as if they stood alone.
+var launches = eachName(map[string]launch{
+	"npx,npm exec,npm x":                    {options: leading("y|yes no|no-install q|quiet p|package= prefix= w|workspace= ws|workspaces include-workspace-root !c|call= ignore-existing s|silent prefer-offline offline")},
+	"bunx,bun x":                            {options: leading("bun silent verbose p|package=")},
+	"pnpx,pnpm dlx":                         {options: leading("package= s|silent !c|shell-mode allow-build=")},
+	"pnpm exec":                             {options: leading("r|recursive parallel no-bail resume-from= report-summary !c|shell-mode F|filter= C|dir= s|silent")},
+	"yarn dlx":                              {options: leading("p|package= q|quiet")},
+	"yarn exec":                             {options: leading("")},
+	"yarn,pnpm":                             {options: leading("s|silent cwd= C|dir= F|filter= r|recursive w|workspace-root"), loose: true},
+	"uvx,uv tool run":                       {options: leading("from= with= p|python= q|quiet isolated refresh offline with-requirements= index-url= no-cache")},
+	"uv run":                                {options: leading("frozen locked no-sync p|python= with= q|quiet v|verbose extra= all-extras group= dev no-dev no-group= only-group= all-groups project= directory= isolated active no-project env-file= package= all-packages with-requirements= with-editable= offline no-cache exact only-dev default-index= !m|module= !s|script")},
+	"poetry run,pipenv run,rye run,pdm run": {options: leading("")},
+	"pipx run":                              {options: leading("spec= pip-args= python= no-cache q v")},
+	"hatch run":                             {options: leading("e|env= q v")},
+	"pixi run":                              {options: leading("e|environment= manifest-path= frozen locked")},
+	"bundle exec":                           {options: leading("keep-file-descriptors gemfile=")},
+	"mise exec,mise x,rtx exec,rtx x":       {options: leading("C|cd= j|jobs= !c|command=")},
+	"rbenv exec,pyenv exec,asdf exec":       {options: leading("")},
+	"dotenvx run,dotenv run":                {options: leading("f|env-file= e|env= overload quiet q verbose debug convention=")},
+	"op run":                                {options: leading("env-file= no-masking account=")},
+	"doppler run":                           {options: leading("p|project= c|config= !command= t|token= preserve-env mount=")},
+	"python -m,python3 -m,py -m":            {options: leading(""), loose: true},
+	"conda run,mamba run,micromamba run":    {options: leading("n|name= p|prefix= no-capture-output live-stream cwd= v")},
+})
+
+// ownWords are the subcommands of launchers that take other words for programs or for scripts of the project.
+var ownWords = setOf(`
+	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
+	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit
+	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
+	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
+
+// launched returns the words of the program that a launcher runs, with how many words the
+// launcher is. It is not sure if an option is not known, so that its value may come first.
+func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
+	name = cmpVersionless(name)
+	if len(args) > 1 && args[0].kind == literal && args[1].kind == literal {
+		if l, ok = launches[name+" "+args[0].text+" "+args[1].text]; ok {
+			args = args[2:]
+		}
+	}
+	if !ok && len(args) > 0 && args[0].kind == literal {
+		if l, ok = launches[name+" "+args[0].text]; ok {
+			args = args[1:]
+		}
+	}
+	if !ok {
+		if l, ok = launches[name]; !ok {
+			return launch{}, nil, false, false
+		}
+	}
+	found, rest, sure := l.options().lead(args)
+	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
+		return l, nil, false, true
+	}
+	if len(rest) > 0 && rest[0].kind == literal && rest[0].text == "--" {
+		rest = rest[1:]
+	}
+	if strings.HasPrefix(name, "mise") || strings.HasPrefix(name, "rtx") { // mise exec node@20 -- npm test
+		if i := slices.IndexFunc(rest, func(a arg) bool { return a.kind == literal && a.text == "--" }); i >= 0 {
+			rest = rest[i+1:]
+		}
+	}
+	return l, rest, sure, true
+}
+
+// cmpVersionless is the name by which the table has an interpreter.
+func cmpVersionless(name string) string {
+	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
+		return family
+	}
+	return name
+}
+
+// unlaunched returns the words of a pattern without a launcher in front.
+func unlaunched(words []string) []string {
+	for len(words) > 1 {
+		l, program, sure, ok := launched(words[0], literals(words[1:]))
+		if !ok || !sure || l.loose && cmpVersionless(words[0]) != "python" && words[0] != "py" || len(program) == 0 {
+			return words
+		}
+		words = words[len(words)-len(program):]
+	}
+	return words
+}

@@ -1,0 +1,238 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Only answers the third question, whether the script does nothing but what the patterns
+// describe; if not, it says why. Every command has to carry one of them, be inert, or only run
+// another command as timeout does; the script may not write to a file (other than /dev/null), set a
+// variable that programs obey or define a function, and nothing of it may be doubtful.
+//
+// A command certainly carries a pattern if the tables know all options and
+// operands that the pattern does not name, and that the command does with them
+// what its name says, no more and no less: `git log --output=f` writes a file, and
+// `make -n test` makes nothing. Of a program that is in no table only the words of
+// the pattern are certain. Its words up to the first option have to be the first
+// operands: `git push status` is not a certain `git status`. With a pattern that ends
+// with * any literal arguments will do.
+func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
+	o := only{r, ps, nil}
+	return o.answer()
+}
+
+// only is a script under the third question.
+type only struct {
+	*Reading
+	patterns []Pattern
+	given    []bool // the commands that carry one with *: what they run is theirs
+}
+
+func (o *only) answer() (bool, Doubt) {
+	if len(o.commands) == 0 {
+		return false, Doubt{What: "it runs no command"}
+	}
+	if o.side {
+		return false, Doubt{What: "it writes to a file, sets a variable or defines a function"}
+	}
+	o.given = make([]bool, len(o.commands))
+	labelled := false
+	for i := range o.commands {
+		c := &o.commands[i]
+		if c.by >= 0 && o.given[c.by] {
+			o.given[i] = true
+			continue
+		}
+		carried, any := o.carried(c)
+		o.given[i] = any
+		labelled = labelled || carried
+		if !carried && !c.isInert() && !o.passes(i) {
+			return false, Doubt{What: "a command that is not one of them", Code: o.code(c.from, c.to), At: o.character(c.from), Advice: "run it in a call of its own"}
+		}
+	}
+	if !labelled {
+		return false, Doubt{What: "it runs none of them"}
+	}
+	for i := range o.doubts {
+		if d := &o.doubts[i]; !o.within(d) {
+			return false, o.told(d)
+		}
+	}
+	return true, Doubt{}
+}
+
+// within reports whether a doubt is over what a command runs that may have any arguments, or
+// about nothing.
+func (o *only) within(d *doubt) bool {
+	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].stranger) {
+		return true
+	}
+	return d.owner >= 0 && (o.given[d.owner] || d.reach == mild) && d.reach != all
+}
+
+// carried reports whether a command is certainly what one of the patterns describes, and
+// whether that is one with *.
+func (o *only) carried(c *command) (carried, any bool) {
+	if c.strayed || c.possible {
+		return false, false
+	}
+	for i := range o.patterns {
+		p := &o.patterns[i]
+		if c.carries(p) != Match {
+			continue
+		}
+		if p.any && c.allLiteral() && c.begins(p) {
+			return true, true
+		}
+		carried = carried || c.certainly(p)
+	}
+	return carried, false
+}
+
+// allLiteral reports whether all arguments are known.
+func (c *command) allLiteral() bool {
+	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
+}
+
+// begins reports whether the words of the pattern up to its first option are the first operands
+// of the command, where its program has no table of subcommands that says so.
+func (c *command) begins(p *Pattern) bool {
+	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
+		return true
+	}
+	operands := slices.DeleteFunc(slices.Clone(c.args), func(a arg) bool { return strings.HasPrefix(a.text, "-") })
+	return p.leads(operands)
+}
+
+// passes reports whether a command does nothing but run another, which is read as well.
+func (o *only) passes(i int) bool {
+	c := &o.commands[i]
+	if c.strayed || c.possible {
+		return false
+	}
+	runs := slices.ContainsFunc(o.commands[i+1:], func(d command) bool { return d.by == i })
+	if !runs {
+		return false
+	}
+	if w, ok := wrappers[c.name]; ok {
+		return w.through && !gaining[c.name]
+	}
+	_, program, sure, ok := launched(c.name, c.args)
+	return ok && sure && len(program) > 0 || through[c.name]
+}
+
+// gaining are the wrappers with which a command can do more than without.
+var gaining = setOf("sudo doas chroot busybox")
+
+// The commands that do nothing by themselves: with any arguments, and as filters of a pipe.
+var (
+	inertCommands = setOf("cd pwd echo true false : test [ sleep printf export set pushd popd exit wait")
+	inertFilters  = setOf("head tail grep egrep fgrep wc sort uniq cut tr jq cat tac column nl rev fold fmt")
+)
+
+// isInert reports whether the command does nothing that anyone might want to allow or not.
+func (c *command) isInert() bool {
+	switch {
+	case c.path != "" || c.possible:
+		return false
+	case c.name == "printf":
+		return len(c.args) > 0 && c.args[0].kind == literal && !strings.HasPrefix(c.args[0].text, "-")
+	case c.name == "export":
+		return c.exportsInert()
+	case inertCommands[c.name]:
+		return true
+	}
+	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}})
+}
+
+// exportsInert reports whether the variables make no program run something.
+func (c *command) exportsInert() bool {
+	return !slices.ContainsFunc(c.args, func(a arg) bool {
+		name, value, with := a.cut()
+		return with && !isInertVariable(name, value) || steers(name) && !isInertSetting(name, value)
+	})
+}
+
+// isDevice reports whether an argument names a device, such as /dev/null.
+func isDevice(arg string) bool {
+	if !strings.Contains(arg, "dev") {
+		return false
+	}
+	clean := "/" + path.Clean(arg)
+	return strings.Contains(clean, "/dev/") || strings.HasSuffix(clean, "/dev") || strings.Contains(clean, "=dev/")
+}
+
+// certainly reports whether the command is what p describes, and does no more.
+func (c *command) certainly(p *Pattern) bool {
+	if c.carries(p) != Match {
+		return false
+	}
+	if known := programs[c.name]; known.free {
+		return p.leads(c.args)
+	}
+	return c.inert(p)
+}
+
+// inert reports whether the tables know all options and operands of a command
+// that carries p, and that they leave it what its name says.
+func (c *command) inert(p *Pattern) bool {
+	args := c.plainArgs(p)
+	known, options, lead, ok := programOf(c.name, args)
+	if !ok {
+		return len(args) == len(p.words) && startsWith(args, p.words)
+	}
+	given, operands, ok := options.given(args[lead:], true)
+	if !ok {
+		return false
+	}
+	if slices.ContainsFunc(given, func(o givenOption) bool { return !o.inert() && !p.names(o) }) {
+		return false
+	}
+	operands = append(args[:lead:lead], operands...)
+	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
+}
+
+// plainArgs returns the arguments without the options of git before its subcommand that only
+// say where: git -C DIR status.
+func (c *command) plainArgs(p *Pattern) []arg {
+	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
+		return c.args
+	}
+	found, rest, ok := gitOptions().lead(c.args)
+	if !ok || slices.ContainsFunc(found, func(o givenOption) bool { return !placing[o.name] }) {
+		return c.args
+	}
+	return rest
+}
+
+// placing are the options of git that say where it works and how it shows.
+var placing = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
+
+// names reports whether the pattern itself has the option.
+func (p *Pattern) names(o givenOption) bool {
+	return slices.ContainsFunc(p.options, func(w wanted) bool {
+		return o.known != nil && w.is(o.known) && (!w.with || o.set && o.value.kind == literal && o.value.text == w.value)
+	})
+}
+
+// leads reports whether arguments begin with the operands of the pattern.
+func (p *Pattern) leads(args []arg) bool {
+	if len(args) < len(p.operands) {
+		return false
+	}
+	for i := range p.operands {
+		if p.operand(i, args[i]) != Match {
+			return false
+		}
+	}
+	return true
+}
+
+// startsWith reports whether arguments are these words, and perhaps others behind them.
+func startsWith(args []arg, words []string) bool {
+	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
+		return a.kind == literal && (a.text == w || matchStar(w, a.text))
+	})
+}

@@ -1,0 +1,221 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Runs answers the first question, whether the script could run what p describes: [Match] if
+// one of its commands surely carries p, [Opaque] if none does and one may, [NoMatch] if none
+// can as far as the script says. With Opaque it says why.
+func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
+	found, by := NoMatch, 0
+	for i := range r.commands {
+		if f := r.commands[i].carries(&p); f.or(found) != found {
+			found, by = f.or(found), i
+		}
+	}
+	return r.runs(&p, found, by)
+}
+
+// runs returns the answer for p, where the commands give found, the first such is by.
+func (r *Reading) runs(p *Pattern, found Outcome, by int) (Outcome, Doubt) {
+	switch found {
+	case Match:
+		return Match, Doubt{}
+	case Opaque:
+		return Opaque, r.may(&r.commands[by], p)
+	}
+	if d, ok := r.perhaps(p); ok {
+		return Opaque, r.told(d)
+	}
+	return NoMatch, Doubt{}
+}
+
+// perhaps returns the doubt by which the script may run p though none of its commands carries it.
+func (r *Reading) perhaps(p *Pattern) (*doubt, bool) {
+	if p.name.text == "" {
+		return nil, false
+	}
+	if r.opaque {
+		return &r.doubts[slices.IndexFunc(r.doubts, func(d doubt) bool { return d.reach == all })], true
+	}
+	if of, ok := r.mentions.hasAll(p); ok {
+		return &r.doubts[of], true
+	}
+	if r.strict {
+		if of, ok := r.mentions.named(p); ok {
+			return &r.doubts[of], true
+		}
+	}
+	return nil, false
+}
+
+// may is the doubt over a command that may be p.
+func (r *Reading) may(c *command, p *Pattern) Doubt {
+	what := "an argument that is not literal"
+	switch {
+	case c.possible:
+		what = "words that may begin a command"
+	case !p.name.is(c.name):
+		what = "another name of the program"
+	case !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal }):
+		what = "an argument that may be short for another"
+	case len(c.args) > 0 && c.args[0].kind != literal:
+		what = "a subcommand that is not literal"
+	}
+	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: advice(what)}
+}
+
+// carries says whether the command is what p describes.
+func (c *command) carries(p *Pattern) Outcome {
+	best, args := c.is(p)
+	if best == NoMatch {
+		return NoMatch
+	}
+	if c.possible {
+		best = Opaque
+	}
+	if p.exactly {
+		best = best.and(c.onlyWords(p, args))
+	}
+	best = best.and(p.found(c, args))
+	for i := range p.options {
+		if best == NoMatch {
+			break
+		}
+		best = best.and(p.options[i].given(p.known, args))
+	}
+	return best
+}
+
+// is says whether the program is that of the pattern, and returns the arguments that the
+// command has under the name of the pattern.
+func (c *command) is(p *Pattern) (Outcome, []arg) {
+	switch {
+	case p.name.text == "":
+		return NoMatch, nil
+	case p.name.glob && strings.Contains(p.name.text, "/"):
+		if c.path != "" && matchStar(p.name.text, c.path) || c.path == "" && p.name.is(c.name) {
+			return Match, c.args
+		}
+		return NoMatch, nil
+	case p.name.is(c.name), sameProgram(c.name, p.name.text):
+		return Match, c.args
+	}
+	if args := c.as(p.name.text); args != nil {
+		return Opaque, args
+	}
+	return NoMatch, nil
+}
+
+// found says whether the operands of a pattern are among the arguments, where they have to be.
+func (p *Pattern) found(c *command, args []arg) Outcome {
+	if len(p.operands) == 0 {
+		return Match
+	}
+	at := 0
+	if table := subcommandsOf(p.name.text); table != nil {
+		sub, rest, sure := table.next(args)
+		if sub == nil {
+			return NoMatch
+		}
+		switch first := p.operand(0, *sub); {
+		case !sure && first == NoMatch:
+			return p.inOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
+		case first == NoMatch:
+			return NoMatch
+		case first == Opaque || !sure:
+			return p.inOrder(c, rest, 1).and(Opaque)
+		}
+		args, at = rest, 1
+		if group := groups[p.name.text+" "+sub.text]; group != nil && len(p.operands) > 1 {
+			second, rest, sure := group().next(args)
+			if second == nil {
+				return NoMatch
+			}
+			switch found := p.operand(1, *second); {
+			case sure && found == NoMatch:
+				return NoMatch
+			case sure && found == Match:
+				args, at = rest, 2
+			}
+		}
+	}
+	return p.inOrder(c, args, at)
+}
+
+// operand says whether an argument is the operand with this number.
+func (p *Pattern) operand(n int, a arg) Outcome {
+	w := &p.operands[n]
+	switch {
+	case a.kind == literal && (w.is(a.text) || isAlias(p, a.text, n)):
+		return Match
+	case a.kind == literal && isShort(p, a.text, n), a.kind != literal && a.mayBe(w):
+		return Opaque
+	}
+	return NoMatch
+}
+
+// inOrder says whether the operands from a number on are among the arguments, in their order.
+func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
+	sure, may := from, from // operands found for certain, and perhaps
+	files := subcommandsOf(p.name.text) == nil
+	for _, list := range [...][]arg{args, c.inputs} {
+		for _, a := range list {
+			if sure < len(p.operands) && a.kind == literal && (p.operand(sure, a) == Match || files && p.operands[sure].isFile(a.text)) {
+				sure++
+			}
+			may = p.advance(a, may, files)
+		}
+	}
+	switch {
+	case may < len(p.operands):
+		return NoMatch
+	case sure < len(p.operands):
+		return Opaque
+	}
+	return Match
+}
+
+// advance returns how many of the operands are found at most once the argument is counted as
+// well, if n were before.
+func (p *Pattern) advance(a arg, n int, files bool) int {
+	switch {
+	case n == len(p.operands):
+		return n
+	case a.kind == anything:
+		return len(p.operands)
+	case a.kind == spread:
+		for n < len(p.operands) && a.mayBe(&p.operands[n]) {
+			n++
+		}
+	case p.operand(n, a) != NoMatch || files && a.kind == literal && p.operands[n].isFile(a.text):
+		n++
+	}
+	return n
+}
+
+// isFile reports whether a path is that of the file which the word names.
+func (w *word) isFile(at string) bool {
+	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
+		return false
+	}
+	clean := path.Clean(at)
+	if strings.Contains(w.text, "/") {
+		return w.is(clean) || strings.HasSuffix(clean, "/"+w.text)
+	}
+	return w.is(path.Base(clean))
+}
+
+// onlyWords says whether the command has no other arguments than those of the pattern and inert ones.
+func (c *command) onlyWords(p *Pattern, args []arg) Outcome {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal }) {
+		return Opaque
+	}
+	if c.inert(p) {
+		return Match
+	}
+	return NoMatch
+}

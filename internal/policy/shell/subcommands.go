@@ -1,0 +1,144 @@
+package shell
+
+import (
+	"strings"
+	"sync"
+)
+
+// A leadTable has the options that may stand before a subcommand, as in [program]. Those that it
+// does not have may take a value.
+type leadTable func() *leads
+
+// leads are the options before a subcommand.
+type leads struct{ known *knownOptions }
+
+func lead(options string) leadTable {
+	return sync.OnceValue(func() *leads {
+		k := parseOptions(options)
+		k.exact = true
+		return &leads{k}
+	})
+}
+
+// subcommands is the table of the programs that have subcommands.
+var subcommands = eachName(map[string]leadTable{
+	"git":                               lead(gitLead),
+	"docker,podman,nerdctl":             lead("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
+	"docker-compose,podman-compose":     lead(composeLead),
+	"kubectl,oc":                        lead("n|namespace= context= cluster= kubeconfig= s|server= user= token= v= as= as-group= request-timeout= l|selector= o|output= A|all-namespaces insecure-skip-tls-verify~ certificate-authority= client-key= client-certificate= cache-dir= password= username= tls-server-name= match-server-version~ warnings-as-errors~"),
+	"npm":                               lead(npmLead + " w|workspace= workspaces ws"),
+	"pnpm":                              lead(npmLead + " r|recursive F|filter= filter-prod= C|dir= w|workspace-root stream parallel aggregate-output no-bail bail reporter= workspace-concurrency= sort no-sort reverse if-present"),
+	"yarn":                              lead("cwd= s|silent offline frozen-lockfile json verbose non-interactive immutable"),
+	"bun":                               lead("cwd= silent b|bun"),
+	"cargo":                             lead("v|verbose q|quiet color= config= Z= locked offline frozen C= list explain="),
+	"go":                                lead("C="),
+	"gh":                                lead("R|repo="),
+	"glab":                              lead("R|repo="),
+	"terraform,tofu":                    lead("-chdir="),
+	"terragrunt":                        lead("terragrunt-working-dir= working-dir="),
+	"pulumi":                            lead("s|stack= C|cwd= v= color= e|emoji non-interactive logtostderr"),
+	"aws":                               lead("profile= region= output= endpoint-url= query= debug no-verify-ssl no-paginate no-sign-request ca-bundle= cli-read-timeout= cli-connect-timeout= color= no-cli-pager version"),
+	"gcloud":                            lead("project= account= region= zone= configuration= format= q|quiet verbosity= impersonate-service-account="),
+	"az":                                lead("subscription= o|output= query= debug verbose only-show-errors"),
+	"helm":                              lead("n|namespace= kube-context= kubeconfig= debug registry-config= repository-cache= repository-config= kube-apiserver= kube-token="),
+	"hg":                                lead("R|repository= cwd= q|quiet v|verbose y|noninteractive config= debug"),
+	"svn":                               lead("q|quiet v|verbose username= password= non-interactive"),
+	"pip,pip3":                          lead("v|verbose q|quiet proxy= timeout= python= cache-dir= no-input isolated disable-pip-version-check no-color log= retries= require-virtualenv"),
+	"uv":                                lead("q|quiet v|verbose directory= project= offline no-cache n config-file= no-config color= no-progress python-preference= cache-dir="),
+	"poetry":                            lead("C|directory= P|project= q|quiet v n|no-interaction no-ansi ansi no-plugins no-cache"),
+	"brew":                              lead("v|verbose q|quiet d|debug"),
+	"apt,apt-get":                       lead("y|yes|assume-yes q|quiet o= t|target-release= c|config-file= no-install-recommends f"),
+	"systemctl":                         lead("user system no-pager q|quiet H|host= M|machine= f|force t|type= state= n|lines= o|output= a|all l|full no-block now root= p|property="),
+	"heroku":                            lead("a|app= r|remote="),
+	"fly,flyctl":                        lead("a|app= c|config= t|access-token="),
+	"vagrant,gem,bundle,rails,dotnet":   lead(""),
+	"composer":                          lead("d|working-dir= n|no-interaction q|quiet v no-plugins no-scripts no-cache ansi no-ansi"),
+	"mise,rbenv,pyenv,nvm,asdf,conda":   lead(""),
+	"vercel,netlify,wrangler,firebase":  lead("token= cwd= t= S= c|config= e|env= project= P= json non-interactive debug"),
+	"nx,turbo,lerna,rush":               lead(""),
+	"deno":                              lead("q|quiet L|log-level="),
+	"flyway,liquibase,alembic,supabase": lead("c|config= n|name= x= workdir= project-ref="),
+	"kustomize,argocd,flux,skaffold,eb": lead("n|namespace= context= kubeconfig= server= profile="),
+	"zfs,zpool,lvm,nmcli,ufw,launchctl": lead(""),
+	"adb":                               lead("s= d e H= P= t="),
+	"gsutil":                            lead("m q D o= u= h="),
+	"rclone,bq":                         lead("config= v q project_id= location= format="),
+	"minikube,kind,multipass":           lead("p|profile="),
+})
+
+const (
+	gitLead     = "v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs no-replace-objects no-lazy-fetch no-advice exec-path~ html-path man-path info-path c= C= git-dir= work-tree= namespace= config-env= super-prefix= attr-source= list-cmds="
+	composeLead = "f|file= p|project-name= profile= env-file= project-directory= ansi= progress= parallel= compatibility dry-run all-resources"
+	npmLead     = "prefix= C= s|silent q|quiet d dd ddd g|global loglevel= userconfig= globalconfig= cache= registry= y|yes no-audit no-fund no-progress offline prefer-offline json tag= otp= access= location= ignore-scripts legacy-peer-deps f|force include= omit="
+)
+
+// groups are the subcommands that have subcommands themselves.
+var groups = eachGroup(map[string]string{
+	"git":                   "stash remote worktree submodule bisect notes reflog lfs flow svn bundle sparse-checkout maintenance subtree",
+	"docker,podman,nerdctl": "system container image volume network builder buildx context compose swarm service stack secret config node plugin manifest trust",
+	"kubectl,oc":            "rollout config auth set certificate top",
+	"gh":                    "pr issue repo release run workflow auth secret variable gist api cache label project ruleset ssh-key gpg-key codespace extension alias config org",
+	"glab":                  "mr issue repo release ci auth variable",
+	"aws":                   "s3 s3api ec2 iam lambda rds ecs eks ecr sts cloudformation dynamodb sns sqs ssm secretsmanager logs route53",
+	"npm":                   "run run-script config dist-tag owner token profile team access cache org",
+	"pnpm,yarn,bun":         "run config cache workspace",
+	"cargo":                 "nextest",
+	"go":                    "mod work tool env",
+	"terraform,tofu":        "state workspace providers",
+	"helm":                  "repo plugin dependency registry get show",
+	"pulumi":                "stack config state",
+	"pip,pip3":              "cache config index",
+	"uv":                    "pip tool python run cache",
+})
+
+// eachGroup returns the groups by their programs and names, with the options before their subcommands.
+func eachGroup(rows map[string]string) map[string]leadTable {
+	table := make(map[string]leadTable)
+	for names, subs := range rows {
+		for name := range strings.SplitSeq(names, ",") {
+			for sub := range strings.FieldsSeq(subs) {
+				options := subcommands[name]
+				if sub == "compose" {
+					options = lead(composeLead)
+				}
+				table[name+" "+sub] = options
+			}
+		}
+	}
+	return table
+}
+
+// subcommandsOf returns the options before the subcommands of a program, or nil if it has none.
+func subcommandsOf(name string) *leads {
+	if t := subcommands[name]; t != nil {
+		return t()
+	}
+	return nil
+}
+
+// next returns the first operand and the arguments behind it. It is not sure if an option
+// stands before it that may take it as a value; nil: there is none.
+func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
+	sure = true
+	for len(args) > 0 {
+		a := &args[0]
+		switch {
+		case a.kind == literal && a.text == "--":
+			args = args[1:]
+			continue
+		case a.kind == literal && len(a.text) > 1 && a.text[0] == '-':
+		default:
+			return a, args[1:], sure
+		}
+		found, n := l.known.option(args)
+		unknown := n == 0
+		for _, o := range found {
+			unknown = unknown || o.known == nil
+		}
+		if unknown && !strings.Contains(a.text, "=") {
+			sure = false
+		}
+		args = args[max(n, 1):]
+	}
+	return nil, nil, sure
+}

@@ -1,0 +1,223 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// Surely answers the second question, whether p has been run with success if the script
+// succeeded. The reason says why not, and what to write so that it is.
+//
+// It has where every way through the script that ends with success has run it: as the last
+// command of the script, in the && list that ends it, before ; under set -e, as the last
+// of a pipe, or any of one under set -o pipefail; through ( ), { }, wrappers as timeout,
+// launchers as npx, and bash -c. The command may have any arguments but those of which the
+// tables know that the program then does something else, less or nothing; a pattern that ends
+// with * takes these as well, and one with exactly only inert ones.
+func (r *Reading) Surely(p Pattern) (bool, Doubt) {
+	var why Doubt
+	for i := range r.commands {
+		c := &r.commands[i]
+		if found, _ := c.is(&p); found == NoMatch || c.carries(&p) == NoMatch {
+			continue
+		}
+		missing, ok := r.missing(i, &p)
+		if ok {
+			return true, Doubt{}
+		}
+		if why.What == "" {
+			why = missing
+		}
+	}
+	return false, why
+}
+
+// missing says why the success of the script does not show that of a command of it; ok: it does.
+func (r *Reading) missing(i int, p *Pattern) (why Doubt, ok bool) {
+	c := &r.commands[i]
+	own := r.code(c.from, c.to)
+	alone := "run `" + own + "` in a call of its own"
+	say := func(what, advice string) (Doubt, bool) {
+		return Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}, false
+	}
+	if c.carries(p) != Match {
+		return say("it is not certain that this is "+p.source, "write `"+p.source+"` plainly")
+	}
+	if c.lack != certain {
+		return say(r.lost(c, own, alone))
+	}
+	if c.strayed && !strings.Contains(p.name.text, "/") {
+		return say("the program is not the one of the system, nor of the project", alone)
+	}
+	if d := r.spoiled(i); d != nil {
+		return say(d.what+" can change what is run", alone+", without that")
+	}
+	for k := i; k >= 0; k = r.commands[k].by {
+		if r.defined[r.commands[k].name] {
+			return say("the script defines a function "+r.commands[k].name, alone)
+		}
+	}
+	if p.any {
+		return Doubt{}, true
+	}
+	if option, less := c.lessens(p); less {
+		return say("with "+option+" it does something else, or less", "run `"+p.source+"` without it")
+	}
+	return Doubt{}, true
+}
+
+// spoiled returns the doubt of something that can change what command number i is.
+func (r *Reading) spoiled(i int) *doubt {
+	for k := range r.doubts {
+		d := &r.doubts[k]
+		if d.before > i {
+			continue
+		}
+		if d.reach == all || d.reach == strict {
+			return d
+		}
+	}
+	return nil
+}
+
+// lost says what hides whether the command succeeded, and what to write.
+func (r *Reading) lost(c *command, own, alone string) (what, advice string) {
+	switch c.lack {
+	case followed:
+		return "another command decides whether the script succeeds", alone + ", or with && for ;"
+	case piped:
+		advice = "set -o pipefail; " + strings.TrimSpace(r.text)
+		if len(advice) > longestAdvice {
+			return "the pipe hides whether it failed", "write set -o pipefail; in front"
+		}
+		return "the pipe hides whether it failed", "write `" + advice + "`"
+	case alternative:
+		return "|| hides whether it was run and succeeded", alone
+	case background:
+		return "& leaves it in the background", alone
+	case negated:
+		return "! turns its result around", alone
+	case conditional:
+		return "it stands in a condition, a loop, a function or a trap", alone
+	case substituted:
+		return "it stands in a substitution", alone
+	case started:
+		return "the program that runs it may succeed without it", alone
+	}
+	return "the script may end before it", alone
+}
+
+// longestAdvice is how long a script may be that is written out in an advice.
+const longestAdvice = 200
+
+// always are the options with which most programs do nothing but tell something of themselves.
+var always = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
+
+// lessens returns the argument with which the command does something else or less than its
+// name says, as far as the tables know.
+func (c *command) lessens(p *Pattern) (argument string, less bool) {
+	known, options, lead, ok := programOf(c.name, c.args)
+	rule, has := evidenceOperands[entryOf(c.name, c.args, lead)]
+	if !has && ok {
+		rule, has = known.operands, true
+	}
+	args := c.args[min(lead, len(c.args)):]
+	if !ok {
+		options = noOptions
+	}
+	var operands []arg
+	for len(args) > 0 {
+		a := args[0]
+		switch {
+		case a.kind == literal && a.text == "--":
+			if passing[c.name] {
+				return passed(c.name, args[1:])
+			}
+			operands, args = append(operands, args[1:]...), nil
+			continue
+		case a.kind == anything, a.kind != literal && a.text == "" && !a.name:
+			return "an argument that is not literal", true
+		case !strings.HasPrefix(a.text, "-") || len(a.text) < 2:
+			operands, args = append(operands, a), args[1:]
+			continue
+		}
+		found, n := options.option(args)
+		if n == 0 || len(found) == 0 {
+			n = 1
+		}
+		for _, o := range found {
+			if !p.names(o) && changes(options, o, a.text) {
+				return a.text, true
+			}
+		}
+		args = args[n:]
+	}
+	if i := slices.IndexFunc(c.args, func(a arg) bool { return isDevice(a.text) }); i >= 0 {
+		return c.args[i].text, true
+	}
+	if !has {
+		return "", false
+	}
+	operands = p.others(operands, lead)
+	for _, a := range operands {
+		if !rule.allows(a) {
+			return a.text, true
+		}
+	}
+	if len(operands) < rule.min || len(operands) > rule.max {
+		return "these operands", true
+	}
+	return "", false
+}
+
+// noOptions is the table of a program that no table has.
+var noOptions = parseOptions("")
+
+// changes reports whether an option changes what the command does.
+func changes(k *knownOptions, o givenOption, text string) bool {
+	name, _, _ := strings.Cut(text, "=")
+	switch {
+	case begins(text, "-DskipTests -Dmaven.test.skip -DskipITs -Dtest= -Dit.test= -Dgroups="):
+		return true
+	case always[name] && (o.known == nil || !o.known.inert):
+		return true
+	case o.isUnknown():
+		return o.known != nil || k.shortens(name)
+	}
+	return !o.inert()
+}
+
+// shortens reports whether a long option may be short for one that changes what the command does.
+func (k *knownOptions) shortens(name string) bool {
+	long, ok := strings.CutPrefix(name, "--")
+	if !ok || len(long) < 2 {
+		return strings.HasPrefix(name, "-test.")
+	}
+	for n, o := range k.byName {
+		if !o.inert && len(n) > 1 && (strings.HasPrefix(n, long) || strings.TrimLeft(n, "-") == long) {
+			return true
+		}
+	}
+	return false
+}
+
+// others returns the operands that the pattern does not name, of those behind the words of the entry.
+func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
+	next := min(lead, len(p.operands))
+	for _, a := range operands {
+		if next < len(p.operands) && p.operand(next, a) == Match {
+			next++
+			continue
+		}
+		rest = append(rest, a)
+	}
+	return rest
+}
+
+// entryOf is the name of the entry of a table.
+func entryOf(name string, args []arg, lead int) string {
+	for _, a := range args[:min(lead, len(args))] {
+		name += " " + a.text
+	}
+	return name
+}

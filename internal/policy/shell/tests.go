@@ -1,0 +1,51 @@
+package shell
+
+import "strings"
+
+// evidenceOperands says which operands leave a command of what builds and tests what its name
+// says, beside those of [programs]. Others choose a part of it.
+var evidenceOperands = eachName(map[string]operands{
+	"make,gmake,just,task,rake": {max: unbounded, not: "="},
+	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script": {max: unbounded, notBegin: "@", not: "="},
+	"go test":                       {max: unbounded, is: setOf("./... ... all .")},
+	"go vet,go build":               {max: unbounded},
+	"cargo test,cargo nextest":      {},
+	"pytest":                        {max: unbounded, not: ":=", notEnd: ".py"},
+	"vitest,jest,mocha":             {max: unbounded, is: setOf("run")},
+	"vitest run":                    {},
+	"mvn":                           {max: unbounded, not: "="},
+	"gradle,gradlew":                {max: unbounded, not: "="},
+	"tsc,eslint,ruff check,mypy":    {max: unbounded, notBegin: "@"},
+	"dotnet test,bundle exec rspec": {max: 1},
+	"rspec":                         {max: unbounded, not: ":[", notEnd: ".rb"},
+	"phpunit":                       {},
+	"docker build":                  {max: unbounded},
+	"rails test,rails spec":         {max: unbounded, not: ":", notEnd: ".rb"},
+	"git commit":                    {},
+})
+
+// passing are the programs that hand what stands behind -- to the program which they run.
+var passing = setOf("npm pnpm yarn bun cargo npx")
+
+// lesser are options that programs which test have for a part of the tests, or for none.
+var lesser = setOf(`--list --listTests --help -h --version -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
+	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --bail-never --shard --no-run --related
+	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter`)
+
+// passed returns what of the arguments that are handed on chooses a part of the tests.
+func passed(name string, args []arg) (argument string, less bool) {
+	for _, a := range args {
+		if a.kind != literal {
+			return "an argument that is not literal", true
+		}
+		option, _, _ := strings.Cut(a.text, "=")
+		switch {
+		case lesser[option]:
+			return a.text, true
+		case strings.HasPrefix(a.text, "-"):
+		case name == "cargo":
+			return a.text, true // a filter
+		}
+	}
+	return "", false
+}
