@@ -143,10 +143,12 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 		}
 		found, n := options.option(args)
 		if n == 0 || len(found) == 0 {
-			n = 1
+			if n = 1; always[name(a.text)] || options.shortens(name(a.text)) {
+				return a.text, true
+			}
 		}
 		for _, o := range found {
-			if !p.names(o) && changes(options, o, a.text) {
+			if (!p.names(o) || always[name(a.text)]) && changes(options, o, a.text) {
 				return a.text, true
 			}
 		}
@@ -175,7 +177,7 @@ var noOptions = parseOptions("")
 
 // changes reports whether an option changes what the command does.
 func changes(k *knownOptions, o givenOption, text string) bool {
-	name, _, _ := strings.Cut(text, "=")
+	name := name(text)
 	switch {
 	case begins(text, "-DskipTests -Dmaven.test.skip -DskipITs -Dtest= -Dit.test= -Dgroups="):
 		return true
@@ -185,6 +187,12 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 		return o.known != nil || k.shortens(name)
 	}
 	return !o.inert()
+}
+
+// name is an option without its value.
+func name(text string) string {
+	name, _, _ := strings.Cut(text, "=")
+	return name
 }
 
 // shortens reports whether a long option may be short for one that changes what the command does.

@@ -1,0 +1,137 @@
+package policytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const commandVectors = "../testdata/vectors/commands/"
+
+// otherwise are the vectors that the design answers in another way, with the reason.
+var otherwise = map[string]string{
+	"1.A45":     "it writes to a file",
+	"1.A50":     "it writes to a file",
+	"2.P2.list": "several tools in one map",
+	"2.P3.4":    "a regular expression finds what the script says, and no glob",
+	"3.S82":     "that git branch -dh shows its help is in no table",
+}
+
+// TestCommandVectors holds each case to the decision that people expect of it.
+func TestCommandVectors(t *testing.T) {
+	for _, line := range vectorLines(t, commandVectors+"commands.jsonl") {
+		var v struct {
+			Case   json.RawMessage
+			Expect string
+		}
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		name := vectorName(t, line)
+		got := lastDecision(t, v.Case)
+		switch reason := otherwise[name]; {
+		case reason == "" && got != v.Expect:
+			t.Errorf("%s: %s, want %s", name, got, v.Expect)
+		case reason != "" && got == v.Expect:
+			t.Errorf("%s: it is %s, take it off the list", name, got)
+		}
+	}
+}
+
+// lastDecision returns the decision about the last event of a case.
+func lastDecision(t *testing.T, event any) string {
+	t.Helper()
+	text, err := json.Marshal(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := Eval(bytes.NewReader(append(text, '\n')), &out); err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Errors    json.RawMessage
+		Decisions []struct{ Decision string }
+	}
+	if err := json.Unmarshal(out.Bytes(), &answer); err != nil || len(answer.Decisions) == 0 {
+		return "errors: " + out.String()
+	}
+	return answer.Decisions[len(answer.Decisions)-1].Decision
+}
+
+// bash is a call of a shell.
+func bash(id, command string) map[string]any {
+	return map[string]any{"type": "call", "id": id, "tool": "bash", "args": map[string]string{"command": command}, "approve": "wait"}
+}
+
+// mostDisturbed is how many of the everyday commands a rule may refuse or ask about.
+const mostDisturbed = 2
+
+// TestEverydayVectors counts the commands of every day that a rule about another one disturbs.
+func TestEverydayVectors(t *testing.T) {
+	var commands []string
+	readVectors(t, "everyday.json", &commands)
+	for _, rules := range []string{
+		"map bash.command runs git push --force as d\nblock d",
+		"map bash.command runs rm -rf as d\nblock d",
+		"map bash.command runs git push as d\nrequire human-approval before d",
+		"map bash.command runs terraform destroy as d\nblock d",
+	} {
+		disturbed := 0
+		for _, c := range commands {
+			if got := lastDecision(t, map[string]any{"rules": rules, "events": []any{bash("", c)}}); got != "allow" {
+				disturbed++
+				t.Logf("%s: %q: %s", rules, c, got)
+			}
+		}
+		if disturbed > mostDisturbed {
+			t.Errorf("%s: %d of %d commands are disturbed", rules, disturbed, len(commands))
+		}
+	}
+}
+
+// mostMissed is how many forms of a test may be no evidence.
+const mostMissed = 3
+
+// TestEvidenceVectors holds which scripts show by their success that the tests passed.
+func TestEvidenceVectors(t *testing.T) {
+	var v struct {
+		Maps  []string
+		Forms [][2]any
+	}
+	readVectors(t, "evidence.json", &v)
+	var rules strings.Builder
+	for _, m := range v.Maps {
+		fmt.Fprintf(&rules, "map bash.command runs %s as test\n", m)
+	}
+	rules.WriteString("require test before push\n")
+	var missed []string
+	for _, form := range v.Forms {
+		script, counts := form[0].(string), form[1].(bool)
+		events := []any{bash("1", script), map[string]any{"type": "result", "id": "1", "outcome": "success"}, map[string]any{"type": "call", "tool": "push"}}
+		switch got := lastDecision(t, map[string]any{"rules": rules.String(), "events": events}); {
+		case got == "allow" && !counts:
+			t.Errorf("%q counts as a test that passed", script)
+		case got != "allow" && counts:
+			missed = append(missed, script)
+		}
+	}
+	if len(missed) > mostMissed {
+		t.Errorf("%d forms do not count: %q", len(missed), slices.Clip(missed))
+	}
+}
+
+func readVectors(t *testing.T, name string, to any) {
+	t.Helper()
+	src, err := os.ReadFile(commandVectors + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(src, to); err != nil {
+		t.Fatal(err)
+	}
+}
