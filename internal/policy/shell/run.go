@@ -48,7 +48,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		c.lack = ended
 	}
 	c.from, c.to = r.span()
-	c.inputs = r.inputs(redirs)
+	c.inputs = inputsOf(r, redirs)
 	r.commands = append(r.commands, c)
 	owner := r.owner
 	r.owner = at
@@ -63,7 +63,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.commands[at].unknown = !known && !r.covered
 	r.commands[at].stranger = !known && !r.recognized
 	r.recognized = before
-	r.touches(lower, args[1:])
+	readFiles(r, lower, args[1:])
 	if lower != name && known {
 		r.mildly("a name in the wrong case")
 	}
@@ -74,8 +74,8 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.flow.ends(lower, args[1:])
 }
 
-// inputs returns the files that redirections give a command as its input.
-func (r *reader) inputs(redirs []*syntax.Redirect) (files []arg) {
+// inputsOf returns the files that redirections give a command as its input.
+func inputsOf(r *reader, redirs []*syntax.Redirect) (files []arg) {
 	for _, rd := range redirs {
 		if rd.Op == syntax.RdrIn && rd.Word != nil {
 			files = append(files, r.word(rd.Word))

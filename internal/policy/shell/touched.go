@@ -132,8 +132,8 @@ func (r *reader) touch(access Access, at arg) {
 	r.touched = append(r.touched, f)
 }
 
-// touches notes the files that a command names, by the tables.
-func (r *reader) touches(name string, args []arg) {
+// readFiles notes the files that a command names, by the tables.
+func readFiles(r *reader, name string, args []arg) {
 	if r.loose {
 		return
 	}
