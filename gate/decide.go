@@ -213,6 +213,6 @@ func (j *judgement) names() []Name {
 func (f *finding) step(t *Transition, name string) Step {
 	return Step{
 		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,
-		Reason: f.about(f.net.approvalReason(name, t.Approvals)), Key: f.named(),
+		Reason: f.net.because(f.about(f.net.approvalReason(name, t.Approvals))), Key: f.named(),
 	}
 }

@@ -163,7 +163,7 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 			continue
 		}
 		if def.Labels != nil {
-			key := fmt.Sprint(n.Name, "\x00", n.print, "\x00", n.Reason, "\x00", n.Shadow)
+			key := fmt.Sprint(n.Name, "\x00", n.print, "\x00", n.Because, "\x00", n.Reason, "\x00", n.Shadow)
 			if first := equal[key]; first != nil {
 				p.merged = append(p.merged, Merge{Net: first.Name, First: first.Rule, Again: def.Rule})
 				continue
@@ -200,7 +200,7 @@ func (p *Policy) fingerprint(maps []Map) string {
 	f.Nets = make([]fingerprint.NetOfPolicy, len(p.nets))
 	for i, n := range p.nets {
 		f.Nets[i] = fingerprint.NetOfPolicy{
-			Name: n.Name, Print: n.print, Reason: n.Reason, Shadow: n.Shadow,
+			Name: n.Name, Print: n.print, Because: n.Because, Reason: n.Reason, Shadow: n.Shadow,
 			Priority: n.Priority, Advisory: n.Advisory, Recovery: n.Recovery,
 		}
 	}

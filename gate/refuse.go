@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
@@ -107,7 +109,18 @@ func (j *judgement) blocks() []Block {
 
 // block returns a block of the net for the name of a call.
 func (n *net) block(name, reason string) Block {
-	return Block{Net: n.Name, Cause: n.Cause, Rule: n.Rule, Name: name, Reason: reason}
+	return Block{Net: n.Name, Cause: n.Cause, Rule: n.Rule, Name: name, Reason: n.because(reason)}
+}
+
+// because returns the sentence of the net after the words of its author.
+func (n *net) because(sentence string) string {
+	switch last, _ := utf8.DecodeLastRuneInString(n.Because); {
+	case n.Because == "":
+		return sentence
+	case unicode.In(last, unicode.Letter, unicode.Digit):
+		return n.Because + ". " + sentence
+	}
+	return n.Because + " " + sentence
 }
 
 // shownHolders is how many calls in flight a block names at most: a client can have many.
@@ -115,8 +128,13 @@ const shownHolders = 8
 
 // block makes b say why the net of the finding blocks the call.
 func (j *judgement) block(b *Block, f *finding) {
-	*b = f.net.block(j.call.Tool, "")
-	b.Key = f.named()
+	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.named()}
+	j.explain(b, f)
+	b.Reason = f.net.because(b.Reason)
+}
+
+// explain sets the reason of the block, and what goes with it.
+func (j *judgement) explain(b *Block, f *finding) {
 	if reason := f.objection(); reason != "" {
 		b.Reason, b.Retry = f.about(reason), f.special.retry
 		return

@@ -30,9 +30,10 @@ type Statement interface {
 
 // A Rule has the fields that all statements that compile to a net share.
 type Rule struct {
-	Pos    gate.Position
-	Shadow bool   // it records what it would have refused, and refuses nothing
-	Unless []Name // calls that certainly have one of these names are exempt
+	Pos     gate.Position
+	Shadow  bool   // it records what it would have refused, and refuses nothing
+	Unless  []Name // calls that certainly have one of these names are exempt
+	Because string // the author's words for who reads a refusal; may be empty
 }
 
 // Require is "require A, B before C, D": each of C and D needs a success of each
@@ -42,7 +43,7 @@ type Require struct {
 	First  []Name
 	Or     bool
 	Before []Name
-	Once   bool       // one success is enough for all calls of Before
+	Once   bool       // one success is enough for all calls of Before, until a call of Since
 	Since  []Name     // a call of one of these takes the success away
 	Key    []KeyField // the rule stands once for each value of these fields
 }
@@ -96,8 +97,9 @@ const (
 
 // Allow is "allow A, B": calls that pass where the default is to deny.
 type Allow struct {
-	Pos   gate.Position
-	Tools []Name
+	Pos     gate.Position
+	Tools   []Name
+	Because string // the author's words
 }
 
 // Map is "map T.F pattern as N", or "map T when "CEL" as N".

@@ -101,8 +101,12 @@ func (c *compiler) checkRequire(s *Require) {
 		c.checkEvidence(first, "unlocks "+joinNames(s.Before))
 		c.checkSince(s, first, "%s is one of %s: its call takes its own success away, and %s stays locked", joinNames(s.Before))
 	}
+	own := "%s is one of %s: each call of %s needs a success of its own anyway"
+	if s.Once {
+		own = "%s is one of %s: each call of %s takes the success away, so that once changes nothing"
+	}
 	for _, before := range s.Before {
-		c.checkSince(s, before, "%s is one of %s: each call of %s needs a success of its own anyway", before.String())
+		c.checkSince(s, before, own, before.String())
 	}
 }
 

@@ -22,8 +22,8 @@ type part struct {
 	name      Name
 }
 
-// partsOf returns what the lists of a statement stand for. A limit counts its calls
-// together and has no parts.
+// partsOf returns what the lists of a statement stand for, without the words of its author.
+// A limit counts its calls together and has no parts.
 func partsOf(s Statement) (parts []part) {
 	switch s := s.(type) {
 	case *Require:
@@ -33,13 +33,13 @@ func partsOf(s Statement) (parts []part) {
 	case *Approve:
 		for _, n := range s.Before {
 			one := *s
-			one.Before = []Name{n}
+			one.Before, one.Because = []Name{n}, ""
 			parts = append(parts, part{&one, n})
 		}
 	case *Block:
 		for _, n := range s.Tools {
 			one := *s
-			one.Tools = []Name{n}
+			one.Tools, one.Because = []Name{n}, ""
 			parts = append(parts, part{&one, n})
 		}
 	case *Allow:
@@ -53,7 +53,7 @@ func partsOf(s Statement) (parts []part) {
 // parts returns the requirements of one call that waits.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
-	one.Before = []Name{before}
+	one.Before, one.Because = []Name{before}, ""
 	if s.Or {
 		return []part{{&one, before}}
 	}

@@ -5,7 +5,7 @@
 //	require test before deploy once            # one success is enough for the session
 //	require copy before move with same path    # a success unlocks calls of its own path
 //	require human-approval before deploy       # a person is asked, every time
-//	block rm
+//	block rm because "Use trash."
 //	block send_email after fetch_url           # from the first fetch on
 //	limit push to 3 per session
 //	limit push to 1 per successful test        # each success of test gives one push back
@@ -29,19 +29,20 @@
 //
 //	file      = { [ statement ] [ "#" comment ] LF } ;
 //	statement = [ "shadow" ] rule | allow | map | success | example | prove ;
-//	rule      = "require" ( names | name { "or" name } ) "before" names [ "once" | since ] [ key ] [ unless ]
-//	          | "require" [ count ] "human-approval" [ "via" channel ] "before" names [ after ] [ unless ]
-//	          | "block" names [ after ] [ unless ]
-//	          | "limit" names "to" count ( per | "at" "once" | "in" "a" "row" ) [ key ] [ unless ]
-//	          | "limit" names "to" count "of" field "per" span [ key ] [ unless ] ;
-//	allow     = "allow" names ;
+//	rule      = "require" ( names | name { "or" name } ) "before" names [ [ "once" ] [ since ] | since "once" ] [ key ] ends
+//	          | "require" [ count ] "human-approval" [ "via" channel ] "before" names [ after ] ends
+//	          | "block" names [ after ] ends
+//	          | "limit" names "to" count ( per | "at" "once" | "in" "a" "row" ) [ key ] ends
+//	          | "limit" names "to" count "of" field "per" span [ key ] ends ;
+//	allow     = "allow" names [ because ] ;
 //	names     = name { "," name } ;
 //	since     = "since" names ;
 //	after     = "after" names [ "until" names ] ;
 //	key       = "for" "each" field { "," field }
 //	          | "with" "same" field [ "as" field ] { "," field [ "as" field ] } ;
 //	field     = word | [ "result." ] path | cel ;
-//	unless    = "unless" names ;
+//	ends      = [ "unless" names ] [ because ] ;
+//	because   = "because" text ;
 //	channel   = "elicit" | "url" | "web" | "cli" | "webhook" ;
 //	per       = "per" ( span | [ "successful" ] name ) ;
 //	span      = "session" | "user" | [ "user" "per" ] ( "second" | "minute" | "hour" | "day" ) ;
@@ -86,6 +87,8 @@
 // calls back one by one, each after its share of the time. "per C" gives one
 // back for each call of C, "per successful C" for each that succeeds.
 //
+// Refusals and questions of a rule begin with the text after because, a JSON string.
+//
 // A rule in shadow keeps its state and records what it would have refused, and
 // refuses nothing.
 //
@@ -98,7 +101,8 @@
 //
 // since makes a success good only for what it was made of: with "require test before
 // push since edit_file", a call of edit_file takes the success of test away, also one
-// that fails, and a test that was under way at the same time earns nothing. "block B
+// that fails, and a test that was under way at the same time earns nothing. With once and
+// since, in any order, a success serves all calls until the next call after since. "block B
 // after A until C" and "require human-approval before B after A" hold from a call of A,
 // whatever comes of it, until a success of C, else to the end of the session.
 //

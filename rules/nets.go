@@ -33,6 +33,7 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 		Cause:       cause,
 		Rule:        r.Pos,
 		Shadow:      r.Shadow,
+		Because:     r.Because,
 	}
 }
 

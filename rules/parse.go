@@ -67,6 +67,7 @@ const (
 	afterForm      = "write: block B after A until C"
 	successfulForm = "write: limit A to 3 per successful B; quote a tool named successful"
 	unlessForm     = "write: unless A, B"
+	becauseForm    = `write: because "Use another tool instead."`
 	mapForm        = "write: map tool.field word as name"
 	runsForm       = "write: map tool.field runs command as name"
 	whenForm       = `write: map tool when "args.amount > 100" as name`
@@ -263,7 +264,7 @@ func (p *parser) endOf(form string, optional ...string) {
 }
 
 // clauses are the words that begin a part of a rule.
-var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via"}
+var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
 
 // clauseHint returns a hint for a word that begins a clause elsewhere, or that people
 // write for one.

@@ -42,8 +42,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	if l.Over == InARow && l.Key != nil {
 		p.line.fail(BadKey, of, "calls in a row are equal in all of their arguments", "a limit in a row has no key")
 	}
-	r.Unless = p.unless(limitClauses, l.later()...)
-	l.Rule = r
+	l.Rule = p.rest(r, limitClauses, l.later()...)
 	return l
 }
 

@@ -17,12 +17,13 @@ func (p ruleParser) require(r Rule) Statement {
 	s.First, s.Or = p.first()
 	p.before()
 	s.Before = p.list("the call that waits is missing", "name", requireForm)
-	if s.Once = p.optional("once"); !s.Once && p.optional("since") {
+	s.Once = p.optional("once")
+	if p.optional("since") {
 		s.Since = p.list("the call that takes the success away is missing", "name", sinceForm)
+		s.Once = s.Once || p.optional("once")
 	}
 	s.Key = p.key(side{other: true, first: true, result: true})
-	r.Unless = p.unless(requireClauses, s.later()...)
-	s.Rule = r
+	s.Rule = p.rest(r, requireClauses, s.later()...)
 	return s
 }
 
@@ -31,8 +32,12 @@ func (s *Require) later() []string {
 	switch {
 	case s.Key != nil:
 		return nil
-	case s.Once || s.Since != nil:
+	case s.Once && s.Since != nil:
 		return []string{"with"}
+	case s.Since != nil:
+		return []string{"once", "with"}
+	case s.Once:
+		return []string{"since", "with"}
 	}
 	return []string{"once", "since", "with"}
 }
@@ -102,8 +107,7 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	p.keyword("before", approveForm)
 	a.Before = p.list("the call that waits for approval is missing", "name", approveForm)
 	a.After, a.Until = p.after()
-	r.Unless = p.unless(approveClauses, p.afterWords(a.After)...)
-	a.Rule = r
+	a.Rule = p.rest(r, approveClauses, p.afterWords(a.After)...)
 	return a
 }
 

@@ -24,11 +24,11 @@ func (p *parser) shadow(at token) Statement {
 
 // The clauses of each rule in their order, as hints show them.
 const (
-	requireClauses = "the order is: require A before B since C with same path unless D; once stands in place of since C"
-	approveClauses = "the order is: require 2 human-approvals via cli before B after A until C unless D"
-	blockClauses   = "the order is: block B after A until C unless D"
-	limitClauses   = "the order is: limit A to 3 per hour for each path unless B"
-	allowClauses   = "allow takes names only: allow A, B"
+	requireClauses = `the order is: require A before B once since C with same path unless D because "..."`
+	approveClauses = `the order is: require 2 human-approvals via cli before B after A until C unless D because "..."`
+	blockClauses   = `the order is: block B after A until C unless D because "..."`
+	limitClauses   = `the order is: limit A to 3 per hour for each path unless B because "..."`
+	allowClauses   = `allow takes names and a reason: allow A, B because "..."`
 )
 
 // A ruleParser reads what follows the keyword of a rule.
@@ -37,8 +37,7 @@ type ruleParser struct{ *parser }
 func (p ruleParser) block(r Rule) Statement {
 	b := &Block{Tools: p.list("the name to block is missing", "name", blockForm)}
 	b.After, b.Until = p.after()
-	r.Unless = p.unless(blockClauses, p.afterWords(b.After)...)
-	b.Rule = r
+	b.Rule = p.rest(r, blockClauses, p.afterWords(b.After)...)
 	return b
 }
 
@@ -47,7 +46,8 @@ func (p ruleParser) allow(at token) Statement {
 	if t := p.line.peek(); len(a.Tools) == 1 && a.Tools[0].String() == "only" && t.kind == bare {
 		p.line.fail(Unexpected, t, fmt.Sprintf("write: allow %s; and in the configuration, to refuse the rest: default: deny", strings.TrimSuffix(p.line.text[t.off:t.end], ",")), "unexpected %q after only", t.text)
 	}
-	p.endOf(allowClauses)
+	a.Because = p.because()
+	p.endOf(allowClauses, "because")
 	return a
 }
 
@@ -71,18 +71,44 @@ func (p ruleParser) afterWords(after []Name) []string {
 	return []string{"until"}
 }
 
-// unless reads the names of calls that a rule exempts, and the end of the rule. form
-// shows the clauses of the rule; earlier lists words that are valid before the end.
-func (p ruleParser) unless(form string, earlier ...string) []Name {
-	var names []Name
+// rest reads the names of calls that a rule exempts, the words of its author, and the end of
+// the rule. form shows the clauses of the rule; earlier lists words that are valid before.
+func (p ruleParser) rest(r Rule, form string, earlier ...string) Rule {
 	if p.optional("unless") {
-		names = p.names("name", unlessForm)
+		r.Unless = p.names("name", unlessForm)
 		earlier = nil
 	} else {
 		earlier = append(earlier, "unless")
 	}
+	if r.Because = p.because(); r.Because == "" {
+		earlier = append(earlier, "because")
+	} else {
+		earlier = nil
+	}
 	p.endOf(form, earlier...)
-	return names
+	return r
+}
+
+// because reads the optional words of the author.
+func (p ruleParser) because() string {
+	if !p.optional("because") {
+		return ""
+	}
+	start := p.line.skip(p.line.off)
+	if !strings.HasPrefix(p.line.text[start:], `"`) {
+		if t := p.line.peek(); t.kind == atEnd {
+			p.line.fail(Missing, t, becauseForm, "the reason is missing")
+		} else {
+			p.line.fail(Unexpected, t, becauseForm, "the reason must be in quotes")
+		}
+		return ""
+	}
+	t := p.line.whole(p.line.jsonString(start, "reason"), "reason")
+	if p.line.err == nil && strings.TrimSpace(t.text) == "" {
+		p.line.fail(BadQuotes, t, becauseForm, "the reason is empty")
+	}
+	p.line.off = t.end
+	return t.text
 }
 
 // count reads a number of calls: decimal digits and nothing else.

@@ -19,11 +19,11 @@ func (f *File) String() string {
 
 func (s *Require) String() string {
 	first, rest := joinNames(s.First), ""
-	switch {
-	case s.Once:
+	if s.Once {
 		rest = " once"
-	case len(s.Since) > 0:
-		rest = " since " + joinNames(s.Since)
+	}
+	if len(s.Since) > 0 {
+		rest += " since " + joinNames(s.Since)
 	}
 	if s.Or {
 		first = anyOf(s.First)
@@ -46,7 +46,7 @@ func (s *Block) String() string {
 	return s.frame(fmt.Sprintf("block %s%s", joinNames(s.Tools), afterOf(s.After, s.Until)))
 }
 
-func (s *Allow) String() string { return "allow " + joinNames(s.Tools) }
+func (s *Allow) String() string { return "allow " + joinNames(s.Tools) + becauseOf(s.Because) }
 
 func (s *Limit) String() string {
 	return s.frame(fmt.Sprintf("limit %s to %s%s", joinNames(s.Tools), s.amount(), keyEach(s.Key)))
@@ -85,7 +85,7 @@ func afterOf(after, until []Name) string {
 	return text
 }
 
-// frame adds shadow and unless to the text of a rule.
+// frame adds shadow, unless and because to the text of a rule.
 func (r *Rule) frame(text string) string {
 	if r.Shadow {
 		text = "shadow " + text
@@ -93,7 +93,15 @@ func (r *Rule) frame(text string) string {
 	if len(r.Unless) > 0 {
 		text += " unless " + joinNames(r.Unless)
 	}
-	return text
+	return text + becauseOf(r.Because)
+}
+
+// becauseOf writes the words of the author of a rule.
+func becauseOf(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " because " + quote(reason)
 }
 
 // joinNames writes names as a list in which a comma ends a bare name.

@@ -29,6 +29,12 @@ func TestPrint(t *testing.T) {
 		{"map bash.command /rm/ as rm", "map bash.command /rm/ as rm"},
 		{"map bash.command runs as rm", "map bash.command runs as rm"},
 		{"block \"a\u200b\\u00ad\U000e0041b\"", `block "a\u200b\u00ad\udb40\udc41b"`},
+		{`block a  unless b because  "Use \"c\"\u002e # not a"# d`, `block a unless b because "Use \"c\". # not a"`},
+		{`allow a ,b because "c"`, `allow a, b because "c"`},
+		{`limit because to 3 per session because "because"`, `limit because to 3 per session because "because"`},
+		{`shadow require 2 human-approvals before b after c because "d"`, `shadow require 2 human-approvals before b after c because "d"`},
+		{`require a before b since c , d  once with same e because "f"`, `require a before b once since c, d with same e because "f"`},
+		{"require a before b once since c", "require a before b once since c"},
 		{"require a before b  once unless c ,\td*, \"e,\" # f", `require a before b once unless c, d*, "e,"`},
 		{"require human-approval via  cli before b unless c", "require human-approval via cli before b unless c"},
 		{"shadow  block a  unless b", "shadow block a unless b"},
@@ -137,6 +143,7 @@ func FuzzParse(f *testing.F) {
 		"limit a, b to 3 per user per day for each c, d\nlimit a to 1 at once\nlimit * to 3 in a row\nlimit a to 9 of $.b per hour for each \"args.c\"\nlimit a to 1 per successful b with same c as result.$.d",
 		"prove never a, b before c,d once\nprove never a after b without 2 human-approvals via cli until c, d\nprove never a while b\nprove only a, b without human-approval",
 		"prove never a before b once with same c as d, \"args.e\" as result.$.f\nprove at-most 3 a for each c, $.d per user per day\nprove at-most 3 a,b per successful c\nprove at-most 3 a per user per day\nprove at-most 3 a per hour\nprove narrower-than base.rules\nprove always-possible a but for its own budget\nprove no-failure-locks a",
+		"require a before b once since c because \"d\"\nblock a because \"b # \\\"c\"\nallow a because \"\"\nrequire a or b before c since d once",
 		"prove x\nblock a unless b\nmap a when \"b\" as c\nlimit a to 3 per successful b",
 	} {
 		f.Add([]byte(src))

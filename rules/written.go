@@ -11,7 +11,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 // reserved are bare words that a statement may read as something else than the name of a call.
 var reserved = []string{
 	"or", "before", "once", "since", "for", "with", "unless", "human-approval", "human-approvals", "via", "after", "until", "to", "per", "at", "in",
-	"of", "as", "session", "user", "successful", "not", "without", "while", "runs", "when",
+	"of", "as", "because", "session", "user", "successful", "not", "without", "while", "runs", "when",
 }
 
 // Written returns the name of a tool as a statement has it, whatever characters it is made of: in

@@ -32,6 +32,7 @@ order: one that refuses is enough. What no rule names passes (default: deny refu
 
   require test or lint before push, publish   lists of names; either of two is enough
   require test before push since edit_file    only a test after the last edit counts
+  require test before push once since edit_file  one test is good for several pushes until the next edit
   block send_email after fetch_url until ok   from a call of one tool until another succeeds
   require backup before delete with same path  each path on its own; or: with same src as path
   limit post to 3 per session for each channel
@@ -51,6 +52,7 @@ order: one that refuses is enough. What no rule names passes (default: deny refu
 
   limit bash to 20 per session unless ls      spares the calls that certainly have that name
   shadow block push                           records what it would refuse, and lets it pass
+  block cargo because "Use mise run instead."  refusals of the rule begin with these words
 
   prove never deploy before test              claims, which check proves or refutes
   prove never delete without human-approval

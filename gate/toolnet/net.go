@@ -40,6 +40,7 @@ type Net struct {
 	Identity string
 
 	Cause          Cause    // what kind of constraint the net is
+	Because        string   // the author's words, which every refusal and question of the net begins with; may be empty
 	Reason         string   // the sentence of a refusal; empty: a general one
 	Rule           Position // where the user wrote it
 	AllowUnbounded bool     // an unbounded net is an error otherwise

@@ -278,7 +278,7 @@ func TestTools(t *testing.T) {
 		"map |":                             {`"odd name"`, "delete_file"},
 		"map delete_file.p|":                {"delete_file.path"},
 		"limit delete_file to 3 |":          {"at", "in", "of", "per"},
-		"limit delete_file to 3 per user |": {"for", "per", "unless", "with"},
+		"limit delete_file to 3 per user |": {"because", "for", "per", "unless", "with"},
 		"require human-approval |":          {"before", "via"},
 		"require 2 |":                       {"before", "human-approvals", "or"},
 		"prove |":                           {"always-possible", "at-most", "conserved", "deadlock-free", "exclusive", "never", "no-terminal-states", "reachable"},

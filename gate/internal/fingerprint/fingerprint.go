@@ -125,6 +125,7 @@ type Policy struct {
 // A NetOfPolicy is a net with what a policy adds to its structure.
 type NetOfPolicy struct {
 	Name, Print, Reason string
+	Because             string         `json:",omitempty"`
 	Shadow              bool           `json:",omitempty"`
 	Priority            int            `json:",omitempty"`
 	Advisory            bool           `json:",omitempty"`

@@ -38,6 +38,8 @@ func TestDiffsOfData(t *testing.T) {
 		{[]string{"limit post to 3 in a row"}, []string{"limit post to 2 in a row"}, "stricter"},
 		{[]string{"require test before pay"}, []string{"require test before pay since edit"}, "stricter"},
 		{[]string{"require test before pay since edit"}, []string{"require test before pay since edit", "block post"}, "stricter"},
+		{[]string{"require test before pay since edit once"}, []string{"require test before pay since edit"}, "stricter"},
+		{[]string{"require test before pay once"}, []string{"require test before pay once since edit"}, "stricter"},
 		{[]string{"block send after fetch"}, []string{"block send after fetch until review"}, "looser"},
 		{[]string{"require 2 human-approvals before pay"}, []string{"require human-approval before pay"}, "looser"},
 		{[]string{"limit post to 2 at once"}, []string{"limit post to 3 at once"}, "looser"},

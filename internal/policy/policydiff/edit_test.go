@@ -142,7 +142,7 @@ func (w *scribe) rule() written {
 	r := written{form: w.pick(forms...), a: w.list(), b: w.list(), c: w.list(), n: 1 + w.IntN(3)}
 	switch r.form {
 	case "since":
-		r.a = r.a[:1]
+		r.a, r.word = r.a[:1], w.maybe(4, " once")
 	case "or":
 		if len(r.a) < 2 {
 			r.a = append(r.a, w.pick(w.names...))
@@ -204,7 +204,7 @@ func (r *written) String() string {
 	case "or":
 		return fmt.Sprintf("require %s before %s%s", strings.Join(r.a, " or "), b, rest)
 	case "since":
-		return fmt.Sprintf("require %s before %s since %s%s", a, b, strings.Join(r.c, ", "), rest)
+		return fmt.Sprintf("require %s before %s%s since %s%s", a, b, r.word, strings.Join(r.c, ", "), rest)
 	case "after":
 		return fmt.Sprintf("block %s after %s%s%s", b, r.a[0], c, rest)
 	case "approval after":
