@@ -14,17 +14,20 @@ import (
 // checkEvidence warns of rules that wait for the success of a command which only
 // says what it would do, or whose end nobody tells: no call of it is evidence.
 func (b *builder) checkEvidence() {
+	scripts := unjudged{b, make(map[string]bool)}
 	for _, f := range b.files {
 		for _, s := range f.Statements {
 			switch s := s.(type) {
 			case *rules.Require:
 				for _, first := range s.First {
 					b.evidence(first, "so it never unlocks "+listed(s.Before))
+					scripts.warn(first, "unlock "+listed(s.Before))
 				}
 				b.untold(s)
 			case *rules.Limit:
 				if s.Per != nil && s.Successful {
 					b.evidence(*s.Per, fmt.Sprintf("so it never gives a call of %s back", listed(s.Tools)))
+					scripts.warn(*s.Per, fmt.Sprintf("give a call of %s back", listed(s.Tools)))
 				}
 			}
 		}

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestProblemArchives builds the policy of every archive in testdata/problems:
 // its *.rules and *.yaml with nets, "tools" with the known ones or "schemas"
-// of their arguments, "servers" of a configuration (name/prefix, name! if it is disabled), the names that only calls by hooks have ("hooked"), whether it listens to "hooks", "active", "default", the "channels" of approvals and the address of the "console". It holds all that is said of it to "want".
+// of their arguments, "servers" of a configuration (name=command or name/prefix, name! if it is disabled), the names that only calls by hooks have ("hooked"), whether it listens to "hooks", "active", "default", the "channels" of approvals and the address of the "console". It holds all that is said of it to "want".
 func TestProblemArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -87,9 +87,10 @@ func said(t *testing.T, files []txtar.File) string {
 		case f.Name == "servers":
 			s.Config = &config.Config{}
 			for name := range strings.FieldsSeq(text) {
+				name, command, _ := strings.Cut(name, "=")
 				name, disabled := strings.CutSuffix(name, "!")
 				name, prefix, has := strings.Cut(name, "/")
-				s.Config.Servers = append(s.Config.Servers, config.Server{Name: name, Prefix: prefix, HasPrefix: has, Disabled: disabled})
+				s.Config.Servers = append(s.Config.Servers, config.Server{Command: command, Name: name, Prefix: prefix, HasPrefix: has, Disabled: disabled})
 			}
 		case f.Name == "hooks": // after the servers
 			s.Config.Listen.Hooks = true

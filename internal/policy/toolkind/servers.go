@@ -17,6 +17,9 @@ type Server struct {
 	By    []string        // texts in its command, its arguments or its URL
 	Like  []string        // tools by which it is known otherwise: all of them
 	Kinds map[string]Kind // of its tools
+	// Success has, for tools that run scripts, the condition under which a result is that of a
+	// script which succeeded; "true" where the result says isError otherwise.
+	Success map[string]string
 	// NoHints is set where hints of the tools in Kinds say nothing.
 	NoHints bool
 }
@@ -31,7 +34,7 @@ var Servers = sync.OnceValue(func() []Server {
 })
 
 // parseServers reads a list of servers: a line is "server NAME", or below it "by TEXT ...", "like TOOL ...",
-// "hints ignored" or "KIND TOOL ...".
+// "hints ignored", "success TOOL CONDITION" or "KIND TOOL ...".
 func parseServers(text string) (all []Server, err error) {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -42,7 +45,7 @@ func parseServers(text string) (all []Server, err error) {
 			continue
 		}
 		if words[0] == "server" && len(words) == 2 {
-			all = append(all, Server{Name: words[1], Kinds: map[string]Kind{}})
+			all = append(all, Server{Name: words[1], Kinds: map[string]Kind{}, Success: map[string]string{}})
 			continue
 		}
 		if len(all) == 0 || len(words) < 2 || !all[len(all)-1].add(words[0], words[1:]) {
@@ -60,6 +63,9 @@ func (s *Server) add(key string, words []string) bool {
 	case "like":
 		s.Like = append(s.Like, words...)
 		return true
+	case "success":
+		s.Success[words[0]] = strings.Join(words[1:], " ")
+		return len(words) > 1
 	case "hints":
 		s.NoHints = words[0] == "ignored"
 		return s.NoHints

@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy/toolkind"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// unjudged finds evidence of which nothing says when it is a success.
+type unjudged struct {
+	*builder
+	warned map[string]bool // tools
+}
+
+// warn warns of evidence that is the success of a script, where a server need not say
+// that the script has failed, and no condition is about its results: once for each tool.
+func (b unjudged) warn(n rules.Name, effect string) {
+	for _, tool := range b.scriptTools(n) {
+		known, condition := b.shellOf(tool)
+		told := slices.Concat(b.source.Hooked, b.source.Unended)
+		if known == nil && !slices.Contains(b.source.Tools, tool) || slices.Contains(told, tool) || condition == "true" || b.judged(tool) || b.warned[tool] {
+			continue
+		}
+		b.warned[tool] = true
+		written := rules.Written(tool)
+		why := "nothing says when its scripts succeed"
+		hint := fmt.Sprintf(`if a result has an exit code, write: success %s when "result.exitCode == 0"; if it says isError, write: success %s when "true"`, written, written)
+		if condition != "" {
+			why = known.Name + " does not say that a script failed, or still runs"
+			hint = fmt.Sprintf(`write: success %s when %q; and require another tool, or human-approval`, written, condition)
+		}
+		b.atName(n, problem(diag.Warning, NoCondition, n.Pos, fmt.Sprintf("a failed script of %s may %s: %s", written, effect, why), hint))
+	}
+}
+
+// scriptTools are the tools whose scripts have the name by a map, or the tool of a known server
+// with that name.
+func (b unjudged) scriptTools(n rules.Name) (tools []string) {
+	if known, _ := b.shellOf(n.Text); known != nil {
+		tools = append(tools, n.Text)
+	}
+	for i := range b.labels.Maps {
+		m := &b.labels.Maps[i]
+		if m.As == n.Text && !m.Glob && strings.HasPrefix(m.Source, "runs ") {
+			tools = append(tools, m.Tool)
+		}
+	}
+	return tools
+}
+
+// shellOf is the well-known server of the configuration of which the tool runs scripts, with
+// what it says of their success; nil: there is no such server.
+func (b unjudged) shellOf(tool string) (known *toolkind.Server, condition string) {
+	if b.source.Config == nil {
+		return nil, ""
+	}
+	for i := range b.source.Config.Servers {
+		s := &b.source.Config.Servers[i]
+		known := toolkind.Known(append([]string{s.Command, s.URL}, s.Args...), nil)
+		if known == nil || s.Disabled {
+			continue
+		}
+		for name, kind := range known.Kinds {
+			if kind == toolkind.Run && slices.Contains(namesOf(s, name), tool) {
+				return known, known.Success[name]
+			}
+		}
+	}
+	return nil, ""
+}
+
+// namesOf are the names that rules can have for a tool of a server.
+func namesOf(s *config.Server, tool string) []string {
+	return []string{tool, s.Name + "." + tool, s.Name + "_" + tool, s.Prefix + "_" + tool}
+}
+
+// judged reports whether a condition may be about the tool, under one of its names.
+func (b unjudged) judged(tool string) bool {
+	c := gate.Call{Tool: tool}
+	if b.source.Config != nil {
+		for i := range b.source.Config.Servers {
+			for _, t := range b.source.Tools {
+				if names := namesOf(&b.source.Config.Servers[i], t); slices.Contains(names, tool) {
+					for _, name := range names {
+						c.Also = append(c.Also, gate.Name{Text: name})
+					}
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(b.labels.Successes, func(s gate.Condition) bool { return s.AboutCall(&c) })
+}
