@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"runtime"
@@ -170,12 +171,15 @@ type NetInfo struct {
 
 // A CallInfo is a call that was let through and is not settled.
 type CallInfo struct {
-	Number  uint64    `json:"number"`
-	Tool    string    `json:"tool"`
-	Since   time.Time `json:"since"`
-	Unknown bool      `json:"unknown,omitempty"` // its outcome is not on record, and an operator may settle it
-	More    uint64    `json:"more,omitempty"`    // further calls of the tool whose outcome is unknown, which are listed and settled with it
-	Outcome string    `json:"outcome,omitempty"` // of an unknown one: that this process knows, and puts on record as soon as it can
+	Number uint64    `json:"number"`
+	Tool   string    `json:"tool"`
+	Since  time.Time `json:"since"`
+
+	Arguments json.RawMessage `json:"arguments,omitempty"` // as audit.arguments records them, where this process knows them and they are short
+
+	Unknown bool   `json:"unknown,omitempty"` // its outcome is not on record, and an operator may settle it
+	More    uint64 `json:"more,omitempty"`    // further calls of the tool whose outcome is unknown, which are listed and settled with it
+	Outcome string `json:"outcome,omitempty"` // of an unknown one: that this process knows, and puts on record as soon as it can
 }
 
 func (p *Proxy) describe(s *session.Session) SessionInfo {
@@ -200,7 +204,9 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 	if open := state.Open(); len(open) > 0 {
 		lost := lostOf(p, s.Key())
 		for _, h := range open {
-			info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More})
+			info.Calls = append(info.Calls, CallInfo{
+				Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More, Arguments: p.admission.Lately.Arguments(s.Key(), h.Number),
+			})
 		}
 	}
 	info.Calls = unwrittenOf(p, s.ID, info.Calls)

@@ -112,13 +112,14 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.Approval, "approval", "", "with the approval of this `id`")
 	flags.Uint64Var(&f.Call, "call", 0, "of the call with this `number` in its session")
 	flags.Var(&choice{among: []string{"allow", "refuse", "ask"}}, "decision", "in which calls were decided so")
+	flags.Var(&choice{among: []string{"calls", "acts"}}, "only", "of calls alone, or of all but processes and sessions that begin and end")
 	flags.StringVar(&f.since, "since", "", "from this `time` on: 2026-01-31, 2026-01-31T15:04:05Z, or 2h ago")
 	flags.StringVar(&f.until, "until", "", "before this `time`")
 }
 
 // read completes the filter.
 func (f *filterFlags) read(c *cobra.Command, now time.Time) (err error) {
-	f.Decision = c.Flags().Lookup("decision").Value.String()
+	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
 	if f.Since, err = moment(f.since, now); err != nil {
 		return usage("--since: %w", err)
 	}

@@ -207,7 +207,11 @@ func printSession(w io.Writer, o proxy.SessionInfo) {
 		_, _ = fmt.Fprintf(w, "  waiting for a person: %s, see petrigate approvals\n", text.Count(o.Waiting, "call"))
 	}
 	for _, call := range o.Calls {
-		_, _ = fmt.Fprintf(w, "  open call #%d: %s, for %s%s\n", call.Number, call.Tool, terminal.Age(call.Since), unknownOf(o.ID, call))
+		does := ""
+		if command := text.Command(call.Arguments); command != "" {
+			does = " " + text.Excerpt(command, 120)
+		}
+		_, _ = fmt.Fprintf(w, "  open call #%d: %s%s, for %s%s\n", call.Number, call.Tool, does, terminal.Age(call.Since), unknownOf(o.ID, call))
 	}
 }
 

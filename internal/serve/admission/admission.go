@@ -45,6 +45,8 @@ type Admission struct {
 
 	Unwritten Unwritten // outcomes that the ledger did not take yet
 
+	Lately Lately // admitted calls
+
 	// Memory that was used, for other calls.
 	pendings, settlings sync.Pool
 }

@@ -31,6 +31,7 @@ func (a *Admission) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	entry := &v.entry
 	a.record(entry, v.call, v.generation, "allow", d.Names, v.consent)
 	entry.Call = d.Ticket.Number
+	a.Lately.note(v.call.Key, entry.Call, entry.Args)
 	a.says(entry, v.generation, d.Nets)
 	entry.Would = a.would(d.Would)
 	return entry.alone()

@@ -112,7 +112,7 @@ func (s Record) writeSince(b *strings.Builder, now time.Time) {
 // indented is an object with each member on a line.
 func indented(object []byte) string {
 	b := bytes.NewBufferString("  ")
-	if json.Indent(b, object, "  ", "  ") != nil {
+	if object = text.PlainJSON(object); json.Indent(b, object, "  ", "  ") != nil {
 		b.Write(object)
 	}
 	return text.EscapeLines(b.Bytes())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -125,11 +126,48 @@ func TestActivityFilters(t *testing.T) {
 	}
 }
 
+// TestCommands: a row has the script of a call that runs one, as far as it is on record, in Activity and in the
+// history of its session, and can be found by it. Rows of processes and sessions can be left out.
+func TestCommands(t *testing.T) {
+	now := time.Now()
+	bash := audit.Decision{
+		Time: now, Event: "decision", Session: "s", Call: 1, Upstream: "claude-code", Tool: "Bash", Decision: "allow",
+		Args: json.RawMessage(`{"command":"cd pkg \u0026\u0026 npm publish <x>\u202e","timeout":5}`),
+	}
+	masked := bash
+	masked.Call, masked.Args = 2, json.RawMessage(`{"command":"***"}`)
+	hashed := bash
+	hashed.Call, hashed.Args = 3, nil
+	b, _ := active(t,
+		record(t, audit.Process{Time: now, Event: "start", Process: "P1"}), record(t, audit.Session{Time: now, Event: "session opened", Session: "s", Principal: "ann"}),
+		record(t, bash), record(t, masked), record(t, hashed), record(t, audit.Operator{Time: now, Event: "stop", Actor: "ann", Reason: "lunch"}),
+	)
+	_, page := b.get("/activity")
+	for _, want := range []string{`cd pkg &amp;&amp; npm publish &lt;x&gt;\u{202e} {&#34;timeout&#34;:5}</div>`, `***</div>`, "process started", "session opened", "lunch"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	if n := strings.Count(page, `class="mono does"`); n != 2 {
+		t.Errorf("%d rows have a command", n)
+	}
+	if _, page := b.get("/activity?q=npm+publish"); strings.Join(toolsOn(page), " ") != "claude-code.Bash" {
+		t.Error(page)
+	}
+	if _, page := b.get("/activity?only=acts"); strings.Contains(page, "process started") || strings.Contains(page, "session opened") || !strings.Contains(page, "lunch") || len(toolsOn(page)) != 3 {
+		t.Error(page)
+	}
+	e := trail.Entry{Decision: bash}
+	if got := saidOf(&e); got != `claude-code.Bash allowed (call 1): cd pkg && npm publish <x>\u{202e} {"timeout":5}` {
+		t.Error(got)
+	}
+}
+
 // TestWrongFilters: what cannot be read is told, and selects nothing.
 func TestWrongFilters(t *testing.T) {
 	b, _ := active(t, refusal(t, "s", "drop", day))
 	for query, want := range map[string]string{
-		"since=tomorrow": "write a time as 10m", "tool=[": "cannot be read", "q=" + strings.Repeat("x", maxFilter+1): "is longer than",
+		"only=some": "only is calls or acts", "since=tomorrow": "write a time as 10m", "tool=[": "cannot be read", "q=" + strings.Repeat("x", maxFilter+1): "is longer than",
 	} {
 		if code, page := b.get("/activity?" + query); code != http.StatusOK || !strings.Contains(page, want) || len(toolsOn(page)) > 0 {
 			t.Errorf("%s: %d %s", query, code, page)
@@ -184,7 +222,7 @@ func TestOneCall(t *testing.T) {
 	_, page := b.get("/activity/" + idOf(decision))
 	for _, want := range []string{
 		`href="/inbox/ap_1"`, "by eve via web, pending", "the call waited 1m0s", `<span class="state unknown">unknown</span> in 2m`, "ask-first", "a.rules:3:1", "settle success by root: it is there", `settled as <span class="state success">success</span> by root`, `<a href="/activity" aria-current="page">`,
-		"&#34;to&#34;:&#34;x&#34;", "sha256 abc", `&#34;decision&#34;: &#34;allow&#34;`,
+		"&#34;to&#34;: &#34;x&#34;", "sha256 abc", `&#34;decision&#34;: &#34;allow&#34;`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)

@@ -23,7 +23,7 @@ type filter struct {
 	Kind      string
 	Words     string // all of which are in what is shown of a row
 	Since     string // as it was written
-	Calls     bool   // no other events
+	Only      string // calls: no other events; acts: no processes and sessions that begin and end
 
 	since time.Time
 }
@@ -47,7 +47,9 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 			return filter{}, fmt.Errorf("the filter %s is longer than %d bytes", name, maxFilter)
 		}
 	}
-	f.Calls = v.Get("only") == "calls"
+	if f.Only = v.Get("only"); f.Only != "" && f.Only != "calls" && f.Only != "acts" {
+		return filter{}, fmt.Errorf("only is calls or acts, not %q", f.Only)
+	}
 	if f.since, err = moment(f.Since, now); err != nil {
 		return f, err
 	}
@@ -81,8 +83,8 @@ func (f *filter) values() url.Values {
 			v.Set(name, *at)
 		}
 	}
-	if f.Calls {
-		v.Set("only", "calls")
+	if f.Only != "" {
+		v.Set("only", f.Only)
 	}
 	return v
 }
@@ -101,7 +103,7 @@ type matcher struct {
 
 func (f filter) matcher() *matcher {
 	m := &matcher{filter: f, tool: strings.ToLower(f.Tool), glob: strings.ContainsAny(f.Tool, "*?["), words: strings.Fields(strings.ToLower(f.Words))}
-	m.only = f.Calls || f.Tool != "" || f.Decision != "" || f.Outcome != "" || f.Client != "" || f.Net != "" || f.Kind != ""
+	m.only = f.Only == "calls" || f.Tool != "" || f.Decision != "" || f.Outcome != "" || f.Client != "" || f.Net != "" || f.Kind != ""
 	return m
 }
 
@@ -109,7 +111,7 @@ func (f filter) matcher() *matcher {
 func (m *matcher) matches(r *row) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
-	case m.only && !r.IsCall():
+	case m.only && !r.IsCall(), m.Only == "acts" && r.isRoutine():
 		return false
 	case !m.since.IsZero() && r.Time.Before(m.since):
 		return false
@@ -174,7 +176,7 @@ func (m *matcher) hasWords(r *row) bool {
 // texts are what is shown of a row.
 func (r *row) texts() []string {
 	texts := make([]string, 0, 24)
-	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About)
+	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.does)
 	for i := range r.Nets {
 		texts = append(texts, r.Nets[i].Net, r.Nets[i].Rule)
 	}

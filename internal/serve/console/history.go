@@ -302,7 +302,11 @@ func saidOf(e *trail.Entry) string {
 	switch e.Event {
 	case "decision":
 		verb := map[string]string{"allow": "allowed", "refuse": "refused", "ask": "asked about"}[e.Decision.Decision]
-		return strings.TrimSpace(tool + " " + verb + call)
+		said := strings.TrimSpace(tool + " " + verb + call)
+		if does := doesOf(e); does != "" {
+			said += ": " + does
+		}
+		return said
 	case "outcome":
 		return strings.TrimSpace(e.Tool + " ended: " + e.Outcome + call)
 	case "settle success", "settle failure":

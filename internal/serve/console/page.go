@@ -60,7 +60,7 @@ func ago(now time.Time, at any) string {
 // indented is a JSON value with each member on a line.
 func indented(value json.RawMessage) string {
 	var b bytes.Buffer
-	if json.Indent(&b, value, "", "  ") != nil {
+	if value = text.PlainJSON(value); json.Indent(&b, value, "", "  ") != nil {
 		b.Reset()
 		b.Write(value)
 	}

@@ -57,11 +57,38 @@ type row struct {
 	SettledBy string          `json:"settledBy,omitempty"`
 	About     string          `json:"about,omitempty"` // what else is to be said of an event: a net, a process
 
-	n uint64 // counts from 1, in the order in which the journal learned of it
+	does string
+	n    uint64 // counts from 1, in the order in which the journal learned of it
 }
 
 // IsCall reports whether the row is a call.
 func (r *row) IsCall() bool { return r.Event == "call" }
+
+// Bounds of what a row shows of the arguments, and of the arguments that it shows something of.
+const (
+	maxDoes     = 160
+	maxDoesRead = 64 << 10
+)
+
+// isRoutine reports whether the row is of a process or a session that begins or ends.
+func (r *row) isRoutine() bool {
+	switch r.Event {
+	case "session opened", "session closed", "process started", "process ended":
+		return true
+	}
+	return false
+}
+
+// Does is the command of a call, or its arguments, in a line; empty: they are not recorded.
+func (r *row) Does() string { return r.does }
+
+// doesOf is what a call does, by its record.
+func doesOf(e *trail.Entry) string {
+	if len(e.Args) > maxDoesRead {
+		return ""
+	}
+	return text.Excerpt(text.Command(e.Args), maxDoes)
+}
 
 // Open reports whether the call was let through and has not ended, as far as is known.
 func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" && r.Settled == "" }
@@ -86,7 +113,7 @@ func decided(id string, e *trail.Entry) *row {
 		ID: id, Event: "call", Time: e.Time, Called: e.Called, Session: e.Session, Principal: e.Principal, Client: e.Client,
 		Call: e.Call, Wire: e.ID, Tool: toolOf(e), Names: slices.Clone(e.Names[:min(len(e.Names), maxRowNames)]),
 		Decision: e.Decision.Decision, Kind: e.Kind, Reason: short(e.Reason), Nets: e.Nets[:min(len(e.Nets), maxRowNets)],
-		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy,
+		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy, does: doesOf(e),
 	}
 	if len(e.Args) <= maxRowArgs {
 		r.Args = bytes.Clone(e.Args)

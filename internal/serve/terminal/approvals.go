@@ -3,7 +3,6 @@ package terminal
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -110,11 +109,11 @@ func callLine(a proxy.ApprovalInfo, room int) string {
 	if a.Size > 0 {
 		size = fmt.Sprintf(" (%s)", text.Count(a.Size, "byte"))
 	}
-	var line bytes.Buffer
-	if len(a.Arguments) == 0 || string(a.Arguments) == "null" || json.Compact(&line, a.Arguments) != nil {
+	does := text.Command(a.Arguments)
+	if does == "" {
 		return name + size
 	}
-	return name + " " + Fit(line.String(), max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
+	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
 // Fit is an excerpt of at most so many columns. A character of several bytes takes no more

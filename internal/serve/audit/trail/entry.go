@@ -31,6 +31,8 @@ type Entry struct {
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
 
+	Only string // calls: decisions and outcomes; acts: also what people and policies did, without processes and sessions that begin and end
+
 	Call         uint64
 	Since, Until time.Time // Until is exclusive
 }
@@ -54,12 +56,34 @@ func (f *Filter) Matches(e *Entry) bool {
 		return false
 	case !is(f.Decision, e.Decision.Decision) || !is(f.Kind, e.Kind):
 		return false
+	case f.Only != "" && !e.isCall() && (f.Only == "calls" || e.isRoutine()):
+		return false
 	case f.Call > 0 && f.Call != e.Call:
 		return false
 	case !f.Since.IsZero() && e.Time.Before(f.Since) || !f.Until.IsZero() && !e.Time.Before(f.Until):
 		return false
 	}
 	return (f.Tool == "" || e.isOf(f.Tool)) && (f.Net == "" || e.says(f.Net))
+}
+
+// isCall reports whether the record is about one call.
+func (e *Entry) isCall() bool {
+	switch e.Event {
+	case "decision", "outcome", "task", "left", "missing":
+		return true
+	}
+	return false
+}
+
+// isRoutine reports whether the record is of a process, a session or a file that begins or ends.
+func (e *Entry) isRoutine() bool {
+	switch e.Event {
+	case "session opened", "session closed", "end", "closed", "continued":
+		return true
+	case "start": // of a process; without one it is an order of an operator
+		return e.Process != ""
+	}
+	return false
 }
 
 func (e *Entry) isOf(tool string) bool {

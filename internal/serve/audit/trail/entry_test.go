@@ -55,6 +55,8 @@ func TestFilter(t *testing.T) {
 	}{
 		{trail.Filter{}, "[1 2 3 4 5 6 7 8]"},
 		{trail.Filter{Session: "s1"}, "[1 2 3 4]"},
+		{trail.Filter{Only: "calls"}, "[2 3 4 5 6 7]"},
+		{trail.Filter{Only: "acts"}, "[2 3 4 5 6 7 8]"},
 		{trail.Filter{Principal: "bob"}, "[5 7]"},
 		{trail.Filter{Tool: "push"}, "[2 4]"},
 		{trail.Filter{Tool: "up.push"}, "[2 3 4]"},

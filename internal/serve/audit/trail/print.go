@@ -87,6 +87,7 @@ func entrySays(e *Entry) string {
 		if e.Decision.Decision != "allow" {
 			add("(%s)", e.Kind)
 		}
+		add("`%s`", text.Excerpt(text.Command(e.Args), 120))
 		add("by %s", e.Actor)
 		add("%s", text.Excerpt(e.Reason, 120))
 		if e.Would != nil {

@@ -1,0 +1,99 @@
+package text
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// PlainJSON is JSON that says the same without escapes for characters that [Escape] leaves as they are, such as
+// \u0026 for &. Quotes, backslashes and what is not seen stay escaped.
+func PlainJSON(doc []byte) []byte {
+	if !bytes.Contains(doc, []byte(`\u`)) {
+		return doc
+	}
+	out := make([]byte, 0, len(doc))
+	for i := 0; i < len(doc); {
+		size := 1
+		if doc[i] == '\\' && i+1 < len(doc) {
+			r, n := escaped(doc[i:])
+			if size = n; r >= ' ' && r != '"' && r != '\\' && r != utf8.RuneError && !hidden(r) {
+				out, i = utf8.AppendRune(out, r), i+size
+				continue
+			}
+		}
+		out, i = append(out, doc[i:i+size]...), i+size
+	}
+	return out
+}
+
+// escaped returns the character of the escape that begins the text, and its length; utf8.RuneError: it has no
+// number, or is half of a pair.
+func escaped(s []byte) (r rune, size int) {
+	r, ok := hex4(s)
+	if !ok {
+		return utf8.RuneError, 2
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if low, ok := hex4(s[6:]); ok {
+		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+			return r, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// hex4 reads \u and four digits.
+func hex4(s []byte) (rune, bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	return rune(n), err == nil
+}
+
+// commands are what tools call the argument that is a script.
+var commands = []string{"command", "cmd", "script"}
+
+// Command returns the arguments of a call in a line: the script of one that runs a script, and after it the
+// other arguments. It is empty where there are none, and not escaped.
+func Command(args []byte) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(args, &all) != nil {
+		return ""
+	}
+	for _, name := range commands {
+		script, ok := scriptIn(all[name])
+		if !ok {
+			continue
+		}
+		if delete(all, name); len(all) == 0 {
+			return script
+		}
+		rest, _ := json.Marshal(all) // it was JSON
+		return script + " " + string(PlainJSON(rest))
+	}
+	var line bytes.Buffer
+	if len(all) == 0 || json.Compact(&line, args) != nil {
+		return ""
+	}
+	return string(PlainJSON(line.Bytes()))
+}
+
+// scriptIn reads a script, or the words of a command.
+func scriptIn(value json.RawMessage) (script string, ok bool) {
+	var words []string
+	switch {
+	case json.Unmarshal(value, &script) == nil:
+		return script, script != ""
+	case json.Unmarshal(value, &words) == nil:
+		return strings.Join(words, " "), len(words) > 0 && !slices.Contains(words, "")
+	}
+	return "", false
+}
