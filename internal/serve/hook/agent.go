@@ -46,7 +46,7 @@ var agents = []*Agent{
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "codex", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("codex"), marks: true, deny: denyClaude, read: readCodex,
+		Name: "codex", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("codex"), marks: true, deny: denyClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
@@ -124,81 +124,21 @@ func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }
 
-// readCodex reads how a call ended: the event after it comes also after a script that has failed.
-func readCodex(e *Event, body []byte) {
-	if e.kind != after || !e.isShell() {
-		return
-	}
-	response, _ := rawjson.Member(body, "tool_response")
-	code, ok := rawjson.Member(response, "exit_code")
-	if !ok {
-		code, ok = rawjson.MemberAt(response, "metadata", "exit_code")
-	}
-	e.exited(code, ok)
-}
-
-// exited notes the code with which a script has ended, if it was told.
-func (e *Event) exited(code []byte, told bool) {
-	switch {
-	case !told:
-		e.doubtful = true
-	case string(code) != "0":
-		e.kind = failed
-	}
-}
-
-// readGemini reads the server of an MCP tool, and how a call ended.
+// readGemini reads the server of an MCP tool, and that a call has failed.
 func readGemini(e *Event, body []byte) {
 	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
 		e.Server, _ = rawjson.String(server)
 		e.member = text(memberOf(body, "mcp_context"), "tool_name")
 	}
-	wrong, ok := rawjson.MemberAt(body, "tool_response", "error")
-	switch {
-	case e.kind != after:
-	case ok && string(wrong) != "null":
+	if wrong, ok := rawjson.MemberAt(body, "tool_response", "error"); e.kind == after && ok && string(wrong) != "null" {
 		e.kind = failed
-	case e.isShell():
-		said, _ := rawjson.MemberAt(body, "tool_response", "llmContent")
-		report, _ := rawjson.String(said)
-		e.doubtful = !endedWell(report)
 	}
 }
 
-// endedWell reports whether what Gemini CLI tells its model of a script ends as that of one which has
-// ended with code 0. The output of the script comes before, so that a script cannot take back what is
-// said of it; one whose output ends like a failure is in doubt.
-func endedWell(report string) bool {
-	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
-	lines := strings.Split(report, "\n")
-	last := len(lines) - 1
-	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // it was cancelled, goes on, or another model has written this
-		return false
-	}
-	for _, line := range slices.Backward(lines[:last]) {
-		what, value, _ := strings.Cut(line, ": ")
-		switch well, known := endings[what]; {
-		case !known: // it is of the output
-			return true
-		case value != well:
-			return false
-		}
-	}
-	return true
-}
-
-// endings are the lines after the output of a script, with what they say where all is well.
-var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}
-
-// readCopilot reads how a call ended. Of a script it is not told whether it has failed.
+// readCopilot reads that a call has failed.
 func readCopilot(e *Event, body []byte) {
-	ended, ok := rawjson.MemberAt(body, "tool_result", "result_type")
-	switch {
-	case e.kind != after:
-	case ok && string(ended) != `"success"`:
+	if ended, ok := rawjson.MemberAt(body, "tool_result", "result_type"); e.kind == after && ok && string(ended) != `"success"` {
 		e.kind = failed
-	case e.isShell():
-		e.doubtful = true
 	}
 }
 
@@ -211,13 +151,6 @@ func readCursor(e *Event, body []byte) {
 			e.Tool, e.Args = "Shell", rawjson.Object{}.Raw("command", command).Bytes()
 		}
 		e.doubtful = true // the code of its end is not told
-	case "postToolUse":
-		if e.isShell() {
-			said := []byte(text(body, "tool_output"))
-			valid := rawjson.Check(said, rawjson.MaxDepth) == nil
-			code, told := rawjson.Member(said, "exitCode")
-			e.exited(code, valid && told)
-		}
 	case "beforeReadFile":
 		path, _ := rawjson.Member(body, "file_path")
 		if rawjson.Kind(path) == '"' {

@@ -112,6 +112,7 @@ func (e *Event) readCall(body []byte) (err error) {
 	if e.agent.read != nil {
 		e.agent.read(e, body)
 	}
+	e.readEnd()
 	e.where = whereOf(body)
 	e.said = text(memberOf(body, "mcp_server"), "name")
 	e.doubtful = e.doubtful || e.inBackground()

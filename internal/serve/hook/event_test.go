@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
 // documented are events as the documents of the agents have them.
@@ -110,6 +111,23 @@ var documented = []struct {
 func geminiShell(report string) string {
 	return `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","timestamp":"2026-11-26T08:44:20.219Z","tool_name":"run_shell_command","tool_input":{"command":"ls"},` +
 		`"tool_response":{"llmContent":"<untrusted_context>\n` + report + `\n</untrusted_context>","returnDisplay":"x"}}`
+}
+
+// TestTellings: each agent stands in the table, and agrees with the warning of scripts whose
+// end is not told (W116).
+func TestTellings(t *testing.T) {
+	for _, name := range Names() {
+		how, ok := tellings[name]
+		switch tells := agenttool.TellsEnds(name); {
+		case !ok:
+			t.Errorf("%s is not in the table", name)
+		case how == never && tells, (how == byEvent || how == byReport) && !tells:
+			t.Errorf("%s: %d in the table, but TellsEnds is %v", name, how, tells)
+		}
+	}
+	if len(tellings) != len(Names()) {
+		t.Errorf("the table has %d agents, and there are %d", len(tellings), len(Names()))
+	}
 }
 
 // TestDocumented: the documented events of each agent are read as what they are.
