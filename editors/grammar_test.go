@@ -106,6 +106,8 @@ func TestGrammar(t *testing.T) {
 			"per keyword.operator", "minutes entity.name.function"}},
 		{"map bash.command runs git push as force-push", []string{"map keyword.control", "bash entity.name.function", "command variable.other.member",
 			"runs keyword.operator", "git string.unquoted", "push string.unquoted", "as keyword.operator", "force-push entity.name.label"}},
+		{`map Edit, "a.b" , Write.path x as y`, []string{"map keyword.control", `Edit, "a.b" , Write entity.name.function`, "path variable.other.member",
+			"x string.unquoted", "as keyword.operator", "y entity.name.label"}},
 		{"map bash.command runs as word", []string{"map keyword.control", "bash entity.name.function", "command variable.other.member",
 			"as keyword.operator", "word entity.name.label"}},
 		{`map http.$.a[*].b /rm -rf \/#/i as x # y`, []string{"map keyword.control", "http entity.name.function", "$.a[*].b variable.other.path",

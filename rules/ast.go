@@ -102,20 +102,22 @@ type Allow struct {
 	Because string // the author's words
 }
 
-// Map is "map T.F pattern as N", or "map T when "CEL" as N".
+// Map is "map T, U.F pattern as N", or "map T, U when "CEL" as N".
 type Map struct {
 	Pos     gate.Position
-	Tool    Name
+	Tools   []Name
 	Field   string // one flat key of the arguments, or a path; empty with When
 	Pattern Pattern
 	As      Name
+
+	whole *Map // of which this is the part for one tool; nil: it is the whole statement
 }
 
-// Example is "example T.F "text" as N", or "not as N": a call of T, and a name
-// that the maps must give it or must not give it.
+// Example is "example T, U.F "text" as N", or "not as N": calls of T and U, and a name
+// that the maps must give them or must not give them.
 type Example struct {
 	Pos   gate.Position
-	Tool  Name
+	Tools []Name
 	Field string // one flat key of the arguments; empty: Value is all of them
 	Value string // the text of the field, or a JSON object
 	Not   bool   // the call must not get the name
@@ -154,6 +156,31 @@ func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quote
 
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
+
+// tool returns the tool of a map for one tool.
+func (s *Map) tool() Name { return s.Tools[0] }
+
+// each returns a map for each tool.
+func (s *Map) each() []*Map {
+	if len(s.Tools) == 1 {
+		return []*Map{s}
+	}
+	var all []*Map
+	for i := range s.Tools {
+		one := *s
+		one.Tools, one.whole = s.Tools[i:i+1:i+1], s
+		all = append(all, &one)
+	}
+	return all
+}
+
+// statement returns the statement that the map is, or that it is a part of.
+func (s *Map) statement() *Map {
+	if s.whole != nil {
+		return s.whole
+	}
+	return s
+}
 
 // Position returns the start of the statement.
 func (s *Map) Position() gate.Position { return s.Pos }
@@ -194,7 +221,7 @@ func (f *File) Names() []Name {
 func (f *File) Tools() []Name {
 	var names []Name
 	for _, m := range of[*Map](f.Statements) {
-		names = append(names, m.Tool)
+		names = append(names, m.Tools...)
 	}
 	for _, s := range of[*Success](f.Statements) {
 		names = append(names, s.Tools...)

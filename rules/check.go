@@ -48,11 +48,11 @@ func (c *compiler) checkNames(s Statement) {
 	names := s.names()
 	switch s := s.(type) {
 	case *Map:
-		names = []Name{s.Tool, s.As}
+		names = append(slices.Clone(s.Tools), s.As)
 	case *Success:
 		names = s.Tools
 	case *Example:
-		names = []Name{s.Tool, s.As}
+		names = append(slices.Clone(s.Tools), s.As)
 	case *Prove:
 		names = s.written()
 	}
@@ -145,10 +145,10 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 // onlyAs reports whether maps give the name, to calls of b only.
 func (c *compiler) onlyAs(n, b Name) bool {
 	other := func(m *Map) bool {
-		if m.Tool.Glob() {
-			return b.Text != "*" && !b.same(m.Tool)
+		if m.tool().Glob() {
+			return b.Text != "*" && !b.same(m.tool())
 		}
-		return !b.Matches(m.Tool.Text)
+		return !b.Matches(m.tool().Text)
 	}
 	maps := c.labels.maps[n.Text]
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
@@ -280,7 +280,7 @@ func (c *compiler) covers(a, b Name) bool {
 	}
 	maps := c.labels.maps[b.Text]
 	for _, m := range maps {
-		if (m.Tool.Text != a.Text || m.Tool.Glob()) && !c.alsoLabels(m, a.Text) {
+		if (m.tool().Text != a.Text || m.tool().Glob()) && !c.alsoLabels(m, a.Text) {
 			return false
 		}
 	}
@@ -290,7 +290,7 @@ func (c *compiler) covers(a, b Name) bool {
 // alsoLabels reports whether another map gives the matches of m its label, too.
 func (c *compiler) alsoLabels(m *Map, label string) bool {
 	return slices.ContainsFunc(c.labels.maps[label], func(other *Map) bool {
-		return other.Tool.Text == m.Tool.Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
+		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
 	})
 }
 
@@ -321,11 +321,11 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	}
 	switch m.Pattern.Kind {
 	case When:
-		c.warnName(n, WeakEvidence, "prefer a separate tool", "any %s call for which %s is true %s", m.Tool, quote(m.Pattern.Text), effect)
+		c.warnName(n, WeakEvidence, "prefer a separate tool", "any %s call for which %s is true %s", m.tool(), quote(m.Pattern.Text), effect)
 	case Runs:
-		c.warnName(n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.Tool, effect, m.Field)
+		c.warnName(n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.tool(), effect, m.Field)
 	default:
 		c.warnName(n, WeakEvidence, "a text does not prove a command; use runs, or a separate tool",
-			"any %s call whose %s contains %s %s", m.Tool, m.Field, m.Pattern, effect)
+			"any %s call whose %s contains %s %s", m.tool(), m.Field, m.Pattern, effect)
 	}
 }

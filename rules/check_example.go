@@ -22,33 +22,35 @@ func (c *compiler) checkExamples() {
 	}
 	maps, asked := make(map[giver][]gate.Map), make(map[giver]*gate.Policy)
 	for _, e := range of[*Example](c.statements) {
-		g := giver{e.Tool.Text, e.As.Text}
-		if _, known := maps[g]; !known {
-			maps[g] = slices.DeleteFunc(slices.Clone(byLabel[g.as]), func(m gate.Map) bool {
-				return m.Tool != g.tool && !(m.Glob && toolnet.MatchGlob(m.Tool, g.tool))
-			})
-			asked[g] = namer(maps[g])
-		}
-		switch {
-		case c.refused(g): // reported already
-		case len(maps[g]) == 0:
-			c.failName(e, e.As, NoSuchMap, c.nearLabel(e), "no map gives calls of %s the name %s", e.Tool, e.As)
-		case e.holds(asked[g]) == e.Not:
-			c.failExample(e, maps[g])
+		for _, tool := range e.Tools {
+			g := giver{tool.Text, e.As.Text}
+			if _, known := maps[g]; !known {
+				maps[g] = slices.DeleteFunc(slices.Clone(byLabel[g.as]), func(m gate.Map) bool {
+					return m.Tool != g.tool && !(m.Glob && toolnet.MatchGlob(m.Tool, g.tool))
+				})
+				asked[g] = namer(maps[g])
+			}
+			switch {
+			case c.refused(g): // reported already
+			case len(maps[g]) == 0:
+				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls of %s the name %s", tool, e.As)
+			case e.holds(tool, asked[g]) == e.Not:
+				c.failExample(e, tool, maps[g])
+			}
 		}
 	}
 }
 
 // refused reports whether a map of the tool that gives the label is in error.
 func (c *compiler) refused(g giver) bool {
-	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m] != nil && m.Tool.Matches(g.tool) })
+	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }
 
 // nearLabel suggests a name that calls of the tool can get.
-func (c *compiler) nearLabel(e *Example) string {
+func (c *compiler) nearLabel(e *Example, tool Name) string {
 	var known []string
 	for _, m := range c.maps {
-		if m.Tool.Matches(e.Tool.Text) {
+		if m.tool().Matches(tool.Text) {
 			known = append(known, m.As.String())
 		}
 	}
@@ -62,9 +64,9 @@ func namer(maps []gate.Map) *gate.Policy {
 	return p
 }
 
-// holds reports whether the maps of p meet the example e.
-func (e *Example) holds(p *gate.Policy) bool {
-	names := p.Names(gate.Call{Tool: e.Tool.Text, Args: e.args()})
+// holds reports whether the maps of p give the call of the tool the name.
+func (e *Example) holds(tool Name, p *gate.Policy) bool {
+	names := p.Names(gate.Call{Tool: tool.Text, Args: e.args()})
 	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first is the tool
 }
 
@@ -82,10 +84,10 @@ const shownMaps = 3
 
 // failExample reports the maps that matched but should not, or those that did
 // not match.
-func (c *compiler) failExample(e *Example, maps []gate.Map) {
+func (c *compiler) failExample(e *Example, tool Name, maps []gate.Map) {
 	var found []string
 	for _, m := range maps {
-		if e.Not && !e.holds(namer([]gate.Map{m})) {
+		if e.Not && !e.holds(tool, namer([]gate.Map{m})) {
 			continue
 		}
 		if found = append(found, fmt.Sprintf("%s at %s", m.Source, m.Rule)); len(found) == shownMaps {
@@ -96,5 +98,5 @@ func (c *compiler) failExample(e *Example, maps []gate.Map) {
 	if e.Not {
 		format = "this call of %s is named %s, by %s"
 	}
-	c.fail(e, e.line.errorAt(FailedExample, e.value, "", format, e.Tool, e.As, strings.Join(found, ", ")))
+	c.fail(e, e.line.errorAt(FailedExample, e.value, "", format, tool, e.As, strings.Join(found, ", ")))
 }

@@ -25,5 +25,5 @@ func (m *Map) expression() string {
 	default:
 		test += ".matches(r'" + pattern + "')"
 	}
-	return fmt.Sprintf("map %s when %s as %s", m.Tool, quote(test), m.As)
+	return fmt.Sprintf("map %s when %s as %s", joinNames(m.statement().Tools), quote(test), m.As)
 }

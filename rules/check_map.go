@@ -10,7 +10,7 @@ import (
 func (c *compiler) checkMaps() {
 	used := c.usedLabels()
 	scripts := c.scripts()
-	for _, m := range c.maps {
+	for _, m := range of[*Map](c.statements) {
 		if !used[m.As.Text] {
 			c.warnName(m.As, UnusedLabel, "", "no rule uses the name %s", m.As)
 		}
@@ -19,11 +19,11 @@ func (c *compiler) checkMaps() {
 		}
 		switch m.Pattern.Kind {
 		case Word:
-			c.checkWord(m, scripts[m.target()])
+			c.checkWord(m, scripts.of(m))
 		case Runs:
 			c.checkProgram(m)
 		case Regex:
-			c.checkRegex(m, scripts[m.target()] != nil || m.isCommand())
+			c.checkRegex(m, scripts.of(m) != nil || m.isCommand())
 		}
 	}
 }
@@ -43,8 +43,20 @@ func (c *compiler) usedLabels() map[string]bool {
 }
 
 // scripts are the fields that a map reads as shell scripts, with the first such map.
-func (c *compiler) scripts() map[string]*Map {
-	first := make(map[string]*Map)
+type scripts map[string]*Map
+
+// of returns the first map that reads the field of a tool of m as a script; nil: none does.
+func (s scripts) of(m *Map) *Map {
+	for _, one := range m.each() {
+		if script := s[one.target()]; script != nil {
+			return script
+		}
+	}
+	return nil
+}
+
+func (c *compiler) scripts() scripts {
+	first := make(scripts)
 	for _, m := range c.maps {
 		if m.Pattern.Kind == Runs && first[m.target()] == nil {
 			first[m.target()] = m
@@ -53,8 +65,8 @@ func (c *compiler) scripts() map[string]*Map {
 	return first
 }
 
-// target returns the T.F of the map.
-func (m *Map) target() string { return m.Tool.Text + "\x00" + m.Field }
+// target returns the T.F of a map for one tool.
+func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
 // isCommand reports whether the field seems to contain a command.
 func (m *Map) isCommand() bool {
@@ -71,7 +83,7 @@ func (c *compiler) checkWord(m, script *Map) {
 		c.warnPattern(m, WordLikeRegex, "write a regex between slashes: /regex/", "the word %s is searched for literally", p.Text)
 	case script != nil && isWordByte(p.Text, 0) && !strings.Contains(p.Text, "/"):
 		c.warnPattern(m, TextOfScript, "if it is a command, write: runs "+p.Text,
-			"%s is searched for in the text of %s.%s, which the map at %s reads as a script", p.Text, m.Tool, m.Field, script.Pos)
+			"%s is searched for in the text of %s.%s, which the map at %s reads as a script", p.Text, script.tool(), m.Field, script.Pos)
 	}
 }
 
@@ -93,7 +105,7 @@ func (c *compiler) checkRegex(m *Map, command bool) {
 	bare, escaped := strings.CutSuffix(p.Text, "$")
 	switch {
 	case p.Match(""):
-		c.warnPattern(m, MatchesAll, "", "the regex matches the empty text, and so every call of %s with the field %s", m.Tool, m.Field)
+		c.warnPattern(m, MatchesAll, "", "the regex matches the empty text, and so every call of %s with the field %s", joinNames(m.Tools), m.Field)
 	case command && strings.HasPrefix(p.Text, "^"):
 		c.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex finds a command only where the text begins, and not in: cd /tmp; ...")
 	case command && escaped && !endsInEscape(bare):

@@ -68,7 +68,7 @@ func (c *Compiled) Verification() []Verification { return slices.Clone(c.verifie
 type compiler struct {
 	files      []*File
 	statements []Statement // of all files, without repetitions
-	maps       []*Map      // among the statements
+	maps       []*Map      // among the statements, one for each tool
 	labels     *labels     // that the maps give
 	named      map[string]int
 	failed     map[Statement]*Error // statements that were refused here
@@ -98,7 +98,9 @@ func newCompiler(files []*File) *compiler {
 			c.statements = append(c.statements, s)
 		}
 	}
-	c.maps = of[*Map](c.statements)
+	for _, m := range of[*Map](c.statements) {
+		c.maps = append(c.maps, m.each()...)
+	}
 	c.labels = newLabels(c.maps)
 	return c
 }
@@ -135,9 +137,7 @@ func (c *compiler) add(s Statement) {
 			c.net(allowNet(s, tool), Verification{States: 2})
 		}
 	case *Map:
-		if m, ok := c.gateMap(s); ok {
-			c.out.Labels.Maps = append(c.out.Labels.Maps, m)
-		}
+		c.out.Labels.Maps = append(c.out.Labels.Maps, c.gateMaps(s)...)
 	case *Success:
 		s.compile(c)
 	case *Prove:

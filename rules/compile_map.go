@@ -18,9 +18,9 @@ type readers struct {
 	results *cel.Results
 }
 
-// gateMap converts m for the gate, or returns false if it was refused.
-func (c *compiler) gateMap(m *Map) (gate.Map, bool) {
-	out := gate.Map{Tool: m.Tool.Text, Glob: m.Tool.Glob(), Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}
+// gateMaps converts m for the gate, with a map for each tool, or returns none if it was refused.
+func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
+	out := gate.Map{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}
 	var bad *Error
 	switch m.Pattern.Kind {
 	case Runs:
@@ -32,8 +32,13 @@ func (c *compiler) gateMap(m *Map) (gate.Map, bool) {
 	}
 	if bad != nil {
 		c.fail(m, bad)
+		return nil
 	}
-	return out, bad == nil
+	for _, tool := range m.Tools {
+		out.Tool, out.Glob = tool.Text, tool.Glob()
+		all = append(all, out)
+	}
+	return all
 }
 
 // runs compiles a map by the commands of a script.

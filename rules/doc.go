@@ -46,10 +46,10 @@
 //	channel   = "elicit" | "url" | "web" | "cli" | "webhook" ;
 //	per       = "per" ( span | [ "successful" ] name ) ;
 //	span      = "session" | "user" | [ "user" "per" ] ( "second" | "minute" | "hour" | "day" ) ;
-//	map       = "map" name "." field ( word | regex | "runs" word { word } ) "as" name
-//	          | "map" name "when" cel "as" name ;
+//	map       = "map" names "." field ( word | regex | "runs" word { word } ) "as" name
+//	          | "map" names "when" cel "as" name ;
 //	success   = "success" names "when" cel ;
-//	example   = "example" ( name "." field text | name object ) [ "not" ] "as" name ;
+//	example   = "example" ( names "." field text | names object ) [ "not" ] "as" name ;
 //	prove     = "prove" claim ;
 //	claim     = "never" names [ "before" names | "after" names [ "until" names ] | "while" names
 //	              | "without" [ count ] "human-approval" ]
@@ -137,7 +137,8 @@
 // well: the field then stands for all their values, as a restriction only. Maps
 // apply to every rule of the policy, wherever they stand.
 //
-// The tool of a map may be a glob: "map *.path /\.env/ as secret".
+// The tool of a map may be a glob, "map *.path /\.env/ as secret", or a list, "map Edit,
+// Write.path /\.env/ as secret".
 //
 // success says when calls of a tool succeed whose results say nothing of an error: a CEL
 // expression over result, which is the structured content or the JSON of a result, and

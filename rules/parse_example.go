@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -16,9 +17,9 @@ const maxExampleDepth = 64
 func (p *parser) example(at token) Statement {
 	e := &Example{Pos: p.line.position(at.off)}
 	start := p.line.skip(p.line.off)
-	e.Tool, e.Field = p.target(exampleForm)
-	if e.Tool.Glob() {
-		p.line.fail(MapGlob, token{off: start, end: p.line.off}, "name one tool", "an example is a call of one tool, not of the pattern %q", e.Tool.Text)
+	e.Tools, e.Field = p.target(exampleForm)
+	if i := slices.IndexFunc(e.Tools, Name.Glob); i >= 0 {
+		p.line.fail(MapGlob, token{off: start, end: p.line.off}, "name the tools", "an example is about calls of tools, not of the pattern %q", e.Tools[i].Text)
 	}
 	if isPath(e.Field) {
 		p.line.fail(BadOperand, token{off: start, end: p.line.off}, `write all the arguments: example tool {"field": 1} as name`, "an example of a path")

@@ -10,7 +10,7 @@ import (
 // mapping reads a map.
 func (p *parser) mapping(at token) Statement {
 	m := &Map{Pos: p.line.position(at.off)}
-	m.Tool, m.Field = p.target(mapForm)
+	m.Tools, m.Field = p.target(mapForm)
 	if m.Field == "" {
 		m.Pattern = p.when()
 	} else {
@@ -22,14 +22,36 @@ func (p *parser) mapping(at token) Statement {
 	return m
 }
 
-// target reads the T.F of a map or an example: the first dot outside quotes
-// separates them. The field is empty if a tool is alone, before an expression or
-// all the arguments.
-func (p *parser) target(form string) (Name, string) {
-	tool, end := p.targetTool(form)
-	if p.line.err != nil {
-		return Name{}, ""
+// target reads the T.F of a map or an example: tools with commas between them, and the field
+// of their arguments. The first dot outside quotes separates them. The field is empty if a
+// tool is alone, before an expression or all the arguments.
+func (p *parser) target(form string) (tools []Name, field string) {
+	for {
+		tool, end := p.targetTool(form)
+		if p.line.err != nil {
+			return nil, ""
+		}
+		if p.line.off = end; !p.oneOfTools(&tool) {
+			field = p.targetField(tool, end)
+			return p.another(tools, tool, "tool", form), field
+		}
+		tools = p.another(tools, tool, "tool", form)
 	}
+}
+
+// oneOfTools reports whether a comma follows the tool, which another one follows.
+func (p *parser) oneOfTools(tool *token) bool {
+	if tool.kind == bare && len(tool.text) > 1 && p.line.off == p.line.wordEnd(tool.off) {
+		if name, comma := strings.CutSuffix(tool.text, ","); comma {
+			tool.text, tool.end = name, tool.end-1
+			return true
+		}
+	}
+	return !strings.HasPrefix(p.line.text[p.line.off:], ".") && p.comma()
+}
+
+// targetField reads the field after the tool, which ends at end.
+func (p *parser) targetField(tool token, end int) string {
 	whole := token{off: tool.off, end: p.fieldEnd(end)}
 	p.line.off = whole.end
 	field, dotted := strings.CutPrefix(p.line.text[end:whole.end], ".")
@@ -38,7 +60,7 @@ func (p *parser) target(form string) (Name, string) {
 	case !dotted && p.line.peek().isCase("when"):
 		p.wrongCase(p.line.peek(), "when")
 	case strings.HasSuffix(p.line.text[:whole.end], ",") || p.anotherTool():
-		p.line.fail(BadOperand, whole, "write a line for each tool", "several tools in one line: %q", p.line.text[whole.off:whole.end])
+		p.line.fail(BadOperand, whole, "the field follows the last tool: A, B.field; quote a tool with a dot in its name", "a field before another tool: %q", p.line.text[whole.off:whole.end])
 	case !dotted:
 		p.line.fail(BadOperand, whole, "such as bash.command", "expected tool.field, not %q", p.line.text[whole.off:whole.end])
 	case tool.text == "" || field == "":
@@ -48,7 +70,7 @@ func (p *parser) target(form string) (Name, string) {
 	case strings.Contains(field, `"`):
 		p.line.fail(BadQuotes, token{off: end + 1, end: whole.end}, "only the tool may be quoted", "a quote inside the field %s", field)
 	}
-	return p.named(tool), field
+	return field
 }
 
 // anotherTool reports whether a comma and another tool follow; a comma alone may be the word that a map looks for.

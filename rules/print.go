@@ -121,15 +121,15 @@ func written(names []Name) []string {
 
 func (s *Map) String() string {
 	if s.Pattern.Kind == When {
-		return fmt.Sprintf("map %s %s as %s", s.Tool, s.Pattern, s.As)
+		return fmt.Sprintf("map %s %s as %s", joinNames(s.Tools), s.Pattern, s.As)
 	}
-	return fmt.Sprintf("map %s.%s %s as %s", s.Tool, s.Field, s.Pattern, s.As)
+	return fmt.Sprintf("map %s.%s %s as %s", joinNames(s.Tools), s.Field, s.Pattern, s.As)
 }
 
 func (s *Example) String() string {
-	target, not := fmt.Sprintf("%s %s", s.Tool, s.Value), ""
+	target, not := fmt.Sprintf("%s %s", joinNames(s.Tools), s.Value), ""
 	if s.Field != "" {
-		target = fmt.Sprintf("%s.%s %s", s.Tool, s.Field, quote(s.Value))
+		target = fmt.Sprintf("%s.%s %s", joinNames(s.Tools), s.Field, quote(s.Value))
 	}
 	if s.Not {
 		not = "not "

@@ -14,7 +14,7 @@ import (
 // sameStatement compares statements wherever they stand.
 var sameStatement = cmp.Options{
 	cmpopts.IgnoreTypes(gate.Position{}),
-	cmpopts.IgnoreUnexported(rules.Name{}, rules.Field{}, rules.Pattern{}, rules.Example{}),
+	cmpopts.IgnoreUnexported(rules.Name{}, rules.Field{}, rules.Pattern{}, rules.Example{}, rules.Map{}),
 }
 
 func TestPrint(t *testing.T) {
@@ -25,6 +25,10 @@ func TestPrint(t *testing.T) {
 		{"limit a to 3 per session", "limit a to 3 per session"},
 		{`limit a* to 3 per "session"`, `limit a* to 3 per "session"`},
 		{`map "a.b".c.d /x y\/#/i as "z"# c`, `map "a.b".c.d /x y\/#/i as "z"`},
+		{"map Edit,  Write ,\t\"a.b\", Multi.$.edits[*].path  rm as x", `map Edit, Write, "a.b", Multi.$.edits[*].path rm as x`},
+		{`map Edit , "W,",a*  when "true" as x`, `map Edit, "W,", a* when "true" as x`},
+		{`example Edit,Write ,"a.b".path "x" not as y`, `example Edit,Write, "a.b".path "x" not as y`},
+		{`example Edit, Write  {"a": 1} as y`, `example Edit, Write {"a": 1} as y`},
 		{"map bash.command   / as slash # a/b", "map bash.command / as slash"},
 		{"map bash.command /rm/ as rm", "map bash.command /rm/ as rm"},
 		{"map bash.command runs as rm", "map bash.command runs as rm"},
@@ -144,6 +148,7 @@ func FuzzParse(f *testing.F) {
 		"prove never a, b before c,d once\nprove never a after b without 2 human-approvals via cli until c, d\nprove never a while b\nprove only a, b without human-approval",
 		"prove never a before b once with same c as d, \"args.e\" as result.$.f\nprove at-most 3 a for each c, $.d per user per day\nprove at-most 3 a,b per successful c\nprove at-most 3 a per user per day\nprove at-most 3 a per hour\nprove narrower-than base.rules\nprove always-possible a but for its own budget\nprove no-failure-locks a",
 		"require a before b once since c because \"d\"\nblock a because \"b # \\\"c\"\nallow a because \"\"\nrequire a or b before c since d once",
+		"map a, b,c, \"d\".e f as g\nmap a , b when \"true\" as g\nexample a, b.e \"f\" as g\nexample a, b {\"e\": \"f\"} not as g\nmap a.b, c.d e as g\nmap , a.b c as g\nmap a,.b c as g",
 		"prove x\nblock a unless b\nmap a when \"b\" as c\nlimit a to 3 per successful b",
 	} {
 		f.Add([]byte(src))

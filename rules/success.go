@@ -37,7 +37,7 @@ func (p *parser) success(at token) Statement {
 func (s *Success) compile(c *compiler) {
 	for _, tool := range s.Tools {
 		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {
-			c.failName(s, tool, BadOperand, "name the tool: "+maps[0].Tool.String(), "%s is a name of the map at %s, and a condition is about a tool", tool, maps[0].Pos)
+			c.failName(s, tool, BadOperand, "name the tool: "+maps[0].tool().String(), "%s is a name of the map at %s, and a condition is about a tool", tool, maps[0].Pos)
 		}
 	}
 	if c.readers.results == nil {

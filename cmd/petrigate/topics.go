@@ -45,6 +45,7 @@ order: one that refuses is enough. What no rule names passes (default: deny refu
   map bash.command runs rm as remove          a name for calls of bash whose script runs rm
   map bash.command rm as remove               for those with the word rm in the argument command
   map bash.command /git\s+push/i as push      for those that match a regular expression
+  map Edit, Write.path /\.env/ as secret      for several tools
   map pay when "args.amount > 100" as large   for those of which an expression (CEL) is true
   example bash.command "sudo rm x" as remove  what the maps must make of a call; or: not as
 

@@ -197,7 +197,7 @@ func (o *offer) targets() {
 	}
 	for _, w := range o.rulesOf(o.document) {
 		for _, s := range w.file.Statements {
-			if m, ok := s.(*rules.Map); ok && m.Tool.Text == tool && m.Field != "" {
+			if m, ok := s.(*rules.Map); ok && m.Field != "" && slices.ContainsFunc(m.Tools, func(n rules.Name) bool { return n.Text == tool }) {
 				o.add(2, completionItem{Label: tool + "." + m.Field, Kind: kindField, Detail: "in the rules"})
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // samples are operands that fit.
 var samples = map[string]string{
 	"A": "backup, copy", "B": `delete, "drop table"`, "C": "test", "U": "safe, other", "F": "fetch", "X": "review, look", "S": "edit, write",
-	"EITHER": "backup or copy or move", "K": `src as path, $.a["b,c"], "args.x"`, "M": "amount", "N": "3", "T": "bash.command", "TOOL": "charge", "L": "risky",
+	"EITHER": "backup or copy or move", "K": `src as path, $.a["b,c"], "args.x"`, "M": "amount", "N": "3", "T": "sh, bash.command", "TOOL": "pay, charge", "L": "risky",
 	"WORDS": "git push --force", "PATTERN": `/rm -rf \/#/i`, "CEL": `"args.amount > 5"`, "WHY": `"Use git."`, "TEXT": `"rm -r x"`, "OBJECT": `{"amount": 6, "a": [1, {}]}`,
 	"NET": "pipeline", "FILE": "base.rules", "PLACES": "a, b",
 }

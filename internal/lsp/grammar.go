@@ -185,14 +185,14 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	case count:
 		return one(w.kind == bare && strings.Trim(w.text, "0123456789") == "")
 	case target:
-		return one(w.kind == bare && strings.Contains(w.text, "."))
+		return m.target(p, at, rest)
 	case quotedText:
 		return one(w.kind == quoted)
 	case object:
 		return one(w.kind == braces)
 	case pattern:
 		return one(w.kind == bare || w.kind == regex)
-	case ofCalls, places:
+	case ofCalls, tool, places:
 		return m.list(p, at, rest)
 	case either:
 		return m.either(p, at, rest)
@@ -210,6 +210,19 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 		return m.as(p, at, end, rest)
 	}
 	return one(w.kind == bare || w.kind == quoted)
+}
+
+// target takes tools with commas between them, of which the last has a field.
+func (m *match) target(p part, at int, rest func(int) bool) bool {
+	last := at
+	for last+1 < len(m.words) && m.words[last+1].kind == comma {
+		last += 2
+	}
+	if last >= len(m.words) {
+		m.next = append(m.next, p)
+		return false
+	}
+	return m.words[last].kind == bare && strings.Contains(m.words[last].text, ".") && m.as(p, at, last+1, rest)
 }
 
 // list takes names with commas between them.

@@ -223,7 +223,7 @@ func mentions(s rules.Statement, name string) bool {
 			return true
 		}
 	}
-	if e, ok := s.(*rules.Example); ok && (e.Tool.Text == name || e.As.Text == name) {
+	if e, ok := s.(*rules.Example); ok && (e.As.Text == name || slices.ContainsFunc(e.Tools, func(n rules.Name) bool { return n.Text == name })) {
 		return true
 	}
 	return slices.Contains(f.Labels(), name)

@@ -109,7 +109,9 @@ func (b *builder) checkBare() {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
 			if m, ok := s.(*rules.Map); ok {
-				c.labels[m.As.Text] = append(c.labels[m.As.Text], m.Tool.Text)
+				for _, tool := range m.Tools {
+					c.labels[m.As.Text] = append(c.labels[m.As.Text], tool.Text)
+				}
 			}
 		}
 	}

@@ -164,22 +164,34 @@ func (b *builder) checkMaps() (given []string) {
 }
 
 // mapApplies reports whether there are calls that the map can name.
-func (b *builder) mapApplies(m *rules.Map, of gate.Map) bool {
-	if !isKnown(m.Tool, b.source.Tools) {
-		msg, hint := fmt.Sprintf("unknown tool %q", m.Tool.Text), b.nearestTool(m.Tool.Text, b.source.Tools)
-		if m.Tool.Glob() {
-			msg, hint = fmt.Sprintf("the pattern %q matches no known tool", m.Tool.Text), text.Suggest(m.Tool.Text, b.source.Tools)
+func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
+	so := "so this map never applies"
+	if len(m.Tools) > 1 {
+		so += " to it"
+	}
+	for _, tool := range m.Tools {
+		applies = (fieldChecker{b}).mapApplies(tool, of, so) || applies
+	}
+	return applies
+}
+
+// mapApplies is that of the builder for one tool; so is what follows where there are none.
+func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
+	if !isKnown(tool, b.source.Tools) {
+		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
+		if tool.Glob() {
+			msg, hint = fmt.Sprintf("the pattern %q matches no known tool", tool.Text), text.Suggest(tool.Text, b.source.Tools)
 		}
-		b.atName(m.Tool, problem(diag.Warning, UnknownTool, m.Tool.Pos, msg+", so this map never applies", hint))
+		b.atName(tool, problem(diag.Warning, UnknownTool, tool.Pos, msg+", "+so, hint))
 		return false
 	}
 	applies := true
 	for _, way := range looked(of) {
-		key, known := b.fieldLacking(m.Tool.Matches, way)
+		key, known := b.fieldLacking(tool.Matches, way)
 		if key == "" {
 			continue
 		}
-		b.atName(m.Tool, noField(m.Tool.Text, key, known, of, m.Tool.Pos))
+		b.atName(tool, noField(tool.Text, key, known, of, tool.Pos, so))
 		applies = applies && of.Field == ""
 	}
 	return applies
@@ -193,14 +205,13 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 		}
 		for _, way := range looked(of) {
 			if key, known := b.fieldLacking(func(tool string) bool { return tool == m.Tool }, way); key != "" {
-				b.inNet(n, noField(m.Tool, key, known, of, at(m.Of("field", ""), m.Of("when", ""), m.Position)))
+				b.inNet(n, noField(m.Tool, key, known, of, at(m.Of("field", ""), m.Of("when", ""), m.Position), "so this map never applies"))
 			}
 		}
 	}
 }
 
-func noField(tool, key string, known []string, m gate.Map, where gate.Position) diag.Problem {
-	so := "so this map never applies"
+func noField(tool, key string, known []string, m gate.Map, where gate.Position, so string) diag.Problem {
 	if m.Field == "" {
 		so = "which the expression of this map reads"
 	}

@@ -69,7 +69,9 @@ func (b *builder) mappedTo(name string) (tools []string) {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
 			if m, ok := s.(*rules.Map); ok && m.As.Text == name {
-				tools = append(tools, m.Tool.Text)
+				for _, tool := range m.Tools {
+					tools = append(tools, tool.Text)
+				}
 			}
 		}
 	}

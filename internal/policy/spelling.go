@@ -52,7 +52,9 @@ func (v *vocabulary) use(o occurrence) {
 
 func (v *vocabulary) ofStatement(s rules.Statement, list string) {
 	if m, ok := s.(*rules.Map); ok {
-		v.use(occurrence{Name: m.Tool, list: list})
+		for _, tool := range m.Tools {
+			v.use(occurrence{Name: tool, list: list})
+		}
 		label := v.named(m.As.Text)
 		label.idle = v.reported(string(rules.UnusedLabel), m.As.Pos) != nil
 		if label.given == (gate.Position{}) {

@@ -116,7 +116,7 @@ func readings(s rules.Statement) (all []reading) {
 			each(s.Tools, s.Of.Text)
 		}
 	case *rules.Map:
-		each([]rules.Name{s.Tool}, s.Field)
+		each(s.Tools, s.Field)
 	}
 	return all
 }
