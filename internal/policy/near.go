@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -55,7 +56,7 @@ func (v *vocabulary) checkSpelling(i int) {
 	s := v.all[i]
 	for j, other := range v.all {
 		l, word := likenessOf(s.words, other.words)
-		if l == unlike || j == i || other.pattern || !v.misspells(s, other, l, i > j) || s.besides(other) {
+		if l == unlike || j == i || other.pattern || !v.misspells(s, other, l, i > j) || s.besides(other) || areAgents(s.text, other.text) {
 			continue
 		}
 		isOwn := func(o *spelling) bool { return o != s && slices.Contains(o.words, word) }
@@ -74,6 +75,12 @@ func (v *vocabulary) checkSpelling(i int) {
 		v.atOccurrence(first, problem(diag.Warning, NearName, first.Pos, msg, hint))
 		return
 	}
+}
+
+// areAgents reports whether agents have tools of both names: createFile and create_file are of one agent.
+func areAgents(a, b string) bool {
+	own := agenttool.Names()
+	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
 // misspells reports whether the likeness is that of a misspelt name and of the name

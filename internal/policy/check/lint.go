@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/rules"
@@ -94,7 +98,7 @@ func countRules(text config.RuleText) (n counted) {
 // NoUpstream warns of a configuration without an enabled server. One that has "listen" open to hooks is for the tools
 // of agents.
 func NoUpstream(c *config.Config) diag.List {
-	if c.Listen.Hooks {
+	if c.Listen.Hooks || speaksOfAgents(c) {
 		return nil
 	}
 	for _, s := range c.Servers {
@@ -103,6 +107,24 @@ func NoUpstream(c *config.Config) diag.List {
 		}
 	}
 	return diag.List{Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured: clients will see no tools", `name servers under "mcpServers"`)}
+}
+
+// speaksOfAgents reports whether the rules plainly name a tool that agents have of their own: many of these have
+// names that tools of servers have as well.
+func speaksOfAgents(c *config.Config) bool {
+	own := slices.DeleteFunc(agenttool.Names(), func(name string) bool {
+		return name == strings.ToLower(name) && name != "bash" && name != "apply_patch"
+	})
+	other := func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return slices.ContainsFunc(c.Rules, func(t config.RuleText) bool {
+		for line := range strings.Lines(t.Text) {
+			rule, _, _ := strings.Cut(line, "#")
+			if slices.ContainsFunc(strings.FieldsFunc(rule, other), func(word string) bool { return slices.Contains(own, word) }) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // NoAudit warns of an audit log in a directory that does not exist: the proxy would

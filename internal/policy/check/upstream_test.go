@@ -13,6 +13,9 @@ func TestNoUpstream(t *testing.T) {
 		"version: 1\nmcpServers: { x: { command: cat, disabled: true } }\n":               1,
 		"version: 1\nmcpServers: { x: { command: cat } }\n":                               0,
 		"version: 1\nmcpServers: {}\nlisten: { http: \"127.0.0.1:7777\", hooks: true }\n": 0,
+		"version: 1\nrules: [{ inline: \"require test before Edit\" }]\n":                 0,
+		"version: 1\nrules: [{ inline: \"map bash.command runs rm as delete\" }]\n":       0,
+		"version: 1\nrules: [{ inline: \"limit push to 3 # not Edit\" }]\n":               1,
 	} {
 		c, err := config.Parse("f", []byte(src), config.Options{})
 		if err != nil {
