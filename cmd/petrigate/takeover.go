@@ -67,17 +67,25 @@ func newImport(s stdio) *cobra.Command {
 		Use: "import CLIENT", Short: "Take the servers of a client into the configuration", Args: cobra.ExactArgs(1),
 		Long: "import reads the servers of a client, shows what the configuration would become, and writes it once you\n" +
 			"agree. The file of the client stays as it is. Without --config it writes ./petrigate.yaml if there is one,\n" +
-			"otherwise the configuration of the user, which it makes.",
+			"otherwise the configuration of the user, which it makes.\n\n" +
+			"With --permissions it prints the permission lists of an agent as rules, and names the lines that it could not take.",
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.yes, "write", false, "the same as --yes")
 	c.Flags().StringSliceVar(&i.Only, "only", nil, "take these servers only, by their `names`")
 	c.Flags().BoolVar(&i.Rename, "rename", false, "give a server another name if the configuration has another of its name")
 	asJSON := c.Flags().Bool("json", false, "print JSON, and write nothing")
+	permissions := c.Flags().Bool("permissions", false, "print the permission lists of the client as rules, and write nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if *permissions && *asJSON {
+			return usage("--permissions prints rules, and takes no --json")
+		}
 		d, err := f.desk(c.Context(), s)
 		if err != nil {
 			return err
+		}
+		if *permissions {
+			return s.permissions(d.System, args[0])
 		}
 		trusted, err := s.receiver(c, &i)
 		if err != nil {
@@ -92,6 +100,7 @@ func newImport(s stdio) *cobra.Command {
 			return printAnswer(s.out, "import", p)
 		}
 		err = d.Write(p)
+		s.noteLists(d.System, args[0])
 		if err == nil && trusted != nil {
 			err = trusted()
 		}

@@ -21,6 +21,8 @@ var misused = [][]string{
 	{"connect"},
 	{"connect", "cursor", "--all-servers", "--only", "a"},
 	{"connect", "codex", "--hooks", "--all-servers"},
+	{"import", "clod", "--permissions"},
+	{"import", "codex", "--permissions", "--json"},
 	{"doctor", "--yes"},
 	{"doctor"},
 	{"check", "--live", "open"},

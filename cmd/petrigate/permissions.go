@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/permission"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// lists are the permission lists of an agent: of the user, and of the working directory.
+func lists(system clientcfg.System, name string) (clientcfg.Client, []permission.Line, error) {
+	client, _, ok := clientcfg.Find(name)
+	if !ok {
+		return client, nil, usage("there is no client %q; the lists of these are read: %s", name, strings.Join(permission.Agents(), ", "))
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return client, nil, fmt.Errorf("looking for the working directory: %w", err)
+	}
+	return client, permission.Lists(client.Name, system, dir), nil
+}
+
+// permissions prints the lists of an agent as rules.
+func (s stdio) permissions(system clientcfg.System, name string) error {
+	client, lines, err := lists(system, name)
+	switch {
+	case err != nil:
+		return err
+	case len(lines) == 0:
+		return fmt.Errorf("no permission lists of %s were found; they are read of %s", client.Title, strings.Join(permission.Agents(), ", "))
+	}
+	rules, left := permission.Rules(client.Name, client.Title, lines)
+	fmt.Fprint(s.out, rules)
+	fmt.Fprintf(s.err, "%s of %s: %d taken, %d not\n", text.Count(len(lines), "line"), client.Title, len(lines)-len(left), len(left))
+	for _, l := range left {
+		fmt.Fprintf(s.err, "not taken: %s\n", l)
+	}
+	return nil
+}
+
+// noteLists says that an agent has permission lists, which an import of its servers leaves.
+func (s stdio) noteLists(system clientcfg.System, name string) {
+	if client, lines, err := lists(system, name); err == nil && len(lines) > 0 {
+		fmt.Fprintf(s.err, "note: %s has %s of permissions, which do not hold for tools that it reaches through petrigate; petrigate import %s --permissions prints them as rules\n",
+			client.Title, text.Count(len(lines), "line"), name)
+	}
+}

@@ -1,0 +1,272 @@
+package permission
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+)
+
+// claude reads permissions of Claude Code: of the machine, the user and the project.
+func claude(f files) (all []Line) {
+	managed := "/etc/claude-code/managed-settings.json"
+	if f.OS == "darwin" {
+		managed = "/Library/Application Support/ClaudeCode/managed-settings.json"
+	}
+	for _, path := range []string{
+		managed, f.home("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), f.in(".claude", "settings.json"), f.in(".claude", "settings.local.json"),
+	} {
+		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
+			for _, decision := range []Decision{Deny, Ask, Allow} {
+				for _, text := range texts(d.List("permissions", string(decision))) {
+					l := Line{Where: "permissions." + string(decision), Text: text, Decision: decision}
+					l.claude(text)
+					all = append(all, l)
+				}
+			}
+			return all
+		})...)
+	}
+	return all
+}
+
+func (l *Line) claude(text string) {
+	tool, inside, has := call(text)
+	domain, web := strings.CutPrefix(inside, "domain:")
+	server, mcp := strings.CutPrefix(text, "mcp__")
+	switch {
+	case mcp:
+		name, tool, _ := strings.Cut(server, "__")
+		l.setMCP(name, tool)
+	case tool == "Bash" && has:
+		l.setCommand(inside, true)
+	case tool == "Bash":
+		l.shell = true
+	case tool == "Read" && has:
+		l.reads = inside
+	case slices.Contains([]string{"Edit", "Write", "MultiEdit"}, tool) && has:
+		l.edits = inside
+	case web:
+		l.domain = domain
+	case has:
+		l.why = "what stands in the brackets is not understood"
+	default:
+		l.tool = tool
+	}
+}
+
+// cursor reads permissions of Cursor, whose shell is named by the beginning of a command.
+func cursor(f files) (all []Line) {
+	for _, path := range []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")} {
+		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
+			for _, decision := range []Decision{Deny, Allow} {
+				for _, text := range texts(d.List("permissions", string(decision))) {
+					l := Line{Where: "permissions." + string(decision), Text: text, Decision: decision}
+					l.cursor(text)
+					all = append(all, l)
+				}
+			}
+			return all
+		})...)
+	}
+	return all
+}
+
+func (l *Line) cursor(text string) {
+	tool, inside, has := call(text)
+	server, name, _ := strings.Cut(inside, ":")
+	switch {
+	case !has:
+		l.why = "it is not of the form Shell(...), Read(...), Write(...) or Mcp(...)"
+	case tool == "Shell":
+		l.setCommand(strings.Replace(inside, ":", " ", 1), false)
+	case tool == "Read":
+		l.reads = inside
+	case tool == "Write":
+		l.edits = inside
+	case tool == "Mcp" && server != "*":
+		l.setMCP(server, name)
+	case tool == "Mcp":
+		l.tool = name
+	default:
+		l.why = tool + " is not a tool that petrigate knows"
+	}
+}
+
+// gemini reads the lists of settings.json of Gemini CLI, and its policies.
+func gemini(f files) (all []Line) {
+	lists := map[string]Decision{
+		"tools.exclude": Deny, "excludeTools": Deny, "tools.allowed": Allow, "allowedTools": Allow, "tools.core": Allow, "coreTools": Allow,
+	}
+	for _, path := range []string{f.home("", ".gemini", "settings.json"), f.in(".gemini", "settings.json")} {
+		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
+			for _, key := range []string{"tools.exclude", "excludeTools", "tools.allowed", "allowedTools", "tools.core", "coreTools"} {
+				for _, text := range texts(d.List(strings.Split(key, ".")...)) {
+					l := Line{Where: key, Text: text, Decision: lists[key]}
+					l.gemini(text)
+					all = append(all, l)
+				}
+			}
+			return all
+		})...)
+	}
+	policies, _ := filepath.Glob(f.home("", ".gemini", "policies", "*.toml")) // the pattern is valid
+	for _, path := range policies {
+		all = append(all, f.read(path, splice.TOML, geminiPolicy)...)
+	}
+	return all
+}
+
+func (l *Line) gemini(text string) {
+	tool, inside, has := call(text)
+	server, mcp := strings.CutPrefix(strings.TrimPrefix(text, "mcp_"), "mcp__")
+	before, name, qualified := strings.Cut(server, "__")
+	shell := slices.Contains([]string{"run_shell_command", "ShellTool"}, tool)
+	switch {
+	case shell && has:
+		l.setCommand(inside, false)
+	case shell:
+		l.shell = true
+	case mcp || qualified:
+		l.setMCP(before, name)
+	case has:
+		l.why = "what stands in the brackets is not understood"
+	default:
+		l.tool = tool
+	}
+}
+
+// geminiPolicy reads the rules of a policy file.
+func geminiPolicy(d *splice.Document) (all []Line) {
+	decisions := map[string]Decision{"allow": Allow, "deny": Deny, "ask_user": Ask}
+	for _, v := range d.List("rule") {
+		rule, _ := v.(map[string]any)
+		src, _ := json.Marshal(rule) // it came from a file
+		tool, _ := rule["toolName"].(string)
+		word, _ := rule["decision"].(string)
+		l := Line{Where: "rule", Text: string(src), Decision: decisions[word]}
+		_, pattern := rule["commandRegex"]
+		_, args := rule["argsPattern"]
+		prefixes := texts([]any{rule["commandPrefix"]})
+		if list, ok := rule["commandPrefix"].([]any); ok {
+			prefixes = texts(list)
+		}
+		switch {
+		case l.Decision == "" || tool == "" || pattern || args:
+			l.why = "it has no single tool, no known decision, or a regular expression"
+			all = append(all, l)
+		case len(prefixes) == 0:
+			l.gemini(tool)
+			all = append(all, l)
+		}
+		for _, prefix := range prefixes {
+			if l.why == "" {
+				l := l
+				l.setCommand(prefix, false)
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// vscode reads which commands VS Code runs in its terminal without a question.
+func vscode(f files) (all []Line) {
+	const key = "chat.tools.terminal.autoApprove"
+	user := f.home("XDG_CONFIG_HOME", ".config", "Code", "User", "settings.json")
+	switch f.OS {
+	case "darwin":
+		user = f.home("", "Library", "Application Support", "Code", "User", "settings.json")
+	case "windows":
+		user = f.home("APPDATA", "AppData/Roaming", "Code", "User", "settings.json")
+	}
+	for _, path := range []string{user, f.in(".vscode", "settings.json")} {
+		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
+			for _, command := range d.Keys(key) {
+				value := d.At(key, command)
+				l := Line{Where: key, Text: command, Decision: Ask}
+				if object, ok := value.(map[string]any); ok {
+					value = object["approve"]
+				}
+				if value == true {
+					l.Decision = Allow
+				}
+				switch {
+				case value == nil:
+					l.why = "null takes back what another file says"
+				case strings.HasPrefix(command, "/"):
+					l.why = "it is a regular expression"
+				default:
+					l.setCommand(command, false)
+				}
+				all = append(all, l)
+			}
+			return all
+		})...)
+	}
+	return all
+}
+
+var prefixRule = regexp.MustCompile(`(?s)prefix_rule\s*\((.*?)\)\s*(?:\n|$)`)
+
+var (
+	pattern  = regexp.MustCompile(`(?s)pattern\s*=\s*(\[.*?\])\s*(?:,\s*(?:decision|match|not_match|justification)\s*=|,?\s*$)`)
+	decision = regexp.MustCompile(`decision\s*=\s*["'](\w+)["']`)
+)
+
+// codex reads rules of Codex: prefixes of commands.
+func codex(f files) (all []Line) {
+	paths, _ := filepath.Glob(f.home("CODEX_HOME", ".codex", "rules", "*.rules")) // the pattern is valid
+	more, _ := filepath.Glob(f.in(".codex", "rules", "*.rules"))
+	for _, path := range append(paths, more...) {
+		src, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, unreadable(path, err))
+		}
+		for _, m := range prefixRule.FindAllStringSubmatch(string(src), -1) {
+			all = append(all, codexRule(f.short(path)+": prefix_rule", m[1])...)
+		}
+	}
+	return all
+}
+
+// codexRule reads the arguments of a prefix_rule. A word of its pattern can be a list of
+// words, one of which has to be there.
+func codexRule(where, body string) (all []Line) {
+	l := Line{Where: where, Text: strings.Join(strings.Fields(body), " "), Decision: Allow}
+	if m := decision.FindStringSubmatch(body); m != nil {
+		l.Decision = map[string]Decision{"allow": Allow, "prompt": Ask, "forbidden": Deny}[m[1]]
+	}
+	m := pattern.FindStringSubmatch(strings.TrimSpace(body))
+	var words []any
+	if m == nil || l.Decision == "" || json.Unmarshal([]byte(strings.ReplaceAll(m[1], "'", `"`)), &words) != nil {
+		l.why = "its pattern or its decision is not understood"
+		return []Line{l}
+	}
+	commands := []string{""}
+	for _, word := range words {
+		choices := texts([]any{word})
+		if list, ok := word.([]any); ok {
+			choices = texts(list)
+		}
+		var longer []string
+		for _, before := range commands {
+			for _, choice := range choices {
+				longer = append(longer, strings.TrimSpace(before+" "+choice))
+			}
+		}
+		commands = longer
+	}
+	for _, command := range commands {
+		l := l
+		l.setCommand(command, false)
+		all = append(all, l)
+	}
+	return all
+}

@@ -1,0 +1,74 @@
+package permission
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+)
+
+// files are those of a user, and of a project.
+type files struct {
+	clientcfg.System
+	project string
+}
+
+// home is a file of the user, in a folder that a variable may name.
+func (f files) home(variable, folder string, parts ...string) string {
+	dir, ok := f.Env(variable)
+	if !ok || dir == "" {
+		dir = filepath.Join(f.Home, folder)
+	}
+	return filepath.Join(append([]string{dir}, parts...)...)
+}
+
+// in is a file of the project.
+func (f files) in(parts ...string) string {
+	return filepath.Join(append([]string{f.project}, parts...)...)
+}
+
+// read parses a file. A file that is not there has no lines; one that cannot be read is a line.
+func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
+	src, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var d *splice.Document
+	if err == nil {
+		d, err = splice.Parse(path, src, format)
+	}
+	if err != nil {
+		return []Line{unreadable(path, err)}
+	}
+	all := lines(d)
+	for i := range all {
+		all[i].Where = f.short(path) + ": " + all[i].Where
+	}
+	return all
+}
+
+func unreadable(path string, err error) Line {
+	return Line{Where: path, Text: "the file", why: "it cannot be read: " + err.Error()}
+}
+
+// short is a path with ~ for the home directory.
+func (f files) short(path string) string {
+	if rest, ok := strings.CutPrefix(path, f.Home+string(filepath.Separator)); ok {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// texts are the texts in a list of a file.
+func texts(list []any) (all []string) {
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}

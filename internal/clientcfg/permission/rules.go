@@ -1,0 +1,162 @@
+package permission
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A writer collects rules.
+type writer struct {
+	agent  string // the first part of labels
+	out    strings.Builder
+	left   []Line
+	labels int
+	ran    bool // a command is allowed
+}
+
+// fileTools are the fields of tools of agents in which the name of a file stands.
+var fileTools = map[bool][]string{
+	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
+	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
+}
+
+// plainTool is the name of a tool, or a pattern, as a rule has it.
+var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
+
+// Rules writes lines as rules, each below a comment that says where it comes from. It
+// returns the lines that were not taken, which are named in the text too.
+func Rules(agent, title string, lines []Line) (rules string, left []Line) {
+	w := &writer{agent: agent}
+	fmt.Fprintf(&w.out, "# The permission lists of %s, as rules.\n", title)
+	for i := range lines {
+		w.line(&lines[i])
+	}
+	if w.ran {
+		fmt.Fprintf(&w.out, "\n# All other commands: %s asks about them itself. Without shadow, petrigate asks too.\nshadow require human-approval before bash unless %s-allowed\n", title, w.agent)
+	}
+	if len(w.left) > 0 {
+		fmt.Fprintf(&w.out, "\n# Not taken:\n")
+	}
+	for _, l := range w.left {
+		fmt.Fprintf(&w.out, "# %s\n", l)
+	}
+	return w.out.String(), w.left
+}
+
+// String names a line that is not taken.
+func (l Line) String() string {
+	return text.Escape(fmt.Sprintf("%s: %s: %s", l.Where, l.Text, l.why))
+}
+
+func (w *writer) line(l *Line) {
+	own := "it is about a tool of the agent, whose own list goes on to say so"
+	switch {
+	case l.why != "":
+	case l.command != "" && l.Decision == Allow:
+		w.ran = true
+		w.comment(l)
+		if l.exactly {
+			fmt.Fprintf(&w.out, "map bash.command runs exactly %s as %s-allowed\n", l.command, w.agent)
+		} else {
+			fmt.Fprintf(&w.out, "map bash.command runs %s * as %s-allowed\n", l.command, w.agent)
+		}
+	case l.command != "":
+		w.restrict(l, "bash.command runs "+l.command)
+	case l.shell && l.Decision == Allow:
+		l.why = own
+	case l.shell:
+		w.comment(l)
+		w.rule(l.Decision, "bash")
+	case l.tool != "" && !plainTool.MatchString(l.tool):
+		l.why = "it is not the name of a tool"
+	case l.tool != "" && l.Decision == Allow:
+		l.why = "what no rule restricts passes already"
+	case l.tool != "":
+		w.comment(l)
+		w.rule(l.Decision, l.tool)
+	case l.Decision == Allow:
+		l.why = own
+	case l.domain != "":
+		host := regexp.QuoteMeta(strings.TrimPrefix(l.domain, "*."))
+		w.restrict(l, fmt.Sprintf(`WebFetch.url /^https?:\/\/([^\/]*\.)?%s([:\/?#]|$)/i`, host))
+	default:
+		w.files(l)
+	}
+	if l.why != "" {
+		w.left = append(w.left, *l)
+	}
+}
+
+func (w *writer) comment(l *Line) {
+	fmt.Fprintf(&w.out, "\n# %s: %s\n", text.Escape(l.Where), text.Escape(l.Text))
+}
+
+// restrict writes maps that give one label, and the rule about it.
+func (w *writer) restrict(l *Line, maps ...string) {
+	w.labels++
+	label := fmt.Sprintf("%s-%s-%d", w.agent, l.Decision, w.labels)
+	w.comment(l)
+	for _, m := range maps {
+		fmt.Fprintf(&w.out, "map %s as %s\n", m, label)
+	}
+	w.rule(l.Decision, label)
+}
+
+func (w *writer) rule(d Decision, name string) {
+	if d == Deny {
+		fmt.Fprintf(&w.out, "block %s\n", name)
+		return
+	}
+	fmt.Fprintf(&w.out, "require human-approval before %s\n", name)
+}
+
+// files writes a line about files: the tools of agents that read or edit them.
+func (w *writer) files(l *Line) {
+	glob := l.reads + l.edits
+	if strings.ContainsAny(glob, "[]{}!\"\n") {
+		l.why = "it is not a plain pattern of files"
+		return
+	}
+	var maps []string
+	for _, field := range fileTools[l.edits != ""] {
+		maps = append(maps, fmt.Sprintf("%s /%s/", field, fileRegex(glob)))
+	}
+	w.restrict(l, maps...)
+}
+
+// fileRegex is a pattern of files as a regular expression. One that does not begin at the
+// root is found below any folder: it restricts, and rather too much than too little.
+func fileRegex(glob string) string {
+	glob, root := strings.CutPrefix(glob, "//")
+	begin := `(^|\/)`
+	if root {
+		begin = `^\/`
+	}
+	for _, prefix := range []string{"./", "~/", "/"} {
+		glob = strings.TrimPrefix(glob, prefix)
+	}
+	glob = strings.TrimPrefix(glob, "**/")
+	var b strings.Builder
+	for i := 0; i < len(glob); i++ {
+		switch rest := glob[i:]; {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString(`(.*\/)?`)
+			i += 2
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(`.*`)
+			i++
+		case rest[0] == '*':
+			b.WriteString(`[^\/]*`)
+		case rest[0] == '?':
+			b.WriteString(`[^\/]`)
+		case rest[0] == '/':
+			b.WriteString(`\/`)
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+		}
+	}
+	return begin + b.String() + "$"
+}
