@@ -71,6 +71,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil {
 		return err
 	}
+	problems = append(problems, check.Denied(cfg, f.agents(ctx, s, cfg))...)
 	watch := newProgress(s.err)
 	report, _, err := check.Look(ctx, source, problems, known, check.Effort{States: f.states, Time: f.timeout, Now: time.Now, Narrower: policydiff.Narrower, Widened: policydiff.Widened, Report: func(spent time.Duration) {
 		watch.say(func() string {

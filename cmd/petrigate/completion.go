@@ -75,6 +75,7 @@ func completers() map[string]completer {
 		"petrigate login":             first(serverNames),
 		"petrigate logout":            first(serverNames),
 		"petrigate import":            first(clientNames),
+		"petrigate init":              first(agentWords),
 		"petrigate connect":           first(clientNames),
 		"petrigate disconnect":        first(clientNames),
 		"petrigate approvals show":    approvalIDs(false),

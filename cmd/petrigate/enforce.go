@@ -17,6 +17,7 @@ func newEnforce(s stdio) *cobra.Command {
 			"of this configuration read it again. Rules and nets that are in shadow by themselves stay so.",
 	}
 	yes := c.Flags().Bool("yes", false, "write without a question")
+	deny := c.Flags().Bool(denyTools, false, "go on although the policy refuses agents' own tools that no rule names")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		file, _ := c.Flags().GetString("config")
 		r, err := s.reading(c)
@@ -27,9 +28,15 @@ func newEnforce(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		ask := s.asker(c.Context())
+		if d, failed := (&deskFlags{}).desk(c.Context(), s); failed == nil && cfg.Mode == "shadow" {
+			if err := acceptDenied(s.err, cfg, hooked(d, cfg), *deny, ask); err != nil {
+				return err
+			}
+		}
 		watch := newProgress(s.err)
 		return shadow.Enforce(c.Context(), cfg, shadow.Options{
-			Out: s.out, Err: s.err, Yes: *yes, Ask: s.asker(c.Context()), Actor: actor(), Runtime: daemon.RuntimeDir(),
+			Out: s.out, Err: s.err, Yes: *yes, Ask: ask, Actor: actor(), Runtime: daemon.RuntimeDir(),
 			Reading: func(records int) {
 				watch.say(func() string { return "reading the record: " + text.Grouped(records) + " records" })
 			},

@@ -34,8 +34,10 @@ func acting() map[string]acts {
 		return func(c *cobra.Command, cfg *config.Config) bool { return !f(c, cfg) }
 	}
 	return map[string]acts{
-		"petrigate check":        given("live"),
-		"petrigate init":         not(given("tools")),
+		"petrigate check": given("live"),
+		"petrigate init": func(c *cobra.Command, _ *config.Config) bool {
+			return c.Flags().NArg() == 0 && !c.Flags().Changed("tools")
+		},
 		"petrigate doctor":       always,
 		"petrigate connect":      always,
 		"petrigate login":        not(given("list")),

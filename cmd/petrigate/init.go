@@ -12,22 +12,38 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/starter"
 )
 
+const initHelp = "init asks the servers of the configuration for their tools and proposes rules: what only reads passes, a\n" +
+	"person is asked about what cannot be taken back, edits need a look, and limits end what runs away. It guesses\n" +
+	"from names, hints, schemas and a list of well-known servers, explains each rule in a comment, adds claims\n" +
+	"and proves them. The policy begins in shadow: it refuses nothing and records what it would refuse.\n\n" +
+	"It prints the rules, and writes them only with --yes, or after a question at a terminal: " + starter.FileName + "\n" +
+	"beside the configuration, and the missing keys into it. What is there already is never overwritten.\n\n" +
+	"A server that does not answer is left out, and the file says so: init ends with exit code 7 then. Run it again\n" +
+	"once the server answers, and it prints what to add.\n\n" +
+	"With an AGENT (claude-code, codex, gemini-cli, cursor or vscode) the policy is for the tools of that agent\n" +
+	"itself: tests since the last change before a push, and a person is asked before\n" +
+	"files are removed for good, a forced push, publishing, deploying and files with keys. init looks for the\n" +
+	"command that runs the tests in package.json, go.mod, Cargo.toml, pyproject.toml and the Makefile of the\n" +
+	"present folder; --test names another. Without a configuration it makes that of the user."
+
 func newInit(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "init", Short: "Propose a first policy for the servers of a configuration", Args: cobra.NoArgs,
-		Long: "init asks the servers of the configuration for their tools and proposes rules: what only reads passes, a\n" +
-			"person is asked about what cannot be taken back, edits need a look, and limits end what runs away. It guesses\n" +
-			"from names, hints, schemas and a list of well-known servers, explains each rule in a comment, adds claims\n" +
-			"and proves them. The policy begins in shadow: it refuses nothing and records what it would refuse.\n\n" +
-			"It prints the rules, and writes them only with --yes, or after a question at a terminal: " + starter.FileName + "\n" +
-			"beside the configuration, and the missing keys into it. What is there already is never overwritten.\n\n" +
-			"A server that does not answer is left out, and the file says so: init ends with exit code 7 then. Run it again\n" +
-			"once the server answers, and it prints what to add.",
+		Use: "init [AGENT]", Short: "Propose a first policy for servers, or for an agent's own tools", Args: cobra.MaximumNArgs(1),
+		Long: initHelp,
 	}
 	var f checkFlags
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it, in place of the servers' answers")
 	yes := c.Flags().BoolP("yes", "y", false, "write without a question")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	tests := c.Flags().StringArray("test", nil, "with AGENT, a `command` that runs the tests; may be given several times")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 1 && f.tools != "":
+			return usage("--tools is for the tools of servers: leave it out, or leave out %q", args[0])
+		case len(args) == 1:
+			return s.initAgent(c, args[0], *tests, *yes)
+		case len(*tests) > 0:
+			return usage("--test is for an agent: petrigate init claude-code --test 'npm test'")
+		}
 		f.config, _ = c.Flags().GetString("config")
 		r, err := s.reading(c)
 		if err != nil {

@@ -176,6 +176,7 @@ func newConnect(s stdio) *cobra.Command {
 	c.Flags().StringVar(&n.Launch.URL, "url", "", "let the client reach petrigate at this `URL`, as serve --http gives it")
 	c.Flags().StringArrayVar(&headers, "header", nil, "with --url, a `header` of the requests, as 'Authorization: Bearer ...'")
 	hooks := c.Flags().Bool("hooks", false, "make petrigate a hook of the client, an agent, beside its own: its built-in tools are gated too")
+	deny := c.Flags().Bool(denyTools, false, "with --hooks, go on although the policy refuses the agent's own tools that no rule names")
 	list := c.Flags().Bool("list", false, "show all clients: their files, their servers, whether they are connected and run")
 	asJSON := c.Flags().Bool("json", false, "with --list, print JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -194,7 +195,7 @@ func newConnect(s stdio) *cobra.Command {
 		case *hooks && (n.All || len(n.Only) > 0 || n.Launch.URL != "" || len(headers) > 0):
 			return usage("--hooks takes none of --all-servers, --only, --url and --header")
 		case *hooks:
-			return s.connectHooks(c, d, takeover.HookConnection{Client: args[0], File: f.file})
+			return s.connectHooks(c, d, takeover.HookConnection{Client: args[0], File: f.file}, *deny)
 		}
 		n.Client, n.File = args[0], f.file
 		if n.Launch.Headers, err = headersOf(headers); err != nil {
@@ -231,11 +232,16 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 }
 
 // connectHooks makes petrigate a hook: at the URL of the listener where the configuration opens that to hooks.
-func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection) error {
+func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection, deny bool) error {
 	n := takeover.Connection{Client: h.Client}
 	loaded, err := s.fillConnection(c, &n)
 	if err != nil {
 		return err
+	}
+	if of, ok := clientcfg.HooksOf(h.Client); ok {
+		if err := acceptDenied(s.err, loaded, []string{of.Agent}, deny, d.Ask); err != nil {
+			return err
+		}
 	}
 	h.Launch.Command, h.Launch.Args = n.Launch.Command, []string{"--config", n.Config}
 	h.Launch.URL, h.Launch.Headers = takeover.HookURL(loaded.Listen)

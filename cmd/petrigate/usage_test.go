@@ -23,6 +23,11 @@ var misused = [][]string{
 	{"connect", "codex", "--hooks", "--all-servers"},
 	{"import", "clod", "--permissions"},
 	{"import", "codex", "--permissions", "--json"},
+	{"init", "emacs"},
+	{"init", "codex", "--test", "npm test | tail"},
+	{"init", "codex", "--tools", "tools.json"},
+	{"init", "--test", "npm test"},
+	{"enforce", "--config", "denied.yaml", "--yes"},
 	{"doctor", "--yes"},
 	{"doctor"},
 	{"check", "--live", "open"},
@@ -116,6 +121,7 @@ func TestUsageErrors(t *testing.T) {
 	if err := os.Chmod("open/petrigate.yaml", 0o666); err != nil {
 		t.Fatal(err)
 	}
+	write(t, "denied.yaml", "mode: shadow\ndefault: deny\nlisten: { http: \"127.0.0.1:7777\", hooks: true }\nrules: limit claude-code.Bash to 5 in a row\n")
 	write(t, "petrigate.yaml", "mcpServers: { files: { url: \"https://files.example/mcp\" } }\nstate: { driver: memory }\n")
 	var b strings.Builder
 	for _, args := range misused {

@@ -45,7 +45,19 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: its own tools are under no rule", h.Title))
 		}
 	}
-	return append(all, d.untold()...)
+	return slices.Concat(all, d.untold(), d.denied())
+}
+
+// denied finds agents with hooks whose own tools the policy refuses by its default.
+func (d *Doctor) denied() []Finding {
+	agents, _ := d.Desk.HookedAgents()
+	found := problems(check.Denied(d.loaded, agents))
+	for i := range found {
+		if d.loaded.Mode != "shadow" {
+			found[i].Status = Failed
+		}
+	}
+	return found
 }
 
 // untold finds rules that wait for scripts of which no hook tells how they ended.

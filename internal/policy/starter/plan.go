@@ -44,6 +44,9 @@ type Plan struct {
 	// without a version. It stays as it is.
 	Client bool
 
+	made  bool   // the configuration is not there yet
+	agent *Agent // whose own tools the policy is for; nil: it is for those of servers
+
 	texts   []string     // of the rules that are there
 	secrets []string     // of the configuration
 	fetch   config.Fetch // see [config.Options]
@@ -147,10 +150,10 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	if err != nil {
 		return nil, err
 	}
-	report.Judge(true, false)
+	report.Judge(plan.agent == nil, false) // what else the configuration lacks is no fault of the rules for an agent
 	plan.Report, wrong = report, map[int]bool{}
 	for _, p := range report.Problems {
-		if p.Severity != diag.Note && p.Line > 0 && filepath.Base(p.File) == FileName {
+		if p.Severity != diag.Note && p.Line > 0 && filepath.Base(p.File) == filepath.Base(plan.File) {
 			wrong[p.Line] = true
 		}
 	}
@@ -189,6 +192,9 @@ func (plan *Plan) Write() error {
 	if plan.Client {
 		return fmt.Errorf("changing %s: %w", plan.Config, ErrClient)
 	}
+	if plan.made {
+		return plan.create()
+	}
 	now, err := os.ReadFile(plan.Config)
 	if err == nil && !bytes.Equal(now, plan.Before) {
 		err = ErrMeanwhile
@@ -203,6 +209,20 @@ func (plan *Plan) Write() error {
 		return nil
 	}
 	if err := textfile.Replace(plan.Config, plan.After); err != nil {
+		return errors.Join(err, os.Remove(plan.File))
+	}
+	return nil
+}
+
+// create makes the configuration as well, and the folder that it is in.
+func (plan *Plan) create() error {
+	if err := os.MkdirAll(filepath.Dir(plan.Config), 0o700); err != nil {
+		return fmt.Errorf("making the folder of the configuration: %w", err)
+	}
+	if err := textfile.Create(plan.File, []byte(plan.Rules)); err != nil {
+		return err
+	}
+	if err := textfile.Create(plan.Config, plan.After); err != nil {
 		return errors.Join(err, os.Remove(plan.File))
 	}
 	return nil

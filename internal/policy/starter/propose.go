@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 	"github.com/petrigate/petrigate/internal/text"
@@ -147,8 +148,17 @@ func (p *proposal) propose() {
 	p.pays()
 	p.secrets()
 	if p.deny {
+		p.group("What agents have of their own, such as Bash and Edit, is no tool of these servers: it passes. petrigate init claude-code proposes rules for it.",
+			line{text: "allow " + strings.Join(p.agents(), ".*, ") + ".*"})
 		p.group("Prompts, and what servers show as resources, pass. What no rule names is refused (default: deny).", line{text: "allow prompt:*, resource:*"})
 	}
+}
+
+// agents are those whose own tools are named behind their names; where a server has the name of one, it is the server's.
+func (p *proposal) agents() []string {
+	return slices.DeleteFunc(agenttool.Agents(), func(agent string) bool {
+		return slices.ContainsFunc(p.servers, func(s server) bool { return s.name == agent }) || slices.Contains(p.missing, agent)
+	})
 }
 
 func (p *proposal) group(comment string, lines ...line) {

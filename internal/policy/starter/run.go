@@ -46,7 +46,11 @@ func (plan *Plan) offer(o Options) error {
 	if plan.Enforced {
 		say("%s has another mode than shadow: what is written is enforced as soon as it is loaded.", plan.Config)
 	}
-	if diff := textfile.DiffWithout(plan.secrets, plan.Config, plan.Before, plan.Config+" (with the rules)", plan.After); diff != "" {
+	before := plan.Before
+	if plan.made {
+		before = nil
+	}
+	if diff := textfile.DiffWithout(plan.secrets, plan.Config, before, plan.Config+" (with the rules)", plan.After); diff != "" {
 		say("\n%s", diff)
 	}
 	write := o.Yes
@@ -56,25 +60,55 @@ func (plan *Plan) offer(o Options) error {
 	}
 	if !write && o.Ask != nil {
 		var err error
-		if write, err = o.Ask(fmt.Sprintf("Write %s and change %s?", plan.File, plan.Config)); err != nil {
+		if write, err = o.Ask(fmt.Sprintf("Write %s and %s %s?", plan.File, plan.verb("make", "change"), plan.Config)); err != nil {
 			return err
 		}
 	}
 	if !write {
-		say("\nNothing was written. petrigate init --yes writes %s and adds the keys to %s.", plan.File, plan.Config)
+		say("\nNothing was written. petrigate init%s --yes writes %s and %s %s.", plan.argument(), plan.File, plan.verb("makes", "adds the keys to"), plan.Config)
 		return nil
 	}
 	if err := plan.Write(); err != nil {
 		return err
 	}
-	say("\nWritten: %s. Next:", plan.File)
-	say("  1. petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them")
-	say("  2. use your agents as always (petrigate sessions shadow shows what would be refused)")
-	say("  3. petrigate suggest: the rules that your record supports, and what shadow would have refused")
-	if !plan.Enforced {
-		say("  4. petrigate enforce: what would be refused is refused from then on")
-	}
+	plan.next(say)
 	return nil
+}
+
+// verb is what becomes of the configuration.
+func (plan *Plan) verb(made, changed string) string {
+	if plan.made {
+		return made
+	}
+	return changed
+}
+
+// argument is what init was called with, behind a space.
+func (plan *Plan) argument() string {
+	if plan.agent == nil {
+		return ""
+	}
+	return " " + plan.agent.Client
+}
+
+// next says how to go on once the plan is written.
+func (plan *Plan) next(say func(format string, args ...any)) {
+	steps := []string{
+		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",
+		"use your agents as always (petrigate sessions shadow shows what would be refused)",
+		"petrigate suggest: the rules that your record supports, and what shadow would have refused",
+	}
+	if a := plan.agent; a != nil {
+		steps[0] = fmt.Sprintf("petrigate connect %s --hooks: %s asks petrigate before each call of its own tools", a.Client, a.Title)
+		steps = steps[:2]
+	}
+	if !plan.Enforced {
+		steps = append(steps, "petrigate enforce: what would be refused is refused from then on")
+	}
+	say("\nWritten: %s. Next:", plan.File)
+	for i, step := range steps {
+		say("  %d. %s", i+1, step)
+	}
 }
 
 // Summary is what is known of the plan.
@@ -84,6 +118,9 @@ func (plan *Plan) Summary() string {
 		if c.Result == "proved" {
 			proved++
 		}
+	}
+	if plan.agent != nil {
+		return fmt.Sprintf("%s's own tools: %s, %s proved.", plan.agent.Title, text.Count(len(plan.Report.Nets), "net"), text.Count(proved, "claim"))
 	}
 	return fmt.Sprintf("%s: %s, %s proved. No rule makes a tool impossible or gets a session stuck.", text.Count(plan.Tools, "tool"), text.Count(len(plan.Report.Nets), "net"), text.Count(proved, "claim"))
 }

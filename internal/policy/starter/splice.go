@@ -12,11 +12,14 @@ import (
 // a key of a configuration, with what it is set to.
 type key struct{ name, yaml, json string }
 
+// shadowKey has the policy refuse nothing yet.
+var shadowKey = key{"mode", "mode: shadow", `"mode": "shadow"`}
+
 // missing are the keys that put the rules in force in shadow, without those that the
 // configuration has.
 func missing(c *config.Config) (keys []key) {
 	all := []key{
-		{"mode", "mode: shadow", `"mode": "shadow"`},
+		shadowKey,
 		{"default", "default: deny", `"default": "deny"`},
 		{"rules", "rules:\n  - file: " + FileName, `"rules": [{ "file": "` + FileName + `" }]`},
 	}

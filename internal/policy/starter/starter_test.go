@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/rules"
@@ -252,6 +253,9 @@ func TestRandomTools(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var tools []check.ListedTool
 		have := map[string]bool{"prompt:*": true, "resource:*": true, "secret-path": true}
+		for _, agent := range agenttool.Agents() {
+			have[agent+".*"] = true
+		}
 		for range 1 + random.IntN(12) {
 			name := ""
 			for range 1 + random.IntN(4) {

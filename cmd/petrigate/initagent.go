@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/starter"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// initAgent proposes a policy for an agent's own tools.
+func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes bool) error {
+	agent, ok := starter.AgentOf(name)
+	if !ok {
+		return usage("%q is no agent whose tools petrigate knows; %s are", name, text.And(agentClients()))
+	}
+	for _, t := range tests {
+		if !starter.PlainCommand(t) {
+			return usage("--test %q is more than one plain command: leave out quotes, pipes and lists", t)
+		}
+	}
+	r, err := s.reading(c)
+	if err != nil {
+		return err
+	}
+	named, _ := c.Flags().GetString("config")
+	cfg, file, err := r.loadOrMake(named)
+	if err != nil {
+		return err
+	}
+	ask := s.asker(c.Context())
+	if len(tests) == 0 {
+		if tests, err = s.findTests(agent, yes, ask); err != nil {
+			return err
+		}
+	}
+	watch := newProgress(s.err)
+	plan, err := starter.NewAgent(c.Context(), file, cfg, agent, tests, check.Effort{Now: time.Now, Report: func(spent time.Duration) {
+		watch.say(func() string { return fmt.Sprintf("proving: %.0f s", spent.Seconds()) })
+	}})
+	watch.clear()
+	if err != nil {
+		return err
+	}
+	err = plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: yes, Ask: ask})
+	if cfg != nil {
+		r.renew(plan.Config, plan.Before, plan.After)
+	}
+	return err
+}
+
+// loadOrMake reads the configuration; where there is none, it returns nil and the file to make.
+func (r reading) loadOrMake(named string) (cfg *config.Config, file string, err error) {
+	file, _, err = config.Lookup(r.options(named))
+	if errors.Is(err, config.ErrNotFound) {
+		if file = config.UserFile(config.Options{}); file == "" {
+			return nil, "", err
+		}
+	}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, file, nil
+	}
+	cfg, err = r.load(r.options(named))
+	return cfg, file, err
+}
+
+// findTests looks for the commands that run the tests of the project in the present folder. A person at a terminal
+// says which of them count.
+func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, error)) (tests []string, err error) {
+	for _, t := range starter.TestCommands(".") {
+		if ask != nil && !yes {
+			counts, err := ask(fmt.Sprintf("%s: %q seems to run the tests. Let it count?", t.From, t.Command))
+			if err != nil {
+				return nil, err
+			}
+			if !counts {
+				continue
+			}
+		} else {
+			_, _ = fmt.Fprintf(s.err, "%s: %q seems to run the tests.\n", t.From, t.Command)
+		}
+		tests = append(tests, t.Command)
+	}
+	if len(tests) == 0 {
+		_, _ = fmt.Fprintf(s.err, "No command that runs the tests was found, so a person is asked before each push. Name one: petrigate init %s --test 'npm test'\n", a.Client)
+	}
+	return tests, nil
+}
+
+// agentClients are the agents, as init and connect take them.
+func agentClients() (names []string) {
+	for _, a := range starter.Agents() {
+		names = append(names, a.Client)
+	}
+	return names
+}
+
+// agentWords completes the agents that init takes.
+func agentWords(*cobra.Command) (words []cobra.Completion) {
+	for _, a := range starter.Agents() {
+		words = append(words, cobra.CompletionWithDesc(a.Client, a.Title))
+	}
+	return words
+}

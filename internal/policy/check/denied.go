@@ -1,0 +1,83 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// codeDenied warns that the default refuses agents' own tools.
+const codeDenied = "W118"
+
+// Denied warns where the default of a configuration refuses own tools of these agents, once it is enforced: no rule
+// names them. A tool that is blocked is meant to be refused.
+func Denied(c *config.Config, agents []string) diag.List {
+	if c == nil || c.Default != "deny" {
+		return nil
+	}
+	source := policy.FromConfig(c)
+	source.Mode = "enforce"
+	result, err := policy.Build(source)
+	if err != nil {
+		return nil // it is reported elsewhere
+	}
+	state := result.Policy.NewState(result.Active)
+	var told, allow []string
+	for _, agent := range agents {
+		denied, all := refusedByDefault(result.Policy, state, agent), agenttool.Of(agent)
+		if len(denied) == 0 {
+			continue
+		}
+		told = append(told, fmt.Sprintf("%d of %s of %s (%s)", len(denied), text.Count(len(all), "tool"), agent, strings.Join(some(denied), ", ")))
+		allow = append(allow, agent+".*")
+	}
+	if told == nil {
+		return nil
+	}
+	return diag.List{Warning(codeDenied, config.Position{File: c.File}, "default: deny refuses agents' own tools that no rule names, in all projects: "+text.And(told),
+		fmt.Sprintf("write \"allow %s\", or block those that are meant to be refused", strings.Join(allow, ", ")))}
+}
+
+// Listened are the agents whose hooks may come over the network: those that rules name, or else all.
+func Listened(c *config.Config) []string {
+	if c == nil || !c.Listen.Hooks {
+		return nil
+	}
+	all := agenttool.Agents()
+	named := slices.DeleteFunc(slices.Clone(all), func(agent string) bool { return !names(c, agent) })
+	if len(named) > 0 {
+		return named
+	}
+	return all
+}
+
+// names reports whether rules name tools of an agent behind its name.
+func names(c *config.Config, agent string) bool {
+	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
+}
+
+// refusedByDefault returns the tools of an agent that the default refuses.
+func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string {
+	return slices.DeleteFunc(agenttool.Of(agent), func(tool string) bool {
+		d, _ := p.Decide(state, gate.Call{Tool: tool, Also: NamesByHook(agent, tool, true), Args: json.RawMessage("{}")}, nil)
+		r, refused := d.(*gate.Refusal)
+		return !refused || r.Kind != gate.KindDefault
+	})
+}
+
+// some are the first few of many names.
+func some(names []string) []string {
+	const most = 4
+	if len(names) <= most {
+		return names
+	}
+	return append(slices.Clone(names[:most]), "...")
+}

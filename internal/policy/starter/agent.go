@@ -1,0 +1,155 @@
+package starter
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/agenttool"
+)
+
+// An Agent is one whose own tools a policy is proposed for.
+type Agent struct {
+	Name   string // as its hooks are called
+	Client string // as connect calls it
+	Title  string
+	edits  []string // tools that change files
+	reads  []string // tools that only look, which an agent that is stuck calls again and again
+	fields []string // arguments that name a file
+	patch  string   // the tool whose argument "command" is a patch
+}
+
+// Agents returns the agents that a policy can be proposed for.
+func Agents() []Agent {
+	return []Agent{
+		{Name: "claude-code", Client: "claude-code", Title: "Claude Code", edits: []string{"Edit", "MultiEdit", "NotebookEdit", "Write"}, reads: []string{"Read", "WebFetch"}, fields: []string{"file_path", "path"}},
+		{Name: "codex", Client: "codex", Title: "Codex", edits: []string{"apply_patch"}, patch: "apply_patch"},
+		{
+			Name: "gemini-cli", Client: "gemini", Title: "Gemini CLI", edits: []string{"replace", "write_file"}, reads: []string{"read_file", "web_fetch"},
+			fields: []string{"absolute_path", "file_path", "path"},
+		},
+		{Name: "cursor", Client: "cursor", Title: "Cursor", edits: []string{"Delete", "Edit", "Write"}, reads: []string{"Read", "WebFetch"}, fields: []string{"file_path", "path", "target_file"}},
+		{
+			Name: "vscode", Client: "vscode", Title: "VS Code", edits: []string{"create_file", "insert_edit_into_file", "replace_string_in_file"}, reads: []string{"fetch_webpage", "read_file"},
+			fields: []string{"filePath", "file_path", "path"},
+		},
+	}
+}
+
+// AgentOf returns an agent by its name, or by that of its client.
+func AgentOf(name string) (Agent, bool) {
+	for _, a := range Agents() {
+		if name == a.Name || name == a.Client {
+			return a, true
+		}
+	}
+	return Agent{}, false
+}
+
+// FileName is the file that the rules for the agent are written to, beside the configuration.
+func (a Agent) FileName() string { return a.Name + ".rules" }
+
+// names are tools of the agent, as rules name them for no tool of a server to be meant.
+func (a Agent) names(tools ...string) string {
+	all := make([]string, len(tools))
+	for i, t := range tools {
+		all[i] = a.Name + "." + t
+	}
+	return strings.Join(all, ", ")
+}
+
+// asked are the commands that a person is asked about, by their labels.
+var asked = []struct {
+	label, comment string
+	commands       []string
+}{
+	{"wipe", "Files that are gone are gone.", []string{"rm -rf"}},
+	{"force-push", "A forced push removes what others have pushed.", []string{"git push --force"}},
+	{"publish", "What is published cannot be taken back.", []string{
+		"npm publish", "pnpm publish", "yarn npm publish", "cargo publish", "twine upload", "gem push", "docker push", "gh release create",
+	}},
+	{"apply", "These change what runs elsewhere.", []string{
+		"terraform apply", "terraform destroy", "tofu apply", "tofu destroy", "pulumi up", "kubectl apply", "kubectl delete", "helm install", "helm upgrade",
+	}},
+}
+
+// secretFile finds files with keys and passwords, and .env.example is none.
+const secretFile = `(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))$|(^|[\/\\])\.(ssh|aws|gnupg|kube)([\/\\]|$)`
+
+// rules is the policy for the own tools of the agent; tests are the commands that run the tests of a project.
+// deny says that the configuration refuses what no rule names.
+func (a Agent) rules(tests []string, deny bool) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say("# A first policy for %s's own tools, proposed by petrigate init %s: read it, and change it.", a.Title, a.Client)
+	say("# With mode: shadow it refuses nothing, and records what it would refuse or ask.")
+	if deny {
+		say("\n# The configuration refuses what no rule names (default: deny). The tools of %s pass.\nallow %s.*", a.Title, a.Name)
+	}
+	claims := a.push(say, tests)
+	for _, one := range asked {
+		say("\n# %s A person is asked, each time.", one.comment)
+		for _, c := range one.commands {
+			say("map bash.command runs %s as %s", c, one.label)
+		}
+		say("require human-approval before %s", one.label)
+	}
+	a.secrets(say)
+	say("\n# The same call %d times in a row means that the agent is stuck.", inARow+1)
+	say("limit %s to %d in a row", a.names(append(append(agenttool.Shells(a.Name), a.edits...), a.reads...)...), inARow)
+	say("\n# What must hold of all of it, whatever the agent does: petrigate check proves it.")
+	for _, c := range claims {
+		say("%s", c)
+	}
+	say("prove never wipe, force-push, publish, apply, secret-file without human-approval")
+	say("\n# What the maps must make of a script, checked when the file is loaded.")
+	for _, t := range tests {
+		if agenttool.TellsEnds(a.Name) {
+			say("example %s %q as tests", a.evidence(), t)
+		}
+	}
+	say(`example bash.command "git push -f origin main" as force-push`)
+	say(`example bash.command "rm -fr build" as wipe`)
+	say(`example bash.command "git push" not as force-push`)
+	return b.String()
+}
+
+// evidence is the script of the agent's own shell: what a server calls bash earns nothing.
+func (a Agent) evidence() string {
+	return fmt.Sprintf("%q.command", a.names(agenttool.Shells(a.Name)[0]))
+}
+
+// push has tests come before a push, or a person, where no tests are known or no hook tells whether they passed.
+func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
+	told := agenttool.TellsEnds(a.Name)
+	switch {
+	case !told:
+		say("\n# A person is asked before a push: the hooks of %s do not tell whether tests passed.", a.Title)
+	case len(tests) == 0:
+		say("\n# A person is asked before a push: no command that runs the tests is known.")
+	default:
+		say("\n# A push needs tests that passed since the last change.")
+		for _, t := range tests {
+			say("map %s runs %s as tests", a.evidence(), t)
+		}
+	}
+	say("map bash.command runs git push as push")
+	if !told || len(tests) == 0 {
+		say("require human-approval before push")
+		return []string{"prove never push without human-approval"}
+	}
+	say("require tests before push once since %s", a.names(a.edits...))
+	return []string{"prove never push before tests once", "prove never push after " + a.names(a.edits...) + " until tests", "prove always-possible push"}
+}
+
+// secrets has a person asked about files with keys and passwords.
+func (a Agent) secrets(say func(string, ...any)) {
+	say("\n# Files that hold keys and passwords: a person is asked.")
+	for _, f := range a.fields {
+		say("map *.%s /%s/i as secret-file", f, secretFile)
+	}
+	if a.patch != "" {
+		say(`map %q.command /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.names(a.patch))
+	}
+	say("map bash.command runs cat .env as secret-file")
+	say("require human-approval before secret-file")
+}

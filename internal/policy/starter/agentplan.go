@@ -1,0 +1,106 @@
+package starter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy/check"
+)
+
+// NewAgent makes a plan for the own tools of an agent. c is the configuration, or nil where the file is not there
+// yet; it is made then. Tests are the commands that run the tests.
+func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests []string, effort check.Effort) (*Plan, error) {
+	src, made := []byte("version: 1\n"), c == nil
+	var err error
+	if made {
+		c, err = config.Parse(file, src, config.Options{})
+	} else {
+		file = c.File
+		src, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{
+		Config: file, File: filepath.Join(filepath.Dir(file), a.FileName()), Before: src, made: made, agent: &a,
+		secrets: c.Secrets(), fetch: c.Fetched, text: c.TextOnly, Enforced: c.Has("mode") && c.Mode != "shadow",
+		Rules: a.rules(tests, c.Default == "deny"),
+	}
+	if err := plan.prepareAgent(c); err != nil {
+		return nil, err
+	}
+	if _, err := plan.verify(ctx, check.ToolSet{Agents: true}, c.Default == "deny", effort); err != nil {
+		return nil, err
+	}
+	return plan, plan.passes()
+}
+
+// prepareAgent makes the configuration as it will be: the file of rules is one more of those that it has.
+func (plan *Plan) prepareAgent(c *config.Config) (err error) {
+	for _, r := range c.Rules {
+		plan.texts = append(plan.texts, r.Text)
+	}
+	plan.Client = !plan.made && !c.Has("version") && object(plan.Before) >= 0
+	name := filepath.Base(plan.File)
+	if _, err := os.Lstat(plan.File); !errors.Is(err, fs.ErrNotExist) {
+		plan.There = plan.File
+		if len(c.Rules) == 0 {
+			own, _ := os.ReadFile(plan.File) // what cannot be read is all new
+			plan.texts = append(plan.texts, string(own))
+		}
+		return nil
+	}
+	if c.Has("rules") {
+		if plan.After = oneMore(plan.Before, name); plan.After == nil {
+			plan.There = plan.Config
+		}
+		return nil
+	}
+	keys := []key{{"rules", "rules:\n  - file: " + name, `"rules": [{ "file": "` + name + `" }]`}}
+	if !c.Has("mode") && !c.Has("nets") { // nets that are in force stay so
+		keys = append([]key{shadowKey}, keys...)
+	}
+	plan.Enforced = plan.Enforced || !c.Has("mode") && c.Has("nets")
+	plan.After, err = splice(plan.Before, keys)
+	return err
+}
+
+var rulesList = regexp.MustCompile(`(?m)^rules:[ \t]*(#[^\r\n]*)?\r?\n((?:[ \t]*(?:-|#|[ \t])[^\r\n]*\r?\n)+)`)
+
+// oneMore adds a file to the list of rules of a configuration in YAML; nil: it is not written as a plain list of files.
+func oneMore(src []byte, name string) []byte {
+	at := rulesList.FindSubmatchIndex(append(bytes.Clone(src), '\n'))
+	if at == nil {
+		return nil
+	}
+	list := string(append(bytes.Clone(src), '\n')[at[4]:at[5]])
+	newline, indent, used := "\n", "", 0
+	if strings.Contains(list, "\r\n") {
+		newline = "\r\n"
+	}
+	for line := range strings.Lines(list) {
+		if !strings.HasPrefix(strings.TrimLeft(line, " "), "- file: ") {
+			break
+		}
+		indent, used = line[:len(line)-len(strings.TrimLeft(line, " "))], used+len(line)
+	}
+	end := at[4] + used
+	if used == 0 || strings.TrimSpace(list[used:]) != "" {
+		return nil
+	}
+	var b bytes.Buffer
+	b.Write(src[:min(end, len(src))])
+	if !bytes.HasSuffix(b.Bytes(), []byte("\n")) {
+		b.WriteString(newline)
+	}
+	b.WriteString(indent + "- file: " + name + newline)
+	b.Write(src[min(end, len(src)):])
+	return b.Bytes()
+}

@@ -1,0 +1,72 @@
+package starter
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A TestCommand is one that seems to run the tests of a project, and the file that says so.
+type TestCommand struct{ Command, From string }
+
+// TestCommands looks for the commands that run the tests of the project in a folder.
+func TestCommands(dir string) (all []TestCommand) {
+	add := func(command, from string) { all = append(all, TestCommand{command, from}) }
+	text := func(name string) string {
+		src, _ := os.ReadFile(filepath.Join(dir, name)) // what cannot be read says nothing
+		return string(src)
+	}
+	exists := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	if npmTest([]byte(text("package.json"))) {
+		switch {
+		case exists("pnpm-lock.yaml"):
+			add("pnpm test", "package.json")
+		case exists("yarn.lock"):
+			add("yarn test", "package.json")
+		default:
+			add("npm test", "package.json")
+		}
+	}
+	if exists("go.mod") {
+		add("go test ./...", "go.mod")
+	}
+	if exists("Cargo.toml") {
+		add("cargo test", "Cargo.toml")
+	}
+	for _, name := range []string{"pyproject.toml", "pytest.ini", "requirements-dev.txt"} {
+		if strings.Contains(text(name), "pytest") {
+			add("pytest", name)
+			break
+		}
+	}
+	for _, name := range []string{"Makefile", "makefile", "GNUmakefile"} {
+		if testTarget.MatchString(text(name)) {
+			add("make test", name)
+			break
+		}
+	}
+	return all
+}
+
+// testTarget is a target of a makefile, and no variable.
+var testTarget = regexp.MustCompile(`(?m)^test[ \t]*:([^=]|$)`)
+
+// npmTest reports whether a package.json has tests; npm init writes a script that fails.
+func npmTest(src []byte) bool {
+	var p struct {
+		Scripts struct {
+			Test string `json:"test"`
+		} `json:"scripts"`
+	}
+	return json.Unmarshal(src, &p) == nil && p.Scripts.Test != "" && !strings.Contains(p.Scripts.Test, "no test specified")
+}
+
+var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./:@+-]*( [A-Za-z0-9_./:@+-]+)*$`)
+
+// PlainCommand reports whether a command is literal words, as a map can have them: one program and its arguments.
+func PlainCommand(command string) bool { return plainWords.MatchString(command) }
