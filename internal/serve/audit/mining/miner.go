@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -47,6 +48,7 @@ type Report struct {
 	Proposals []Proposal `json:"proposals"`
 	Dropped   []Dropped  `json:"dropped"`
 	Notes     []Note     `json:"notes"`
+	Allow     []Allowed  `json:"allow"` // for a policy that denies what no rule names; none, if it does
 
 	least int // sessions that a rule needs
 }
@@ -67,7 +69,11 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	for _, of := range o.Maps {
 		r.labels[of.As.Text] = true
 	}
-	r.other = m.seen.take
+	allow := allowing{}
+	r.other = func(e *trail.Entry) {
+		m.seen.take(e)
+		allow.take(e)
+	}
 	if err := r.walk(ctx, m.survey, m.stage("reading")); err != nil {
 		return nil, nil, err
 	}
@@ -80,7 +86,10 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	}
 	report := &Report{
 		Log: log.Name, Sessions: m.survey.sessions, Calls: m.survey.calls, From: m.survey.from, To: m.survey.to, LeftOut: m.survey.partial,
-		Proposals: []Proposal{}, Dropped: []Dropped{}, Notes: m.seen.notes(m.least), least: m.least, More: f.more,
+		Proposals: []Proposal{}, Dropped: []Dropped{}, Allow: []Allowed{}, Notes: m.seen.notes(m.least), least: m.least, More: f.more,
+	}
+	if !m.deny {
+		report.Allow = allow.list()
 	}
 	report.Proposals = append(report.Proposals, m.order(f)...)
 	report.Proposals = append(report.Proposals, m.limits()...)

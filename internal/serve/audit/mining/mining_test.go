@@ -349,7 +349,8 @@ func TestLabels(t *testing.T) {
 	for end, want := range map[string]string{
 		"":                 "require test before push once;",
 		"; eval $X":        "",
-		" && echo success": "", // only a plain command is evidence
+		" && echo success": "require test before push once;",
+		" | tail":          "", // the pipe hides whether it failed
 	} {
 		w := newWorld(t, maps+"shadow block test\nshadow block push")
 		random := rand.New(rand.NewPCG(1, 2))

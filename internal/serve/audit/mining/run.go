@@ -86,6 +86,7 @@ func (r *Report) Text() string {
 		b.WriteString("# There are more combinations of calls than it tries: rules with or and since may be missing.\n")
 	}
 	b.WriteString(r.rules())
+	b.WriteString(r.allowed())
 	for i, n := range r.Notes {
 		if i == 0 {
 			b.WriteByte('\n')
