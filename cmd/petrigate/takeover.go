@@ -244,6 +244,9 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookC
 		}
 	}
 	h.Launch.Command, h.Launch.Args = n.Launch.Command, []string{"--config", n.Config}
+	if h.Serve = "petrigate serve --config " + n.Config; loaded.Listen.HTTP == "" {
+		h.Serve = "petrigate serve --http 127.0.0.1:7777 --config " + n.Config // over stdio it would end with its client
+	}
 	h.Launch.URL, h.Launch.Headers = takeover.HookURL(loaded.Listen)
 	return ended(d.ConnectHooks(h))
 }

@@ -2,6 +2,7 @@ package takeover
 
 import (
 	"bytes"
+	"cmp"
 	"net"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ var hooksAt = []string{"hooks"}
 type HookConnection struct {
 	Client string
 	File   string           // "": the usual
+	Serve  string           // the command that runs a proxy for the hooks; "": petrigate serve
 	Launch clientcfg.Launch // with a URL where the configuration opens the door for hooks
 }
 
@@ -75,7 +77,7 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
-	return d.writeHooks(f, h, after)
+	return d.writeHooks(f, h, after, cmp.Or(c.Serve, "petrigate serve"))
 }
 
 // traps says what the hooks of an agent leave open.
@@ -112,7 +114,7 @@ func (d *Desk) hooked(f *file, n *note, h clientcfg.Hooks, l clientcfg.Launch) (
 }
 
 // writeHooks writes the file.
-func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
+func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte, serve string) error {
 	if err := d.change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
 		return err
 	}
@@ -120,7 +122,8 @@ func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
 	if f.exists {
 		d.say("A backup is in %s", text.Escape(f.backup()))
 	}
-	d.say("A proxy has to run: petrigate serve\nTo undo: petrigate disconnect %s --hooks", h.Client)
+	d.say("A proxy has to run, or each call of %s's own tools is refused: %s\ndocs/install.md has a service that starts it when you log in.", h.Title, text.Escape(serve))
+	d.say("To undo: petrigate disconnect %s --hooks", h.Client)
 	return nil
 }
 

@@ -173,6 +173,7 @@ func TestKnown(t *testing.T) {
 		want         string
 	}{
 		{[]string{"uvx", "mcp-server-git"}, nil, "git"},
+		{[]string{"npx", "-y", "@cyanheads/git-mcp-server@2.4.0"}, nil, "git-mcp-server"},
 		{[]string{"uvx", "mcp-server-github-not"}, nil, ""},
 		{[]string{"docker", "run", "-i", "ghcr.io/github/github-mcp-server:1.2"}, nil, "github"},
 		{[]string{"https://api.githubcopilot.com/mcp/"}, nil, "github"},
