@@ -76,7 +76,7 @@ func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	}
 	a := &adoption{AdoptOptions: o, from: s, to: p.NewState(o.Active), numbers: make(map[int]int)}
 	to := a.to
-	to.Owners, to.Last, to.Spent, to.Tools, to.Would = s.Owners, s.Last, slices.Clip(s.Spent), s.Tools, s.Would
+	to.Owners, to.Last, to.Spent, to.Tools, to.Would, to.Near = s.Owners, s.Last, slices.Clip(s.Spent), s.Tools, s.Would, s.Near
 	to.Asks, to.ids = maps.Clone(s.Asks), maps.Clone(s.ids)
 	heirs := p.Heirs(s.policy.IDs())
 	for i, n := range p.nets {

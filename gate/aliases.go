@@ -39,6 +39,8 @@ type (
 	Reader = toolnet.Reader
 	// Reading is [toolnet.Reading].
 	Reading = toolnet.Reading
+	// Doubt is [toolnet.Doubt].
+	Doubt = toolnet.Doubt
 	// Found is [toolnet.Found].
 	Found = toolnet.Found
 	// Cause is [toolnet.Cause].

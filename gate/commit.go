@@ -92,6 +92,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	j.keepOut(d, over)
 	shadow, would := j.shadow(d, open.Number)
 	j.await(d, open)
+	j.near(d)
 	a := &struct {
 		allow  Allow
 		ticket Ticket

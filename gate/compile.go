@@ -33,6 +33,7 @@ type net struct {
 	moving     bool       // time alone changes the net
 	spoils     bool       // a transition spoils evidence
 	earns      bool       // a transition is evidence
+	awaits     []string   // the names of the calls whose success the net waits for
 	evidence   []string   // the names of the calls that are evidence for a net that has spoilers
 
 	budget *budget // of a limit of rules; nil for others
@@ -71,6 +72,7 @@ func compile(def Net) (*net, ErrorList) {
 	n.own.Mapper, n.own.First = n.Mapper, n.MatchFirst
 	n.prepareClock()
 	n.listing = listing.New(&n.Net)
+	n.awaits = n.listing.Evidence()
 	if n.spoils {
 		n.evidence = n.listing.Evidence()
 	}

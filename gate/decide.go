@@ -191,7 +191,11 @@ func (j *judgement) steps() []Step {
 		f := &j.findings[i]
 		for _, c := range f.choices {
 			if t := &f.net.Transitions[c.transition]; t.Manual {
-				steps = append(steps, f.step(t, c.name))
+				s := f.step(t, c.name)
+				i := slices.IndexFunc(f.labels, func(l naming.Label) bool { return l.Text == c.name })
+				s.Doubt, s.Reason = j.doubted(f, &f.labels[i], s.Reason)
+				s.Reason = f.net.because(s.Reason)
+				steps = append(steps, s)
 			}
 		}
 	}
@@ -213,6 +217,6 @@ func (j *judgement) names() []Name {
 func (f *finding) step(t *Transition, name string) Step {
 	return Step{
 		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,
-		Reason: f.net.because(f.about(f.net.approvalReason(name, t.Approvals))), Key: f.named(),
+		Reason: f.about(f.net.approvalReason(name, t.Approvals)), Key: f.named(),
 	}
 }

@@ -1,6 +1,9 @@
 package gate
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // A Decision is an [*Allow], a [*Refusal] or an [*Ask]. Only an Allow lets a call
 // pass: a caller that only checks for a Refusal makes calls without the approval
@@ -48,6 +51,7 @@ type Step struct {
 	Rule            Position
 	Reason          string
 	Key             []KeyValue // of a net with a key: the value that it is about
+	Doubt           *Doubt     // why it is not known whether the call has the Name; nil: it has it
 }
 
 // persons returns how many must approve the step.
@@ -102,6 +106,33 @@ type Block struct {
 	Retry  time.Duration // as of [Refusal], for this net alone
 	Key    []KeyValue    // of a net with a key: the value for which it blocks; nil: the call has none
 	More   int           // further values for which it blocks
+	Doubt  *Doubt        // why it is not known whether the call has the Name; nil: it has it
+	Near   []Near        // calls whose success was no evidence for the net, though they have the name for which it waits
+}
+
+// A Near is a call that has a name for certain, and whose success was no evidence of it.
+type Near struct {
+	Name string
+	Why  Doubt
+}
+
+// sentence says which call did not count, why, and what to write.
+func (n *Near) sentence() string {
+	code := n.Why.Code
+	if code == "" {
+		code = "A call"
+	} else {
+		code = "`" + code + "`"
+	}
+	return joined(fmt.Sprintf("%s did not count as %s: %s.", code, n.Name, n.Why.What), n.Why.Way())
+}
+
+// joined puts two sentences together; the second may be empty.
+func joined(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + " " + b
 }
 
 // A Holder is a call whose outcome is not known yet and which holds tokens, or makes

@@ -48,7 +48,8 @@ type Policy struct {
 	timed []int // the nets that go by the clock
 	rows  bool  // some net counts equal calls in a row
 
-	advisory bool // some net is
+	advisory bool            // some net is
+	awaits   map[string]bool // the names of calls whose success nets wait for
 
 	keys    keyvalue.Set // of the nets
 	keyed   listing.Set  // the nets that have a key
@@ -175,6 +176,12 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 		p.nets = append(p.nets, n)
 		p.byName[n.Name] = n
 		p.rows, p.advisory = p.rows || n.Row, p.advisory || n.Advisory
+		for _, name := range n.awaits {
+			if p.awaits == nil {
+				p.awaits = make(map[string]bool)
+			}
+			p.awaits[name] = true
+		}
 		if n.moving {
 			p.timed = append(p.timed, n.index)
 		}

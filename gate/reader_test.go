@@ -48,6 +48,13 @@ func (r reading) Only(patterns []int) bool {
 	return true
 }
 
+func (r reading) Doubt(int) gate.Doubt {
+	if slices.Contains(r.commands, "tail") {
+		return gate.Doubt{What: "a doubt", Code: "ls; tail", Advice: "write ls"}
+	}
+	return gate.Doubt{What: "a doubt"}
+}
+
 func (r reading) Evidence(int) bool { return len(r.commands) == 1 }
 
 func shellMaps(c *commands) []gate.Map {

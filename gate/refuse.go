@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -51,6 +52,9 @@ func sentences(blocks []Block, now time.Time) string {
 		}
 		for _, h := range blocks[i].Holds {
 			text += " " + h.sentence(now)
+		}
+		for k := range blocks[i].Near {
+			text += " " + blocks[i].Near[k].sentence()
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
@@ -126,14 +130,44 @@ func (n *net) because(sentence string) string {
 // shownHolders is how many calls in flight a block names at most: a client can have many.
 const shownHolders = 8
 
-// block makes b say why the net of the finding blocks the call.
+// block makes b say why the net of the finding blocks the call, or may have to.
 func (j *judgement) block(b *Block, f *finding) {
 	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.named()}
 	j.explain(b, f)
+	if !f.broken && f.objection() == "" {
+		b.Near = j.state.nearTo(f.net)
+		b.Doubt, b.Reason = j.doubted(f, &f.labels[f.label], b.Reason)
+	}
 	b.Reason = f.net.because(b.Reason)
 }
 
-// explain sets the reason of the block, and what goes with it.
+// doubted returns why it is not known whether the call has the label, with the reason of a net that says
+// so. The doubt is nil where the call has it for certain, and the reason does not change.
+func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
+	if !l.Weak || l.From != naming.FromMap {
+		return nil, reason
+	}
+	why, found := j.why(f, l.Text)
+	switch {
+	case found == toolnet.Perhaps && f.doubtful:
+		return &why, joined(fmt.Sprintf("Cannot tell whether this is %s: %s.", l.Text, why), why.Way())
+	case found == toolnet.Perhaps:
+		return &why, joined(fmt.Sprintf("Cannot tell whether this is %s: %s. If it is: %s", l.Text, why, reason), why.Way())
+	case found == toolnet.Surely && f.doubtful && why.What != "":
+		return &why, joined(fmt.Sprintf("Cannot tell whether success of this shows %s: %s.", l.Text, why), why.Way())
+	}
+	return nil, reason
+}
+
+// why asks the maps that name the calls of the net.
+func (j *judgement) why(f *finding, name string) (Doubt, Found) {
+	if f.net.Labels == nil {
+		return f.net.own.Why(j.call, j.tools, name)
+	}
+	return j.policy.names.Why(j.call, j.tools, name)
+}
+
+// explain sets the reason of the block, and what goes with it, for a call that has its names for certain.
 func (j *judgement) explain(b *Block, f *finding) {
 	if reason := f.objection(); reason != "" {
 		b.Reason, b.Retry = f.about(reason), f.special.retry
@@ -289,7 +323,7 @@ func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {
 		if !slices.ContainsFunc(blocks, func(b Block) bool { return b.Net == s.Net }) {
-			blocks = append(blocks, Block{Net: s.Net, Cause: CauseApproval, Rule: s.Rule, Reason: s.Reason, Name: s.Name})
+			blocks = append(blocks, Block{Net: s.Net, Cause: CauseApproval, Rule: s.Rule, Reason: s.Reason, Name: s.Name, Doubt: s.Doubt})
 		}
 	}
 	return blocks

@@ -21,6 +21,8 @@ type State struct {
 
 	Tools []Call // the tools that can be called; nil: not known, see [Session.Offer]
 
+	Near []Near // the last call of each name whose success was no evidence of it; not stored with the session
+
 	Would WouldCount // the answers that the nets in shadow would have given
 
 	// Owners tells the session's own flights from those of others, by the scope
@@ -80,6 +82,7 @@ type Delta struct {
 	Closed   uint64    // a call was settled, or Opened stands for it too
 	Would    Kind      // how the nets in shadow would have answered; empty: they agree
 	Tools    []Call    // the tools that can be called from now on; nil: as before
+	Near     []Near    // names of the call: without a reason, they are evidence
 }
 
 // A NetDelta is the new state of one net.
@@ -185,6 +188,9 @@ func (s *State) Apply(d *Delta) {
 	s.Would.add(d.Would)
 	if d.Tools != nil {
 		s.Tools = d.Tools
+	}
+	for i := range d.Near {
+		s.remember(&d.Near[i])
 	}
 	if d.Spent > 0 {
 		s.Spent = append(s.Spent[:len(s.Spent):len(s.Spent)], d.Spent)

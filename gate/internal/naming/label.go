@@ -13,6 +13,7 @@ type Label struct {
 	From    Source
 	Certain bool
 	Weak    bool
+	Near    bool // a map finds it for certain, and its success would be no evidence
 }
 
 // Source is the set of ways by which a call got a name.

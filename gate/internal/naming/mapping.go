@@ -127,6 +127,7 @@ type hit struct {
 	number  int
 	weak    bool
 	certain bool
+	near    bool // it is weak for the lack of evidence alone
 }
 
 // names appends the names of the maps that match, in the order of the maps.
@@ -167,7 +168,7 @@ func (m *Mapping) another(c *toolnet.Call, fields []field, tools []Label, key st
 }
 
 func (m *Mapping) label(h hit) Label {
-	return Label{Text: m.maps[h.number].As, From: FromMap, Weak: h.weak, Certain: h.certain}
+	return Label{Text: m.maps[h.number].As, From: FromMap, Weak: h.weak, Certain: h.certain, Near: h.near}
 }
 
 // hits finds the maps that match. It reads each field once for a call.
@@ -208,10 +209,40 @@ func (m *Mapping) hit(c *toolnet.Call, f *field, number int) (h hit, ok bool) {
 		if found == toolnet.Surely {
 			h.weak = f.Weak() || !r.Evidence(d.Pattern)
 			h.certain = !f.Weak() && r.Only(m.same[number])
+			h.near = h.weak && !f.Weak()
 		}
 		ok = ok || found != toolnet.NotFound
 	}
 	return h, ok
+}
+
+// why returns whether the maps that give a name find it in the call, and what they doubt.
+func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
+	var fields []field
+	for i := range tools {
+		for _, number := range m.about(tools[i].Text) {
+			of := &m.maps[number]
+			if of.As != name || of.Reader == nil {
+				continue
+			}
+			var f *field
+			fields, f = readOnce(fields, c.Args, m.places[number])
+			for _, r := range f.read(c, of.Reader) {
+				if r == nil {
+					continue
+				}
+				switch is := r.Finds(of.Pattern); {
+				case is == toolnet.Surely && !r.Evidence(of.Pattern) && found != toolnet.Surely:
+					d, found = r.Doubt(of.Pattern), toolnet.Surely
+				case is == toolnet.Surely:
+					found = toolnet.Surely
+				case is == toolnet.Perhaps && found == toolnet.NotFound:
+					d, found = r.Doubt(of.Pattern), toolnet.Perhaps
+				}
+			}
+		}
+	}
+	return d, found
 }
 
 // labels returns the physical names and those of the maps or, with first, that of

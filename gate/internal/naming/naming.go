@@ -54,6 +54,15 @@ func (g *Naming) Name(name string) {
 	}
 }
 
+// Why returns whether the maps that give a name find it in the call with these physical names, and why
+// that is in doubt, or no evidence.
+func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
+	if g.mapping == nil {
+		return toolnet.Doubt{}, toolnet.NotFound
+	}
+	return g.mapping.why(c, tools, name)
+}
+
 // Number returns the number of the pattern, which it collects: calls get it if it matches
 // one of their names.
 func (g *Naming) Number(p *Pattern) int {

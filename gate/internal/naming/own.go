@@ -34,6 +34,14 @@ func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 	return WithPatterns(slices.Clip(ls), o.Patterns), true
 }
 
+// Why is [Naming.Why] for the names of the net; a Go function says nothing of them.
+func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
+	if o.Maps == nil {
+		return toolnet.Doubt{}, toolnet.NotFound
+	}
+	return o.Maps.why(c, tools, name)
+}
+
 // mapped calls the Go function.
 func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 	defer func() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
@@ -50,7 +51,8 @@ func (r reading) Only(patterns []int) bool {
 	return true
 }
 
-func (r reading) Evidence(int) bool { return len(r.commands) == 1 }
+func (r reading) Doubt(int) toolnet.Doubt { return toolnet.Doubt{What: "a doubt"} }
+func (r reading) Evidence(int) bool       { return len(r.commands) == 1 }
 
 func shellMaps(c *commands) []toolnet.Map {
 	return []toolnet.Map{
@@ -151,5 +153,42 @@ func TestTwoFields(t *testing.T) {
 		if got := names(g, call("sh "+args)); got != want {
 			t.Errorf("%s: %s, want %s", args, got, want)
 		}
+	}
+}
+
+// TestWhy: what a map doubts, of the field that has the most to say.
+func TestWhy(t *testing.T) {
+	words := &commands{words: []string{"ls", "rm"}}
+	maps := []toolnet.Map{
+		{Tool: "sh", Field: "c", Reader: words, Pattern: 0, As: "read"},
+		{Tool: "sh", Field: "d", Reader: words, Pattern: 0, As: "read"},
+		{Tool: "sh", Field: "c", As: "plain", Match: func(string) bool { return true }},
+	}
+	own := naming.Own{Maps: naming.NewMapping(maps)}
+	for args, want := range map[string]struct {
+		what  string
+		found toolnet.Found
+	}{
+		`{}`:                     {"", toolnet.NotFound},
+		`{"c":"rm"}`:             {"", toolnet.NotFound},
+		`{"c":"ls"}`:             {"", toolnet.Surely},
+		`{"c":"?"}`:              {"a doubt", toolnet.Perhaps},
+		`{"c":"ls; rm"}`:         {"a doubt", toolnet.Surely},
+		`{"c":"?","d":"ls; rm"}`: {"a doubt", toolnet.Surely},
+		`{"c":"panic"}`:          {"", toolnet.NotFound},
+	} {
+		c := &toolnet.Call{Tool: "sh", Args: []byte(args)}
+		for _, ask := range []func(*toolnet.Call, []naming.Label, string) (toolnet.Doubt, toolnet.Found){own.Why, naming.New(maps).Why} {
+			if d, found := ask(c, naming.Physical(c, nil), "read"); d.What != want.what || found != want.found {
+				t.Errorf("%s: %q, %v, want %+v", args, d.What, found, want)
+			}
+		}
+	}
+	c := &toolnet.Call{Tool: "sh", Args: []byte(`{"c":"?"}`)}
+	if _, found := new(naming.Own).Why(c, naming.Physical(c, nil), "read"); found != toolnet.NotFound {
+		t.Error("a net without maps finds something")
+	}
+	if _, found := naming.New(nil).Why(c, naming.Physical(c, nil), "read"); found != toolnet.NotFound {
+		t.Error("a policy without maps finds something")
 	}
 }

@@ -166,6 +166,9 @@ func (r *reading) find(pattern int) gate.Found {
 // doubtful field is an error.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
+// Doubt says nothing: an expression without a value has its own message.
+func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
+
 // Evidence reports whether the expression holds.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }
 

@@ -4,23 +4,12 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/gate"
 )
 
-// A Doubt is why a script may run a command that nobody can read in it.
-type Doubt struct {
-	What   string // such as "a command word that is not literal"
-	Code   string // the command of the script that has it, shortened; empty: the script as a whole
-	At     int    // the character of the script at which that begins, counted from 1; 0: as Code
-	Advice string // what to write instead
-}
-
-// String returns the doubt as a part of a sentence.
-func (d Doubt) String() string {
-	if d.Code == "" {
-		return d.What
-	}
-	return d.What + " in `" + d.Code + "`"
-}
+// A Doubt is [gate.Doubt].
+type Doubt = gate.Doubt
 
 // A reach says which commands a doubt is about.
 type reach uint8

@@ -149,6 +149,22 @@ func (n *numbered) Only(patterns []int) bool {
 	return ok
 }
 
+// Doubt says why it is not known whether the script runs the command, or why its success would not
+// show it.
+func (n *numbered) Doubt(pattern int) gate.Doubt {
+	p := &n.reader.patterns[pattern]
+	switch {
+	case p.files != nil:
+		_, d := n.script.Touches(*p.files)
+		return d
+	case n.found[pattern] == Match:
+		_, d := n.script.Surely(*p)
+		return d
+	}
+	_, d := n.script.Runs(*p)
+	return d
+}
+
 // Evidence says whether the success of the script proves the command.
 func (n *numbered) Evidence(pattern int) bool {
 	ok, _ := n.script.Surely(n.reader.patterns[pattern])

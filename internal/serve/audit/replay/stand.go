@@ -98,6 +98,9 @@ func (r recorded) Finds(pattern int) gate.Found {
 // Only implements [gate.Reading].
 func (r recorded) Only(patterns []int) bool { return r.names[r.maps[patterns[0]].As].Certain }
 
+// Doubt implements [gate.Reading]: it is not on record.
+func (r recorded) Doubt(int) gate.Doubt { return gate.Doubt{} }
+
 // Evidence implements [gate.Reading].
 func (r recorded) Evidence(pattern int) bool { return !r.names[r.maps[pattern].As].Weak }
 

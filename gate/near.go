@@ -1,0 +1,47 @@
+package gate
+
+import "slices"
+
+// maxNear bounds the names of which a state remembers the last call that was no evidence.
+const maxNear = 16
+
+// remember keeps the last call of a name that was no evidence of it, or forgets it.
+func (s *State) remember(n *Near) {
+	kept := slices.DeleteFunc(slices.Clone(s.Near), func(o Near) bool { return o.Name == n.Name })
+	if n.Why.What != "" {
+		kept = append(kept, *n)
+	}
+	s.Near = kept[max(0, len(kept)-maxNear):]
+}
+
+// nearTo returns the calls that were no evidence for the net.
+func (s *State) nearTo(n *net) (near []Near) {
+	for i := range s.Near {
+		if slices.Contains(n.awaits, s.Near[i].Name) {
+			near = append(near, s.Near[i])
+		}
+	}
+	return near
+}
+
+// near adds to d the names of the call that nets wait for as evidence: why its success is
+// none, or, where it is, that an earlier call does not matter any more.
+func (j *judgement) near(d *Delta) {
+	if len(j.policy.awaits) == 0 {
+		return
+	}
+	for i := range j.labels {
+		l := &j.labels[i]
+		if !j.policy.awaits[l.Text] {
+			continue
+		}
+		switch {
+		case l.Near:
+			if why, _ := j.policy.names.Why(j.call, j.tools, l.Text); why.What != "" {
+				d.Near = append(d.Near, Near{Name: l.Text, Why: why})
+			}
+		case !l.Weak && slices.ContainsFunc(j.state.Near, func(n Near) bool { return n.Name == l.Text }):
+			d.Near = append(d.Near, Near{Name: l.Text})
+		}
+	}
+}

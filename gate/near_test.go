@@ -1,0 +1,102 @@
+package gate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// TestDoubtIsSaid: a call that only may be what a rule is about is not said to be it.
+func TestDoubtIsSaid(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	net := blockNet("remove")
+	net.Reason = "remove is blocked."
+	net.Because = "Ask Ann"
+	p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, net)
+	r := p.refuse(`sh {"c":"?"}`, gate.KindBlocked, "block-remove")
+	const want = "Ask Ann. Cannot tell whether this is remove: a doubt. If it is: remove is blocked."
+	if b := r.Blocks[0]; r.Text != want || b.Doubt == nil || b.Doubt.What != "a doubt" {
+		t.Errorf("%q, %+v, want %q", r.Text, b.Doubt, want)
+	}
+	r = p.refuse(`sh {"c":"rm; ls"}`, gate.KindBlocked, "block-remove")
+	if b := r.Blocks[0]; r.Text != "Ask Ann. remove is blocked." || b.Doubt != nil {
+		t.Errorf("%q, %+v", r.Text, b.Doubt)
+	}
+}
+
+// TestDoubtInNets: a net whose author wrote it by hand makes no progress by a call in doubt.
+func TestDoubtInNets(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	net := gate.Net{
+		Name: "pipeline", Places: []string{"a", "b"}, Initial: map[string]int{"a": 1}, Maps: shellMaps(words),
+		Transitions: []gate.Transition{{Name: "go", Inputs: []string{"a"}, Outputs: []string{"b"}, Tools: []gate.Tool{{Name: "remove"}}}},
+	}
+	p := play(t, gate.PolicyOptions{}, net)
+	for args, want := range map[string]string{
+		`{"c":"?"}`:      "Cannot tell whether this is remove: a doubt.",
+		`{"c":"rm; ls"}`: "Cannot tell whether success of this shows remove: a doubt.",
+	} {
+		if r := p.refuse("sh "+args, gate.KindBlocked, "pipeline"); r.Text != want {
+			t.Errorf("%s: %q, want %q", args, r.Text, want)
+		}
+	}
+	p.allow(`sh {"c":"rm"}`)
+}
+
+// TestNearMisses: the refusal that waits for evidence says which call did not count, until one does.
+func TestNearMisses(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	net := sequenceNet("read", "deploy")
+	net.Reason = "deploy requires read."
+	p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, net)
+	refused := func(want string) {
+		t.Helper()
+		if r := p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy"); r.Text != want {
+			t.Errorf("%q, want %q", r.Text, want)
+		}
+	}
+	refused("deploy requires read.")
+	p.success(`sh {"c":"?"}`)
+	p.success(`sh {"c":"rm; ls"}`)
+	refused("deploy requires read. A call did not count as read: a doubt.")
+	p.success(`sh {"c":"ls; tail"}`)
+	refused("deploy requires read. `ls; tail` did not count as read: a doubt. Write ls.")
+	p.success(`sh {"c":"ls"}`)
+	p.allow("deploy")
+	refused("deploy requires read.")
+}
+
+// TestNearMissesAreFew: a state remembers few of them.
+func TestNearMissesAreFew(t *testing.T) {
+	words := &commands{}
+	var maps []gate.Map
+	var nets []gate.Net
+	for i := range 20 {
+		word := fmt.Sprint("w", i)
+		words.words = append(words.words, word)
+		maps = append(maps, gate.Map{Tool: "sh", Field: "c", Reader: words, Pattern: i, As: word, Source: word})
+		nets = append(nets, sequenceNet(word, "deploy-"+word))
+	}
+	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, nets...)
+	for _, word := range words.words {
+		p.success(`sh {"c":"` + word + `; x"}`)
+	}
+	if r := p.refuse("deploy-w0", gate.KindBlocked, "require-w0-before-deploy-w0"); strings.Contains(r.Text, "count") {
+		t.Error(r.Text)
+	}
+	if r := p.refuse("deploy-w19", gate.KindBlocked, "require-w19-before-deploy-w19"); !strings.Contains(r.Text, "A call did not count as w19") {
+		t.Error(r.Text)
+	}
+}
+
+func TestDoubtSentences(t *testing.T) {
+	d := gate.Doubt{What: "a word", Code: "$X y", Advice: "write it"}
+	if got := fmt.Sprint(d, " ", d.Way()); got != "a word in `$X y` Write it." {
+		t.Error(got)
+	}
+	if d := (gate.Doubt{What: "a word"}); d.String()+d.Way() != "a word" {
+		t.Error(d, d.Way())
+	}
+}
