@@ -116,23 +116,19 @@ type Near struct {
 	Why  Doubt
 }
 
-// sentence says which call did not count, why, and what to write.
-func (n *Near) sentence() string {
+// Sentence says which call did not count, why, and what to write.
+func (n *Near) Sentence() string {
 	code := n.Why.Code
 	if code == "" {
 		code = "A call"
 	} else {
 		code = "`" + code + "`"
 	}
-	return joined(fmt.Sprintf("%s did not count as %s: %s.", code, n.Name, n.Why.What), n.Why.Way())
-}
-
-// joined puts two sentences together; the second may be empty.
-func joined(a, b string) string {
-	if b == "" {
-		return a
+	sentence := fmt.Sprintf("%s did not count as %s: %s.", code, n.Name, n.Why.What)
+	if way := n.Why.Way(); way != "" {
+		sentence += " " + way
 	}
-	return a + " " + b
+	return sentence
 }
 
 // A Holder is a call whose outcome is not known yet and which holds tokens, or makes

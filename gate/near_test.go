@@ -36,7 +36,7 @@ func TestDoubtInNets(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, net)
 	for args, want := range map[string]string{
 		`{"c":"?"}`:      "Cannot tell whether this is remove: a doubt.",
-		`{"c":"rm; ls"}`: "Cannot tell whether success of this shows remove: a doubt.",
+		`{"c":"rm; ls"}`: "The success of this would not show remove: a doubt.",
 	} {
 		if r := p.refuse("sh "+args, gate.KindBlocked, "pipeline"); r.Text != want {
 			t.Errorf("%s: %q, want %q", args, r.Text, want)
@@ -87,6 +87,16 @@ func TestNearMissesAreFew(t *testing.T) {
 		t.Error(r.Text)
 	}
 	if r := p.refuse("deploy-w19", gate.KindBlocked, "require-w19-before-deploy-w19"); !strings.Contains(r.Text, "A call did not count as w19") {
+		t.Error(r.Text)
+	}
+}
+
+// TestWays: what to write is said once.
+func TestWays(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, blockNet("remove"), blockNet("read"))
+	r := p.refuse(`sh {"c":"?; tail"}`, gate.KindBlocked, "block-remove", "block-read")
+	if strings.Count(r.Text, "Cannot tell whether this is ") != 2 || strings.Count(r.Text, "Write ls.") != 1 || !strings.HasSuffix(r.Text, " Write ls.") {
 		t.Error(r.Text)
 	}
 }

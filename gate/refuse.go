@@ -54,13 +54,23 @@ func sentences(blocks []Block, now time.Time) string {
 			text += " " + h.sentence(now)
 		}
 		for k := range blocks[i].Near {
-			text += " " + blocks[i].Near[k].sentence()
+			text += " " + blocks[i].Near[k].Sentence()
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
-	return strings.Join(all, " ")
+	return strings.Join(append(all, Ways(blocks)...), " ")
+}
+
+// Ways returns what to write where a block is in doubt, each once, as sentences.
+func Ways(blocks []Block) (ways []string) {
+	for i := range blocks {
+		if d := blocks[i].Doubt; d != nil && d.Advice != "" && !slices.Contains(ways, d.Way()) {
+			ways = append(ways, d.Way())
+		}
+	}
+	return ways
 }
 
 // sentence names the call that has the missing token, or spoils the evidence, and how
@@ -150,11 +160,11 @@ func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	why, found := j.why(f, l.Text)
 	switch {
 	case found == toolnet.Perhaps && f.doubtful:
-		return &why, joined(fmt.Sprintf("Cannot tell whether this is %s: %s.", l.Text, why), why.Way())
+		return &why, fmt.Sprintf("Cannot tell whether this is %s: %s.", l.Text, why)
 	case found == toolnet.Perhaps:
-		return &why, joined(fmt.Sprintf("Cannot tell whether this is %s: %s. If it is: %s", l.Text, why, reason), why.Way())
+		return &why, fmt.Sprintf("Cannot tell whether this is %s: %s. If it is: %s", l.Text, why, reason)
 	case found == toolnet.Surely && f.doubtful && why.What != "":
-		return &why, joined(fmt.Sprintf("Cannot tell whether success of this shows %s: %s.", l.Text, why), why.Way())
+		return &why, fmt.Sprintf("The success of this would not show %s: %s.", l.Text, why)
 	}
 	return nil, reason
 }

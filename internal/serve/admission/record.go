@@ -141,10 +141,28 @@ func (a *Admission) reason(sentence string, kind gate.Kind, blocks []gate.Block)
 		}
 		return sentence
 	}
-	for _, b := range blocks {
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Doubt != nil {
+			sentence = withoutCode(sentence, *b.Doubt)
+		}
+		for k := range b.Near {
+			sentence = withoutCode(sentence, b.Near[k].Why)
+		}
 		if len(b.Key) > 0 {
 			sentence = withoutValue(sentence, reading.Shown(b.Key), "#"+audit.HashOf(b.Key[0].Value)[:8])
 		}
+	}
+	return sentence
+}
+
+// withoutCode leaves out what the sentence quotes of the script that is in doubt.
+func withoutCode(sentence string, d gate.Doubt) string {
+	if strings.Contains(d.Advice, "`") {
+		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")
+	}
+	if d.Code != "" {
+		sentence = strings.ReplaceAll(sentence, "`"+d.Code+"`", "`...`")
 	}
 	return sentence
 }

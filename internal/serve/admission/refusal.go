@@ -158,6 +158,12 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 			h.Unknown = h.Unknown || !h.Other && a.Unwritten.has(session, h.Number)
 			b.WriteString(held(h, now))
 		}
+		for i := range block.Near {
+			b.WriteString(" " + block.Near[i].Sentence())
+		}
+	}
+	for _, way := range gate.Ways(r.Blocks) {
+		b.WriteString(" " + way)
 	}
 	if more := len(seen) - maxReasons; more > 0 {
 		fmt.Fprintf(&b, " There are more reasons: %d.", more)
