@@ -37,6 +37,8 @@ type judgement struct {
 	shadows  []subject  // that the call concerns
 
 	// Space for the usual case, so that a decision allocates little.
+	waived []naming.Label // names that the call may have, and that a person is asked about
+
 	toolRoom    [3]naming.Label
 	labelRoom   [4]naming.Label
 	findingRoom [5]finding

@@ -65,6 +65,9 @@ func (q *Prepared) clear() {
 
 // Decide is [Policy.Decide] of the call. It can be called again with another state.
 func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
+	if len(q.judgement.waived) > 0 {
+		q.Reset(q.judgement.policy, q.judgement.call)
+	}
 	q.judgement.offered = q.Offered
 	return q.judgement.decide(s, g)
 }
@@ -93,10 +96,11 @@ func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
 	}
 	j.classify(s) // structural: what each net says
 	j.yield()
+	doubts := j.waive(s)
 	if r := j.refusal(g); r != nil {
 		return r, j.answered(asked)
 	}
-	if a, r := j.question(g); a != nil { // approval: who has to be asked, and was not
+	if a, r := j.question(g, doubts); a != nil { // approval: who has to be asked, and was not
 		return a, &Delta{Nets: j.ticked, Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
 	} else if r != nil {
 		return r, j.answered(asked)
@@ -154,13 +158,13 @@ func (j *judgement) denies() bool {
 	return j.policy.deny && j.policy.shadow == (j.world == enforced)
 }
 
-// question returns the question for a person. With a grant that does not cover a
+// question returns the question for a person, about the doubts too. With a grant that does not cover a
 // step, it returns a refusal: the state has changed since.
-func (j *judgement) question(g *Grant) (*Ask, *Refusal) {
-	if !j.manual {
+func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
+	if !j.manual && len(doubts) == 0 {
 		return nil, nil
 	}
-	steps := j.steps()
+	steps := append(doubts, j.steps()...)
 	if g == nil {
 		return &Ask{Number: j.state.Last + 1, Call: *j.call, Names: j.names(), Steps: steps}, nil
 	}
@@ -205,6 +209,9 @@ func (j *judgement) steps() []Step {
 // names returns the names by the policy and by the nets that were asked.
 func (j *judgement) names() []Name {
 	ls := j.labels
+	if len(j.waived) > 0 {
+		ls = naming.Merge(slices.Clip(ls), j.waived)
+	}
 	for i := range j.findings {
 		if f := &j.findings[i]; f.kind != Abstain && f.net.Labels == nil && f.net.own.Adds() {
 			ls = naming.Merge(ls[:len(ls):len(ls)], f.labels)

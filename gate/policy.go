@@ -19,6 +19,10 @@ type PolicyOptions struct {
 	Shadow bool // every net is in shadow, and the default too
 	Static bool // no net can be switched on or off at run time
 
+	// AskDoubts has a person asked about a call that a net blocks only because it may have a name:
+	// see [Block.Doubt]. With the approval it is decided without that name.
+	AskDoubts bool
+
 	// Labels are labels of calls in addition to those of the nets. A policy needs
 	// them if none of its nets has labels and a caller asks for the names of a call.
 	Labels []*Labels
@@ -43,6 +47,7 @@ type Policy struct {
 	deny   bool
 	shadow bool // all of it
 	static bool // likewise
+	asks   bool // about calls in doubt
 	print  string
 
 	timed []int // the nets that go by the clock
@@ -80,7 +85,7 @@ type Merge struct {
 // unequal ones of one name get "#2", "#3" and so on. Two other nets of one
 // name are an error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
-	p := &Policy{deny: o.Deny, shadow: o.Shadow, static: o.Static, byName: make(map[string]*net, len(nets))}
+	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, byName: make(map[string]*net, len(nets))}
 	errs := p.adopt(nets)
 	if o.Keys < 0 {
 		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key is to keep %d values", o.Keys), Hint: "0 is 10,000"})
@@ -133,7 +138,7 @@ func (p *Policy) Maps() []Map {
 // Options returns the options of the policy, with all of its labels, to build a
 // policy of some of its nets.
 func (p *Policy) Options() PolicyOptions {
-	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.limit, Ignored: slices.Clone(p.given)}
+	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.limit, Ignored: slices.Clone(p.given)}
 }
 
 // enforcedFirst returns the nets with those in shadow last, so that they do not
@@ -200,7 +205,7 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 
 // fingerprint returns that of all that decides.
 func (p *Policy) fingerprint(maps []Map) string {
-	f := fingerprint.Policy{Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.identifying()}
+	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.identifying()}
 	if p.keys.Len() > 0 && p.most != defaultKeys {
 		f.Keys = p.most
 	}

@@ -112,6 +112,7 @@ func Net(n *toolnet.Net) string {
 
 // A Policy is what decides in a policy.
 type Policy struct {
+	AskDoubts bool `json:",omitempty"`
 	Nets      []NetOfPolicy
 	Maps      []toolnet.Map
 	Successes []toolnet.Condition

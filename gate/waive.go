@@ -1,0 +1,54 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
+)
+
+// waive takes from the call the names for which nets block it only because it may have them, and
+// returns the questions about them. It does nothing where the policy refuses such calls, or
+// where a net blocks the call for another reason.
+func (j *judgement) waive(s *State) (doubts []Step) {
+	if !j.policy.asks {
+		return nil
+	}
+	for j.blocked {
+		more, ok := j.doubts()
+		if !ok {
+			break
+		}
+		doubts = append(doubts, more...)
+		isDoubted := func(l naming.Label) bool {
+			return slices.ContainsFunc(more, func(d Step) bool { return d.Name == l.Text })
+		}
+		for _, l := range j.labels {
+			if isDoubted(l) {
+				j.waived = append(j.waived, l)
+			}
+		}
+		j.labels = slices.DeleteFunc(slices.Clone(j.labels), isDoubted)
+		j.set = j.policy.touch.Find(j.labels, j.setRoom[:])
+		j.plan()
+		j.classify(s)
+		j.yield()
+	}
+	return doubts
+}
+
+// doubts returns a question for each net that blocks the call; ok is false if one of them does so for
+// another reason than that the call may have a name that the rules give.
+func (j *judgement) doubts() (steps []Step, ok bool) {
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.kind != Blocked {
+			continue
+		}
+		var b Block
+		if j.block(&b, f); b.Doubt == nil || f.net.Labels == nil {
+			return nil, false
+		}
+		steps = append(steps, Step{Net: f.net.Name, Name: b.Name, Rule: f.net.Rule, Reason: b.Reason, Key: b.Key, Doubt: b.Doubt})
+	}
+	return steps, true
+}
