@@ -60,6 +60,7 @@ type Config struct {
 	Mode           string // "enforce" or "shadow": decide and record, and never block or ask
 	Advertise      string // "all", "possible" or "enabled": which tools are listed
 
+	Shell     Shell `json:",omitzero"`
 	Listen    Listen
 	Session   Session
 	State     State
@@ -87,6 +88,15 @@ type Config struct {
 
 	origin // its function Of has the positions of the top-level values
 }
+
+// Shell says how maps with runs, reads and writes read scripts.
+type Shell struct {
+	Doubt  string `json:",omitempty"` // what a script does that may run a command: "refuse", "ask" or "pass"; empty: refuse
+	Strict bool   `json:",omitempty"` // a script that is not wholly understood may run any command
+}
+
+// shellDoubts are the values of shell.doubt, the strictest last.
+var shellDoubts = []string{"pass", "ask", "refuse"}
 
 // Approval configures human approval.
 type Approval struct {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -246,6 +247,7 @@ func (b *baseFile) decode() {
 		"nets":    into(&b.Nets, readNets),
 		"default": into(&b.Default, oneOf([]string{"allow", "deny"})),
 		"mode":    into(&b.Mode, oneOf([]string{"enforce", "shadow"})),
+		"shell":   func(v Value) { readShell(&b.set.Shell)(v.as("shell of a base")) },
 		"pinning": func(v Value) {
 			v.as("pinning of a base").Fields(Keys{"mode": into(&b.set.Pinning.Mode, oneOf(pinningModes))})
 		},
@@ -317,6 +319,12 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 			l.values.SetDefault(name, b.with.values.GetString(name))
 		}
 	}
+	if c.Shell.Doubt == "" {
+		c.Shell.Doubt = b.set.Shell.Doubt
+	}
+	if root.get("shell").in("strict") == nil {
+		c.Shell.Strict = b.set.Shell.Strict
+	}
 	if a.Channels == nil {
 		a.Channels = of.Channels
 	}
@@ -382,6 +390,12 @@ func (c *Config) narrows(root Value, b *baseFile, l *layers) {
 	}
 	if c.Default == "allow" && b.Default == "deny" {
 		weaker(root.get("default"), "default", "allow", "deny")
+	}
+	if of := b.set.Shell.Doubt; of != "" && slices.Index(shellDoubts, cmp.Or(c.Shell.Doubt, "refuse")) < slices.Index(shellDoubts, of) {
+		weaker(root.get("shell").in("doubt"), "shell.doubt", c.Shell.Doubt, of)
+	}
+	if strict := root.get("shell").in("strict"); b.set.Shell.Strict && !c.Shell.Strict && strict != nil {
+		weaker(strict, "shell.strict", "false", "true")
 	}
 	ours, of := root.get("approval"), &b.set.Approval
 	if ofGrants, grants := longest(of.Grants), longest(c.Approval.Grants); of.Grants != 0 && grants > ofGrants {

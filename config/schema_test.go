@@ -22,7 +22,7 @@ var definitions = map[string]string{
 	"the configuration": "configuration", "a server": "server", "a net": "net", "a transition": "transition",
 	`an entry of "extends"`: "extendsEntry", `an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry", `an entry of "key"`: "keyEntry",
 	`an entry of "validate"`: "validator", `an entry of "remember"`: "memory",
-	`"listen"`: "listen", `"jwt"`: "jwt", `"oauth"`: "oauth", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"webhook"`: "webhook", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state", `"telemetry"`: "telemetry", `"console"`: "console", `"pinning"`: "pinning", `"rotate"`: "rotate",
+	`"listen"`: "listen", `"jwt"`: "jwt", `"oauth"`: "oauth", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"webhook"`: "webhook", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state", `"telemetry"`: "telemetry", `"console"`: "console", `"pinning"`: "pinning", `"shell"`: "shell", `"rotate"`: "rotate",
 	`"tools"`: "toolFilter", `"tls" of a server`: "serverTLS", `"limits"`: "serverLimits",
 }
 
@@ -41,6 +41,7 @@ state: {}
 telemetry: {}
 console: {}
 pinning: {}
+shell: {}
 `
 
 // TestSchemaKeys holds the keys of the schema to those of the decoder.

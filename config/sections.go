@@ -66,6 +66,7 @@ func sectionKeys(c *Config, l *layers) Keys {
 			into(&c.Active, each(Value.plain))(v)
 			c.ActivePosition = v.position(v.key)
 		},
+		"shell":  readShell(&c.Shell),
 		"listen": func(v Value) { readListen(v, c, l) },
 		"approval": l.whole(func(v Value) {
 			l.section(v, Keys{
@@ -93,6 +94,16 @@ func sectionKeys(c *Config, l *layers) Keys {
 		"session":   l.whole(func(v Value) { readSession(v, c, l) }),
 		"state":     l.whole(func(v Value) { readState(v, c, l) }),
 		"telemetry": func(v Value) { l.section(v, Keys{}) },
+	}
+}
+
+// readShell reads how scripts are read.
+func readShell(s *Shell) func(Value) {
+	return func(v Value) {
+		v.Fields(Keys{
+			"doubt":  into(&s.Doubt, oneOf(shellDoubts)),
+			"strict": into(&s.Strict, Value.Flag),
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
 // Compiled is the result of [Compile]: nets. Each contains the labels that the
@@ -28,12 +29,22 @@ type Verification struct {
 	Dead      []string // transitions that never fire: the blocked call
 }
 
+// Options say how maps read scripts.
+type Options struct {
+	Strict bool // a script that is not wholly understood may run any command
+	Pass   bool // a script that may run a command, and does not openly run it, has no name for that
+}
+
+// Compile is [Options.Compile] with the usual options.
+func Compile(files ...*File) (*Compiled, error) { return Options{}.Compile(files...) }
+
 // Compile compiles files that apply together, in this order, to nets. Its error is
 // an [ErrorList] with every error of the files, those of [Parse] included; the
 // Compiled then has the warnings and whatever could be compiled, and must
 // not be enforced.
-func Compile(files ...*File) (*Compiled, error) {
+func (o Options) Compile(files ...*File) (*Compiled, error) {
 	c := newCompiler(files)
+	c.readers.options = shell.Options{Strict: o.Strict, Pass: o.Pass}
 	for _, s := range c.statements {
 		c.add(s)
 	}

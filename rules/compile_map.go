@@ -13,6 +13,7 @@ import (
 // readers are the script reader and the expression readers of a compilation, each
 // created for the first statement that needs it.
 type readers struct {
+	options shell.Options
 	scripts *shell.Reader
 	calls   *cel.Reader
 	results *cel.Results
@@ -44,7 +45,7 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 // runs compiles a map by the commands of a script.
 func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	if r.scripts == nil {
-		r.scripts = shell.NewReader()
+		r.scripts = r.options.NewReader()
 	}
 	number, err := r.scripts.Command(p.Words, false)
 	if err != nil {

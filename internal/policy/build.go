@@ -39,6 +39,14 @@ func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
 
+// scripts says how scripts are read.
+func (s *Source) scripts() shell.Options {
+	if s.Config == nil {
+		return shell.Options{}
+	}
+	return shell.Options{Strict: s.Config.Shell.Strict, Pass: s.Config.Shell.Doubt == "pass"}
+}
+
 // FromFiles reads the policy of files of rules and of nets. Each name may be a pattern.
 func FromFiles(ruleFiles, netFiles []string) (s Source, err error) {
 	for _, file := range ruleFiles {
@@ -79,7 +87,7 @@ func Build(s Source) (*Result, error) {
 	nets := append(compiled.Nets, written...)
 	deny := b.deny()
 	b.labels = compiled.Labels
-	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow", Ignored: s.ignored()})
+	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow", AskDoubts: s.Config != nil && s.Config.Shell.Doubt == "ask", Ignored: s.ignored()})
 	b.checkBare()
 	b.checkEvidence()
 	b.checkDefault()
@@ -131,7 +139,8 @@ func (b *builder) rules() *rules.Compiled {
 		f.Base = i < bases
 		b.files = append(b.files, f)
 	}
-	compiled, err := rules.Compile(b.files...)
+	o := b.source.scripts()
+	compiled, err := rules.Options{Strict: o.Strict, Pass: o.Pass}.Compile(b.files...)
 	var errs rules.ErrorList
 	errors.As(err, &errs)
 	for _, e := range errs {

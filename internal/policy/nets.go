@@ -11,7 +11,6 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/policy/shell"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -159,7 +158,7 @@ func (b *builder) pattern(n *config.Net, m config.Map, out *gate.Map) {
 // runs has the field read as a script.
 func (b *builder) runs(n *config.Net, m config.Map, out *gate.Map) {
 	if b.scripts == nil {
-		b.scripts = shell.NewReader()
+		b.scripts = b.source.scripts().NewReader()
 	}
 	number, err := b.scripts.Command(m.Runs, false)
 	if err != nil {

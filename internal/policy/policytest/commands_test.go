@@ -14,11 +14,10 @@ const commandVectors = "../testdata/vectors/commands/"
 
 // otherwise are the vectors that the design answers in another way, with the reason.
 var otherwise = map[string]string{
-	"1.A45":     "it writes to a file",
-	"1.A50":     "it writes to a file",
-	"2.P2.list": "several tools in one map",
-	"2.P3.4":    "a regular expression finds what the script says, and no glob",
-	"3.S82":     "that git branch -dh shows its help is in no table",
+	"1.A45":  "it writes to a file",
+	"1.A50":  "it writes to a file",
+	"2.P3.4": "a regular expression finds what the script says, and no glob",
+	"3.S82":  "that git branch -dh shows its help is in no table",
 }
 
 // TestCommandVectors holds each case to the decision that people expect of it.

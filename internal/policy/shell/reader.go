@@ -136,6 +136,9 @@ commands:
 
 // Finds says whether the script runs the command.
 func (n *numbered) Finds(pattern int) gate.Found {
+	if n.reader.options.Pass && n.found[pattern] == Opaque {
+		return gate.NotFound
+	}
 	return [...]gate.Found{NoMatch: gate.NotFound, Match: gate.Surely, Opaque: gate.Perhaps}[n.found[pattern]]
 }
 

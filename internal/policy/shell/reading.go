@@ -55,6 +55,7 @@ const (
 // Options say how scripts are read.
 type Options struct {
 	Strict bool // what is not understood may run anything, see [Doubt]
+	Pass   bool // a [Reader] does not find what is in doubt
 }
 
 // Read parses a script. It never fails: what it cannot understand is a doubt.
