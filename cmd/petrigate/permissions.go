@@ -18,7 +18,7 @@ func lists(system clientcfg.System, name string) (clientcfg.Client, []permission
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return client, nil, fmt.Errorf("looking for the working directory: %w", err)
+		return client, nil, err
 	}
 	return client, permission.Lists(client.Name, system, dir), nil
 }
