@@ -14,8 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// codeDenied warns that the default refuses agents' own tools.
-const codeDenied = "W118"
+const (
+	codeDenied = "W118" // the default refuses agents' own tools
+)
 
 // Denied warns where the default of a configuration refuses own tools of these agents, once it is enforced: no rule
 // names them. A tool that is blocked is meant to be refused.
