@@ -74,6 +74,7 @@ const mostDisturbed = 2
 func TestEverydayVectors(t *testing.T) {
 	var commands []string
 	readVectors(t, "everyday.json", &commands)
+	all := 0
 	for _, rules := range []string{
 		"map bash.command runs git push --force as d\nblock d",
 		"map bash.command runs rm -rf as d\nblock d",
@@ -90,7 +91,10 @@ func TestEverydayVectors(t *testing.T) {
 		if disturbed > mostDisturbed {
 			t.Errorf("%s: %d of %d commands are disturbed", rules, disturbed, len(commands))
 		}
+		all += disturbed
 	}
+	saysPage(t, fmt.Sprintf("Of %d commands that developers and agents type every day", len(commands)))
+	saysPage(t, fmt.Sprintf("disturb %d.", all))
 }
 
 // mostMissed is how many forms of a test may be no evidence.
@@ -109,8 +113,12 @@ func TestEvidenceVectors(t *testing.T) {
 	}
 	rules.WriteString("require test before push\n")
 	var missed []string
+	count := 0
 	for _, form := range v.Forms {
 		script, counts := form[0].(string), form[1].(bool)
+		if counts {
+			count++
+		}
 		events := []any{bash("1", script), map[string]any{"type": "result", "id": "1", "outcome": "success"}, map[string]any{"type": "call", "tool": "push"}}
 		switch got := lastDecision(t, map[string]any{"rules": rules.String(), "events": events}); {
 		case got == "allow" && !counts:
@@ -119,8 +127,23 @@ func TestEvidenceVectors(t *testing.T) {
 			missed = append(missed, script)
 		}
 	}
+	if len(missed) == 0 {
+		saysPage(t, fmt.Sprintf("Of %d forms of test commands, all %d that should count do", len(v.Forms), count))
+	}
 	if len(missed) > mostMissed {
 		t.Errorf("%d forms do not count: %q", len(missed), slices.Clip(missed))
+	}
+}
+
+// saysPage holds docs/shell.md to a figure.
+func saysPage(t *testing.T, sentence string) {
+	t.Helper()
+	page, err := os.ReadFile("../../../docs/shell.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), sentence) {
+		t.Errorf("docs/shell.md does not say %q", sentence)
 	}
 }
 

@@ -284,7 +284,7 @@ func TestDocumentedShare(t *testing.T) {
 			opaque++
 		}
 	}
-	want := fmt.Sprintf("Of %d scripts that developers and agents type every day, %d (%.1f %%) are opaque",
+	want := fmt.Sprintf("Of %d scripts of a longer list, %d (%.1f %%) are opaque",
 		len(rows), opaque, 100*float64(opaque)/float64(len(rows)))
 	if !strings.Contains(string(text), want) {
 		t.Errorf("docs/shell.md does not say %q", want)
