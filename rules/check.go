@@ -257,6 +257,8 @@ func (m *Map) many() bool {
 // doubt returns why the map gives no certain name, and a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
+	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:
+		return "looks for files", "use runs, which looks for commands"
 	case m.many():
 		return "reads several values", "name one of them in the path"
 	case !m.isCommand():
@@ -300,16 +302,17 @@ func (p Pattern) includes(q Pattern) bool {
 	if p.Kind != Runs || q.Kind != Runs {
 		return p.String() == q.String()
 	}
-	if p.Words[0] != q.Words[0] {
+	words := p.command()
+	if words[0] != q.Words[0] {
 		return false
 	}
 	found := 0
 	for _, w := range q.Words {
-		if found < len(p.Words) && w == p.Words[found] {
+		if found < len(words) && w == words[found] {
 			found++
 		}
 	}
-	return found == len(p.Words)
+	return found == len(words)
 }
 
 // checkEvidence warns if a text that contains a word counts as evidence of a
@@ -322,6 +325,8 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	switch m.Pattern.Kind {
 	case When:
 		c.warnName(n, WeakEvidence, "prefer a separate tool", "any %s call for which %s is true %s", m.tool(), quote(m.Pattern.Text), effect)
+	case Reads, Writes:
+		c.warnName(n, WeakEvidence, "use runs, which looks for a command", "no %s call %s: a file that a script %s proves nothing", m.tool(), effect, patternWords[m.Pattern.Kind])
 	case Runs:
 		c.warnName(n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.tool(), effect, m.Field)
 	default:

@@ -22,6 +22,7 @@ func (c *compiler) checkMaps() {
 			c.checkWord(m, scripts.of(m))
 		case Runs:
 			c.checkProgram(m)
+			m.checkStar(c)
 		case Regex:
 			c.checkRegex(m, scripts.of(m) != nil || m.isCommand())
 		}
@@ -58,7 +59,7 @@ func (s scripts) of(m *Map) *Map {
 func (c *compiler) scripts() scripts {
 	first := make(scripts)
 	for _, m := range c.maps {
-		if m.Pattern.Kind == Runs && first[m.target()] == nil {
+		if m.Pattern.Kind.script() && first[m.target()] == nil {
 			first[m.target()] = m
 		}
 	}
@@ -93,6 +94,14 @@ func (c *compiler) checkProgram(m *Map) {
 	if program := m.Pattern.Words[0]; strings.ContainsAny(program, " \t") && !strings.ContainsAny(program, `/\`) {
 		p := m.Pattern
 		c.fail(m, p.line.errorAt(BadCommand, p.argument, "each word stands by itself; write: runs "+strings.Join(strings.Fields(program), " "), "no program is called %s", quote(program)))
+	}
+}
+
+// checkStar warns of a * between the words of a command, where any arguments may stand anyway.
+func (m *Map) checkStar(c *compiler) {
+	if words := m.Pattern.Words; slices.Index(m.Pattern.command(), "*") > 0 {
+		i := slices.Index(words, "*")
+		c.warnPattern(m, IdleStar, "write: runs "+joinWords(slices.Concat(words[:i], words[i+1:])), "* between the words of a command changes nothing: other arguments may stand there")
 	}
 }
 

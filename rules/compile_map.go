@@ -19,40 +19,64 @@ type readers struct {
 	results *cel.Results
 }
 
-// gateMaps converts m for the gate, with a map for each tool, or returns none if it was refused.
+// gateMaps converts m for the gate, with a map for each tool and each pattern of files, or
+// returns none if it was refused.
 func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
-	out := gate.Map{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}
+	out := []gate.Map{{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}}
 	var bad *Error
 	switch m.Pattern.Kind {
 	case Runs:
-		bad = c.readers.runs(&out, m.Pattern)
+		bad = c.readers.runs(&out[0], m.Pattern)
+	case Reads, Writes:
+		out, bad = c.readers.files(out[0], m.Pattern)
 	case When:
-		bad = c.readers.when(&out, m.Pattern)
+		bad = c.readers.when(&out[0], m.Pattern)
 	default:
-		out.Match = m.Pattern.match
+		out[0].Match = m.Pattern.match
 	}
 	if bad != nil {
 		c.fail(m, bad)
 		return nil
 	}
 	for _, tool := range m.Tools {
-		out.Tool, out.Glob = tool.Text, tool.Glob()
-		all = append(all, out)
+		for _, one := range out {
+			one.Tool, one.Glob = tool.Text, tool.Glob()
+			all = append(all, one)
+		}
 	}
 	return all
 }
 
-// runs compiles a map by the commands of a script.
-func (r *readers) runs(out *gate.Map, p Pattern) *Error {
+// script returns the reader of all scripts.
+func (r *readers) script() *shell.Reader {
 	if r.scripts == nil {
 		r.scripts = r.options.NewReader()
 	}
-	number, err := r.scripts.Command(p.Words, false)
+	return r.scripts
+}
+
+// runs compiles a map by the commands of a script.
+func (r *readers) runs(out *gate.Map, p Pattern) *Error {
+	number, err := r.script().Command(p.Words, p.Exactly)
 	if err != nil {
 		return p.line.errorAt(BadCommand, p.argument, "", "%v", err)
 	}
 	out.Reader, out.Pattern = r.scripts, number
 	return nil
+}
+
+// files compiles a map by the files of a script: a map for each pattern of files.
+func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
+	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
+	for _, glob := range p.Words {
+		number, err := r.script().Files(access, glob)
+		if err != nil {
+			return nil, p.line.errorAt(BadCommand, p.argument, "", "%v", err)
+		}
+		out.Reader, out.Pattern, out.Source = r.scripts, number, patternWords[p.Kind]+" "+joinWords([]string{glob})
+		all = append(all, out)
+	}
+	return all, nil
 }
 
 // when compiles a map by an expression.

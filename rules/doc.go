@@ -46,9 +46,10 @@
 //	channel   = "elicit" | "url" | "web" | "cli" | "webhook" ;
 //	per       = "per" ( span | [ "successful" ] name ) ;
 //	span      = "session" | "user" | [ "user" "per" ] ( "second" | "minute" | "hour" | "day" ) ;
-//	map       = "map" names "." field ( word | regex | "runs" word { word } ) "as" name
+//	map       = "map" names "." field pattern "as" name
 //	          | "map" names "when" cel "as" name ;
 //	success   = "success" names "when" cel ;
+//	pattern   = word | regex | "runs" [ "exactly" ] word { word } | ( "reads" | "writes" ) glob { glob } ;
 //	example   = "example" ( names "." field text | names object ) [ "not" ] "as" name ;
 //	prove     = "prove" claim ;
 //	claim     = "never" names [ "before" names | "after" names [ "until" names ] | "while" names
@@ -131,8 +132,11 @@
 // runs reads the field as a shell script and finds the commands that it would
 // run; more words narrow it. What cannot be told (a script that does not parse, $X)
 // is restricted as if it matched, and is never evidence. A word of the command
-// that needs it stands in quotes. when is a CEL expression over args, tool,
-// upstream and annotations, in a JSON string; where it fails, the call is
+// that needs it stands in quotes. As the last word * says that any arguments will do for an
+// exemption and for evidence, exactly that none but inert ones will. reads and writes find
+// the files that the script would read or write: one of several patterns, in which * is any
+// text, is enough. Such names restrict, and prove and exempt nothing. when is a CEL expression
+// over args, tool, upstream and annotations, in a JSON string; where it fails, the call is
 // restricted too. A key that differs from the field in letter case only counts as
 // well: the field then stands for all their values, as a restriction only. Maps
 // apply to every rule of the policy, wherever they stand.

@@ -127,6 +127,7 @@ const (
 	LikePath       Code = "W024" // a key that looks like a path
 	OwnRefill      Code = "W025" // a limit for each value that its own calls refill for other values
 	LikeExpression Code = "W026" // a name that looks like an expression
+	IdleStar       Code = "W027" // a * between the words of a command
 )
 
 // oneLine formats a problem without its source line.

@@ -70,6 +70,7 @@ const (
 	becauseForm    = `write: because "Use another tool instead."`
 	mapForm        = "write: map tool.field word as name"
 	runsForm       = "write: map tool.field runs command as name"
+	readsForm      = "write: map tool.field reads .env* as name"
 	whenForm       = `write: map tool when "args.amount > 100" as name`
 	successForm    = `write: success tool when "result.exitCode == 0"`
 	exampleForm    = `write: example tool.field "text" as name, or: not as name`

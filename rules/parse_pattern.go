@@ -2,6 +2,8 @@ package rules
 
 import (
 	"errors"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +24,7 @@ func (p *parser) pattern() Pattern {
 	return p.word()
 }
 
-// word reads a bare word. "runs" and "when" are words only if "as" follows.
+// word reads a bare word. "runs" and its like are words only if "as" follows.
 func (p *parser) word() Pattern {
 	t := p.line.next()
 	if t.kind == atEnd {
@@ -33,9 +35,13 @@ func (p *parser) word() Pattern {
 		switch {
 		case t.is("runs"):
 			return p.runs(t)
+		case t.is("reads"):
+			return p.words(Reads, t, "the pattern of files is missing", readsForm)
+		case t.is("writes"):
+			return p.words(Writes, t, "the pattern of files is missing", readsForm)
 		case t.is("when"):
 			p.line.fail(BadOperand, t, `write: map tool when "..." as name; quote a tool with a dot in its name`, `"when" reads the whole call and does not take a field`)
-		case t.isCase("runs") || t.isCase("when"):
+		case slices.ContainsFunc(patternWords[Runs:], t.isCase):
 			p.wrongCase(t, strings.ToLower(t.text))
 		}
 	}
@@ -49,26 +55,68 @@ func (p *parser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
 
-// runs reads the words of a command, up to "as". A word can be quoted.
+// runs reads the command after runs. "exactly" is its program only if "as" follows.
 func (p *parser) runs(at token) Pattern {
-	var words []string
-	first, last := p.line.peek(), at
-	for {
-		t := p.line.peek()
+	start := p.line.off
+	exactly := p.line.next().is("exactly") && !p.line.peek().is("as")
+	if !exactly {
+		p.line.off = start
+	}
+	found := p.words(Runs, at, "the command to look for is missing", runsForm)
+	found.Exactly = exactly
+	return found
+}
+
+// words reads the words of a pattern, up to "as". A word can be quoted.
+func (p *parser) words(kind PatternKind, at token, missing, form string) Pattern {
+	found := Pattern{Kind: kind, argument: p.line.peek()}
+	last := at
+	for !p.line.peek().is("as") {
+		t := p.line.next()
 		switch {
-		case t.kind == atEnd && len(words) == 0:
-			p.line.fail(Missing, t, runsForm, "the command to look for is missing")
+		case t.kind == atEnd && len(found.Words) == 0:
+			p.line.fail(Missing, t, form, "%s", missing)
 			return Pattern{}
 		case t.kind == atEnd:
-			p.line.fail(Missing, t, runsForm, `"as" is missing`)
+			p.line.fail(Missing, t, form, `"as" is missing`)
 			return Pattern{}
-		case t.is("as"):
-			found := p.patternAt(at.off, last.end)
-			found.Kind, found.Words, found.Text, found.argument = Runs, words, joinWords(words), first
-			return found
+		case kind == Runs:
+			p.otherList(found.Words, t)
+			p.operator(t)
 		}
-		words = append(words, t.text)
-		p.line.off, last = t.end, t
+		found.Words, last = append(found.Words, t.text), t
+	}
+	at.end = last.end
+	found.Pos, found.line, found.written, found.Text = p.line.position(at.off), p.line, at, joinWords(found.Words)
+	return found
+}
+
+// otherList refuses what the lists of agents write for commands, with the words to write; before
+// are the words before it. In quotes, a word may end so.
+func (p *parser) otherList(before []string, t token) {
+	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""
+	switch {
+	case len(before) == 0 && list != nil:
+		t.text, t.end = list[1], t.off+len(list[0])
+	case !strings.HasSuffix(t.text, ":*") || t.kind == quoted && !strings.Contains(t.text, " "):
+		return
+	case len(before) > 0:
+		hint = "; quote a word that ends so"
+	}
+	words := append(slices.Clone(before), strings.Fields(strings.ReplaceAll(t.text, ":*", " *"))...)
+	p.line.fail(BadCommand, t, "write: runs "+joinWords(words)+hint, "the list of an agent has %s, and a map has words", p.line.text[t.off:t.end])
+}
+
+// ruleOfAgent is a rule for commands in the lists of agents, as Bash(git push:*).
+var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
+
+// operators are words of shells that no program is called with.
+var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}
+
+// operator refuses a script in place of a command.
+func (p *parser) operator(t token) {
+	if t.kind == bare && slices.Contains(operators, t.text) {
+		p.line.fail(BadCommand, t, "write a map for each command; quote an argument", "a map looks for one command, and %q belongs to a script", t.text)
 	}
 }
 

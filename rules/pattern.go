@@ -20,11 +20,12 @@ const (
 
 // A Pattern is the pattern of a map.
 type Pattern struct {
-	Pos   gate.Position
-	Kind  PatternKind
-	Text  string   // as it is written, without slashes, quotes and keyword
-	Words []string // of the command that Runs looks for
-	Fold  bool     // the regex ignores case
+	Pos     gate.Position
+	Kind    PatternKind
+	Text    string   // as it is written, without slashes, quotes and keywords
+	Words   []string // of the command that Runs looks for; of Reads and Writes the globs of files
+	Exactly bool     // Runs allows no other arguments
+	Fold    bool     // the regex ignores case
 
 	line     *scanner
 	written  token // in the line, with its keyword
@@ -36,11 +37,27 @@ type Pattern struct {
 type PatternKind uint8
 
 const (
-	Word  PatternKind = iota // a whole word in a field
-	Regex                    // a regular expression in a field
-	Runs                     // a command that a field, read as a shell script, would run
-	When                     // a CEL expression about the call
+	Word   PatternKind = iota // a whole word in a field
+	Regex                     // a regular expression in a field
+	Runs                      // a command that a field, read as a shell script, would run
+	When                      // a CEL expression about the call
+	Reads                     // files that a field, read as a shell script, would read
+	Writes                    // files that it would write
 )
+
+// patternWords begin patterns that have one.
+var patternWords = [...]string{Runs: "runs", When: "when", Reads: "reads", Writes: "writes"}
+
+// script reports whether the pattern reads a field as a shell script.
+func (k PatternKind) script() bool { return k == Runs || k == Reads || k == Writes }
+
+// command returns the words of a command without the last one that stands for any arguments.
+func (p Pattern) command() []string {
+	if last := len(p.Words) - 1; last > 0 && p.Words[last] == "*" {
+		return p.Words[:last]
+	}
+	return p.Words
+}
 
 // Match reports whether s contains the word or matches the regex. It returns false
 // for other patterns; use the map that [Compile] makes of them.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -170,8 +171,10 @@ func quote(s string) string {
 // String returns the pattern as a map writes it.
 func (p Pattern) String() string {
 	switch {
-	case p.Kind == Runs:
-		return "runs " + p.Text
+	case p.Exactly:
+		return "runs exactly " + p.Text
+	case p.Kind.script():
+		return patternWords[p.Kind] + " " + p.Text
 	case p.Kind == When:
 		return "when " + quote(p.Text)
 	case p.Kind == Word:
@@ -189,7 +192,7 @@ func joinWords(words []string) string {
 	for i, w := range words {
 		texts[i] = w
 		special := func(r rune) bool { return r == '"' || r == '#' || isSeparator(r) || unicode.IsControl(r) }
-		if w == "as" || strings.ContainsFunc(w, special) {
+		if w == "as" || strings.HasSuffix(w, ":*") || slices.Contains(operators, w) || i == 0 && w == "exactly" && len(words) > 1 || strings.ContainsFunc(w, special) {
 			texts[i] = quote(w)
 		}
 	}

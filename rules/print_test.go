@@ -29,6 +29,15 @@ func TestPrint(t *testing.T) {
 		{`map Edit , "W,",a*  when "true" as x`, `map Edit, "W,", a* when "true" as x`},
 		{`example Edit,Write ,"a.b".path "x" not as y`, `example Edit,Write, "a.b".path "x" not as y`},
 		{`example Edit, Write  {"a": 1} as y`, `example Edit, Write {"a": 1} as y`},
+		{`map bash.command runs  exactly npm  test as x`, `map bash.command runs exactly npm test as x`},
+		{`map bash.command runs exactly exactly as x`, `map bash.command runs exactly exactly as x`},
+		{`map bash.command runs "exactly" a as x`, `map bash.command runs "exactly" a as x`},
+		{`map bash.command runs exactly as x`, `map bash.command runs exactly as x`},
+		{`map bash.command runs rm *  as x`, `map bash.command runs rm * as x`},
+		{`map bash.command runs npm run "test:*" "&&" as x`, `map bash.command runs npm run "test:*" "&&" as x`},
+		{`map bash.command reads  .env* "a b/**" as x`, `map bash.command reads .env* "a b/**" as x`},
+		{`map bash.command reads as x`, `map bash.command reads as x`},
+		{`map bash.command writes as x`, `map bash.command writes as x`},
 		{"map bash.command   / as slash # a/b", "map bash.command / as slash"},
 		{"map bash.command /rm/ as rm", "map bash.command /rm/ as rm"},
 		{"map bash.command runs as rm", "map bash.command runs as rm"},
@@ -149,6 +158,7 @@ func FuzzParse(f *testing.F) {
 		"prove never a before b once with same c as d, \"args.e\" as result.$.f\nprove at-most 3 a for each c, $.d per user per day\nprove at-most 3 a,b per successful c\nprove at-most 3 a per user per day\nprove at-most 3 a per hour\nprove narrower-than base.rules\nprove always-possible a but for its own budget\nprove no-failure-locks a",
 		"require a before b once since c because \"d\"\nblock a because \"b # \\\"c\"\nallow a because \"\"\nrequire a or b before c since d once",
 		"map a, b,c, \"d\".e f as g\nmap a , b when \"true\" as g\nexample a, b.e \"f\" as g\nexample a, b {\"e\": \"f\"} not as g\nmap a.b, c.d e as g\nmap , a.b c as g\nmap a,.b c as g",
+		"map t.f runs exactly a b as n\nmap t.f runs \"exactly\" a as n\nmap t.f runs a * as n\nmap t.f reads .e* \"a b\" as n\nmap t.f writes * as n\nmap t.f runs Bash(a b:*) as n\nmap t.f runs a \"b:*\" \"|\" as n\nmap t.f runs a | b as n",
 		"prove x\nblock a unless b\nmap a when \"b\" as c\nlimit a to 3 per successful b",
 	} {
 		f.Add([]byte(src))

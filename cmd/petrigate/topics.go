@@ -43,6 +43,8 @@ order: one that refuses is enough. What no rule names passes (default: deny refu
   allow read_*                                passes where the default is to deny
 
   map bash.command runs rm as remove          a name for calls of bash whose script runs rm
+  map bash.command runs exactly npm test as t  with no other arguments; runs git log *: with any
+  map bash.command writes * as edit           for calls whose script writes such a file; or: reads .env*
   map bash.command rm as remove               for those with the word rm in the argument command
   map bash.command /git\s+push/i as push      for those that match a regular expression
   map Edit, Write.path /\.env/ as secret      for several tools

@@ -31,7 +31,10 @@ var forms = []form{
 	{"[<shadow>] limit A to N per successful C [<key>] [<unless>] [<because>]", "At most {N} calls of {A}; each successful call of {C} gives one back."},
 	{"[<shadow>] limit A to N per C [<key>] [<unless>] [<because>]", "At most {N} calls of {A}; each call of {C}, whatever comes of it, gives one back."},
 	{"allow A [<because>]", "{A} can be called where the default is to deny; an allow refuses nothing."},
+	{"map T runs exactly WORDS as L", "A call of {T} that would run the command {WORDS} is a call of {L} too; it is evidence and exempt only without other arguments."},
 	{"map T runs WORDS as L", "A call of {T} that would run the command {WORDS} is a call of {L} too."},
+	{"map T reads GLOBS as L", "A call of {T} whose script would read such a file is a call of {L} too: {GLOBS}"},
+	{"map T writes GLOBS as L", "A call of {T} whose script would write such a file is a call of {L} too: {GLOBS}"},
 	{"map TOOL when CEL as L", "A call of {TOOL} for which {CEL} holds is a call of {L} too."},
 	{"map T PATTERN as L", "A call with {PATTERN} in {T} is a call of {L} too."},
 	{"success A when CEL", "A call of {A} has failed if {CEL} does not hold of its result."},
@@ -87,7 +90,7 @@ var noCalls = []string{"human-approval", "human-approvals"}
 var operands = map[string]class{
 	"A": ofCalls, "B": ofCalls, "F": ofCalls, "X": ofCalls, "S": ofCalls, "U": ofCalls, "C": oneCall,
 	"EITHER": either, "K": key, "M": field,
-	"N": count, "T": target, "TOOL": tool, "L": label, "WORDS": command,
+	"N": count, "T": target, "TOOL": tool, "L": label, "WORDS": command, "GLOBS": command,
 	"PATTERN": pattern, "CEL": quotedText, "WHY": quotedText, "TEXT": quotedText, "OBJECT": object,
 	"NET": net, "FILE": file, "PLACES": places,
 }

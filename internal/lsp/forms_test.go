@@ -16,7 +16,7 @@ import (
 var samples = map[string]string{
 	"A": "backup, copy", "B": `delete, "drop table"`, "C": "test", "U": "safe, other", "F": "fetch", "X": "review, look", "S": "edit, write",
 	"EITHER": "backup or copy or move", "K": `src as path, $.a["b,c"], "args.x"`, "M": "amount", "N": "3", "T": "sh, bash.command", "TOOL": "pay, charge", "L": "risky",
-	"WORDS": "git push --force", "PATTERN": `/rm -rf \/#/i`, "CEL": `"args.amount > 5"`, "WHY": `"Use git."`, "TEXT": `"rm -r x"`, "OBJECT": `{"amount": 6, "a": [1, {}]}`,
+	"WORDS": "git push --force", "GLOBS": ".env* **/secrets/*", "PATTERN": `/rm -rf \/#/i`, "CEL": `"args.amount > 5"`, "WHY": `"Use git."`, "TEXT": `"rm -r x"`, "OBJECT": `{"amount": 6, "a": [1, {}]}`,
 	"NET": "pipeline", "FILE": "base.rules", "PLACES": "a, b",
 }
 
@@ -74,7 +74,7 @@ func TestFormsAreRules(t *testing.T) {
 			}
 			for at := range words { // every word is what may stand there
 				before := g.hold(words[:at])
-				if !slices.ContainsFunc(before.next, func(p part) bool { return p.keyword == words[at].text || p.operand != "" }) && words[at].kind != comma && m.roles[at].operand != "WORDS" {
+				if !slices.ContainsFunc(before.next, func(p part) bool { return p.keyword == words[at].text || p.operand != "" }) && words[at].kind != comma && operands[m.roles[at].operand] != command {
 					t.Errorf("%s: %q is not expected", line, words[at].text)
 				}
 			}

@@ -59,6 +59,7 @@ func idleOption(m *gate.Map) string {
 	if !ok || m.Reader == nil || m.Field == "" {
 		return ""
 	}
+	command = strings.TrimSuffix(strings.TrimPrefix(command, "exactly "), " *")
 	if m.Reader.Read(&gate.Call{Tool: m.Tool}, command).Evidence(m.Pattern) {
 		return ""
 	}

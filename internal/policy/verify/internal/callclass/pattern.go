@@ -57,6 +57,7 @@ func (m *mapping) command() []string {
 	if !ok || m.Field == "" {
 		return nil
 	}
+	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // which change nothing of what a script runs
 	return strings.Fields(words)
 }
 
