@@ -110,7 +110,10 @@ func callLine(a proxy.ApprovalInfo, room int) string {
 		size = fmt.Sprintf(" (%s)", text.Count(a.Size, "byte"))
 	}
 	does := text.Command(a.Arguments)
-	if does == "" {
+	switch {
+	case does == "" && bytes.HasPrefix(a.Arguments, []byte("{")):
+		does = "{}"
+	case does == "":
 		return name + size
 	}
 	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
