@@ -1,6 +1,7 @@
 package toolnet_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
@@ -14,4 +15,10 @@ func TestDoubt(t *testing.T) {
 	if d := (toolnet.Doubt{What: "a word"}); d.String()+d.Way() != "a word" {
 		t.Error(d, d.Way())
 	}
+}
+
+func ExampleDoubt_Way() {
+	d := toolnet.Doubt{What: "a command word that is not literal", Code: "$X y", Advice: "write the name of the program itself"}
+	fmt.Println(d.String() + ". " + d.Way())
+	// Output: a command word that is not literal in `$X y`. Write the name of the program itself.
 }

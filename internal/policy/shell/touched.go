@@ -98,13 +98,16 @@ func (p *FilePattern) is(at arg) Outcome {
 // compatible reports whether one of two texts begins, or ends, with the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
+// outputs are the ends of the names of files that hold what a command has said.
+var outputs = setOf(".log .out .err .tmp .pid")
+
 // matches reports whether a path is that of such a file.
 func (p *FilePattern) matches(at string) bool {
 	clean := path.Clean(at)
 	if strings.HasPrefix(p.glob, "/") || strings.HasPrefix(p.glob, "~") {
 		return matchStar(p.glob, clean)
 	}
-	if begins(clean, "/tmp/ /var/tmp/ /private/tmp/ /dev/") && p.access == Writes {
+	if p.access == Writes && (begins(clean, "/tmp/ /var/tmp/ /private/tmp/ /dev/") || strings.Trim(p.glob, "*") == "" && outputs[path.Ext(clean)]) {
 		return false // beside the files that the work is about
 	}
 	if !strings.Contains(p.glob, "/") {

@@ -137,8 +137,10 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 		say("require human-approval before push")
 		return []string{"prove never push without human-approval"}
 	}
-	say("require tests before push once since %s", a.names(a.edits...))
-	return []string{"prove never push before tests once", "prove never push after " + a.names(a.edits...) + " until tests", "prove always-possible push"}
+	say("map bash.command writes * as change")
+	changes := a.names(a.edits...) + ", change"
+	say("require tests before push once since %s", changes)
+	return []string{"prove never push before tests once", "prove never push after " + changes + " until tests", "prove always-possible push"}
 }
 
 // secrets has a person asked about files with keys and passwords.
@@ -150,6 +152,6 @@ func (a Agent) secrets(say func(string, ...any)) {
 	if a.patch != "" {
 		say(`map %q.command /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.names(a.patch))
 	}
-	say("map bash.command runs cat .env as secret-file")
+	say("map bash.command reads .env .env.local .env.dev* .env.prod* .env.staging .netrc id_rsa id_ecdsa id_ed25519 as secret-file")
 	say("require human-approval before secret-file")
 }

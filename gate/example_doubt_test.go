@@ -1,0 +1,23 @@
+package gate_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+func ExampleWays() {
+	blocks := []gate.Block{
+		{Net: "block-push", Doubt: &gate.Doubt{What: "a command word that is not literal", Code: "$X y", Advice: "write the name of the program itself"}},
+		{Net: "block-wipe", Doubt: &gate.Doubt{What: "a command word that is not literal", Code: "$X y", Advice: "write the name of the program itself"}},
+	}
+	fmt.Println(strings.Join(gate.Ways(blocks), " "))
+	// Output: Write the name of the program itself.
+}
+
+func ExampleNear_Sentence() {
+	n := gate.Near{Name: "test", Why: gate.Doubt{What: "the pipe hides whether it failed", Code: "npm test | tail", Advice: "write `set -o pipefail; npm test | tail`"}}
+	fmt.Println(n.Sentence())
+	// Output: `npm test | tail` did not count as test: the pipe hides whether it failed. Write `set -o pipefail; npm test | tail`.
+}
