@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readBuiltin reads what a builtin of the shell runs or changes, other than the
 // wrappers; it reports false for what is no such builtin.
@@ -22,6 +25,9 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	case "alias", "unalias", "hash":
 		readAlias(r, name, args)
 	case "enable", "fc", "bind", "complete", "compgen", "compopt", "history":
+		if name == "history" && !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || !isDigits(a.text) }) {
+			return true // it lists
+		}
 		r.unsure("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(name, nil, args)

@@ -62,7 +62,7 @@ func (r *Reading) may(c *command, p *Pattern) Doubt {
 		what = "another name of the program"
 	case !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal }):
 		what = "an argument that may be short for another"
-	case len(c.args) > 0 && c.args[0].kind != literal:
+	case len(p.operands) > 0 && len(c.args) > 0 && c.args[0].kind != literal:
 		what = "a subcommand that is not literal"
 	}
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: advice(what)}

@@ -35,7 +35,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 // missing says why the success of the script does not show that of a command of it; ok: it does.
 func (r *Reading) missing(i int, p *Pattern) (why Doubt, ok bool) {
 	c := &r.commands[i]
-	own := r.code(c.from, c.to)
+	own := strings.TrimRight(r.code(c.from, c.to), ";& ")
 	alone := "run `" + own + "` in a call of its own"
 	say := func(what, advice string) (Doubt, bool) {
 		return Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}, false
@@ -44,7 +44,7 @@ func (r *Reading) missing(i int, p *Pattern) (why Doubt, ok bool) {
 		return say("it is not certain that this is "+p.source, "write `"+p.source+"` plainly")
 	}
 	if c.lack != certain {
-		return say(r.lost(c, own, alone))
+		return say(r.lost(c, p, alone))
 	}
 	if c.strayed && !strings.Contains(p.name.text, "/") {
 		return say("the program is not the one of the system, nor of the project", alone)
@@ -81,13 +81,18 @@ func (r *Reading) spoiled(i int) *doubt {
 }
 
 // lost says what hides whether the command succeeded, and what to write.
-func (r *Reading) lost(c *command, own, alone string) (what, advice string) {
+func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch c.lack {
 	case followed:
 		return "another command decides whether the script succeeds", alone + ", or with && for ;"
 	case piped:
 		advice = "set -o pipefail; " + strings.TrimSpace(r.text)
-		if len(advice) > longestAdvice {
+		with := Options{Strict: r.strict}.Read(advice)
+		helps := slices.ContainsFunc(with.commands, func(c command) bool { return c.lack == certain && c.carries(p) == Match })
+		switch {
+		case !helps:
+			return "the pipe hides whether it failed", alone
+		case len(advice) > longestAdvice:
 			return "the pipe hides whether it failed", "write set -o pipefail; in front"
 		}
 		return "the pipe hides whether it failed", "write `" + advice + "`"
