@@ -21,7 +21,7 @@ var ownTest = map[string]string{
 }
 
 // notRun bounds the blocks that say that they cannot run here, each with its reason.
-const notRun = 11
+const notRun = 14
 
 // TestBlocks loads every block of every page that a reader could copy, and fails for
 // one that it cannot try and that does not say why. The commands of the blocks are
