@@ -92,7 +92,7 @@ func readTrap(r *reader, args []arg) {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].says("=-") == "" {
-		defer r.flow.because(conditional)()
+		defer func(before lack) { r.flow.lack = before }(r.flow.because(conditional))
 		r.text(args[0])
 	}
 }

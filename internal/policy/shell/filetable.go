@@ -3,7 +3,7 @@ package shell
 // fileTable says which files programs read and write that their arguments name, and which of
 // their subcommands write files of the project that they do not name. In some, words are
 // operands, -x is an option and + one more operand.
-var fileTable = eachName(map[string]filer{
+var fileTable = parsed(eachName(map[string]filer{
 	// What reads its operands.
 	"cat,less,more,most,bat,batcat,head,tail,tac,nl,od,xxd,hexdump,strings,base64,base32,wc,cut,paste,column,fold,fmt,rev,md5sum,sha1sum,sha256sum,cmp,diff,comm,source,.,view,zcat,gunzip,zless,file,jsonlint,xmllint": {reads: true, takes: "-n -c -s -d -f -w -t -A -j -N"},
 	"grep,egrep,fgrep,zgrep,rg,ag,ack":  {skip: 1, reads: true, script: "-e --regexp -f --file", takes: "-e --regexp -A -B -C -m -g --glob -t --type --include --exclude --exclude-dir --max-count --color", sources: "-f --file"},
@@ -49,4 +49,4 @@ var fileTable = eachName(map[string]filer{
 	"gem,dotnet":                             {some: "add,remove,format"},
 	"black-jupyter,pre-commit":               {some: "run"},
 	"codemod,jscodeshift,ast-grep,comby":     {some: "*"},
-})
+}))

@@ -36,20 +36,19 @@ type flow struct {
 	orRight  bool // it is the right side of ||
 }
 
-// because makes w the lack of what follows, unless there is one, and returns what undoes it.
-func (f *flow) because(w lack) func() {
-	before := f.lack
-	if before == certain {
+// because makes w the lack of what follows, unless there is one, and returns the one before.
+func (f *flow) because(w lack) (before lack) {
+	if before = f.lack; before == certain {
 		f.lack = w
 	}
-	return func() { f.lack = before }
+	return before
 }
 
 // maybe is because for what may not be run at all.
 func (f *flow) maybe(w lack) func() {
-	undo := f.because(w)
+	before := f.because(w)
 	f.inIf++
-	return func() { f.inIf--; undo() }
+	return func() { f.inIf--; f.lack = before }
 }
 
 // apart begins what runs in a process of its own.
@@ -61,16 +60,16 @@ func (f *flow) apart() func() {
 
 // substitution begins what runs in $(...).
 func (f *flow) substitution() func() {
-	undo, leave := f.because(substituted), f.apart()
-	return func() { leave(); undo() }
+	before, leave := f.because(substituted), f.apart()
+	return func() { leave(); f.lack = before }
 }
 
 // negated begins a statement that may have ! in front or & behind.
 func (f *flow) negated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
-		undo, leave := f.because(background), f.apart()
-		return func() { leave(); undo() }
+		before, leave := f.because(background), f.apart()
+		return func() { leave(); f.lack = before }
 	case s.Negated:
 		return f.maybe(negated)
 	}
@@ -82,40 +81,47 @@ func nothing() {}
 func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
 // element begins an element of a list or a pipe: number 0 is in front of all, and number n the
-// right side of list[n-1].
-func (f *flow) element(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) func() {
+// right side of list[n-1]. It is ended by leave with what is returned.
+func (f *flow) element(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
+	before = *f
 	if len(list) == 0 {
-		return nothing
+		return before, false
 	}
-	undo := make([]func(), 0, 4)
+	lacks := func(w lack) {
+		if f.lack == certain {
+			f.lack = w
+		}
+	}
 	behind := list[n:]
 	if n > 0 && list[n-1].Op == syntax.OrStmt {
-		before := f.orRight
 		f.orRight = true
-		undo = append(undo, f.maybe(alternative), func() { f.orRight = before })
+		f.inIf++
+		lacks(alternative)
 	} else if n > 0 && !isPipe(list[n-1]) {
 		f.inChain++
-		undo = append(undo, func() { f.inChain-- })
 	}
-	isPiped := n > 0 && isPipe(list[n-1]) || len(behind) > 0 && isPipe(behind[0])
-	if isPiped {
-		undo = append(undo, f.apart())
+	if apart = n > 0 && isPipe(list[n-1]) || len(behind) > 0 && isPipe(behind[0]); apart {
+		f.isApart++
 	}
 	if slices.ContainsFunc(behind, isPipe) && !f.pipefail {
-		undo = append(undo, f.because(piped))
+		lacks(piped)
 	}
 	if slices.ContainsFunc(behind, func(b *syntax.BinaryCmd) bool { return b.Op == syntax.OrStmt && !fails(b.Y) }) {
-		undo = append(undo, f.because(alternative))
+		lacks(alternative)
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && len(behind) > 0 && !isPipe(behind[0]) {
 		f.inIf++ // set -e has no effect in it
-		undo = append(undo, func() { f.inIf-- })
 	}
-	return func() {
-		for _, u := range slices.Backward(undo) {
-			u()
-		}
+	return before, apart
+}
+
+// leave ends an element. What it has set holds behind it, unless it was a process of its own.
+func (f *flow) leave(before flow, apart bool) {
+	before.gone = f.gone
+	if !apart {
+		before.errexit, before.pipefail = f.errexit, f.pipefail
 	}
+	*f = before
 }
 
 // chained ends a list: what its later elements have set holds within it alone, for certain.

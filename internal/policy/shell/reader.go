@@ -170,6 +170,5 @@ func (n *numbered) Doubt(pattern int) gate.Doubt {
 
 // Evidence says whether the success of the script proves the command.
 func (n *numbered) Evidence(pattern int) bool {
-	ok, _ := n.script.Surely(n.reader.patterns[pattern])
-	return ok
+	return n.script.shows(&n.reader.patterns[pattern])
 }

@@ -92,7 +92,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	}
 	if w, ok := wrappers[name]; ok {
 		if !w.through {
-			defer r.flow.because(started)()
+			defer func(before lack) { r.flow.lack = before }(r.flow.because(started))
 		}
 		readWrapper(r, w, args, redirs)
 		return true
@@ -101,7 +101,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		return true
 	}
 	if builtin := !r.loose && through[name]; !builtin {
-		defer r.flow.because(started)()
+		defer func(before lack) { r.flow.lack = before }(r.flow.because(started))
 	}
 	if t, ok := tools[name]; ok {
 		if name == "sqlite3" || name == "duckdb" {

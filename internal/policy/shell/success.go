@@ -15,55 +15,76 @@ import (
 // tables know that the program then does something else, less or nothing; a pattern that ends
 // with * takes these as well, and one with exactly only inert ones.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
-	var why Doubt
 	for i := range r.commands {
-		c := &r.commands[i]
-		if found, _ := c.is(&p); found == NoMatch || c.carries(&p) == NoMatch {
-			continue
-		}
-		missing, ok := r.missing(i, &p)
-		if ok {
-			return true, Doubt{}
-		}
-		if why.What == "" {
-			why = missing
+		if c := &r.commands[i]; c.carries(&p) != NoMatch {
+			if what := r.missing(i, &p); what == nil {
+				return true, Doubt{}
+			}
 		}
 	}
-	return false, why
+	for i := range r.commands {
+		if c := &r.commands[i]; c.carries(&p) != NoMatch {
+			own := strings.TrimRight(r.code(c.from, c.to), ";& ")
+			what, advice := r.missing(i, &p)(own)
+			return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
+		}
+	}
+	return false, Doubt{}
 }
 
-// missing says why the success of the script does not show that of a command of it; ok: it does.
-func (r *Reading) missing(i int, p *Pattern) (why Doubt, ok bool) {
+// shows is [Reading.Surely] without the reason.
+func (r *Reading) shows(p *Pattern) bool {
+	for i := range r.commands {
+		if r.commands[i].carries(p) != NoMatch && r.missing(i, p) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// A gap says why the success of a script does not show that of a command, which is given as the
+// script has it, and what to write.
+type gap func(own string) (what, advice string)
+
+// because is a gap that the command in a call of its own does not have.
+func because(what string) gap {
+	return func(own string) (string, string) { return what, alone(own) }
+}
+
+func alone(own string) string { return "run `" + own + "` in a call of its own" }
+
+// missing returns the gap between the success of the script and that of a command of it; nil: there is none.
+func (r *Reading) missing(i int, p *Pattern) gap {
 	c := &r.commands[i]
-	own := strings.TrimRight(r.code(c.from, c.to), ";& ")
-	alone := "run `" + own + "` in a call of its own"
-	say := func(what, advice string) (Doubt, bool) {
-		return Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}, false
-	}
-	if c.carries(p) != Match {
-		return say("it is not certain that this is "+p.source, "write `"+p.source+"` plainly")
-	}
-	if c.lack != certain {
-		return say(r.lost(c, p, alone))
-	}
-	if c.strayed && !strings.Contains(p.name.text, "/") {
-		return say("the program is not the one of the system, nor of the project", alone)
+	switch {
+	case c.carries(p) != Match:
+		return func(string) (string, string) {
+			return "it is not certain that this is " + p.source, "write `" + p.source + "` plainly"
+		}
+	case c.lack != certain:
+		return func(own string) (string, string) { return r.lost(c, p, alone(own)) }
+	case c.strayed && !strings.Contains(p.name.text, "/"):
+		return because("the program is not the one of the system, nor of the project")
 	}
 	if d := r.spoiled(i); d != nil {
-		return say(d.what+" can change what is run", alone+", without that")
+		return func(own string) (string, string) {
+			return d.what + " can change what is run", alone(own) + ", without that"
+		}
 	}
 	for k := i; k >= 0; k = r.commands[k].by {
-		if r.defined[r.commands[k].name] {
-			return say("the script defines a function "+r.commands[k].name, alone)
+		if name := r.commands[k].name; r.defined[name] {
+			return because("the script defines a function " + name)
 		}
 	}
 	if p.any {
-		return Doubt{}, true
+		return nil
 	}
 	if option, less := c.lessens(p); less {
-		return say("with "+option+" it does something else, or less", "run `"+p.source+"` without it")
+		return func(string) (string, string) {
+			return "with " + option + " it does something else, or less", "run `" + p.source + "` without it"
+		}
 	}
-	return Doubt{}, true
+	return nil
 }
 
 // spoiled returns the doubt of something that can change what command number i is.

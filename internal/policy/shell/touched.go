@@ -171,6 +171,7 @@ type filer struct {
 	some    string // with these first operands it writes files that are not named; "*": always
 	needs   int    // how many operands must follow those, for that
 	with    string // an option that must be there, for that
+	rows    []someFiles
 }
 
 // read notes the files of a command.
@@ -211,22 +212,47 @@ func (f *filer) changesSome(operands, options []arg) bool {
 	if f.some == "*" {
 		return len(operands) >= f.needs && (f.with == "" || slices.ContainsFunc(options, func(a arg) bool { return a.says(f.with) != "" }))
 	}
-	for row := range strings.SplitSeq(f.some, ",") {
-		words := strings.Fields(row)
-		option, needs := "", 0
-		var subs []string
-		for _, w := range words {
-			switch {
-			case strings.HasPrefix(w, "-"):
-				option = w
-			case w == "+":
-				needs++
-			default:
-				subs = append(subs, w)
+	return slices.ContainsFunc(f.rows, func(row someFiles) bool {
+		return startsWith(operands, row.subs) && len(operands) >= len(row.subs)+row.needs &&
+			(row.option == "" || slices.ContainsFunc(options, func(a arg) bool { return a.says(row.option) != "" }))
+	})
+}
+
+// someFiles are words with which a program writes files that it does not name.
+type someFiles struct {
+	subs   []string // its first operands
+	needs  int      // how many more there have to be
+	option string
+}
+
+// parsed returns the table with the words of its rows divided.
+func parsed(table map[string]filer) map[string]filer {
+	for name, f := range table {
+		for text := range strings.SplitSeq(f.some, ",") {
+			var row someFiles
+			for w := range strings.FieldsSeq(text) {
+				switch {
+				case strings.HasPrefix(w, "-"):
+					row.option = w
+				case w == "+":
+					row.needs++
+				default:
+					row.subs = append(row.subs, w)
+				}
+			}
+			if len(row.subs) > 0 {
+				f.rows = append(f.rows, row)
 			}
 		}
-		if startsWith(operands, subs) && len(operands) >= len(subs)+needs &&
-			(option == "" || slices.ContainsFunc(options, func(a arg) bool { return a.says(option) != "" })) {
+		table[name] = f
+	}
+	return table
+}
+
+// hasWord reports whether a list has the word.
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
 			return true
 		}
 	}
@@ -244,7 +270,7 @@ func (f *filer) split(r *reader, args []arg) (operands, options []arg) {
 			ended = true
 		case !ended && a.kind == literal && isOption(a.text):
 			options = append(options, a)
-			takes := func(list string) bool { return slices.Contains(strings.Fields(list), name) }
+			takes := func(list string) bool { return hasWord(list, name) }
 			if !with && i+1 < len(args) {
 				value = args[i+1]
 			}

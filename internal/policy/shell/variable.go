@@ -221,7 +221,7 @@ var steeringFlags = setOf("NODE_OPTIONS GOFLAGS RUSTFLAGS CFLAGS CXXFLAGS LDFLAG
 // loosely reads a text as a script that a program may run.
 func (r *reader) loosely(text string) {
 	defer func(before bool) { r.loose = before }(r.loose)
-	defer r.flow.because(started)()
+	defer func(before lack) { r.flow.lack = before }(r.flow.because(started))
 	r.loose = true
 	r.script(text)
 }

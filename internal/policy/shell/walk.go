@@ -222,8 +222,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 		return
 	}
 	defer r.leave()
-	before := r.at
-	defer func() { r.at = before }()
+	defer func(before *syntax.Stmt) { r.at = before }(r.at)
 	defer r.flow.negated(s)()
 	var rest []*syntax.BinaryCmd
 	for {
@@ -240,7 +239,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 	slices.Reverse(rest)
 	at := len(r.commands)
-	leave := r.flow.element(rest, 0, s)
+	before, apart := r.flow.element(rest, 0, s)
 	r.list(at, func() {
 		if s.Negated && len(rest) > 0 {
 			r.stmt(s)
@@ -250,16 +249,16 @@ func (r *reader) stmt(s *syntax.Stmt) {
 		r.redirects(s.Redirs)
 		r.command(s)
 	})
-	leave()
+	r.flow.leave(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
 	for i, b := range rest {
 		piped := isPipe(b)
 		if !piped {
 			at = len(r.commands)
 		}
-		leave := r.flow.element(rest, i+1, b.Y)
+		before, apart := r.flow.element(rest, i+1, b.Y)
 		r.list(at, func() { r.fed(piped, func() { r.stmt(b.Y) }) })
-		leave()
+		r.flow.leave(before, apart)
 	}
 	if len(rest) > 0 {
 		r.flow.chained(errexit, pipefail)
