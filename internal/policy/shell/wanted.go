@@ -154,7 +154,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 		return Match
 	case a.kind == anything:
 		return Opaque
-	case a.name:
+	case a.name && a.text == "":
 		return NoMatch
 	case a.kind != literal && a.text == "":
 		return w.ends(a)

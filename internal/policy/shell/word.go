@@ -244,6 +244,7 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
+		b.name = b.name || a.name && b.kind == literal
 		b.dynamic(a.kind)
 		b.text = append(b.text, a.tail...)
 	}
