@@ -21,3 +21,15 @@ func ExampleNear_Sentence() {
 	fmt.Println(n.Sentence())
 	// Output: `npm test | tail` did not count as test: the pipe hides whether it failed. Write `set -o pipefail; npm test | tail`.
 }
+
+func ExamplePolicy_Why() {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	p, err := gate.NewPolicy([]gate.Net{blockNet("remove")}, gate.PolicyOptions{Labels: labels(shellMaps(words)...)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	why, found := p.Why(gate.Call{Tool: "sh", Args: []byte(`{"c": "?"}`)}, "remove")
+	fmt.Println(found == gate.Perhaps, why)
+	// Output: true a doubt
+}

@@ -36,6 +36,13 @@ func newIndex(g *naming.Naming, nets []*net) listing.Index {
 	return x
 }
 
+// Why returns whether the maps of the rules give the call a name, and why that is in doubt, or why
+// success of the call would not show it; without a doubt, the name is certain or the maps do not give it.
+func (p *Policy) Why(c Call, name string) (Doubt, Found) {
+	j := &p.Prepare(c).judgement
+	return p.names.Why(j.call, j.tools, name)
+}
+
 // Names returns all names of a call: the labels of the policy, then those that nets
 // with names of their own add, in their order. It costs as much as a decision.
 func (p *Policy) Names(c Call) []Name {

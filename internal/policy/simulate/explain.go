@@ -59,6 +59,7 @@ type Explanation struct {
 	of      *Simulation
 	verbose bool
 	names   []gate.Name
+	call    gate.Call
 	exempt  []exemption
 	states  map[string]gate.NetState
 	refusal *gate.Refusal // or what a person is asked, or what nets in shadow would say; nil: nothing
@@ -93,7 +94,7 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	e := &Explanation{
 		Version: 1, Tool: c.Tool, Args: c.Args, Unknown: s.unknown(c.Tool),
 		Names: []string{}, Certain: []string{}, Weak: []string{}, Nets: []explainedNet{}, Remedy: []string{},
-		of: s, verbose: verbose, names: s.result.Policy.Names(call), states: make(map[string]gate.NetState),
+		of: s, verbose: verbose, names: s.result.Policy.Names(call), call: call, states: make(map[string]gate.NetState),
 	}
 	for _, n := range e.names {
 		e.Names = append(e.Names, n.Text)

@@ -36,7 +36,7 @@ func (e *Explanation) Text(k text.Ink) string {
 	case e.Why != "":
 		fmt.Fprintln(&b, k.In(text.Cyan, "The way out is not known: "+e.Why+"."+e.wantsArguments()))
 	}
-	fmt.Fprintf(&b, "names: %s\n", namesText(e.names))
+	fmt.Fprintf(&b, "names: %s\n", namesText(e.of.result.Policy, e.call, e.names))
 	e.nets(&b)
 	for _, c := range e.Success {
 		fmt.Fprintf(&b, "%s: it succeeds only when %s\n", gate.Position(c.Rule), text.Escape(c.When))
@@ -90,11 +90,16 @@ func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 }
 
 // namesText lists the names of a call, with what is special about each.
-func namesText(names []gate.Name) string {
+func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	var parts []string
 	for _, n := range names {
 		name := text.Escape(n.Text)
+		why, found := p.Why(c, n.Text)
 		switch {
+		case n.Weak && found == gate.Surely && why.What != "":
+			name += text.Escape(" (its success proves nothing: " + strings.TrimSpace(why.String()+". "+why.Way()) + ")")
+		case n.Weak && why.What != "":
+			name += text.Escape(" (in doubt: " + why.String() + ")")
 		case n.Weak:
 			name += " (in doubt: rules forbid by it, and it proves nothing)"
 		case !n.Certain:

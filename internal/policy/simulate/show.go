@@ -225,6 +225,6 @@ func (m *Simulator) names(text string) error {
 	if err != nil {
 		return err
 	}
-	m.printf("%s\n", namesText(m.of.result.Policy.Names(m.of.made(c, 0))))
+	m.printf("%s\n", namesText(m.of.result.Policy, m.of.made(c, 0), m.of.result.Policy.Names(m.of.made(c, 0))))
 	return nil
 }
