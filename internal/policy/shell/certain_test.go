@@ -12,6 +12,11 @@ import (
 var exemptions = []struct{ words, script, exempt string }{
 	{"git grep", "git grep -lO'rm -rf x' ''", ""},
 	{"git grep", "git grep --op=rm x", ""},
+	{"git log *", "git -c core.pager='rm x' log", ""},
+	{"git log *", "git --exec-path=/tmp log", ""},
+	{"git log *", "PAGER='rm x' git log", ""},
+	{"git log *", "git log $X", ""},
+	{"git log *", "git -C app log -3 main", "any arguments, and options that only say where"},
 	{"git log", "git log --output=.bashrc", ""},
 	{"git diff", "git diff --no-index --output=.git/hooks/post-checkout /dev/null f", ""},
 	{"git log", "git log --ext-diff", ""},

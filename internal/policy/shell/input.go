@@ -9,8 +9,8 @@ import (
 
 // fed reads what gets its input from the script itself, if it does.
 func (r *reader) fed(fed bool, read func()) {
-	defer func(before bool) { r.input = before }(r.input)
-	r.input = r.input || fed
+	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
+	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 

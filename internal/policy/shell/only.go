@@ -83,7 +83,7 @@ func (o *only) carried(c *command) (carried, any bool) {
 		if c.carries(p) != Match {
 			continue
 		}
-		if p.any && c.allLiteral() && c.begins(p) {
+		if p.any && c.allLiteral() && c.begins(p) && c.placed() {
 			return true, true
 		}
 		carried = carried || c.certainly(p)
@@ -104,6 +104,16 @@ func (c *command) begins(p *Pattern) bool {
 	}
 	operands := slices.DeleteFunc(slices.Clone(c.args), func(a arg) bool { return strings.HasPrefix(a.text, "-") })
 	return p.leads(operands)
+}
+
+// placed reports whether the options of git before its subcommand only say where it works: with the
+// others it runs what they say.
+func (c *command) placed() bool {
+	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
+		return true
+	}
+	found, _, ok := gitOptions().lead(c.args)
+	return ok && !slices.ContainsFunc(found, func(o givenOption) bool { return !placing[o.name] })
 }
 
 // passes reports whether a command does nothing but run another, which is read as well.
@@ -144,7 +154,29 @@ func (c *command) isInert() bool {
 	case inertCommands[c.name]:
 		return true
 	}
-	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}})
+	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}}) && !c.namesFiles()
+}
+
+// namesFiles reports whether a filter has operands that may be files, in place of its input.
+func (c *command) namesFiles() bool {
+	if c.name == "tr" {
+		return false
+	}
+	_, options, _, ok := programOf(c.name, c.args)
+	if !ok {
+		return len(c.args) > 0
+	}
+	given, operands, ok := options.given(c.args, true)
+	skip := fileTable[c.name].skip
+	for _, o := range given {
+		if o.name == "e" || o.name == "regexp" {
+			skip = 0
+		}
+		if o.name == "f" && skip > 0 || o.name == "file" {
+			return true // a file of patterns
+		}
+	}
+	return !ok || len(operands) > skip
 }
 
 // exportsInert reports whether the variables make no program run something.
@@ -178,7 +210,7 @@ func (c *command) certainly(p *Pattern) bool {
 // inert reports whether the tables know all options and operands of a command
 // that carries p, and that they leave it what its name says.
 func (c *command) inert(p *Pattern) bool {
-	args := c.plainArgs(p)
+	args := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)
 	if !ok {
 		return len(args) == len(p.words) && startsWith(args, p.words)
@@ -196,15 +228,14 @@ func (c *command) inert(p *Pattern) bool {
 
 // plainArgs returns the arguments without the options of git before its subcommand that only
 // say where: git -C DIR status.
-func (c *command) plainArgs(p *Pattern) []arg {
+func (c *command) plainArgs() []arg {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args
 	}
-	found, rest, ok := gitOptions().lead(c.args)
-	if !ok || slices.ContainsFunc(found, func(o givenOption) bool { return !placing[o.name] }) {
-		return c.args
+	if _, rest, ok := gitOptions().lead(c.args); ok && c.placed() {
+		return rest
 	}
-	return rest
+	return c.args
 }
 
 // placing are the options of git that say where it works and how it shows.

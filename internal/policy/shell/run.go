@@ -40,7 +40,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.kept += len(args)
 	r.vars.tricks = r.vars.tricks || slices.ContainsFunc(args, func(a arg) bool { return isTrick(a.text) })
 	at := len(r.commands)
-	c := command{name: name, local: local, strayed: !system && !local, args: args[1:], possible: r.loose, by: r.owner, filter: r.input, lack: r.flow.lack}
+	c := command{name: name, local: local, strayed: !system && !local, args: args[1:], possible: r.loose, by: r.owner, filter: r.piped && !feeds(redirs), lack: r.flow.lack}
 	if strings.Contains(args[0].text, "/") && args[0].kind == literal {
 		c.path = args[0].text
 	}

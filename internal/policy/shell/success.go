@@ -71,6 +71,11 @@ func (r *Reading) missing(i int, p *Pattern) gap {
 			return d.what + " can change what is run", alone(own) + ", without that"
 		}
 	}
+	for handler := range handlers {
+		if r.defined[handler] {
+			return because("the script defines a function " + handler)
+		}
+	}
 	for k := i; k >= 0; k = r.commands[k].by {
 		if name := r.commands[k].name; r.defined[name] {
 			return because("the script defines a function " + name)
@@ -86,6 +91,9 @@ func (r *Reading) missing(i int, p *Pattern) gap {
 	}
 	return nil
 }
+
+// handlers are functions that a shell calls in place of a command which it does not find.
+var handlers = setOf("command_not_found_handle command_not_found_handler")
 
 // spoiled returns the doubt of something that can change what command number i is.
 func (r *Reading) spoiled(i int) *doubt {

@@ -49,6 +49,7 @@ type reader struct {
 	source    string // of the script that is read
 	input     bool   // what is read gets its input from the script itself
 	fedText   bool   // a here document is its input
+	piped     bool   // its input comes through a pipe
 	expanding bool   // within ${...} in double quotes, which is looked through as a whole
 }
 
@@ -277,6 +278,8 @@ func (r *reader) command(s *syntax.Stmt) {
 	if call, ok := s.Cmd.(*syntax.CallExpr); s.Cmd != nil && !ok {
 		defer func(before bool) { r.input = before }(r.input)
 		r.input = r.input || feeds(s.Redirs)
+		defer func(before bool) { r.piped = before }(r.piped)
+		r.piped = r.piped && !feeds(s.Redirs)
 	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && feeds(s.Redirs) {
 		r.input = true // from here on
 	}
