@@ -2,7 +2,9 @@ package shell
 
 import (
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
 )
 
 // TableProblems are the mistakes in the table of programs.
@@ -65,3 +67,26 @@ const (
 	MaxKept  = maxKept
 	MaxLooks = maxLooks
 )
+
+// Learn adds one entry to each of some tables, and returns what takes them out again.
+func Learn() (forget func()) {
+	known := knownPrograms
+	programs["frob check"] = program{options: "v|verbose !n|dry-run"}
+	knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
+		all := maps.Clone(known())
+		all["frob check"] = parseOptions(programs["frob check"].options)
+		return all
+	})
+	subcommands["frob"] = lead("C|directory=")
+	wrappers["frobwrap"] = wrapper{options: leading("t="), through: true}
+	launches["frobx"] = launch{options: leading("y")}
+	fileTable["frob"] = filer{writes: true}
+	return func() {
+		knownPrograms = known
+		delete(programs, "frob check")
+		delete(subcommands, "frob")
+		delete(wrappers, "frobwrap")
+		delete(launches, "frobx")
+		delete(fileTable, "frob")
+	}
+}
