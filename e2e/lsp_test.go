@@ -26,7 +26,7 @@ func TestEditor(t *testing.T) {
 		"repaired": [],
 		"meaning": "` + "`" + `\"𝄞\", rm` + "`" + ` can never be called.",
 		"name": {"start": {"line": 1, "character": 14}, "end": {"line": 1, "character": 16}},
-		"words": ["shadow", "require", "block", "limit", "allow", "map", "example", "prove"],
+		"words": ["shadow", "require", "block", "limit", "allow", "map", "success", "example", "prove"],
 		"outline": ["block \"𝄞\", rm"],
 		"format": [{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}, "newText": "block \"𝄞\", rm # rm\r\n"}],
 		"code": 0
