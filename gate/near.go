@@ -1,10 +1,6 @@
 package gate
 
-import (
-	"slices"
-
-	"github.com/petrigate/petrigate/internal/text"
-)
+import "slices"
 
 // maxNear bounds the names of which a state remembers the last call that was no evidence.
 const maxNear = 16
@@ -44,29 +40,8 @@ func (j *judgement) near(d *Delta) {
 			if why, _ := j.policy.names.Why(j.call, j.tools, l.Text); why.What != "" {
 				d.Near = append(d.Near, Near{Name: l.Text, Why: why})
 			}
-		case l.Weak:
-		case j.spoiledBy(l.Text) != "":
-			why := Doubt{What: "the same call is " + j.spoiledBy(l.Text) + " as well, after which it does not count", Advice: "make two calls"}
-			d.Near = append(d.Near, Near{Name: l.Text, Why: why})
-		case slices.ContainsFunc(j.state.Near, func(n Near) bool { return n.Name == l.Text }):
+		case !l.Weak && slices.ContainsFunc(j.state.Near, func(n Near) bool { return n.Name == l.Text }):
 			d.Near = append(d.Near, Near{Name: l.Text})
 		}
 	}
-}
-
-// spoiledBy returns the names of the call that spoil it as evidence, or "".
-func (j *judgement) spoiledBy(name string) string {
-	var by []string
-	for i := range j.findings {
-		f := &j.findings[i]
-		if !slices.Contains(f.net.awaits, name) {
-			continue
-		}
-		for _, c := range f.spoils() {
-			if !slices.Contains(by, c.name) {
-				by = append(by, c.name)
-			}
-		}
-	}
-	return text.And(by)
 }

@@ -68,22 +68,6 @@ func TestNearMisses(t *testing.T) {
 	refused("deploy requires read.")
 }
 
-// TestSpoiledByItself: a call that is what spoils its own evidence is told of as well.
-func TestSpoiledByItself(t *testing.T) {
-	maps := []gate.Map{
-		{Tool: "run", Field: "c", Match: contains("test"), As: "test", Source: "test"},
-		{Tool: "run", Field: "c", Match: contains("install"), As: "edit", Source: "install"},
-	}
-	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, freshNet("test", "push", "edit"), freshNet("test", "tag", "edit"))
-	p.success(`run {"c":"install and test"}`)
-	r := p.refuse("push", gate.KindBlocked, fresh)
-	if want := "A call did not count as test: the same call is edit as well, after which it does not count. Make two calls."; !strings.HasSuffix(r.Text, want) {
-		t.Errorf("%q, want ... %q", r.Text, want)
-	}
-	p.success(`run {"c":"test"}`)
-	p.allow("push")
-}
-
 // TestNearMissesAreFew: a state remembers few of them.
 func TestNearMissesAreFew(t *testing.T) {
 	words := &commands{}
