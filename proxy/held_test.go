@@ -100,14 +100,17 @@ func TestUnansweredCallsHoldNothing(t *testing.T) {
 		if soak.Race {
 			return
 		}
-		held := 0
+		held, more := 0, 20
 		defer func() {
 			if t.Failed() {
 				t.Logf("%d bytes are held of %d calls of %d", held, calls, size)
 			}
 		}()
 		s.eventually("the calls hold nothing", func() bool { // what is given up beside them goes when its goroutines run
-			c.do("safe", `{}`)
+			if more > 0 { // each call leaves something on record
+				more--
+				c.do("safe", `{}`)
+			}
 			held = int(heap()) - before
 			return held <= most
 		})
