@@ -26,6 +26,33 @@ func TestDoubtIsSaid(t *testing.T) {
 	}
 }
 
+// TestDoubtOfPatterns: a rule about a pattern speaks of the name that the call may have, and a person
+// can be asked about that.
+func TestDoubtOfPatterns(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	o := gate.PolicyOptions{Labels: labels(shellMaps(words)...)}
+	p := play(t, o, blockGlob("rem*", ""))
+	r := p.refuse(`sh {"c":"?"}`, gate.KindBlocked, "block-rem*")
+	if b := r.Blocks[0]; b.Doubt == nil || !strings.HasPrefix(r.Text, "Cannot tell whether this is remove: a doubt. If it is: ") {
+		t.Errorf("%q, %+v", r.Text, b.Doubt)
+	}
+	if r := p.refuse(`sh {"c":"rm"}`, gate.KindBlocked, "block-rem*"); r.Blocks[0].Doubt != nil {
+		t.Error(r.Text)
+	}
+	foreign := gate.Call{Tool: "remote", Foreign: true}
+	if r := p.refuseCall(foreign, nil, gate.KindBlocked, "block-rem*"); r.Blocks[0].Doubt != nil {
+		t.Error(r.Text)
+	}
+	o.AskDoubts = true
+	p = play(t, o, blockGlob("rem*", ""))
+	a := p.ask(`sh {"c":"?"}`)
+	if len(a.Steps) != 1 || a.Steps[0].Name != "remove" {
+		t.Errorf("%+v", a.Steps)
+	}
+	p.allowCall(call(`sh {"c":"?"}`), a.Grant())
+	p.refuse(`sh {"c":"rm; ?"}`, gate.KindBlocked, "block-rem*")
+}
+
 // TestDoubtInNets: a net whose author wrote it by hand makes no progress by a call in doubt.
 func TestDoubtInNets(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}

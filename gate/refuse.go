@@ -154,6 +154,7 @@ func (j *judgement) block(b *Block, f *finding) {
 // doubted returns why it is not known whether the call has the label, with the reason of a net that says
 // so. The doubt is nil where the call has it for certain, and the reason does not change.
 func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
+	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
 		return nil, reason
 	}
@@ -167,6 +168,19 @@ func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 		return &why, fmt.Sprintf("The success of this would not show %s: %s.", l.Text, why)
 	}
 	return nil, reason
+}
+
+// matched returns the name by which the call has a label that is a pattern and in doubt, or else the label.
+func (f *finding) matched(l *naming.Label) *naming.Label {
+	if l.Glob == 0 || !l.Weak {
+		return l
+	}
+	for i := range f.labels {
+		if k := &f.labels[i]; k.Glob == 0 && k.Weak && k.From == naming.FromMap && toolnet.MatchGlob(l.Text, k.Text) {
+			return k
+		}
+	}
+	return l
 }
 
 // why asks the maps that name the calls of the net.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // waive takes from the call the names for which nets block it only because it may have them, and
@@ -28,6 +29,10 @@ func (j *judgement) waive(s *State) (doubts []Step) {
 			}
 		}
 		j.labels = slices.DeleteFunc(slices.Clone(j.labels), isDoubted)
+		rest := j.labels
+		j.labels = slices.DeleteFunc(slices.Clone(rest), func(l naming.Label) bool {
+			return l.Glob > 0 && !slices.ContainsFunc(rest, func(k naming.Label) bool { return k.Glob == 0 && toolnet.MatchGlob(l.Text, k.Text) })
+		})
 		j.set = j.policy.touch.Find(j.labels, j.setRoom[:])
 		j.plan()
 		j.classify(s)
@@ -48,7 +53,7 @@ func (j *judgement) doubts() (steps []Step, ok bool) {
 		if j.block(&b, f); b.Doubt == nil || f.net.Labels == nil {
 			return nil, false
 		}
-		steps = append(steps, Step{Net: f.net.Name, Name: b.Name, Rule: f.net.Rule, Reason: b.Reason, Key: b.Key, Doubt: b.Doubt})
+		steps = append(steps, Step{Net: f.net.Name, Name: f.matched(&f.labels[f.label]).Text, Rule: f.net.Rule, Reason: b.Reason, Key: b.Key, Doubt: b.Doubt})
 	}
 	return steps, true
 }
