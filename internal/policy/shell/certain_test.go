@@ -172,6 +172,40 @@ var dryRuns = map[string][]string{
 	"jest":             {"jest --listTests", "jest none", "jest --passWithNoTests -t none"},
 }
 
+// partial are tests that succeed with some of the tests, with none, or with other programs.
+var partial = map[string][]string{
+	"pytest":      {"pytest -h", "pytest -V"},
+	"yarn test":   {"yarn test src/a.test.ts", "yarn test -t login", "yarn test --testNamePattern login"},
+	"pnpm test":   {"pnpm test src/a.test.ts", "pnpm test -- -t login"},
+	"npm test":    {"npm test -- src/a.test.ts", "npm test -- -t login", "echo '{}' > package.json; npm test", "set -e; echo '{}' > package.json; npm test; ls"},
+	"bun test":    {"bun test src/a.test.ts", "bun test -t login"},
+	"jest":        {"printf 'exit 0' > node_modules/.bin/jest; node_modules/.bin/jest", "npx jest@29 src/a.test.ts"},
+	"dotnet test": {"dotnet test --filter x"},
+	"phpunit":     {"phpunit --group a", "phpunit tests/A.php"},
+}
+
+func TestPartsAreNoEvidence(t *testing.T) {
+	for words, scripts := range partial {
+		for _, script := range scripts {
+			if surely(shell.Read(script), pattern(t, words)) {
+				t.Errorf("runs %s: %q is evidence", words, script)
+			}
+		}
+	}
+	for words, scripts := range map[string][]string{
+		"yarn test": {"yarn test", "yarn test --silent", "yarn test --reporters default"},
+		"npm test":  {"npm test -- --reporter dot", "npm test -- --watch=false"},
+		"jest":      {"npx jest@29", "npx --yes jest --ci"},
+		"pytest":    {"pytest -q", "cat > test_x.py <<'E'\nE\npytest -q"},
+	} {
+		for _, script := range scripts {
+			if !surely(shell.Read(script), pattern(t, words)) {
+				t.Errorf("runs %s: %q is no evidence", words, script)
+			}
+		}
+	}
+}
+
 func TestDryRunsAreNoEvidence(t *testing.T) {
 	for words, scripts := range dryRuns {
 		p := pattern(t, words)

@@ -26,8 +26,9 @@ type doubt struct {
 	what     string
 	from, to int // bytes of the outermost script; to is 0 for all of it
 	reach    reach
-	owner    int // the command whose arguments gave the doubt; -1: none
-	before   int // the number of commands that were read before it
+	owner    int  // the command whose arguments gave the doubt; -1: none
+	before   int  // the number of commands that were read before it; 0: it is about the whole script
+	spoils   bool // the commands behind it may be others than they seem
 }
 
 // note notes a doubt at the place that is read now. Under strict reading each is about all.
@@ -42,7 +43,10 @@ func (r *reader) note(what string, reach reach) {
 		return // one is enough, and the first is the one to tell
 	}
 	r.opaque = r.opaque || reach == all
-	d := doubt{what: what, reach: reach, owner: r.owner, before: len(r.commands)}
+	d := doubt{what: what, reach: reach, owner: r.owner, before: len(r.commands), spoils: reach == all || reach == strict}
+	if r.settling {
+		d.before = 0
+	}
 	d.from, d.to = r.span()
 	r.doubts = append(r.doubts, d)
 }

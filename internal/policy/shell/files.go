@@ -72,6 +72,7 @@ func (f *files) runsWritten(r *reader) {
 	case !f.unknown && !writes:
 	case f.isText(r.commands):
 		r.note("a program that the script itself writes", inText)
+		r.doubts[len(r.doubts)-1].spoils = true
 		r.mentions.text(unquote.Replace(lines.Replace(r.outermost)), len(r.doubts)-1)
 		for _, text := range f.data {
 			r.mentions.add([]arg{text}, len(r.doubts)-1)

@@ -81,7 +81,7 @@ func (o Options) Read(script string) *Reading {
 
 // settle draws the conclusions that need the whole script.
 func (r *reader) settle() {
-	r.at, r.owner = nil, -1
+	r.at, r.owner, r.settling = nil, -1, true
 	r.vars.settle(r)
 	if r.files.dashed && slices.ContainsFunc(r.commands, func(c command) bool { return !isDeaf(c.name) && c.takesOptions() }) {
 		r.unsure("names of files that may be options")

@@ -148,6 +148,10 @@ func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect)
 		return false
 	}
 	word := program[0].text
+	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // npx jest@29
+		word = word[:i]
+		program = append([]arg{{text: word}}, program[1:]...)
+	}
 	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, " @") || word == "" {
 		return false
 	}

@@ -99,10 +99,7 @@ var handlers = setOf("command_not_found_handle command_not_found_handler")
 func (r *Reading) spoiled(i int) *doubt {
 	for k := range r.doubts {
 		d := &r.doubts[k]
-		if d.before > i {
-			continue
-		}
-		if d.reach == all || d.reach == strict {
+		if d.spoils && d.before <= i {
 			return d
 		}
 	}
@@ -151,7 +148,8 @@ var always = setOf("--help --version --dry-run --dryrun --dry --just-print --lis
 // name says, as far as the tables know.
 func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
-	rule, has := evidenceOperands[entryOf(c.name, c.args, lead)]
+	rule, tests := operandsOf(c.name, c.args)
+	has := tests
 	if !has && ok {
 		rule, has = known.operands, true
 	}
@@ -163,6 +161,8 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
+		case handing[c.name] && len(operands)+lead >= len(p.operands) && len(p.operands) > 0 && a.kind == literal && a.text != "--":
+			return passed(c.name, args)
 		case a.kind == literal && a.text == "--":
 			if passing[c.name] {
 				return passed(c.name, args[1:])
@@ -182,7 +182,7 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 			}
 		}
 		for _, o := range found {
-			if (!p.names(o) || always[name(a.text)]) && changes(options, o, a.text) {
+			if (!p.names(o) || always[name(a.text)]) && (changes(options, o, a.text) || tests && o.known == nil && lesser[name(a.text)]) {
 				return a.text, true
 			}
 		}
@@ -256,10 +256,20 @@ func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	return rest
 }
 
-// entryOf is the name of the entry of a table.
-func entryOf(name string, args []arg, lead int) string {
-	for _, a := range args[:min(lead, len(args))] {
-		name += " " + a.text
+// operandsOf returns the entry of a command in the table of what builds and tests.
+func operandsOf(name string, args []arg) (rule operands, ok bool) {
+	lead := 0
+	for lead < min(2, len(args)) && args[lead].kind == literal {
+		lead++
 	}
-	return name
+	for ; lead >= 0; lead-- {
+		key := name
+		for _, a := range args[:lead] {
+			key += " " + a.text
+		}
+		if rule, ok = evidenceOperands[key]; ok {
+			return rule, true
+		}
+	}
+	return operands{}, false
 }

@@ -10,6 +10,7 @@ var evidenceOperands = eachName(map[string]operands{
 	"go test":                       {max: unbounded, is: setOf("./... ... all .")},
 	"go vet,go build":               {max: unbounded},
 	"cargo test,cargo nextest":      {},
+	"bun test,deno test":            {},
 	"pytest":                        {max: unbounded, not: ":=", notEnd: ".py"},
 	"vitest,jest,mocha":             {max: unbounded, is: setOf("run")},
 	"vitest run":                    {},
@@ -27,25 +28,35 @@ var evidenceOperands = eachName(map[string]operands{
 // passing are the programs that hand what stands behind -- to the program which they run.
 var passing = setOf("npm pnpm yarn bun cargo npx")
 
-// lesser are options that programs which test have for a part of the tests, or for none.
-var lesser = setOf(`--list --listTests --help -h --version -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
-	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --bail-never --shard --no-run --related
-	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter`)
+// handing are those that do so without --.
+var handing = setOf("yarn pnpm bun")
 
-// passed returns what of the arguments that are handed on chooses a part of the tests.
+// lesser are options that programs which test have for a part of the tests, or for none.
+var lesser = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
+	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --shard --no-run --related
+	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter --group --testsuite --tests --example -e --tag --only-failures
+	--test-name-pattern --name -n --dry-run`)
+
+// passed returns what of the arguments that are handed on chooses a part of the tests. What
+// stands behind an option may be its value.
 func passed(name string, args []arg) (argument string, less bool) {
+	value := false
 	for _, a := range args {
 		if a.kind != literal {
 			return "an argument that is not literal", true
 		}
-		option, _, _ := strings.Cut(a.text, "=")
+		option, _, with := strings.Cut(a.text, "=")
 		switch {
+		case a.text == "--":
 		case lesser[option]:
 			return a.text, true
 		case strings.HasPrefix(a.text, "-"):
-		case name == "cargo":
-			return a.text, true // a filter
+			value = !with
+			continue
+		case !value || name == "cargo":
+			return a.text, true
 		}
+		value = false
 	}
 	return "", false
 }

@@ -26,6 +26,7 @@ type reader struct {
 	at        *syntax.Stmt // the statement of that which is read now
 	owner     int          // the command whose arguments are read; -1: none
 	flow      flow
+	settling  bool // the whole script is read
 
 	depth  int  // of nodes within one another
 	texts  int  // of scripts within scripts

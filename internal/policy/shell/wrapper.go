@@ -72,6 +72,8 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	case len(rest) == 0 && !w.idle:
 		r.maybe("a wrapper without a command")
 	case w.joins:
+		defer func(before map[string]arg) { r.vars.bound = before }(r.vars.bound)
+		r.vars.bound = nil // of another shell
 		r.join(rest)
 	default:
 		r.run(rest, redirs)
