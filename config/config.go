@@ -91,7 +91,7 @@ type Config struct {
 
 // Shell says how maps with runs, reads and writes read scripts.
 type Shell struct {
-	Doubt  string `json:",omitempty"` // what a script does that may run a command: "refuse", "ask" or "pass"; empty: refuse
+	Doubt  string `json:",omitempty"` // the answer to a script that may run a blocked command: "refuse", "ask" or "pass"; empty: refuse
 	Strict bool   `json:",omitempty"` // a script that is not wholly understood may run any command
 }
 

@@ -11,7 +11,7 @@ import (
 // shellPackages names the folder into which npm has installed servers that run scripts.
 const shellPackages = "PETRIGATE_E2E_SHELLS"
 
-// TestShellServers: a script that failed, or that still runs, is no evidence, whatever the
+// TestShellServers: a script that failed, or is still running, does not count as evidence, whatever the
 // server says of it.
 func TestShellServers(t *testing.T) {
 	for _, c := range []struct {

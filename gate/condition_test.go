@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// saysOK is a judge for which a result is a success if it, or its text, is "ok".
+// saysOK is a judge that takes a result for a success if it, or its text, is "ok".
 type saysOK struct{}
 
 func (saysOK) Holds(_ *gate.Call, value []byte, text string, number int) bool {

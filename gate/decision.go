@@ -107,7 +107,7 @@ type Block struct {
 	Key    []KeyValue    // of a net with a key: the value for which it blocks; nil: the call has none
 	More   int           // further values for which it blocks
 	Doubt  *Doubt        // why it is not known whether the call has the Name; nil: it has it
-	Near   []Near        // calls whose success was no evidence for the net, though they have the name for which it waits
+	Near   []Near        // calls with the name that the net waits for, whose success did not count
 }
 
 // A Near is a call that has a name for certain, and whose success was no evidence of it.
@@ -116,7 +116,7 @@ type Near struct {
 	Why  Doubt
 }
 
-// Sentence says which call did not count, why, and what to write.
+// Sentence names the call that did not count, with the reason and the script to write instead.
 func (n *Near) Sentence() string {
 	code := n.Why.Code
 	if code == "" {

@@ -180,7 +180,7 @@ func ExampleShared_Reset() {
 	// push: allowed
 }
 
-// An argument that only describes a call is no part of its identity.
+// An argument that only describes a call does not belong to its identity.
 func ExamplePolicy_Ignored() {
 	policy, err := gate.NewPolicy(nil, gate.PolicyOptions{Ignored: []gate.Ignored{{Tool: "run", Field: "description"}}})
 	if err != nil {

@@ -174,7 +174,7 @@ type exitCode struct{}
 
 func (exitCode) Holds(_ *gate.Call, value []byte, _ string, _ int) bool { return string(value) == "0" }
 
-// A server that does not say isError: what a success of its tool returns is a condition.
+// A server that never sets isError: a condition decides which results of its tool are a success.
 func ExamplePolicy_Judged() {
 	zero := gate.Condition{Tool: "run", Source: "result == 0", Judge: exitCode{}}
 	p, err := gate.NewPolicy(nil, gate.PolicyOptions{Labels: []*gate.Labels{{Successes: []gate.Condition{zero}}}})

@@ -2,7 +2,7 @@ package gate
 
 import "slices"
 
-// maxNear bounds the names of which a state remembers the last call that was no evidence.
+// maxNear bounds how many names a state keeps a near miss for.
 const maxNear = 16
 
 // remember keeps the last call of a name that was no evidence of it, or forgets it.

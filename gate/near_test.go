@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestDoubtIsSaid: a call that only may be what a rule is about is not said to be it.
+// TestDoubtIsSaid: the refusal of an uncertain match does not claim that the call has the name.
 func TestDoubtIsSaid(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	net := blockNet("remove")
@@ -72,7 +72,7 @@ func TestDoubtInNets(t *testing.T) {
 	p.allow(`sh {"c":"rm"}`)
 }
 
-// TestNearMisses: the refusal that waits for evidence says which call did not count, until one does.
+// TestNearMisses: a refusal for lack of evidence names the last call that did not count, until one counts.
 func TestNearMisses(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	net := sequenceNet("read", "deploy")

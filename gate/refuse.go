@@ -140,7 +140,7 @@ func (n *net) because(sentence string) string {
 // shownHolders is how many calls in flight a block names at most: a client can have many.
 const shownHolders = 8
 
-// block makes b say why the net of the finding blocks the call, or may have to.
+// block fills b with the reason of the finding's net to block the call.
 func (j *judgement) block(b *Block, f *finding) {
 	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.named()}
 	j.explain(b, f)
@@ -170,7 +170,7 @@ func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the name by which the call has a label that is a pattern and in doubt, or else the label.
+// matched returns the uncertain name that the pattern l matches; if l is no uncertain pattern, l itself.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive takes from the call the names for which nets block it only because it may have them, and
+// waive removes the uncertain names that are the only reason for nets to block the call, and
 // returns the questions about them. It does nothing where the policy refuses such calls, or
 // where a net blocks the call for another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {

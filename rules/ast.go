@@ -31,7 +31,7 @@ type Statement interface {
 // A Rule has the fields that all statements that compile to a net share.
 type Rule struct {
 	Pos     gate.Position
-	Shadow  bool   // it records what it would have refused, and refuses nothing
+	Shadow  bool   // it refuses nothing, and records the refusals that it would have made
 	Unless  []Name // calls that certainly have one of these names are exempt
 	Because string // the author's words for who reads a refusal; may be empty
 }

@@ -22,7 +22,7 @@ type part struct {
 	name      Name
 }
 
-// partsOf returns what the lists of a statement stand for, without the words of its author.
+// partsOf expands the lists of a statement, without the reason of its author.
 // A limit counts its calls together and has no parts.
 func partsOf(s Statement) (parts []part) {
 	switch s := s.(type) {

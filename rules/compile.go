@@ -29,7 +29,7 @@ type Verification struct {
 	Dead      []string // transitions that never fire: the blocked call
 }
 
-// Options say how maps read scripts.
+// Options are the options for reading scripts in maps.
 type Options struct {
 	Strict bool // a script that is not wholly understood may run any command
 	Pass   bool // a script that may run a command, and does not openly run it, has no name for that

@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the flag with which a script accepts that agents' own tools are refused.
+// denyTools is the flag by which a script accepts that agents' own tools are refused.
 const denyTools = "deny-tools"
 
 // acceptDenied warns where the configuration, once it is enforced, refuses own tools of agents that no rule names, and
-// goes on only where a person agrees or a flag says so.
+// continues only if a person agrees or a flag is given.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {

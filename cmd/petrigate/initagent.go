@@ -56,7 +56,7 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes bool
 	return err
 }
 
-// loadOrMake reads the configuration; where there is none, it returns nil and the file to make.
+// loadOrMake reads the configuration. Without one it returns nil and the name of the file to create.
 func (r reading) loadOrMake(named string) (cfg *config.Config, file string, err error) {
 	file, _, err = config.Lookup(r.options(named))
 	if errors.Is(err, config.ErrNotFound) {

@@ -41,7 +41,7 @@ func (s stdio) permissions(system clientcfg.System, name string) error {
 	return nil
 }
 
-// noteLists says that an agent has permission lists, which an import of its servers leaves.
+// noteLists reports the permission lists of an agent, which an import of its servers does not take over.
 func (s stdio) noteLists(system clientcfg.System, name string) {
 	if client, lines, err := lists(system, name); err == nil && len(lines) > 0 {
 		fmt.Fprintf(s.err, "note: %s has %s of permissions, which do not hold for tools that it reaches through petrigate; petrigate import %s --permissions prints them as rules\n",

@@ -1,6 +1,6 @@
 package toolnet
 
-// A Condition says when calls of Tool succeed, by what they return: where it does not hold,
+// A Condition decides by the result whether a call of Tool has succeeded: if it does not hold,
 // the call has failed, though its result says nothing of an error. Several conditions on one
 // call must all hold.
 type Condition struct {

@@ -2,12 +2,12 @@ package toolnet
 
 import "strings"
 
-// A Doubt is why it is not known whether a text does what a map looks for, or why the
+// A Doubt is the reason why a map cannot tell whether a text matches, or why the
 // success of a call does not show that it has.
 type Doubt struct {
 	What   string // such as "a command word that is not literal"
 	Code   string // the part of the text that has it, shortened; empty: the text as a whole
-	At     int    // the character of the text at which that begins, counted from 1; 0: as Code
+	At     int    // the position of Code in the text, in characters, counted from 1; 0: as Code
 	Advice string // what to write instead; may be empty
 }
 

@@ -61,7 +61,7 @@ var asides = map[string]map[string][]string{
 // anyTool are the asides of all tools of an agent: Gemini CLI adds the order of calls to each.
 var anyTool = map[string][]string{"gemini-cli": {"wait_for_previous"}}
 
-// Asides returns the arguments of an agent's own tool that are no part of what it does.
+// Asides returns the arguments of an agent's own tool that do not change its effect.
 func Asides(agent, tool string) []string { return slices.Concat(asides[agent][tool], anyTool[agent]) }
 
 // silent are the agents of which no event tells how a script ended.

@@ -212,7 +212,7 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	return one(w.kind == bare || w.kind == quoted)
 }
 
-// target takes tools with commas between them, of which the last has a field.
+// target parses tools with commas between them; the last one has the field.
 func (m *match) target(p part, at int, rest func(int) bool) bool {
 	last := at
 	for last+1 < len(m.words) && m.words[last+1].kind == comma {

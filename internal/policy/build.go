@@ -39,7 +39,7 @@ func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
 
-// scripts says how scripts are read.
+// scripts returns the options for reading scripts.
 func (s *Source) scripts() shell.Options {
 	if s.Config == nil {
 		return shell.Options{}

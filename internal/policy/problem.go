@@ -42,7 +42,7 @@ const (
 	MissedName     = "W114" // a pattern such as pay_*, where a rule names pay
 	Unasked        = "W115" // an approval that nobody could give
 	UntoldEnd      = "W116" // a rule that waits for a script whose end no hook tells
-	NoCondition    = "W117" // a rule that waits for a script of which nothing says when it has succeeded
+	NoCondition    = "W117" // a rule waits for the success of a script, and nothing defines that success
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

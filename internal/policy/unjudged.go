@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// unjudged finds evidence of which nothing says when it is a success.
+// unjudged finds evidence whose success nothing defines.
 type unjudged struct {
 	*builder
 	warned map[string]bool // tools

@@ -34,7 +34,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestIgnored: what is ignored makes no difference, whatever its key is spelt like, at the top alone.
+// TestIgnored: ignored arguments make no difference, however their keys are escaped, at the top level alone.
 func TestIgnored(t *testing.T) {
 	of := func(args string) string {
 		return argument.Fingerprint(&toolnet.Call{Tool: "x", Args: []byte(args)}, []string{"note", "ms"})

@@ -216,7 +216,7 @@ func (m *Mapping) hit(c *toolnet.Call, f *field, number int) (h hit, ok bool) {
 	return h, ok
 }
 
-// why returns whether the maps that give a name find it in the call, and what they doubt.
+// why returns whether the maps that give a name find it in the call, and their doubt.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	var fields []field
 	for i := range tools {

@@ -156,7 +156,7 @@ func TestTwoFields(t *testing.T) {
 	}
 }
 
-// TestWhy: what a map doubts, of the field that has the most to say.
+// TestWhy: of several fields, the doubt comes from the one with the surest match.
 func TestWhy(t *testing.T) {
 	words := &commands{words: []string{"ls", "rm"}}
 	maps := []toolnet.Map{

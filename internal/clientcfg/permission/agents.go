@@ -237,7 +237,7 @@ func codex(f files) (all []Line) {
 }
 
 // codexRule reads the arguments of a prefix_rule. A word of its pattern can be a list of
-// words, one of which has to be there.
+// words; at least one of them has to be present.
 func codexRule(where, body string) (all []Line) {
 	l := Line{Where: where, Text: strings.Join(strings.Fields(body), " "), Decision: Allow}
 	if m := decision.FindStringSubmatch(body); m != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// A Decision is what a line of a list says of the calls that it is about.
+// A Decision is the answer of a list's line for the calls that it matches.
 type Decision string
 
 // The decisions.
@@ -22,7 +22,7 @@ const (
 // A Line is one line of a list.
 type Line struct {
 	Where    string // the file and the key
-	Text     string // as it is there
+	Text     string // of the line, unchanged
 	Decision Decision
 
 	command string // the words of a command
@@ -61,7 +61,7 @@ var readers = map[string]func(files) []Line{
 	"claude-code": claude, "codex": codex, "cursor": cursor, "gemini": gemini, "vscode": vscode,
 }
 
-// call splits the usual form of a line, such as Bash(git push:*), into the tool and what is
+// call splits a line in the usual form, such as Bash(git push:*), into the tool and the part
 // in brackets.
 func call(text string) (tool, inside string, has bool) {
 	tool, rest, has := strings.Cut(text, "(")

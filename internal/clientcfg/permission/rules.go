@@ -17,7 +17,7 @@ type writer struct {
 	ran    bool // a command is allowed
 }
 
-// fileTools are the fields of tools of agents in which the name of a file stands.
+// fileTools are the fields with file names, by the agents' tools.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},

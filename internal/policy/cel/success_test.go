@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestResultsRefuse: what is judged is a result, and not the call.
+// TestResultsRefuse: a condition judges results and cannot read the arguments.
 func TestResultsRefuse(t *testing.T) {
 	for src, want := range map[string]string{
 		"args.a == 1": "the arguments of the call are not known where its result is judged (use result and text)",

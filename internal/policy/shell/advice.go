@@ -2,8 +2,7 @@ package shell
 
 import "strings"
 
-// advices say what to write instead of what the reading doubts: the beginning of its text, and
-// the way out. A doubt that is not listed has the first.
+// advices are pairs of the beginning of a doubt and its way out. A doubt that is not listed has the first.
 var advices = []struct{ what, write string }{
 	{"", "write the command plainly, in a call of its own"},
 	{"a command word", "write the name of the program itself"},

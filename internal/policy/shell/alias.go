@@ -66,7 +66,7 @@ func isWithin(text, other string) bool {
 // otherNames are programs that have a second name, and the words that it stands for.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
-// families are programs with names of their own for each kind of what they work on, as mkfs.ext4.
+// families are programs with a variant for each kind of object, such as mkfs.ext4.
 var families = setOf("mkfs fsck mount umount")
 
 // sameProgram reports whether two names are those of one program on every system.

@@ -158,7 +158,7 @@ func (w *world) run(t *testing.T, first uint64, n int, count *tally) {
 	os.Remove(failing)
 }
 
-// each runs the script of each seed and hands on what it ran and its status.
+// each runs the script of each seed and passes its commands and its status to look.
 func (w *world) each(t *testing.T, seeds []uint64, look func(seed uint64, ran []string, status string)) {
 	dir := filepath.Join(w.dir, fmt.Sprint("batch", seeds[0]))
 	work := filepath.Join(dir, "work")
@@ -262,5 +262,5 @@ func compare(t *testing.T, seed uint64, ran []string, status string, count *tall
 	return evidence
 }
 
-// harmless are the shims that a script of nothing but ls and cat may run: those and what they are looked through.
+// harmless are the shims that a script of ls and cat alone may run: these two, and wrappers.
 var harmless = map[string]bool{"ls": true, "cat": true, "bash": true, "sh": true, "dash": true, "env": true, "nice": true, "timeout": true, "nohup": true, "time": true, "stdbuf": true}

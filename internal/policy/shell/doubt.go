@@ -11,7 +11,7 @@ import (
 // A Doubt is [gate.Doubt].
 type Doubt = gate.Doubt
 
-// A reach says which commands a doubt is about.
+// A reach is the set of commands that a doubt concerns.
 type reach uint8
 
 const (
@@ -37,7 +37,7 @@ func (r *reader) note(what string, reach reach) {
 	case r.strict:
 		reach = all
 	case r.loose && reach == all:
-		reach = mild // what a container is to run, or a launcher, is out of sight
+		reach = mild // the commands of a container or a launcher cannot be seen
 	}
 	if reach == all && r.opaque {
 		return // one is enough, and the first is the one to tell
@@ -54,14 +54,14 @@ func (r *reader) note(what string, reach reach) {
 // unsure notes that the script may run anything.
 func (r *reader) unsure(what string) { r.note(what, all) }
 
-// strictly notes what can change which program is run, though nothing of it is said in the script.
+// strictly notes something that could replace later programs without naming one in the script.
 func (r *reader) strictly(what string) { r.note(what, strict) }
 
-// mildly notes what can run a program, though nothing of it is said in the script, and changes
+// mildly notes something that could run a program without naming it in the script, and changes
 // no other command: a program in a file.
 func (r *reader) mildly(what string) { r.note(what, mild) }
 
-// maybe notes that the arguments hold a text that is not read and may run what it names. Where
+// maybe notes arguments with a text that is not parsed and could run a command that it names. Where
 // the command gets its input from the script, that is such a text as well.
 func (r *reader) maybe(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {

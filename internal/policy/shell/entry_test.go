@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
-// TestNewProgram: what is known of a program is one entry in a table.
+// TestNewProgram: teaching the package a program takes one entry in a table.
 func TestNewProgram(t *testing.T) {
 	writes, err := shell.CompileFiles(shell.Writes, "*.ts")
 	if err != nil {

@@ -42,8 +42,8 @@ func (f *files) write(a arg) {
 	}
 }
 
-// runsWritten notes that a program which is run may be one that was written. Where what is
-// written is a text of the script, it is known what that says.
+// runsWritten notes that the script may run a program that it has written itself. If all that it
+// writes are literal texts, the doubt concerns only commands in these texts.
 func (f *files) runsWritten(r *reader) {
 	if f.runsReplaced(r.commands) {
 		r.unsure("a program that the script itself writes")
@@ -85,7 +85,7 @@ func (f *files) runsWritten(r *reader) {
 // compilers make programs of files that were there before.
 var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
 
-// textual are the programs that write what the script says, and nothing else.
+// textual are the programs whose output is a literal text of the script.
 var textual = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
 // isText reports whether whatever is written to files are texts of the script.

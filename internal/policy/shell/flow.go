@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A lack says why the success of a script does not show that a command of it was run and
+// A lack is the reason why the success of a script does not prove that one of its commands ran and
 // succeeded.
 type lack uint8
 
@@ -24,7 +24,7 @@ const (
 	ended                   // the script may end, or leave the loop, before it
 )
 
-// flow is the way to what is read now through the script.
+// flow is the control flow around the command that is read now.
 type flow struct {
 	lack     lack
 	errexit  bool // set -e
@@ -44,7 +44,7 @@ func (f *flow) because(w lack) (before lack) {
 	return before
 }
 
-// maybe is because for what may not be run at all.
+// maybe is because for commands that are run under a condition.
 func (f *flow) maybe(w lack) func() {
 	before := f.because(w)
 	f.inIf++
@@ -81,7 +81,7 @@ func nothing() {}
 func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
 // element begins an element of a list or a pipe: number 0 is in front of all, and number n the
-// right side of list[n-1]. It is ended by leave with what is returned.
+// right side of list[n-1]. Pass the results to leave at its end.
 func (f *flow) element(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -209,7 +209,7 @@ func (f *flow) setOptions(args []arg) {
 	}
 }
 
-// changesEnd matches what a trap may run that changes how the script ends.
+// changesEnd matches trap actions that could change the exit status of the script.
 var changesEnd = regexp.MustCompile(`exit|exec|return|kill|eval|set|[.]|source|\$`)
 
 func (f *flow) option(name string, on bool) {
@@ -243,5 +243,5 @@ func (f *flow) ends(name string, args []arg) {
 	f.gone = true
 }
 
-// straight reports whether what is read now is run once, in the shell of the script itself.
+// straight reports whether the command that is read now runs exactly once, in the script's own shell.
 func (f *flow) straight() bool { return f.inIf == 0 && f.inChain == 0 && f.isApart == 0 && !f.orRight }

@@ -37,7 +37,7 @@ func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether what comes through the pipe is a text of the script without commands
+// harmlessInput reports whether the input from the pipe is a literal text without commands
 // in it, or files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.isApart == 0 {

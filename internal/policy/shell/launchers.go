@@ -78,7 +78,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// cmpVersionless is the name by which the table has an interpreter.
+// cmpVersionless returns the table's name for an interpreter.
 func cmpVersionless(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family

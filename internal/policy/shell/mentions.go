@@ -11,7 +11,7 @@ import (
 // first doubt that has it.
 type mentions struct {
 	words map[string]int
-	texts []mention // for names of which not every byte belongs to a name
+	texts []mention // for names with bytes that divide words
 }
 
 // A mention is a text with the number of its doubt.
@@ -77,7 +77,7 @@ func (m *mentions) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether the texts hold the words of a pattern, and of which doubt its name is.
+// hasAll reports whether the texts have all words of a pattern, with the doubt that has its name.
 func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false

@@ -27,7 +27,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type only struct {
 	*Reading
 	patterns []Pattern
-	given    []bool // the commands that carry one with *: what they run is theirs
+	given    []bool // the commands that match a pattern with *, which covers their children too
 }
 
 func (o *only) answer() (bool, Doubt) {
@@ -63,8 +63,8 @@ func (o *only) answer() (bool, Doubt) {
 	return true, Doubt{}
 }
 
-// within reports whether a doubt is over what a command runs that may have any arguments, or
-// about nothing.
+// within reports whether a doubt belongs to a command that a pattern with * covers, or
+// affects no command.
 func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].stranger) {
 		return true
@@ -107,7 +107,7 @@ func (c *command) begins(p *Pattern) bool {
 }
 
 // placed reports whether the options of git before its subcommand only say where it works: with the
-// others it runs what they say.
+// others git runs a command that they name.
 func (c *command) placed() bool {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return true
@@ -133,7 +133,7 @@ func (o *only) passes(i int) bool {
 	return ok && sure && len(program) > 0 || through[c.name]
 }
 
-// gaining are the wrappers with which a command can do more than without.
+// gaining are the wrappers that give a command further rights.
 var gaining = setOf("sudo doas chroot busybox")
 
 // The commands that do nothing by themselves: with any arguments, and as filters of a pipe.

@@ -47,7 +47,7 @@ type Pattern struct {
 	any      bool          // * is the last word: any options and operands will do
 	exactly  bool          // no other arguments than inert ones
 	source   string        // as written
-	files    *FilePattern  // it is no command
+	files    *FilePattern  // set: the pattern is about files and not about a command
 }
 
 // A word is one of a pattern. In a glob, * is any text.

@@ -17,8 +17,8 @@ type Reading struct {
 
 // A command is one that the script runs.
 type command struct {
-	name    string // the base name of what is run, never empty
-	path    string // of what is run, where the script says one
+	name    string // the base name of the program, never empty
+	path    string // of the program, if the script has one
 	local   bool   // that is a program of the project, as in .venv/bin, or of no known place
 	strayed bool   // it is of no known place
 	args    []arg
@@ -52,13 +52,13 @@ const (
 	piecesOfParser = 8 // what it takes to parse a script without words
 )
 
-// Options say how scripts are read.
+// Options are the options for reading scripts.
 type Options struct {
-	Strict bool // what is not understood may run anything, see [Doubt]
-	Pass   bool // a [Reader] does not find what is in doubt
+	Strict bool // a script that is not fully understood could run any command, see [Doubt]
+	Pass   bool // a [Reader] reports an uncertain match as none
 }
 
-// Read parses a script. It never fails: what it cannot understand is a doubt.
+// Read parses a script. It never fails: parts that it cannot understand become doubts.
 // The work is bounded: a script that is too long, nested too deeply or of too many
 // words is not read at all.
 func Read(script string) *Reading { return Options{}.Read(script) }

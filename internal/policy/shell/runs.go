@@ -33,7 +33,7 @@ func (r *Reading) runs(p *Pattern, found Outcome, by int) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// perhaps returns the doubt by which the script may run p though none of its commands carries it.
+// perhaps returns the doubt that makes p possible although no command matches it.
 func (r *Reading) perhaps(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false

@@ -6,7 +6,7 @@ import (
 )
 
 // Surely answers the second question, whether p has been run with success if the script
-// succeeded. The reason says why not, and what to write so that it is.
+// succeeded. If not, the Doubt has the reason and a script that would count.
 //
 // It has where every way through the script that ends with success has run it: as the last
 // command of the script, in the && list that ends it, before ; under set -e, as the last
@@ -42,7 +42,7 @@ func (r *Reading) shows(p *Pattern) bool {
 	return false
 }
 
-// A gap says why the success of a script does not show that of a command, which is given as the
+// A gap is the reason why the success of a script does not prove that of a command, which is given as the
 // script has it, and what to write.
 type gap func(own string) (what, advice string)
 
@@ -106,7 +106,7 @@ func (r *Reading) spoiled(i int) *doubt {
 	return nil
 }
 
-// lost says what hides whether the command succeeded, and what to write.
+// lost describes the construct that hides whether the command succeeded, and the way out.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch c.lack {
 	case followed:
@@ -141,10 +141,10 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 // longestAdvice is how long a script may be that is written out in an advice.
 const longestAdvice = 200
 
-// always are the options with which most programs do nothing but tell something of themselves.
+// always are options that make most programs print something and do nothing else.
 var always = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// lessens returns the argument with which the command does something else or less than its
+// lessens returns the argument that makes the command do something else or less than its
 // name says, as far as the tables know.
 func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
@@ -209,7 +209,7 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 // noOptions is the table of a program that no table has.
 var noOptions = parseOptions("")
 
-// changes reports whether an option changes what the command does.
+// changes reports whether an option changes the effect of the command.
 func changes(k *knownOptions, o givenOption, text string) bool {
 	name := name(text)
 	switch {
@@ -229,7 +229,7 @@ func name(text string) string {
 	return name
 }
 
-// shortens reports whether a long option may be short for one that changes what the command does.
+// shortens reports whether a long option could abbreviate one that changes the effect of the command.
 func (k *knownOptions) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Access says what a script does with a file.
+// An Access is a way to use a file.
 type Access uint8
 
 // The accesses.
@@ -98,7 +98,7 @@ func (p *FilePattern) is(at arg) Outcome {
 // compatible reports whether one of two texts begins, or ends, with the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
-// outputs are the ends of the names of files that hold what a command has said.
+// outputs are the extensions of files with the output of commands.
 var outputs = setOf(".log .out .err .tmp .pid")
 
 // matches reports whether a path is that of such a file.
@@ -156,16 +156,16 @@ func readFiles(r *reader, name string, args []arg) {
 	}
 }
 
-// A filer says which of its arguments a program reads and writes.
+// A filer describes the files among the arguments of a program.
 type filer struct {
 	skip    int    // how many operands come before the files: a pattern, a script
 	reads   bool   // the operands
 	writes  bool   // the operands
 	last    bool   // the last operand is written, those before it are read
-	takes   string // options with a value that is no file, as in [program]
+	takes   string // options whose value is something else than a file, as in [program]
 	script  string // with one of these options no operand is skipped
 	writing string // it writes with one of these options alone, and reads else
-	instead bool   // with such an option it writes what it reads, as sed -i does
+	instead bool   // with such an option it rewrites its operands, as sed -i does
 	valued  string // options whose value is a file that is written
 	sources string // options whose value is a file that is read
 	some    string // with these first operands it writes files that are not named; "*": always
@@ -218,7 +218,7 @@ func (f *filer) changesSome(operands, options []arg) bool {
 	})
 }
 
-// someFiles are words with which a program writes files that it does not name.
+// someFiles are the words of a command that writes files without naming them.
 type someFiles struct {
 	subs   []string // its first operands
 	needs  int      // how many more there have to be

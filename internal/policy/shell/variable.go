@@ -40,7 +40,7 @@ func (v *variables) unbind(name string) { delete(v.bound, name) }
 // forget notes that nothing is known of any variable.
 func (v *variables) forget() { clear(v.bound) }
 
-// mayBind reports whether a variable holds what it is given, and nothing else.
+// mayBind reports whether a variable keeps the value that a script assigns.
 func (v *variables) mayBind(name string) bool {
 	return !v.unbound && !v.wild && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
@@ -48,7 +48,7 @@ func (v *variables) mayBind(name string) bool {
 // ownVariables are those that bash gives values of its own.
 var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD")
 
-// valueOf returns what a plain expansion stands for, if that is known.
+// valueOf returns the value of a plain expansion, if it is known.
 func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
 	if len(v.bound) == 0 || p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil ||
 		p.Names != 0 || p.NestedParam != nil || p.Flags != nil || p.IsSet || len(p.Modifiers) > 0 {
@@ -190,7 +190,7 @@ var (
 	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
 	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
 	GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
-	// respells are those by which the shell finds what the words of the script are.
+	// respells are those that change how the shell resolves the words of the script.
 	respells = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
 	// zshArrays are those by which zsh finds what a command word is. As texts they are variables like others, in bash as well.
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
@@ -207,7 +207,7 @@ func steers(name string) bool {
 	return strings.HasSuffix(name, "_functions") || begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
 }
 
-// inertSettings are values of such variables with which programs run nothing else.
+// inertSettings are values of such variables that make no program run another.
 var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|-O[0-3s]|-g|-Wall|[ ])+$`)
 
 // isInertSetting reports whether such a variable has one of these values.

@@ -267,7 +267,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 }
 
-// stand notes where the script says what is read now.
+// stand notes the statement that is read now.
 func (r *reader) stand(s *syntax.Stmt) {
 	if r.texts == 1 {
 		r.at = s

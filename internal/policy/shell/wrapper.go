@@ -80,7 +80,7 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// unread notes that the options before a command are not all known. What is no literal may be the command.
+// unread notes unknown options before a command. An argument that is not literal could be the command.
 func (r *reader) unread(what string, args []arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
 		r.unsure("a command word that is not literal")

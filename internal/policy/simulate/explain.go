@@ -65,7 +65,7 @@ type Explanation struct {
 	refusal *gate.Refusal // or what a person is asked, or what nets in shadow would say; nil: nothing
 }
 
-// A condition is what has to hold of the results of a call that succeeds.
+// A condition has to hold for the result of a successful call.
 type condition struct {
 	When string      `json:"when"`
 	Rule policy.Rule `json:"rule"`

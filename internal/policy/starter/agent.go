@@ -76,7 +76,7 @@ var asked = []struct {
 const secretFile = `(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))$|(^|[\/\\])\.(ssh|aws|gnupg|kube)([\/\\]|$)`
 
 // rules is the policy for the own tools of the agent; tests are the commands that run the tests of a project.
-// deny says that the configuration refuses what no rule names.
+// deny is set if the configuration refuses calls that no rule names.
 func (a Agent) rules(tests []string, deny bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -113,7 +113,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// evidence is the script of the agent's own shell: what a server calls bash earns nothing.
+// evidence is the script field of the agent's own shell: a server's tool called bash earns nothing.
 func (a Agent) evidence() string {
 	return fmt.Sprintf("%q.command", a.names(agenttool.Shells(a.Name)[0]))
 }

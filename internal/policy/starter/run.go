@@ -91,7 +91,7 @@ func (plan *Plan) argument() string {
 	return " " + plan.agent.Client
 }
 
-// next says how to go on once the plan is written.
+// next prints the next steps once the plan is written.
 func (plan *Plan) next(say func(format string, args ...any)) {
 	steps := []string{
 		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",

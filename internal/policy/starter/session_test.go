@@ -15,7 +15,7 @@ import (
 // What a call of a session is.
 const (
 	wanted    = iota // it is to pass
-	forbidden        // it is to be refused, or asked about
+	forbidden        // the gate has to refuse it or ask
 	tested           // it is to pass, and to count: a push is free after it
 	hinted           // it is to pass; a push is refused after it, and told why the tests did not count and what to write
 	stale            // it is to pass; the tests have to run again after it
@@ -154,7 +154,7 @@ func hookCall(c sessionCall) gate.Call {
 	return call
 }
 
-// verdict is what the gate does about a call; text is what the model reads where it is refused.
+// verdict returns the decision about a call; text is the model's text of a refusal.
 func verdict(d gate.Decision) (is, text string) {
 	switch d := d.(type) {
 	case *gate.Refusal:

@@ -156,7 +156,7 @@ func (a *Admission) reason(sentence string, kind gate.Kind, blocks []gate.Block)
 	return sentence
 }
 
-// withoutCode leaves out what the sentence quotes of the script that is in doubt.
+// withoutCode removes the quoted parts of the script from the sentence.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")

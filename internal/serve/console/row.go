@@ -82,7 +82,7 @@ func (r *row) isRoutine() bool {
 // Does is the command of a call, or its arguments, in a line; empty: they are not recorded.
 func (r *row) Does() string { return r.does }
 
-// doesOf is what a call does, by its record.
+// doesOf describes a call by its record.
 func doesOf(e *trail.Entry) string {
 	if len(e.Args) > maxDoesRead {
 		return ""

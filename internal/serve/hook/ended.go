@@ -60,7 +60,7 @@ func exitCode(result []byte) (code []byte, told bool) {
 	return nil, false
 }
 
-// exited notes the code with which a script has ended, if it was told.
+// exited notes the exit code of a script, if the agent reported one.
 func (e *Event) exited(code []byte, told bool) {
 	switch {
 	case !told:
@@ -92,5 +92,5 @@ func endedWell(report string) bool {
 	return true
 }
 
-// endings are the lines after the output of a script, with what they say where all is well.
+// endings are the lines after the output of a script, with their text after a success.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}

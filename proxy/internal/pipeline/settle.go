@@ -39,7 +39,7 @@ func (p *Pipeline) ended(r upstream.Reply, facts wire.Facts) gate.End {
 	return p.returned(outcome(r, facts), r.Result)
 }
 
-// returned is the end of a call with what the policy reads of the result of a success.
+// returned is the end of a call with the parts of a successful result that the policy reads.
 func (p *Pipeline) returned(o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o == gate.Success && p.Admission.ReadsResults() {
