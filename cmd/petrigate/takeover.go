@@ -244,9 +244,11 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookC
 		}
 	}
 	h.Launch.Command, h.Launch.Args = n.Launch.Command, []string{"--config", n.Config}
-	if h.Serve = "petrigate serve --config " + n.Config; loaded.Listen.HTTP == "" {
-		h.Serve = "petrigate serve --http 127.0.0.1:7777 --config " + n.Config // over stdio it would end with its client
+	h.Serve = []string{"petrigate", "serve"}
+	if loaded.Listen.HTTP == "" {
+		h.Serve = append(h.Serve, "--http", "127.0.0.1:7777") // over stdio it would end with its client
 	}
+	h.Serve = append(h.Serve, "--config", n.Config)
 	h.Launch.URL, h.Launch.Headers = takeover.HookURL(loaded.Listen)
 	return ended(d.ConnectHooks(h))
 }

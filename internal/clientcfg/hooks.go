@@ -163,9 +163,9 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 		if h.typed {
 			o = splice.Object{{Key: "type", Value: "command"}}
 		}
-		command := commandLine(s, append([]string{l.Command, "hook", h.Agent}, l.Args...))
+		command := CommandLine(s, append([]string{l.Command, "hook", h.Agent}, l.Args...))
 		if e.before && h.byShell(s) {
-			command = commandLine(s, []string{"sh", "-c", command + orRefuse})
+			command = CommandLine(s, []string{"sh", "-c", command + orRefuse})
 		}
 		o = append(o, splice.Member{Key: "command", Value: command})
 	}
@@ -193,8 +193,8 @@ func (h Hooks) byShell(s System) bool { return h.closed.Key == "" && s.OS != "wi
 // TokenVariable is the variable with the token for hooks at a URL.
 const TokenVariable = "PETRIGATE_TOKEN"
 
-// commandLine quotes words for the shell of a system.
-func commandLine(s System, words []string) string {
+// CommandLine quotes words for the shell of a system.
+func CommandLine(s System, words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		plain := !strings.ContainsFunc(word, func(r rune) bool {

@@ -2,7 +2,6 @@ package takeover
 
 import (
 	"bytes"
-	"cmp"
 	"net"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,7 @@ var hooksAt = []string{"hooks"}
 type HookConnection struct {
 	Client string
 	File   string           // "": the usual
-	Serve  string           // the command that runs a proxy for the hooks; "": petrigate serve
+	Serve  []string         // the command that runs a proxy for the hooks; nil: petrigate serve
 	Launch clientcfg.Launch // with a URL where the configuration opens the door for hooks
 }
 
@@ -77,7 +76,7 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
-	return d.writeHooks(f, h, after, cmp.Or(c.Serve, "petrigate serve"))
+	return d.writeHooks(f, h, after, c.Serve)
 }
 
 // traps says what the hooks of an agent leave open.
@@ -114,7 +113,7 @@ func (d *Desk) hooked(f *file, n *note, h clientcfg.Hooks, l clientcfg.Launch) (
 }
 
 // writeHooks writes the file.
-func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte, serve string) error {
+func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte, serve []string) error {
 	if err := d.change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
 		return err
 	}
@@ -122,7 +121,10 @@ func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte, serve string
 	if f.exists {
 		d.say("A backup is in %s", text.Escape(f.backup()))
 	}
-	d.say("A proxy has to run, or each call of %s's own tools is refused: %s\ndocs/install.md has a service that starts it when you log in.", h.Title, text.Escape(serve))
+	if serve == nil {
+		serve = []string{"petrigate", "serve"}
+	}
+	d.say("A proxy has to run, or each call of %s's own tools is refused: %s\ndocs/install.md has a service that starts it when you log in.", h.Title, text.Escape(clientcfg.CommandLine(d.System, serve)))
 	d.say("To undo: petrigate disconnect %s --hooks", h.Client)
 	return nil
 }
