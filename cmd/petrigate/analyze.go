@@ -82,7 +82,7 @@ func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
 // readNets reads a file of nets in any format.
 func readNets(s stdio, path string) ([]*netfile.Net, error) {
 	if filepath.Ext(path) == ".rules" {
-		return nil, usage("%s is a file of rules: use petrigate check %s", path, path)
+		return nil, usage("%s is a file of rules: use petrigate check %s", path, word(path))
 	}
 	var src []byte
 	var err error

@@ -114,7 +114,7 @@ func (r reading) trusted(path string, cfg *config.Config) (func(string, []byte) 
 	}
 	agree := r.s.asker(r.c.Context())
 	if agree == nil {
-		return nil, usage("%s was found and not named, and may be somebody else's: petrigate starts, opens and reads nothing that it names until you trust it. If you do, add --config %s, or answer at a terminal", path, path)
+		return nil, usage("%s was found and not named, and may be somebody else's: petrigate starts, opens and reads nothing that it names until you trust it. If you do, add --config %s, or answer at a terminal", path, word(path))
 	}
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
@@ -133,7 +133,7 @@ func (r reading) trusted(path string, cfg *config.Config) (func(string, []byte) 
 // own refuses a file that was found and that another user could have written.
 func (r reading) own(path string) error {
 	if err := safefile.Project(path); err != nil {
-		return usage("%s was found and not named, and another user could have written it: %w. If you trust it nevertheless, add --config %s", path, err, path)
+		return usage("%s was found and not named, and another user could have written it: %w. If you trust it nevertheless, add --config %s", path, err, word(path))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, erro
 		tests = append(tests, t.Command)
 	}
 	if len(tests) == 0 {
-		_, _ = fmt.Fprintf(s.err, "No command that runs the tests was found, so a person is asked before each push. Name one: petrigate init %s --test 'npm test'\n", a.Client)
+		_, _ = fmt.Fprintf(s.err, "No command counts as a run of the tests, so a person is asked before each push. Name one: petrigate init %s --test 'npm test'\n", a.Client)
 	}
 	return tests, nil
 }

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
@@ -69,6 +71,11 @@ func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 		return nil
 	}
 	return func(question string) (bool, error) { return terminal.Agree(ctx, s.in, s.err, question) }
+}
+
+// word is a path as people type it at the shell of this system.
+func word(path string) string {
+	return text.Escape(clientcfg.CommandLine(clientcfg.System{OS: runtime.GOOS}, []string{path}))
 }
 
 func newInk(w io.Writer) text.Ink {

@@ -41,3 +41,56 @@ func TestInitAsks(t *testing.T) {
 		})
 	}
 }
+
+// TestInitAgentAsks: at a terminal init asks of each command whether it counts as a run of the tests, and then whether
+// to write. Without a test that counts, pushes wait for a person.
+func TestInitAgentAsks(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys    []string // an answer to each question
+		written bool
+		rules   []string
+		without []string
+	}{
+		"one of two counts": {[]string{"y", "n", "y"}, true, []string{"runs npm test as tests"}, []string{"runs make test as tests"}},
+		"none counts":       {[]string{"n", "", "y"}, true, []string{"require human-approval before push"}, []string{"as tests"}},
+		"not written":       {[]string{"y", "y", "n"}, false, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(dir)
+			for path, text := range map[string]string{"package.json": `{"scripts": {"test": "vitest"}}`, "Makefile": "test:\n\ttrue\n"} {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			config := filepath.Join(dir, "policy", "petrigate.yaml")
+			if err := os.Mkdir(filepath.Dir(config), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			p := startPTY(t, nil, 200, "init", "claude-code", "--config", config)
+			for i, question := range []string{`package.json: "npm test" seems to run the tests. Let it count?`, `Makefile: "make test" seems to run the tests. Let it count?`, "Write "} {
+				p.expect(question)
+				p.expect("[y/N] ")
+				p.keys(c.keys[i] + "\n")
+			}
+			code, out := p.end()
+			rules, err := os.ReadFile(filepath.Join(filepath.Dir(config), "claude-code.rules"))
+			if code != exitOK || (err == nil) != c.written {
+				t.Fatalf("exit code %d, %v: %s", code, err, out)
+			}
+			for _, want := range c.rules {
+				if !strings.Contains(string(rules), want) {
+					t.Errorf("%q is not in\n%s", want, rules)
+				}
+			}
+			for _, not := range c.without {
+				if strings.Contains(string(rules), not) {
+					t.Errorf("%q is in\n%s", not, rules)
+				}
+			}
+			if strings.Contains(out, "No command counts as a run of the tests") != (name == "none counts") {
+				t.Error(out)
+			}
+		})
+	}
+}

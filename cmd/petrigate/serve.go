@@ -41,7 +41,7 @@ func newServe(s stdio) *cobra.Command {
 			return usage("serve requires a configuration, and %q is not one; use petrigate wrap for rules and nets of one server", files[0])
 		}
 		if f.found {
-			return usage("serve requires the file itself, and not its folder: petrigate serve %s", f.config)
+			return usage("serve requires the file itself, and not its folder: petrigate serve %s", word(f.config))
 		}
 		if err := quiet(level); err != nil {
 			return err

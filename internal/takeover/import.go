@@ -272,7 +272,7 @@ func (d *Desk) Write(p *Imported) error {
 	}
 	named := ""
 	if p.Config != config.UserFile(config.Options{Env: d.System.Env}) {
-		named = " --config " + text.Escape(p.Config)
+		named = " --config " + text.Escape(clientcfg.CommandLine(d.System, []string{p.Config}))
 	}
 	d.say("wrote %s\nA copy of %s is kept in %s\nNext:\n  1. petrigate init%s: a first policy for these servers, which refuses nothing yet\n  2. petrigate connect %s%s: petrigate takes their place",
 		text.Escape(p.Config), text.Escape(p.File), text.Escape(kept), named, p.Client, named)
