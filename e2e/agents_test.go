@@ -242,7 +242,7 @@ func TestAgentsObey(t *testing.T) {
 		if once != 1 || published != "" && !slices.Contains(files, published) {
 			t.Errorf("the agent made %q", files)
 		}
-		if !strings.Contains(requests[1], "publish requires a successful call to unit-test first") {
+		if !strings.Contains(requests[1], "(publish) requires a successful call to unit-test first") {
 			t.Errorf("the model is not told why: %.2000s", requests[1])
 		}
 	})

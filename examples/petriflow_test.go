@@ -210,7 +210,7 @@ block format
 	// approve-before-slack.sendMessage 2
 	// limit-push-1-per-test 3
 	// block-format 2
-	// bash {"command":"rm -rf build/"}: delete requires a successful call to backup first.
+	// bash {"command":"rm -rf build/"}: bash `rm -rf build/` (delete) requires a successful call to backup first.
 	// backup: allowed
 	// bash {"command":"rm -rf build/"}: allowed
 	//   approve approve of approve-before-slack.sendMessage?

@@ -21,7 +21,7 @@ func TestDoubtIsSaid(t *testing.T) {
 		t.Errorf("%q, %+v, want %q", r.Text, b.Doubt, want)
 	}
 	r = p.refuse(`sh {"c":"rm; ls"}`, gate.KindBlocked, "block-remove")
-	if b := r.Blocks[0]; r.Text != "Ask Ann. remove is blocked." || b.Doubt != nil {
+	if b := r.Blocks[0]; r.Text != "Ask Ann. sh `rm; ls` (remove) is blocked." || b.Doubt != nil {
 		t.Errorf("%q, %+v", r.Text, b.Doubt)
 	}
 }

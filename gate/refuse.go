@@ -146,7 +146,10 @@ func (j *judgement) block(b *Block, f *finding) {
 	j.explain(b, f)
 	if !f.broken && f.objection() == "" {
 		b.Near = j.state.nearTo(f.net)
-		b.Doubt, b.Reason = j.doubted(f, &f.labels[f.label], b.Reason)
+		l := &f.labels[f.label]
+		if b.Doubt, b.Reason = j.doubted(f, l, b.Reason); b.Doubt == nil {
+			j.speakOfCall(b, f, l)
+		}
 	}
 	b.Reason = f.net.because(b.Reason)
 }

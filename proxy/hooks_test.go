@@ -95,16 +95,16 @@ func TestHooks(t *testing.T) {
 		}
 	}
 	refused("Edit is blocked", "Edit", `{"file_path":"a"}`, "t0")
-	refused("publish requires a successful call to unit-test first", "Bash", push, "t1")
+	refused("Bash `git push` (publish) requires a successful call to unit-test first", "Bash", push, "t1")
 	refused("", "Bash", test, "t2")
 	s.ended("PostToolUseFailure", "Bash", test, "t2", `,"error":"exit status 1"`)
-	refused("publish requires", "Bash", push, "t3")
+	refused("(publish) requires", "Bash", push, "t3")
 	refused("", "Bash", `{"command":"go test ./...","run_in_background":true}`, "t4")
 	s.ended("PostToolUse", "Bash", `{"command":"go test ./...","run_in_background":true}`, "t4", `,"tool_response":{"stdout":""}`)
-	refused("publish requires", "Bash", push, "t5")
+	refused("(publish) requires", "Bash", push, "t5")
 	refused("", "Bash", test, "t6")
 	s.ended("PostToolUse", "Bash", `{"command":"true"}`, "t6", `,"tool_response":{"stdout":"ok"}`) // other arguments
-	refused("publish requires", "Bash", push, "t7")
+	refused("(publish) requires", "Bash", push, "t7")
 	refused("", "Bash", test, "t8")
 	s.ended("PostToolUse", "Bash", test, "t8", `,"tool_response":{"stdout":"ok","interrupted":false}`)
 	refused("", "Bash", push, "t9")
@@ -135,7 +135,7 @@ func TestHookNamesake(t *testing.T) {
 		t.Fatal(why)
 	}
 	s.ended("PostToolUse", "Bash", test, "t1", `,"tool_response":{"stdout":"ok"}`)
-	if why := s.asks("Bash", push, "t2"); !strings.Contains(why, "publish requires") {
+	if why := s.asks("Bash", push, "t2"); !strings.Contains(why, "(publish) requires") {
 		t.Errorf("%q", why)
 	}
 }
@@ -161,7 +161,7 @@ func TestHookBorrowed(t *testing.T) {
 				}
 				c.must(exposed, test)
 			}
-			if why := s.asks("Bash", push, "t1"); !strings.Contains(why, "publish requires") {
+			if why := s.asks("Bash", push, "t1"); !strings.Contains(why, "(publish) requires") {
 				t.Errorf("the server has proved it: %q", why)
 			}
 		})

@@ -49,7 +49,7 @@ func ExampleCompile() {
 	}
 	fmt.Println(c.Warnings[0])
 	// Output:
-	// delete requires a successful call to backup first.
+	// bash `rm -rf build/` (delete) requires a successful call to backup first.
 	// safety.rules:4:1: "block push" is already at safety.rules:3:1 and counts once
 }
 

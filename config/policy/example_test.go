@@ -64,7 +64,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// delete requires a successful call to backup first. Way out: call `backup`; after that `bash` is allowed.
+	// bash `rm -rf build/` (delete) requires a successful call to backup first. Way out: call `backup`; after that `bash` is allowed.
 	// Write below /work.
 	// write_file allowed
 	// /work/b was not written.

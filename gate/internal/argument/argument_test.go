@@ -83,3 +83,14 @@ func TestAmount(t *testing.T) {
 		}
 	}
 }
+
+func TestText(t *testing.T) {
+	for _, c := range []struct{ field, args, want string }{
+		{"a", `{"a":"\u0078 y"}`, "x y"}, {"$.b.c", `{"b":{"c":"z"}}`, "z"}, {"a", `{"a":1}`, ""}, {"a", `{"a":["x"]}`, ""}, {"a", `{}`, ""}, {"", `{"":"x"}`, ""},
+	} {
+		got, ok := argument.Text(&toolnet.Map{Field: c.field}, &toolnet.Call{Args: []byte(c.args)})
+		if got != c.want || ok != (c.want != "") {
+			t.Errorf("%s of %s: %q, %t", c.field, c.args, got, ok)
+		}
+	}
+}

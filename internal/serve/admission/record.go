@@ -87,7 +87,7 @@ func (a *Admission) ended(entry *outcomeEntry, t *Ticket, e *gate.End, by string
 
 // logRefusal logs and counts a refusal.
 func (a *Admission) logRefusal(c *Call, r *Refused) {
-	a.log.Info("call refused", logkind.Refused, "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", r.Text)
+	a.log.Info("call refused", logkind.Refused, "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", withoutQuotes(r.Text, r.blocks))
 	if a.watch.meter != nil {
 		a.watch.meter.Refused(r)
 	}
@@ -141,16 +141,28 @@ func (a *Admission) reason(sentence string, kind gate.Kind, blocks []gate.Block)
 		}
 		return sentence
 	}
+	sentence = withoutQuotes(sentence, blocks)
+	for i := range blocks {
+		if b := &blocks[i]; len(b.Key) > 0 {
+			sentence = withoutValue(sentence, reading.Shown(b.Key), "#"+audit.HashOf(b.Key[0].Value)[:8])
+		}
+	}
+	return sentence
+}
+
+// withoutQuotes leaves out what the sentence of the blocks quotes of arguments: of the call, of scripts in
+// doubt, and of calls that did not count.
+func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
+		if b.Words != "" {
+			sentence = strings.ReplaceAll(sentence, b.Words+" (", " (")
+		}
 		if b.Doubt != nil {
 			sentence = withoutCode(sentence, *b.Doubt)
 		}
 		for k := range b.Near {
 			sentence = withoutCode(sentence, b.Near[k].Why)
-		}
-		if len(b.Key) > 0 {
-			sentence = withoutValue(sentence, reading.Shown(b.Key), "#"+audit.HashOf(b.Key[0].Value)[:8])
 		}
 	}
 	return sentence

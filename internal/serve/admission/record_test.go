@@ -3,6 +3,7 @@ package admission_test
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +113,49 @@ func TestFull(t *testing.T) {
 	}
 	if r := d.last(); string(r.Args) != `{"path":"/home/ann"}` || r.Reason != "/home/ann was edited." {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestWordsOfCalls: a refusal begins with the words of the call. Logs and records have it without them,
+// unless the record has the arguments, and so has what the console counts of nets in shadow.
+func TestWordsOfCalls(t *testing.T) {
+	full, err := audit.NewRedactor(audit.Full, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole, short = "Write `/home/ann` (secret) is blocked.", "Write (secret) is blocked."
+	for want, redactor := range map[string]*audit.Redactor{short: nil, whole: full} {
+		for _, shadow := range []bool{false, true} {
+			var logged strings.Builder
+			d := newDesk(t, func(o *admission.Options) {
+				maps := &gate.Labels{Maps: []gate.Map{{Tool: "Write", Field: "path", As: "secret", Match: func(string) bool { return true }}}}
+				p, err := gate.NewPolicy([]gate.Net{{
+					Name: "secrets", Places: []string{"none"}, Cause: gate.CauseBlock, Reason: "secret is blocked.", Shadow: shadow, Labels: maps,
+					Transitions: []gate.Transition{{Name: "t", Inputs: []string{"none"}, Outputs: []string{"none"}, Tools: gate.Tools("secret")}},
+				}}, gate.PolicyOptions{Labels: []*gate.Labels{maps}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Generation, o.Redactor, o.Process = admission.NewGeneration(p, nil), redactor, "p1"
+				o.Logger = slog.New(slog.NewTextHandler(&logged, nil))
+				if _, err := o.Ledger.Adopt(t.Context(), admission.Adoption{Policy: p}); err != nil {
+					t.Fatal(err)
+				}
+			})
+			decided := d.Decide(t.Context(), d.with("Write", `{"path":"/home/ann"}`))
+			got := d.last().Reason
+			if shadow {
+				got = d.last().Would.Reason
+				if w := d.Counts("").Would; len(w) != 1 || w[0].Reason != short {
+					t.Errorf("counted: %+v", w)
+				}
+			} else if r, ok := decided.(*admission.Refused); !ok || r.Text != whole {
+				t.Errorf("%+v, want %s", decided, whole)
+			}
+			if got != want || strings.Contains(logged.String(), "ann") || !strings.Contains(logged.String(), short) {
+				t.Errorf("on record is %q, want %q; in the log %s", got, want, &logged)
+			}
+		}
 	}
 }
 

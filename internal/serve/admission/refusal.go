@@ -18,6 +18,8 @@ type Refused struct {
 	Facts Facts
 	Err   error // [Call].Invalid, where that is the reason
 	Over  bool  // the session is over
+
+	blocks []gate.Block // of the nets that refuse
 }
 
 // Facts are what machines find in the _meta of a refusal.
@@ -84,6 +86,8 @@ func (a *Admission) refuse(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
 		Text:  a.Text(r, c.Session, c.Gate.Time),
 		Facts: Facts{Decision: "refuse", Kind: string(r.Kind), Retry: int64((r.Retry + time.Second - 1) / time.Second)},
+
+		blocks: r.Blocks,
 	}
 	for _, b := range r.Blocks {
 		out.Facts.Nets = append(out.Facts.Nets, Block{Net: b.Net, Cause: string(b.Cause), Rule: a.where(b.Rule), Reason: b.Reason})

@@ -126,7 +126,7 @@ func (a *Admission) noteWould(c *Call, r *gate.Refusal) {
 	if r == nil {
 		return
 	}
-	w := Would{Tool: c.Canonical, Decision: wouldDecide(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{}, Reason: r.Text, Last: c.Gate.Time}
+	w := Would{Tool: c.Canonical, Decision: wouldDecide(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{}, Reason: withoutQuotes(r.Text, r.Blocks), Last: c.Gate.Time}
 	for _, b := range r.Blocks {
 		w.Nets = append(w.Nets, b.Net)
 		if rule := a.where(b.Rule); rule != "" {

@@ -42,8 +42,8 @@ func story() []chapter {
 		}},
 		{"The shell is open, rm is not", []step{
 			{tool: "bash", args: `{"command":"echo hello"}`, want: passed, text: "hello"},
-			{tool: "bash", args: `{"command":"rm -rf report.md"}`, want: refused, text: "rm is blocked and cannot be called."},
-			{tool: "bash", args: `{"command":"echo tidying && sudo rm report.md"}`, want: refused, text: "rm is blocked and cannot be called."},
+			{tool: "bash", args: `{"command":"rm -rf report.md"}`, want: refused, text: "bash `rm -rf report.md` (rm) is blocked and cannot be called."},
+			{tool: "bash", args: `{"command":"echo tidying && sudo rm report.md"}`, want: refused, text: "bash `echo tidying && sudo rm report.md` (rm) is blocked and cannot be called."},
 			{note: "The file is still there.",
 				tool: "bash", args: `{"command":"cat report.md"}`, want: passed, text: "Quarterly report"},
 		}},

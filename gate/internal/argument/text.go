@@ -1,0 +1,18 @@
+package argument
+
+import (
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// Text returns the one text that the field of a map has in the call, if it has one.
+func Text(m *toolnet.Map, c *toolnet.Call) (string, bool) {
+	if m.Field == "" {
+		return "", false
+	}
+	value, ok := single(&toolnet.Field{Path: m.Field}, c)
+	if !ok || rawjson.Kind(value) != '"' {
+		return "", false
+	}
+	return rawjson.String(value)
+}
