@@ -3,6 +3,9 @@ package asking
 import (
 	"encoding/json"
 	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/approval"
 )
 
 // TestRead: only the choice to approve approves, and only two actions are an answer.
@@ -45,6 +48,22 @@ func TestMessages(t *testing.T) {
 		b, _ := json.Marshal(expected)
 		if string(a) != string(b) {
 			t.Errorf("%s, want %s", a, b)
+		}
+	}
+}
+
+// TestDenied: what a person has written ends with one mark, whatever they have put there.
+func TestDenied(t *testing.T) {
+	for reason, want := range map[string]string{
+		"":             "A person denied push. Do not call it again with these arguments.",
+		"not today":    "A person denied push: not today. Do not call it again with these arguments.",
+		"Not today.":   "A person denied push: Not today. Do not call it again with these arguments.",
+		"Who said so?": "A person denied push: Who said so? Do not call it again with these arguments.",
+	} {
+		now := time.Now()
+		said := approval.Answer{State: approval.Denied, Channel: approval.CLI, Reason: reason, At: now}
+		if got := NoConsent("push", &approval.Request{}, said, false, false, now); got != want {
+			t.Errorf("%q: %s", reason, got)
 		}
 	}
 }

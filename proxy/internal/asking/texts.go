@@ -2,6 +2,7 @@ package asking
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -50,7 +51,10 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 	if said.Reason != "" {
 		why += ": " + text.Escape(said.Reason)
 	}
-	return why + ". Do not call it again with these arguments."
+	if !strings.ContainsAny(why[len(why)-1:], ".!?") {
+		why += "."
+	}
+	return why + " Do not call it again with these arguments."
 }
 
 // maxCaller bounds the name of a principal, and what a client calls itself, in a line of the log.
