@@ -120,7 +120,7 @@ func (s *Require) reason(first []Name, before Name) string {
 	call, one := "a successful call to "+text.Join(written(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
 	end := " first."
 	if len(s.Since) > 0 {
-		end = fmt.Sprintf(" since the last call to %s.", text.Join(written(s.Since), "or"))
+		end = fmt.Sprintf(" since the last call to %s.", some(s.Since, "or"))
 		if one {
 			end = strings.TrimSuffix(end, ".") + " for {key}."
 		}
@@ -134,6 +134,16 @@ func (s *Require) reason(first []Name, before Name) string {
 		return fmt.Sprintf("%s with %s {key} requires %s that showed {key}%s", before, s.fields(restricted), call, end)
 	}
 	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, s.fields(restricted), call, s.fields(earning), end)
+}
+
+// some joins names for the sentence of a refusal. Of more than three it has the first two, and how many follow: the
+// rule, whose line the refusal names, has them all.
+func some(names []Name, last string) string {
+	texts := written(names)
+	if len(texts) > 3 {
+		texts = append(texts[:2], fmt.Sprintf("%d more", len(names)-2))
+	}
+	return text.Join(texts, last)
 }
 
 // fields names one side of the key.
@@ -231,7 +241,7 @@ func inAfter(after, until []Name) string {
 
 // whileTainted returns the end of the sentence of a refusal.
 func whileTainted(after, until []Name) string {
-	end := " after " + text.Join(written(after), "or")
+	end := " after " + some(after, "or")
 	if len(until) > 0 {
 		return fmt.Sprintf("%s, until %s has succeeded", end, text.Join(written(until), "or"))
 	}

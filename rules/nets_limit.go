@@ -69,7 +69,7 @@ func (s *Limit) netName() string {
 
 // reason returns the sentence of a refusal.
 func (s *Limit) reason() string {
-	tools, has, of := text.And(written(s.Tools)), "has reached its", ""
+	tools, has, of := some(s.Tools, "and"), "has reached its", ""
 	if len(s.Tools) > 1 {
 		tools, has = tools+" together", "have reached their"
 	}
