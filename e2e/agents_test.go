@@ -31,6 +31,7 @@ type agentKind struct {
 	reports bool   // it says how a script has ended
 
 	echo     string // the tool of this name of a server that is called petrigate
+	edit     string // a call that changes a file
 	args     []string
 	env      []string
 	settings map[string]string // files in its home
@@ -40,7 +41,7 @@ type agentKind struct {
 func agentKinds() []agentKind {
 	claude := agentKind{
 		name: "claude-code", pack: "@anthropic-ai/claude-code@2.1.332", program: "@anthropic-ai/claude-code-linux-x64/claude", hooks: ".claude/settings.json", closes: true, reports: true,
-		args: []string{"-p", "go", "--allowedTools", "Bash", "mcp__petrigate__echo"}, echo: "mcp__petrigate__echo",
+		args: []string{"-p", "go", "--allowedTools", "Bash", "Write", "mcp__petrigate__echo"}, echo: "mcp__petrigate__echo", edit: `Write {"file_path":"WORK/page.js","content":"// one"}`,
 		env: []string{"ANTHROPIC_BASE_URL=MODEL", "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"},
 	}
 	url := claude
@@ -56,7 +57,7 @@ func agentKinds() []agentKind {
 		},
 		{
 			name: "gemini", pack: "@google/gemini-cli@0.61.0", program: ".bin/gemini", hooks: ".gemini/settings.json", reports: true,
-			args: []string{"--yolo", "-p", "go", "-m", "gemini-2.5-flash"}, echo: "mcp_petrigate_echo",
+			args: []string{"--yolo", "-p", "go", "-m", "gemini-2.5-flash"}, echo: "mcp_petrigate_echo", edit: `write_file {"file_path":"WORK/page.js","content":"// one"}`,
 			env: []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=MODEL", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 			settings: map[string]string{".gemini/settings.json": `{ "security": { "auth": { "selectedType": "gemini-api-key" } },` +
 				` "privacy": { "usageStatisticsEnabled": false }, "general": { "enableAutoUpdate": false } }`},
