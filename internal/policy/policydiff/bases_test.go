@@ -23,7 +23,7 @@ import (
 // names the proxy and the hooks of agents give to calls. The gate judges: the base by itself and
 // the configuration decide about the same calls.
 func TestRandomBases(t *testing.T) {
-	from, count := soak.Range(t, 60)
+	from, count := soak.Range(t, 30)
 	tally := make(map[string]int)
 	for seed := from; seed < from+uint64(count); seed++ {
 		g := rand.New(rand.NewPCG(seed, 53))

@@ -73,7 +73,7 @@ func scriptsWanted(t *testing.T) int {
 		}
 		return n
 	}
-	return 200
+	return 100
 }
 
 // TestAgainstBash runs generated scripts in a bash that finds nothing but shims.
@@ -100,7 +100,7 @@ func TestAgainstBash(t *testing.T) {
 	}
 	t.Logf("%d scripts: bash ran rm in %d; of these %d match, %d are opaque and %d pass with a doubt. It did not in %d; of these %d match, %d are opaque, %d are no match. %d were only ls and cat, %d evidence. Misses: %d",
 		n, count.ran, count.ranMatch, count.ran-count.ranMatch-count.passed, count.passed, n-count.ran, count.idleMatch, count.idleOpaque, n-count.ran-count.idleMatch-count.idleOpaque, count.only, count.evidence, count.missed)
-	if n >= 200 && count.ran < n/5 {
+	if n >= 100 && count.ran < n/5 {
 		t.Errorf("bash ran rm in %d of %d scripts: the generator is blunt", count.ran, n)
 	}
 }

@@ -132,7 +132,7 @@ func TestPlantedChoices(t *testing.T) {
 		"require read_media or read_text before edit_doc once with same path",
 		"require run_tests before publish since edit_code",
 	}
-	from, count := soak.Range(t, 3)
+	from, count := soak.Range(t, 2)
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
 		log := chosen(t, seed, 10_000)
 		r := suggested(t, log)

@@ -24,7 +24,7 @@ import (
 // hardly any evidence is asked for.
 func TestRandomLogs(t *testing.T) {
 	tools := []string{"read_file", "edit_file", "delete_file", "send_mail", "fetch_page", "pay", "a.b", "or", "x*", "get_note"}
-	from, count := soak.Range(t, 20)
+	from, count := soak.Range(t, 10)
 	proposed := 0
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
 		random := rand.New(rand.NewPCG(seed, 5))

@@ -244,7 +244,7 @@ func TestPlanted(t *testing.T) {
 		"require read_file before edit_file once with same path",
 		"require test before push",
 	}
-	from, count := soak.Range(t, 3)
+	from, count := soak.Range(t, 2)
 	chance := count / 20
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
 		log := planted(t, seed, 10_000)
