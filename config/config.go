@@ -93,10 +93,20 @@ type Config struct {
 type Shell struct {
 	Doubt  string `json:",omitempty"` // the answer to a script that may run a blocked command: "refuse", "ask" or "pass"; empty: refuse
 	Strict bool   `json:",omitempty"` // a script that is not wholly understood may run any command
+
+	// Pipefail is "add" where agents whose hooks can change a script run it with set -o pipefail, if that alone is
+	// missing for it to be evidence; "leave" or empty: they run it unchanged.
+	Pipefail string `json:",omitempty"`
 }
 
-// shellDoubts are the values of shell.doubt, the strictest last.
-var shellDoubts = []string{"pass", "ask", "refuse"}
+// AddsPipefail reports whether Pipefail is "add".
+func (s *Shell) AddsPipefail() bool { return s.Pipefail == "add" }
+
+// shellDoubts are the values of shell.doubt, the strictest last, and shellPipefails those of shell.pipefail.
+var (
+	shellDoubts    = []string{"pass", "ask", "refuse"}
+	shellPipefails = []string{"leave", "add"}
+)
 
 // Approval configures human approval.
 type Approval struct {

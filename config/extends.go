@@ -322,6 +322,7 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if c.Shell.Doubt == "" {
 		c.Shell.Doubt = b.set.Shell.Doubt
 	}
+	c.Shell.Pipefail = cmp.Or(c.Shell.Pipefail, b.set.Shell.Pipefail)
 	if root.get("shell").in("strict") == nil {
 		c.Shell.Strict = b.set.Shell.Strict
 	}

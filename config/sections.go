@@ -101,8 +101,9 @@ func sectionKeys(c *Config, l *layers) Keys {
 func readShell(s *Shell) func(Value) {
 	return func(v Value) {
 		v.Fields(Keys{
-			"doubt":  into(&s.Doubt, oneOf(shellDoubts)),
-			"strict": into(&s.Strict, Value.Flag),
+			"doubt":    into(&s.Doubt, oneOf(shellDoubts)),
+			"strict":   into(&s.Strict, Value.Flag),
+			"pipefail": into(&s.Pipefail, oneOf(shellPipefails)),
 		})
 	}
 }

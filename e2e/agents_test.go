@@ -381,3 +381,24 @@ func (s *agentSite) hurry() {
 	}
 	s.write(s.hooks, timeouts.ReplaceAllString(string(text), `"timeout": 1$1`))
 }
+
+// TestAgentsPipefail: an agent runs a script with the change that shell.pipefail makes. A test that fails in front of a
+// pipe does not count, and one that passes does.
+func TestAgentsPipefail(t *testing.T) {
+	eachAgent(t, func(t *testing.T, s *agentSite) {
+		if !s.reports {
+			t.Skip("nothing is known to have succeeded")
+		}
+		s.configure(map[string]any{
+			"rules":  []any{map[string]any{"inline": agentRules}},
+			"listen": map[string]any{"http": "127.0.0.1:" + s.port, "hooks": s.http},
+			"shell":  map[string]any{"pipefail": "add"},
+		})
+		s.serve()
+		s.connect()
+		files, _ := s.run([]string{"ls nothere | cat"}, []string{"mkdir p1"}, []string{"ls . | cat"}, []string{"mkdir p2"})
+		if !slices.Equal(files, []string{"p2"}) {
+			t.Errorf("the agent made %q", files)
+		}
+	})
+}

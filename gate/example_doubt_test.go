@@ -33,3 +33,18 @@ func ExamplePolicy_Why() {
 	fmt.Println(found == gate.Perhaps, why)
 	// Output: true a doubt
 }
+
+func ExamplePolicy_Unproved() {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	p, err := gate.NewPolicy([]gate.Net{sequenceNet("read", "deploy")}, gate.PolicyOptions{Labels: labels(shellMaps(words)...)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, script := range []string{`{"c": "ls"}`, `{"c": "ls; tail"}`} {
+		fmt.Println(script, p.Unproved(gate.Call{Tool: "sh", Args: []byte(script)}))
+	}
+	// Output:
+	// {"c": "ls"} []
+	// {"c": "ls; tail"} [read]
+}

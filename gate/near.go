@@ -45,3 +45,17 @@ func (j *judgement) near(d *Delta) {
 		}
 	}
 }
+
+// Unproved returns the names that the maps of the rules find in the call for certain, that nets wait for as
+// evidence, and of which its success would be none.
+func (p *Policy) Unproved(c Call) (names []string) {
+	if len(p.awaits) == 0 {
+		return nil
+	}
+	for _, l := range p.Prepare(c).judgement.labels {
+		if l.Near && p.awaits[l.Text] {
+			names = append(names, l.Text)
+		}
+	}
+	return names
+}

@@ -137,3 +137,21 @@ func TestDoubtSentences(t *testing.T) {
 		t.Error(d, d.Way())
 	}
 }
+
+// TestUnproved: names that nets wait for, and that the success of a call would not show.
+func TestUnproved(t *testing.T) {
+	o := gate.PolicyOptions{Labels: labels(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)}
+	waiting, _ := gate.NewPolicy([]gate.Net{sequenceNet("read", "deploy"), blockNet("remove")}, o)
+	blocking, _ := gate.NewPolicy([]gate.Net{blockNet("read")}, o)
+	for args, want := range map[string]string{
+		`{"c":"ls; tail"}`: "[read]", `{"c":"ls"}`: "[]", `{"c":"rm; tail"}`: "[]", `{"c":"?"}`: "[]",
+	} {
+		c := gate.Call{Tool: "sh", Args: []byte(args)}
+		if got := fmt.Sprint(waiting.Unproved(c)); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+		if got := blocking.Unproved(c); got != nil {
+			t.Errorf("%s: %q, but nothing waits", args, got)
+		}
+	}
+}

@@ -53,6 +53,8 @@ type Options struct {
 	// The state is its own.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
+	Pipefail bool // agents whose hooks can change a script run it with set -o pipefail, where only that is missing for evidence
+
 	// Pins has the definitions of tools that were accepted, so that a server that changes them is
 	// noticed; nil: servers may change them.
 	Pins *Pins
@@ -234,7 +236,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 func (o Options) generation() *admission.Generation {
 	g := admission.NewGeneration(o.Policy, o.Active)
 	g.Advertise, g.PromptsByList = o.Advertise, relay.NamesPrompts(o.Policy)
-	g.Remedy, g.Impossible = o.Remedy, o.Impossible
+	g.Remedy, g.Impossible, g.Pipefail = o.Remedy, o.Impossible, o.Pipefail
 	for _, f := range o.Record.Files {
 		g.Files = append(g.Files, audit.File(f))
 	}

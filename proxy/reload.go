@@ -23,6 +23,7 @@ type Replacement struct {
 	Advertise  string // of "all" and "possible"; "enabled" is what it was at the start
 	Remedy     func(*gate.State, gate.Call, *gate.Refusal) Remedy
 	Impossible func(tools []gate.Call, active []string) []string
+	Pipefail   bool // see [Options]
 	Files      []File
 
 	Reset []string // nets that begin at their start, whatever their state is
@@ -52,7 +53,7 @@ func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]NetFate, error) {
 	}
 	g := admission.NewGeneration(r.Policy, r.Active)
 	g.Advertise, g.PromptsByList = r.Advertise, relay.NamesPrompts(r.Policy)
-	g.Remedy, g.Impossible = r.Remedy, r.Impossible
+	g.Remedy, g.Impossible, g.Pipefail = r.Remedy, r.Impossible, r.Pipefail
 	for _, f := range r.Files {
 		g.Files = append(g.Files, audit.File(f))
 	}

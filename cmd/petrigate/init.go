@@ -24,7 +24,8 @@ const initHelp = "init asks the servers of the configuration for their tools and
 	"itself: tests since the last change before a push, and a person is asked before\n" +
 	"files are removed for good, a forced push, publishing, deploying and files with keys. init looks for the\n" +
 	"command that runs the tests in package.json, go.mod, Cargo.toml, pyproject.toml and the Makefile of the\n" +
-	"present folder; --test names another. Without a configuration it makes that of the user."
+	"present folder; --test names another. With --pipefail, tests whose output goes through a pipe count too.\n" +
+	"Without a configuration it makes that of the user."
 
 func newInit(s stdio) *cobra.Command {
 	c := &cobra.Command{
@@ -35,14 +36,17 @@ func newInit(s stdio) *cobra.Command {
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it, in place of the servers' answers")
 	yes := c.Flags().BoolP("yes", "y", false, "write without a question")
 	tests := c.Flags().StringArray("test", nil, "with AGENT, a `command` that runs the tests; may be given several times")
+	pipefail := c.Flags().Bool("pipefail", false, "with AGENT, let tests count whose output goes through a pipe: they run under set -o pipefail")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 1 && f.tools != "":
 			return usage("--tools is for the tools of servers: leave it out, or leave out %q", args[0])
 		case len(args) == 1:
-			return s.initAgent(c, args[0], *tests, *yes)
+			return s.initAgent(c, args[0], *tests, *yes, *pipefail)
 		case len(*tests) > 0:
 			return usage("--test is for an agent: petrigate init claude-code --test 'npm test'")
+		case *pipefail:
+			return usage("--pipefail is for an agent: petrigate init claude-code --pipefail")
 		}
 		f.config, _ = c.Flags().GetString("config")
 		r, err := s.reading(c)

@@ -16,7 +16,7 @@ import (
 )
 
 // initAgent proposes a policy for an agent's own tools.
-func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes bool) error {
+func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pipefail bool) error {
 	agent, ok := starter.AgentOf(name)
 	if !ok {
 		return usage("%q is no agent whose tools petrigate knows; %s are", name, text.And(agentClients()))
@@ -49,11 +49,31 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes bool
 	if err != nil {
 		return err
 	}
+	if err := offerPipefail(plan, agent, tests, pipefail, yes, ask); err != nil {
+		return err
+	}
 	err = plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: yes, Ask: ask})
 	if cfg != nil {
 		r.renew(plan.Config, plan.Before, plan.After)
 	}
 	return err
+}
+
+// offerPipefail has tests count that end in a pipe, where a person wants it.
+func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
+	switch {
+	case !plan.OffersPipefail():
+		if wanted {
+			return usage("--pipefail: there is no test that it could make count, the hooks of %s cannot change a script, or the configuration has a policy or the key shell already", a.Title)
+		}
+		return nil
+	case !wanted && !yes && ask != nil:
+		wanted, err = ask(fmt.Sprintf("A pipe, as in \"%s | tail\", hides whether the tests failed. Let %s run such a script with `set -o pipefail; ` in front, so that it counts?", tests[0], a.Title))
+	}
+	if err != nil || !wanted {
+		return err
+	}
+	return plan.AddPipefail()
 }
 
 // loadOrMake reads the configuration. Without one it returns nil and the name of the file to create.

@@ -70,6 +70,13 @@ var silent = []string{"codex", "vscode"}
 // TellsEnds reports whether the hooks of an agent tell how a script ended.
 func TellsEnds(agent string) bool { return !slices.Contains(silent, agent) }
 
+// changing are the agents whose hooks can change the script of a call, which other agents ignore or take for a yes:
+// Codex takes a change only together with "allow", and VS Code and Cursor were not tried.
+var changing = []string{"claude-code", "gemini-cli"}
+
+// TakesScript reports whether the agent runs the script with which its hook answers.
+func TakesScript(agent string) bool { return slices.Contains(changing, agent) }
+
 // Shells returns the tools of an agent that run scripts.
 func Shells(agent string) []string { return slices.Clone(shells[agent]) }
 

@@ -94,6 +94,7 @@ type Analysis struct {
 	dead   map[string][]string // transitions of hand-written nets that never fire
 	idle   []string            // nets that are not active, and so not looked at
 	shadow bool                // the policy is in shadow: what is known is of the day when it is enforced
+	shell  config.Shell
 
 	unlisted []string     // known tools that no net speaks of by name
 	written  []config.Net // with the lines of their transitions
@@ -129,6 +130,9 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	tools = tools.withAgents(result)
 	v := &Analysis{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
 	v.bases = baseFiles(source.Config)
+	if source.Config != nil {
+		v.shell = source.Config.Shell
+	}
 	if source.Mode == "shadow" {
 		// What is looked at is what the policy will be when it is enforced.
 		v.shadow = true

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -309,7 +310,18 @@ func (v *Analysis) notes() []string {
 	if len(shared) > 0 {
 		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
 	}
-	return append(notes, v.unsure()...)
+	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
+}
+
+// scriptNotes say how scripts are read, where the configuration says so.
+func scriptNotes(s config.Shell) (notes []string) {
+	if s.Strict {
+		notes = append(notes, "shell.strict: a script that is not wholly understood may run any command")
+	}
+	if s.AddsPipefail() {
+		notes = append(notes, "shell.pipefail: Claude Code and Gemini CLI run a script with `set -o pipefail; ` in front, where only that is missing for it to be evidence")
+	}
+	return notes
 }
 
 // unsure lists the names that may or may not be callable, by the reason.

@@ -1,12 +1,16 @@
 package simulate
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/pipefail"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
@@ -14,7 +18,19 @@ import (
 func (s *Simulation) made(c Call, id int) gate.Call {
 	call := s.call(c.Tool)
 	call.ID, call.Args, call.Time = strconv.Itoa(id), c.Args, s.box.Now()
+	if args, ok := s.piped(&call); ok && s.source.Config != nil && s.source.Config.Shell.AddsPipefail() {
+		call.Args = args
+	}
 	return call
+}
+
+// piped returns the arguments of the call of an agent's own shell with set -o pipefail in front of the script. It
+// reports false where the agent takes no other script, or that would change nothing of what is evidence.
+func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
+	if !agenttool.TakesScript(c.Upstream) || !slices.Contains(agenttool.Shells(c.Upstream), c.Tool) {
+		return nil, false
+	}
+	return pipefail.Add(s.result.Policy, *c)
 }
 
 // Before makes a call that has to succeed.
@@ -40,6 +56,7 @@ type Explanation struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
 	Args     json.RawMessage `json:"args,omitempty"`
+	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments with which the agent makes the call, see shell.pipefail
 	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none has this name
 	Decision string          `json:"decision"`          // "allow", "refuse", "ask"
 	Names    []string        `json:"names"`
@@ -95,6 +112,9 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 		Version: 1, Tool: c.Tool, Args: c.Args, Unknown: s.unknown(c.Tool),
 		Names: []string{}, Certain: []string{}, Weak: []string{}, Nets: []explainedNet{}, Remedy: []string{},
 		of: s, verbose: verbose, names: s.result.Policy.Names(call), call: call, states: make(map[string]gate.NetState),
+	}
+	if !bytes.Equal(call.Args, c.Args) {
+		e.Changed = call.Args
 	}
 	for _, n := range e.names {
 		e.Names = append(e.Names, n.Text)

@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/pipefail"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -18,6 +19,9 @@ func (e *Explanation) Text(k text.Ink) string {
 	var b strings.Builder
 	style := map[string]string{"allow": text.Green, "refuse": text.Red, "ask": text.Yellow}[e.Decision]
 	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(e.Tool+" "+string(e.Args)))
+	if e.Changed != nil {
+		fmt.Fprintf(&b, "shell.pipefail: the agent runs `%s`, and the answer is about that.\n", text.Escape(pipefail.Script(e.Changed)))
+	}
 	if e.Unknown {
 		fmt.Fprintf(&b, "There is no tool %q%s: %s known, and none has this name.\n",
 			e.Tool, text.DidYouMean(e.Tool, "", e.of.tools.Names()), text.Subject(len(e.of.tools.Tools), "tool", "is", "are"))

@@ -31,7 +31,7 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	plan := &Plan{
 		Config: file, File: filepath.Join(filepath.Dir(file), a.FileName()), Before: src, made: made, agent: &a,
 		secrets: c.Secrets(), fetch: c.Fetched, text: c.TextOnly, Enforced: c.Has("mode") && c.Mode != "shadow",
-		Rules: a.rules(tests, c.Default == "deny"),
+		Rules: a.rules(tests, c.Default == "deny"), tested: len(tests) > 0, shell: c.Has("shell"),
 	}
 	if err := plan.prepareAgent(c); err != nil {
 		return nil, err

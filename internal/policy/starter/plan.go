@@ -47,6 +47,10 @@ type Plan struct {
 	made  bool   // the configuration is not there yet
 	agent *Agent // whose own tools the policy is for; nil: it is for those of servers
 
+	tested   bool // commands that run tests are known
+	shell    bool // the configuration has the key
+	pipefail bool // shell.pipefail is added to it
+
 	texts   []string     // of the rules that are there
 	secrets []string     // of the configuration
 	fetch   config.Fetch // see [config.Options]

@@ -101,6 +101,9 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 	if a := plan.agent; a != nil {
 		steps[0] = fmt.Sprintf("petrigate connect %s --hooks: %s asks petrigate before each call of its own tools", a.Client, a.Title)
 		steps = steps[:2]
+		if plan.pipefail && a.Name == "claude-code" {
+			steps = append(steps, `allow "Bash(set -o pipefail)" in the permissions of Claude Code, or it asks you about tests that end in a pipe`)
+		}
 	}
 	if !plan.Enforced {
 		steps = append(steps, "petrigate enforce: what would be refused is refused from then on")

@@ -25,6 +25,7 @@ type Generation struct {
 	PromptsByList bool // prompts are those that are listed, since some net names one
 	Shared        bool // what one session does can move nets of another
 	Timed         bool // time moves nets
+	Pipefail      bool // scripts of agents get `set -o pipefail` where only that is missing for evidence
 
 	Files  []audit.File    // that the policy was read from
 	Reads  *reading.Reader // what records have of the arguments and results of calls

@@ -178,7 +178,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{
 		Session: proxy.SessionWay(c.Session),
-		Policy:  o.Policy.Policy, Active: o.Policy.Active, Advertise: c.Advertise,
+		Policy:  o.Policy.Policy, Active: o.Policy.Active, Advertise: c.Advertise, Pipefail: c.Shell.AddsPipefail(),
 		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,

@@ -217,7 +217,7 @@ func filesOf(c *config.Config) (files []string) {
 func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.Reload) proxy.Replacement {
 	r := proxy.Replacement{
 		Policy: result.Policy, Active: result.Active, Advertise: c.Advertise,
-		Files: policyFiles(c), Reset: o.Reset, Try: o.DryRun,
+		Files: policyFiles(c), Reset: o.Reset, Try: o.DryRun, Pipefail: c.Shell.AddsPipefail(),
 	}
 	if (d.config.Advertise == "enabled") != (c.Advertise == "enabled") {
 		r.Advertise = d.config.Advertise

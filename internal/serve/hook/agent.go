@@ -24,7 +24,8 @@ type Agent struct {
 	marks  bool          // it gives each call an id
 	events map[string]kind
 	deny   func(event, reason string) []byte
-	read   func(*Event, []byte) // what is particular to its events; nil: nothing
+	change func(e *Event, args []byte) []byte // the answer that leaves a call with other arguments to the agent's own permissions; nil: the agent takes none. nil from it: not in this call
+	read   func(*Event, []byte)               // what is particular to its events; nil: nothing
 }
 
 // A kind is what an event is about.
@@ -42,7 +43,7 @@ const (
 // agents are those whose hooks are understood.
 var agents = []*Agent{
 	{
-		Name: "claude-code", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("claude-code"), marks: true, deny: denyClaude, read: readClaude,
+		Name: "claude-code", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("claude-code"), marks: true, deny: denyClaude, change: changeClaude, read: readClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
@@ -50,7 +51,7 @@ var agents = []*Agent{
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "gemini-cli", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("gemini-cli"), deny: denyGemini, read: readGemini,
+		Name: "gemini-cli", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("gemini-cli"), deny: denyGemini, change: changeGemini, read: readGemini,
 		events: map[string]kind{"BeforeTool": before, "AfterTool": after, "AfterAgent": turnEnds, "SessionEnd": ends},
 	},
 	{

@@ -116,6 +116,11 @@ func geminiShell(report string) string {
 // TestTellings: each agent stands in the table, and agrees with the warning of scripts whose
 // end is not told (W116).
 func TestTellings(t *testing.T) {
+	for _, a := range agents {
+		if agenttool.TakesScript(a.Name) != (a.change != nil) || a.change != nil && !agenttool.TellsEnds(a.Name) {
+			t.Errorf("%s takes another script: %t", a.Name, agenttool.TakesScript(a.Name))
+		}
+	}
 	for _, name := range Names() {
 		how, ok := tellings[name]
 		switch tells := agenttool.TellsEnds(name); {

@@ -251,7 +251,9 @@ func (g *Gate) end(at place, s *calls) {
 // before decides on a call. An agent that tells of one call twice, as where two of its files have
 // the hook, gets one answer twice.
 func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
-	c := &call{key: e.key(), digest: e.digest(), turn: e.turn, decided: make(chan struct{})}
+	sent := e.digest()
+	answer := g.amend(e)
+	c := &call{key: e.key(), digest: e.digest(), sent: sent, turn: e.turn, decided: make(chan struct{})}
 	known, over, late := s.begin(c, e.ID != "")
 	g.unknown(late)
 	switch {
@@ -268,12 +270,15 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 		}
 	}()
 	c.reply = g.decide(ctx, s, key, c, e)
+	if c.reply.Denied == "" {
+		c.reply.Output = answer
+	}
 	return c.reply
 }
 
 // again returns the answer to a call that the agent has told of before.
 func again(ctx context.Context, known, c *call, e *Event) Reply {
-	if known.digest != c.digest {
+	if known.sent != c.sent {
 		return refuse(e, "The call was not made: its id is that of another call.")
 	}
 	select {
@@ -357,8 +362,8 @@ func (g *Gate) after(s *calls, e *Event) {
 		return
 	}
 	end := gate.End{Outcome: e.outcome()}
-	if c.digest != e.digest() { // another hook, or a person, has changed it since
-		g.Log.Warn("a call was made with other arguments than it was decided on", "agent", e.agent.Name, "call", c.ticket.Number)
+	if c.digest != e.digest() {
+		g.Log.Warn(differs(c, e), "agent", e.agent.Name, "call", c.ticket.Number)
 		end.Outcome = gate.Unknown
 	}
 	if end.Outcome == gate.Success && g.Admission.ReadsResults() && rawjson.Kind(e.result) == '{' {

@@ -1,0 +1,97 @@
+package proxy_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/testserver"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+func pipeSite(t *testing.T) *site {
+	t.Helper()
+	return start(t, setup{
+		rules: hookRules, server: testserver.Options{Tools: testserver.Attack()[:1]},
+		change: func(o *proxy.Options) { o.Pipefail = true },
+	})
+}
+
+const (
+	piped       = `{"command":"go test ./... | tail","timeout":5}`
+	pipedToo    = `{"command":"set -o pipefail; go test ./... | tail","timeout":5}`
+	goPush      = `{"command":"git push"}`
+	changed     = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":` + pipedToo + `}}`
+	withoutTest = "publish requires a successful call to unit-test first"
+)
+
+// before sends an event of Claude Code before a call, and fails where the answer is another one.
+func (s *site) before(tool, args, id, want string) {
+	s.t.Helper()
+	if status, got := s.hook("claude-code", event("PreToolUse", tool, args, id, "")); status != http.StatusOK || got != want {
+		s.t.Errorf("%s: %d %s, want %s", args, status, got, want)
+	}
+}
+
+// TestHookPipefail: a test whose pipe hides its failure runs under set -o pipefail, without an answer to the question
+// whether it may run; what is on record and settled is the changed call.
+func TestHookPipefail(t *testing.T) {
+	s := pipeSite(t)
+	s.before("Bash", piped, "t1", changed)
+	s.before("Bash", piped, "t1", changed) // two files have the hook
+	s.ended("PostToolUseFailure", "Bash", pipedToo, "t1", `,"error":"exit status 1"`)
+	if why := s.asks("Bash", goPush, "t2"); !strings.Contains(why, withoutTest) {
+		t.Errorf("a test that failed has counted: %q", why)
+	}
+	s.before("Bash", piped, "t3", changed)
+	s.ended("PostToolUse", "Bash", pipedToo, "t3", `,"tool_response":{"stdout":"ok"}`)
+	s.before("Bash", goPush, "t4", "{}")
+	s.before("Bash", `{"command":"ls | tail"}`, "t5", "{}")
+	s.before("Bash", `{"command":"go test ./... | tail","run_in_background":true}`, "t6", "{}")
+	if why := s.asks("Bash", `{"command":"git push | cat"}`, "t7"); !strings.Contains(why, withoutTest) {
+		t.Errorf("%q", why)
+	}
+	want := fmt.Sprintf("%x", sha256.Sum256([]byte(pipedToo)))
+	for _, d := range s.records.decisions("allow")[:2] {
+		if d.Arguments != want {
+			t.Errorf("on record is %s, want %s", d.Arguments, want)
+		}
+	}
+}
+
+// TestHookPipefailIgnored: where the agent runs the script unchanged, its success proves nothing.
+func TestHookPipefailIgnored(t *testing.T) {
+	s := pipeSite(t)
+	s.before("Bash", piped, "t1", changed)
+	if why := s.asks("Bash", `{"command":"go test ./... | tail; rm -rf /"}`, "t1"); !strings.Contains(why, "its id is that of another") {
+		t.Errorf("%q", why)
+	}
+	s.ended("PostToolUse", "Bash", piped, "t1", `,"tool_response":{"stdout":"ok"}`)
+	if why := s.asks("Bash", goPush, "t2"); !strings.Contains(why, withoutTest) {
+		t.Errorf("a test whose end is hidden has counted: %q", why)
+	}
+}
+
+// TestHookPipefailAgents: agents get the change in their own form, or not at all.
+func TestHookPipefailAgents(t *testing.T) {
+	gemini := func(name, cwd, command, more string) string {
+		return `{"session_id":"g1","cwd":"` + cwd + `","hook_event_name":"` + name + `","tool_name":"run_shell_command","tool_input":{"command":"` + command + `"}` + more + `}`
+	}
+	s := pipeSite(t)
+	for _, c := range []struct{ agent, event, want string }{
+		{"gemini-cli", gemini("BeforeTool", "/x", "go test ./... | tail", ""), `{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":"set -o pipefail; go test ./... | tail"}}}`},
+		{"gemini-cli", gemini("AfterTool", "/x", "set -o pipefail; go test ./... | tail", `,"tool_response":{"llmContent":"Output: ok\nProcess Group PGID: 7"}`), "{}"},
+		{"gemini-cli", gemini("BeforeTool", "/x", "git push", ""), "{}"},
+		{"gemini-cli", gemini("BeforeTool", `C:\\x`, "go test ./... | tail", ""), "{}"}, // PowerShell runs it
+		{"gemini-cli", `{"session_id":"g2","hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"go test ./... | tail"}}`, "{}"},
+		{"codex", `{"session_id":"c1","turn_id":"t","cwd":"/x","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"1","tool_input":{"command":"go test ./... | tail"}}`, "{}"},
+		{"cursor", `{"conversation_id":"c","hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{"command":"go test ./... | tail"},"tool_use_id":"1"}`, "{}"},
+		{"vscode", `{"session_id":"v","cwd":"/x","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"go test ./... | tail"}}`, "{}"},
+	} {
+		if status, got := s.hook(c.agent, c.event); status != http.StatusOK || got != c.want {
+			t.Errorf("%s %s: %d %s, want %s", c.agent, c.event, status, got, c.want)
+		}
+	}
+}
