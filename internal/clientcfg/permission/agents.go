@@ -14,19 +14,23 @@ import (
 )
 
 // claude reads permissions of Claude Code: of the machine, the user and the project.
-func claude(f files) (all []Line) {
+func claude(f files) []Line {
 	managed := "/etc/claude-code/managed-settings.json"
 	if f.OS == "darwin" {
 		managed = "/Library/Application Support/ClaudeCode/managed-settings.json"
 	}
-	for _, path := range []string{
-		managed, f.home("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), f.in(".claude", "settings.json"), f.in(".claude", "settings.local.json"),
-	} {
+	paths := []string{managed, f.home("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), f.in(".claude", "settings.json"), f.in(".claude", "settings.local.json")}
+	return f.lists(paths, []Decision{Deny, Ask, Allow}, (*Line).claude)
+}
+
+// lists reads the lists of permissions in files of the form of Claude Code and Cursor, one for each decision.
+func (f files) lists(paths []string, decisions []Decision, understand func(*Line, string)) (all []Line) {
+	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
-			for _, decision := range []Decision{Deny, Ask, Allow} {
+			for _, decision := range decisions {
 				for _, text := range texts(d.List("permissions", string(decision))) {
 					l := Line{Where: "permissions." + string(decision), Text: text, Decision: decision}
-					l.claude(text)
+					understand(&l, text)
 					all = append(all, l)
 				}
 			}
@@ -62,20 +66,9 @@ func (l *Line) claude(text string) {
 }
 
 // cursor reads permissions of Cursor, whose shell is named by the beginning of a command.
-func cursor(f files) (all []Line) {
-	for _, path := range []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")} {
-		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
-			for _, decision := range []Decision{Deny, Allow} {
-				for _, text := range texts(d.List("permissions", string(decision))) {
-					l := Line{Where: "permissions." + string(decision), Text: text, Decision: decision}
-					l.cursor(text)
-					all = append(all, l)
-				}
-			}
-			return all
-		})...)
-	}
-	return all
+func cursor(f files) []Line {
+	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
+	return f.lists(paths, []Decision{Deny, Allow}, (*Line).cursor)
 }
 
 func (l *Line) cursor(text string) {
