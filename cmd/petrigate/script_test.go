@@ -90,6 +90,7 @@ func TestScripts(t *testing.T) {
 			"raise":   raise,
 			"certify": certify,
 			"fetch":   fetch,
+			"events":  playEvents,
 			"publish": publish,
 
 			"authserver": startAuthServer,

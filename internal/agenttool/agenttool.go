@@ -22,10 +22,12 @@ var tools = map[string][]string{
 		"read_background_output", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory", "search_file_content", "update_topic", "web_fetch",
 		"write_file", "write_todos",
 	},
-	"cursor": {"Delete", "Edit", "Glob", "Grep", "LS", "Read", "Shell", "Task", "WebFetch", "WebSearch", "Write"},
+	"cursor": {
+		"ApplyPatch", "Delete", "Edit", "EditNotebook", "Glob", "Grep", "LS", "Read", "Shell", "StrReplace", "TabWrite", "Task", "WebFetch", "WebSearch", "Write",
+	},
 	"vscode": {
 		"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "WebFetch", "WebSearch", "Write", "createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",
-		"insert_edit_into_file", "read_file", "fetch_webpage", "send_to_terminal",
+		"insert_edit_into_file", "multi_replace_string_in_file", "apply_patch", "edit_notebook_file", "read_file", "fetch_webpage", "send_to_terminal",
 	},
 }
 
@@ -54,7 +56,8 @@ var asides = map[string]map[string][]string{
 	"vscode": {
 		"Bash": {"description", "timeout", "initial_wait"}, "Agent": {"description"}, "run_in_terminal": {"explanation", "goal", "timeout"},
 		"runInTerminal": {"explanation", "goal", "timeout"}, "runTerminalCommand": {"explanation", "goal", "timeout"},
-		"insert_edit_into_file": {"explanation"}, "replace_string_in_file": {"explanation"},
+		"insert_edit_into_file": {"explanation"}, "replace_string_in_file": {"explanation"}, "multi_replace_string_in_file": {"explanation"},
+		"apply_patch": {"explanation"},
 	},
 }
 

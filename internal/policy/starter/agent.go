@@ -12,25 +12,45 @@ type Agent struct {
 	Name   string // as its hooks are called
 	Client string // as connect calls it
 	Title  string
-	edits  []string // tools that change files
-	reads  []string // tools that only look, which an agent that is stuck calls again and again
-	fields []string // arguments that name a file
-	patch  string   // the tool whose argument "command" is a patch
+	edits  []string    // tools that change files
+	reads  []string    // tools that only look, which an agent that is stuck calls again and again
+	fields []string    // arguments that name a file, of any tool
+	lists  [][2]string // tools that take several files, each with the argument that names them
+	patch  [2]string   // a tool that takes a patch, with the argument that is the patch
 }
 
 // Agents returns the agents that a policy can be proposed for.
 func Agents() []Agent {
 	return []Agent{
-		{Name: "claude-code", Client: "claude-code", Title: "Claude Code", edits: []string{"Edit", "MultiEdit", "NotebookEdit", "Write"}, reads: []string{"Read", "WebFetch"}, fields: []string{"file_path", "path"}},
-		{Name: "codex", Client: "codex", Title: "Codex", edits: []string{"apply_patch"}, patch: "apply_patch"},
 		{
-			Name: "gemini-cli", Client: "gemini", Title: "Gemini CLI", edits: []string{"replace", "write_file"}, reads: []string{"read_file", "web_fetch"},
+			Name: "claude-code", Client: "claude-code", Title: "Claude Code",
+			edits: []string{"Edit", "MultiEdit", "NotebookEdit", "Write"}, reads: []string{"Read", "WebFetch"},
+			fields: []string{"file_path", "path"},
+		},
+		{
+			Name: "codex", Client: "codex", Title: "Codex",
+			edits: []string{"apply_patch"}, patch: [2]string{"apply_patch", "command"},
+		},
+		{
+			Name: "gemini-cli", Client: "gemini", Title: "Gemini CLI",
+			edits: []string{"replace", "write_file"}, reads: []string{"read_file", "web_fetch"},
 			fields: []string{"absolute_path", "file_path", "path"},
 		},
-		{Name: "cursor", Client: "cursor", Title: "Cursor", edits: []string{"Delete", "Edit", "Write"}, reads: []string{"Read", "WebFetch"}, fields: []string{"file_path", "path", "target_file"}},
 		{
-			Name: "vscode", Client: "vscode", Title: "VS Code", edits: []string{"create_file", "insert_edit_into_file", "replace_string_in_file"}, reads: []string{"fetch_webpage", "read_file"},
+			Name: "cursor", Client: "cursor", Title: "Cursor",
+			edits:  []string{"ApplyPatch", "Delete", "Edit", "EditNotebook", "StrReplace", "TabWrite", "Write"},
+			reads:  []string{"Read", "WebFetch"},
+			fields: []string{"file_path", "path", "target_file"},
+		},
+		{
+			Name: "vscode", Client: "vscode", Title: "VS Code",
+			edits: []string{
+				"apply_patch", "create_file", "editFiles", "edit_notebook_file", "insert_edit_into_file", "multi_replace_string_in_file", "replace_string_in_file",
+			},
+			reads:  []string{"fetch_webpage", "read_file"},
 			fields: []string{"filePath", "file_path", "path"},
+			lists:  [][2]string{{"editFiles", "$.files[*]"}, {"multi_replace_string_in_file", "$.replacements[*].filePath"}},
+			patch:  [2]string{"apply_patch", "input"},
 		},
 	}
 }
@@ -55,6 +75,11 @@ func (a Agent) names(tools ...string) string {
 		all[i] = a.Name + "." + t
 	}
 	return strings.Join(all, ", ")
+}
+
+// quoted are the names of tools of the agent, as maps have them: without the quotes, what follows a dot is a field.
+func (a Agent) quoted(tools ...string) string {
+	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
 // asked are the commands that a person is asked about, by their labels.
@@ -137,10 +162,10 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 		say("require human-approval before push")
 		return []string{"prove never push without human-approval"}
 	}
+	say("map %s when \"true\" as change", a.quoted(a.edits...))
 	say("map bash.command writes * as change")
-	changes := a.names(a.edits...) + ", change"
-	say("require tests before push once since %s", changes)
-	return []string{"prove never push before tests once", "prove never push after " + changes + " until tests", "prove always-possible push"}
+	say("require tests before push once since change")
+	return []string{"prove never push before tests once", "prove never push after change until tests", "prove always-possible push"}
 }
 
 // secrets has a person asked about files with keys and passwords.
@@ -149,8 +174,11 @@ func (a Agent) secrets(say func(string, ...any)) {
 	for _, f := range a.fields {
 		say("map *.%s /%s/i as secret-file", f, secretFile)
 	}
-	if a.patch != "" {
-		say(`map %q.command /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.names(a.patch))
+	for _, l := range a.lists {
+		say("map %s.%s /%s/i as secret-file", a.quoted(l[0]), l[1], secretFile)
+	}
+	if a.patch[0] != "" {
+		say(`map %s.%s /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.quoted(a.patch[0]), a.patch[1])
 	}
 	say("map bash.command reads .env .env.local .env.dev* .env.prod* .env.staging .netrc id_rsa id_ecdsa id_ed25519 as secret-file")
 	say("require human-approval before secret-file")
