@@ -1,6 +1,11 @@
 package gate
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
 
 // maxNear bounds how many names a state keeps a near miss for.
 const maxNear = 16
@@ -40,10 +45,31 @@ func (j *judgement) near(d *Delta) {
 			if why, _ := j.policy.names.Why(j.call, j.tools, l.Text); why.What != "" {
 				d.Near = append(d.Near, Near{Name: l.Text, Why: why})
 			}
-		case !l.Weak && slices.ContainsFunc(j.state.Near, func(n Near) bool { return n.Name == l.Text }):
+		case l.Weak:
+		case j.spoiledBy(l.Text) != "":
+			why := Doubt{What: fmt.Sprintf("the same call is %s as well, after which %s is required again", j.spoiledBy(l.Text), l.Text), Advice: "make two calls"}
+			d.Near = append(d.Near, Near{Name: l.Text, Why: why})
+		case slices.ContainsFunc(j.state.Near, func(n Near) bool { return n.Name == l.Text }):
 			d.Near = append(d.Near, Near{Name: l.Text})
 		}
 	}
+}
+
+// spoiledBy returns the other names of the call after which its success is evidence of the name no more, or "".
+func (j *judgement) spoiledBy(name string) string {
+	var by []string
+	for i := range j.findings {
+		f := &j.findings[i]
+		if !slices.Contains(f.net.awaits, name) {
+			continue
+		}
+		for _, c := range f.spoils() {
+			if c.name != name && !slices.Contains(by, c.name) {
+				by = append(by, c.name)
+			}
+		}
+	}
+	return text.And(by)
 }
 
 // Unproved returns the names that the maps of the rules find in the call for certain, that nets wait for as

@@ -138,6 +138,27 @@ func TestDoubtSentences(t *testing.T) {
 	}
 }
 
+// TestSpoiledByItself: a call that itself is what spoils its evidence is a near miss, but not one whose name does.
+func TestSpoiledByItself(t *testing.T) {
+	maps := []gate.Map{
+		{Tool: "run", Field: "c", Match: contains("test"), As: "test", Source: "test"},
+		{Tool: "run", Field: "c", Match: contains("install"), As: "edit", Source: "install"},
+	}
+	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, freshNet("test", "push", "edit"), freshNet("test", "tag", "edit"))
+	p.success(`run {"c":"install and test"}`)
+	r := p.refuse("push", gate.KindBlocked, "require-test-before-push-since-edit")
+	if want := " A call did not count as test: the same call is edit as well, after which test is required again. Make two calls."; !strings.HasSuffix(r.Text, want) {
+		t.Errorf("%q, want ...%q", r.Text, want)
+	}
+	p.success(`run {"c":"test"}`)
+	p.allow("push")
+	p = play(t, gate.PolicyOptions{}, freshNet("test", "push", "test"))
+	p.success("test")
+	if r := p.refuse("push", gate.KindBlocked, "require-test-before-push-since-test"); strings.Contains(r.Text, "count") {
+		t.Error(r.Text)
+	}
+}
+
 // TestUnproved: names that nets wait for, and that the success of a call would not show.
 func TestUnproved(t *testing.T) {
 	o := gate.PolicyOptions{Labels: labels(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)}

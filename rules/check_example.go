@@ -36,9 +36,32 @@ func (c *compiler) checkExamples() {
 				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls of %s the name %s", tool, e.As)
 			case e.holds(tool, asked[g]) == e.Not:
 				c.failExample(e, tool, maps[g])
+			case !e.Not && c.isEvidence(g.as):
+				c.checkProof(e, tool, asked[g])
 			}
 		}
 	}
+}
+
+// isEvidence reports whether a rule waits for a call with this name, or a limit is refilled by one.
+func (c *compiler) isEvidence(name string) bool {
+	for _, n := range c.out.Nets {
+		for _, t := range n.Transitions {
+			if t.Observe && !t.Spoils && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkProof warns of an example that has the name, and whose success would not show it.
+func (c *compiler) checkProof(e *Example, tool Name, p *gate.Policy) {
+	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
+	if found != gate.Surely || why.What == "" {
+		return
+	}
+	c.warnAt(e.Pos, e.line.span(e.value.off, e.value.end), NoProof, why.Advice, "rules restrict this call as %s, and its success does not count as %s: %s", e.As, e.As, why.What)
 }
 
 // refused reports whether a map of the tool that gives the label is in error.

@@ -128,6 +128,7 @@ const (
 	OwnRefill      Code = "W025" // a limit for each value that its own calls refill for other values
 	LikeExpression Code = "W026" // a name that looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command
+	NoProof        Code = "W028" // an example of a call that is restricted, and whose success proves nothing
 )
 
 // oneLine formats a problem without its source line.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,7 +44,7 @@ func TestInitAsks(t *testing.T) {
 }
 
 // TestInitAgentAsks: at a terminal init asks of each command whether it counts as a run of the tests, and then whether
-// to write. Without a test that counts, pushes wait for a person.
+// tests in pipes shall count, and to write. Without a test that counts, pushes wait for a person.
 func TestInitAgentAsks(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys    []string // an answer to each question
@@ -51,9 +52,9 @@ func TestInitAgentAsks(t *testing.T) {
 		rules   []string
 		without []string
 	}{
-		"one of two counts": {[]string{"y", "n", "y"}, true, []string{"runs npm test as tests"}, []string{"runs make test as tests"}},
+		"one of two counts": {[]string{"y", "n", "", "y"}, true, []string{"runs npm test as tests"}, []string{"runs make test as tests"}},
 		"none counts":       {[]string{"n", "", "y"}, true, []string{"require human-approval before push"}, []string{"as tests"}},
-		"not written":       {[]string{"y", "y", "n"}, false, nil, nil},
+		"not written":       {[]string{"y", "y", "y", "n"}, false, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -68,7 +69,11 @@ func TestInitAgentAsks(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := startPTY(t, nil, 200, "init", "claude-code", "--config", config)
-			for i, question := range []string{`package.json: "npm test" seems to run the tests. Let it count?`, `Makefile: "make test" seems to run the tests. Let it count?`, "Write "} {
+			questions := []string{`package.json: "npm test" seems to run the tests. Let it count?`, `Makefile: "make test" seems to run the tests. Let it count?`, `A pipe, as in "npm test | tail", hides`, "Write "}
+			if name == "none counts" {
+				questions = slices.Delete(questions, 2, 3)
+			}
+			for i, question := range questions {
 				p.expect(question)
 				p.expect("[y/N] ")
 				p.keys(c.keys[i] + "\n")

@@ -119,6 +119,7 @@ func play(t *testing.T, g generator, p *gate.Policy, name string) {
 		if info.Open = len(b.Calls); got != info || kept != nil {
 			t.Fatalf("%s, step %d: %+v, %+v", name, step, got, kept)
 		}
+		b.Near = a.Near              // nor does a hint why a call did not count
 		for _, ask := range a.Asks { // a question does not outlive its process
 			b.Apply(&gate.Delta{Asked: ask})
 		}
