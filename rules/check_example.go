@@ -36,16 +36,18 @@ func (c *compiler) checkExamples() {
 				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls of %s the name %s", tool, e.As)
 			case e.holds(tool, asked[g]) == e.Not:
 				c.failExample(e, tool, maps[g])
-			case !e.Not && c.isEvidence(g.as):
-				c.checkProof(e, tool, asked[g])
+			case !e.Not && isEvidence(c.out.Nets, g.as):
+				if why := e.unproved(tool, asked[g]); why != nil {
+					c.warnAt(e.Pos, e.line.span(e.value.off, e.value.end), NoProof, why.Advice, "rules restrict this call as %s, and its success does not count as %s: %s", e.As, e.As, why.What)
+				}
 			}
 		}
 	}
 }
 
 // isEvidence reports whether a rule waits for a call with this name, or a limit is refilled by one.
-func (c *compiler) isEvidence(name string) bool {
-	for _, n := range c.out.Nets {
+func isEvidence(nets []gate.Net, name string) bool {
+	for _, n := range nets {
 		for _, t := range n.Transitions {
 			if t.Observe && !t.Spoils && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name }) {
 				return true
@@ -55,13 +57,14 @@ func (c *compiler) isEvidence(name string) bool {
 	return false
 }
 
-// checkProof warns of an example that has the name, and whose success would not show it.
-func (c *compiler) checkProof(e *Example, tool Name, p *gate.Policy) {
+// unproved returns why the success of a call that has the name would not show it; nil: it would, or the call may not
+// have the name.
+func (e *Example) unproved(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {
-		return
+		return nil
 	}
-	c.warnAt(e.Pos, e.line.span(e.value.off, e.value.end), NoProof, why.Advice, "rules restrict this call as %s, and its success does not count as %s: %s", e.As, e.As, why.What)
+	return &why
 }
 
 // refused reports whether a map of the tool that gives the label is in error.

@@ -74,6 +74,9 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 		if excerpt := p.SourceLine(); excerpt != "" {
 			fmt.Fprintln(b, excerpt)
 		}
+		for i := range block.Near {
+			fmt.Fprintf(b, "    %s\n", text.Escape(block.Near[i].Sentence()))
+		}
 		e.waiting(b, block)
 	}
 }
