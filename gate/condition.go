@@ -1,5 +1,7 @@
 package gate
 
+import "fmt"
+
 // Successes lists the conditions on results of the policy, in order.
 func (p *Policy) Successes() []Condition {
 	var all []Condition
@@ -22,7 +24,7 @@ func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	for i := range p.successes {
 		s := &p.successes[i]
 		if s.AboutCall(c) && !holds(s, c, &e) {
-			e.Outcome = Failure
+			e.Outcome, e.Broken = Failure, s
 			return e, s
 		}
 	}
@@ -37,4 +39,26 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 		}
 	}()
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
+}
+
+// broke adds to d the names as which the call would have been evidence, had its result met the condition that it broke.
+func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
+	if q.end.Broken == nil {
+		return
+	}
+	why := Doubt{What: fmt.Sprintf("its result is no success by `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
+	for k, i := range c.Nets {
+		n, data := q.policy.nets[i], s.Nets[i]
+		if len(c.Keys) > 0 {
+			if value := data.Values.Get(c.Keys[k]); value != nil {
+				data = value
+			}
+		}
+		own := s.flight(n, c.Number, c.Call.Time)
+		for _, w := range data.Watches {
+			if w.Is(&own) {
+				d.Near = append(d.Near, Near{Name: w.Name, Why: why})
+			}
+		}
+	}
 }

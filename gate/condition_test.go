@@ -64,3 +64,37 @@ func TestConditions(t *testing.T) {
 		t.Error("the conditions are not part of the fingerprint")
 	}
 }
+
+// TestBrokenConditionIsSaid: a refusal for lack of evidence names the condition that the last result did not meet, until
+// a call counts; so it is for each value of a key.
+func TestBrokenConditionIsSaid(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	l := &gate.Labels{Maps: shellMaps(words), Successes: []gate.Condition{{Tool: "sh", Source: "ok", Judge: saysOK{}, Number: 7}}}
+	for _, key := range [][]gate.Field{nil, {{Path: "p"}}} {
+		net := sequenceNet("read", "deploy")
+		net.Reason = "deploy requires read."
+		net.Key = key
+		policy, err := gate.NewPolicy([]gate.Net{net}, gate.PolicyOptions{Labels: []*gate.Labels{l}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &player{t, gate.NewSession(policy, gate.SessionOptions{})}
+		returns := func(text string) {
+			t.Helper()
+			c := call(`sh {"c":"ls","p":1}`)
+			e, _ := policy.Judged(&c, gate.End{Outcome: gate.Success, Text: text})
+			p.allowCall(c, nil).Ticket.End(e)
+		}
+		refused := func(want string) {
+			t.Helper()
+			if r := p.refuse(`deploy {"p":1}`, gate.KindBlocked, "require-read-before-deploy"); r.Text != want {
+				t.Errorf("%q, want %q", r.Text, want)
+			}
+		}
+		returns("exit code 3")
+		refused("deploy requires read. A call did not count as read: its result is no success by `success sh when \"ok\"`.")
+		returns("ok")
+		p.allow(`deploy {"p":1}`)
+		refused("deploy requires read.")
+	}
+}

@@ -24,6 +24,9 @@ type End struct {
 	// Text is the text of the result of a success, for [Policy.Judged].
 	Text string
 
+	// Broken is the condition by which [Policy.Judged] took a success for a failure; nil: none did.
+	Broken *Condition
+
 	// All ends, with this call, all others that it stands for in the same way: an operator
 	// has found out how they ended. See [OpenCall.More].
 	All bool
@@ -70,6 +73,7 @@ func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	case c.More > 0 && !q.end.All:
 		return c.oneLess()
 	}
+	q.broke(d, s, c)
 	room := make([]NetData, len(c.Nets))
 	d.Nets = make([]NetDelta, 0, len(c.Nets))
 	for k, i := range c.Nets {
