@@ -44,7 +44,7 @@ func beyond(text string, have map[string]bool) string {
 
 // without is a statement without the names of which others say the same; empty: there is nothing else.
 func without(statement string, have map[string]bool) string {
-	if have[statement] {
+	if have[statement] || have[judged(statement)] {
 		return ""
 	}
 	before, names, after := asking(statement)
@@ -77,6 +77,15 @@ func asking(statement string) (before string, names []string, after string) {
 	return "", nil, ""
 }
 
+// judged is the beginning of a statement of what a success of a tool is: another condition than ours will do. It is empty
+// for other statements.
+func judged(statement string) string {
+	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
+		return before
+	}
+	return ""
+}
+
 // have are the statements that are there already, in canonical form: those about several tools also as
 // one for each.
 func (plan *Plan) have() map[string]bool {
@@ -85,6 +94,9 @@ func (plan *Plan) have() map[string]bool {
 		f, _ := rules.Parse("", []byte(t)) // what cannot be read is not there
 		for _, s := range f.Statements {
 			have[s.String()] = true
+			if tool := judged(s.String()); tool != "" {
+				have[tool] = true
+			}
 			before, names, after := asking(s.String())
 			for _, name := range names {
 				have[before+name+after] = true

@@ -39,6 +39,8 @@ type server struct {
 	name  string
 	known string // as which well-known server; empty: as none
 	tools []tool
+
+	success map[string]string // what a successful script is, by the tools as the server calls them; "true": not isError
 }
 
 // statements is a group of a proposal: lines of rules below a comment.
@@ -92,7 +94,7 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 		}
 		known := toolkind.Known(start, bare)
 		if known != nil {
-			s.known = known.Name
+			s.known, s.success = known.Name, known.Success
 		}
 		for _, t := range of[name] {
 			g := toolkind.Of(toolkind.Listed{Name: t.Bare, Schema: t.InputSchema, Annotations: t.Annotations}, known)
@@ -142,6 +144,7 @@ func (p *proposal) propose() {
 	for i := range p.servers {
 		p.reads(&p.servers[i])
 		p.changes(&p.servers[i])
+		p.successes(&p.servers[i])
 	}
 	p.asks()
 	p.sends()
@@ -207,6 +210,19 @@ func (p *proposal) changes(s *server) {
 	}
 	if len(looks.lines) > 0 {
 		p.rules = append(p.rules, looks)
+	}
+}
+
+// successes says what a successful script is, for servers whose results do not say it by isError.
+func (p *proposal) successes(s *server) {
+	group := statements{comment: text.Escape(s.name) + ": its results do not tell whether a script failed or still runs, so none of these calls counts as a success."}
+	for _, t := range s.tools {
+		if condition := s.success[t.bare]; condition != "" && condition != "true" {
+			group.add("success %s when %q", t.name, condition)
+		}
+	}
+	if len(group.lines) > 0 {
+		p.rules = append(p.rules, group)
 	}
 }
 
