@@ -19,6 +19,7 @@ var fileTable = parsed(eachName(map[string]filer{
 	"dotenv,dotenvx":                    {sources: "-f --env-file"},
 
 	// What writes them.
+	"find": {some: "*", with: "-delete", valued: "-fprint -fprint0 -fls -fprintf", sources: "-files0-from", takes: "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -maxdepth -mindepth -newer -size -mtime -mmin -user -group -perm"},
 	"tee,sponge,touch,truncate,unlink,rm,shred,srm": {writes: true, takes: "-s -d -t -r"},
 	"sed,gsed":                               {skip: 1, reads: true, script: "-e --expression -f --file", takes: "-e --expression -f --file -l", writing: "-i --in-place", instead: true},
 	"cp,mv,install,ln,rsync,scp":             {last: true, takes: "-m -o -g -S -t -e --exclude --include", valued: "-t --target-directory"},

@@ -13,6 +13,9 @@ type Reading struct {
 	defined  set  // the functions that the script defines
 	mentions mentions
 	files    []file
+
+	codePaths []codePath
+	moreCode  bool // there are more than those
 }
 
 // A command is one that the script runs.
@@ -76,6 +79,7 @@ func (o Options) Read(script string) *Reading {
 		}
 	}
 	read.doubts, read.opaque, read.mentions = r.doubts, r.opaque, r.mentions
+	read.codePaths, read.moreCode = r.codePaths()
 	return read
 }
 

@@ -87,6 +87,9 @@ func (c *command) carries(p *Pattern) Outcome {
 		}
 		best = best.and(p.options[i].given(p.known, args))
 	}
+	if best != NoMatch && !p.any && !p.dry() && c.changesNothing() {
+		return NoMatch
+	}
 	return best
 }
 

@@ -57,8 +57,11 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 			}
 		}
 	}
-	if found != Opaque {
-		return found, Doubt{}
+	if found == NoMatch {
+		return r.named(&p)
+	}
+	if found == Match {
+		return Match, Doubt{}
 	}
 	f := &r.files[by]
 	const what = "a file whose name is not literal"

@@ -1,0 +1,66 @@
+package shell
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// codes are the doubts about texts of other languages, which may use the files that they name.
+var codes = map[string]bool{"a program on the command line": true, "a program that is read from the input": true}
+
+// maxPaths bounds the words of such texts that are looked at as paths.
+const maxPaths = 25_000
+
+// A codePath is a word in a text of another language that may be the path of a file, with the number of the doubt.
+type codePath struct {
+	path string
+	of   int
+}
+
+// codePaths returns the words of the texts of other languages, each once.
+func (r *reader) codePaths() (all []codePath, more bool) {
+	seen := set{}
+	for _, m := range r.mentions.texts {
+		if !codes[r.doubts[m.of].what] {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(m.text, isBetweenPaths) {
+			if seen[word] {
+				continue
+			}
+			if len(all) == maxPaths {
+				return all, true
+			}
+			seen.add(word)
+			all = append(all, codePath{word, m.of})
+		}
+	}
+	return all, false
+}
+
+// isBetweenPaths reports whether a character belongs to no path.
+func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }
+
+// named says whether a text of another language names such a file. A glob that is any file is none that it names.
+func (r *Reading) named(p *FilePattern) (Outcome, Doubt) {
+	if strings.Trim(p.glob, "*") == "" {
+		return NoMatch, Doubt{}
+	}
+	for _, c := range r.codePaths {
+		if p.matches(c.path) {
+			return Opaque, r.inCode(c.of, "that names "+c.path)
+		}
+	}
+	if r.moreCode {
+		return Opaque, r.inCode(r.codePaths[0].of, "of very many words")
+	}
+	return NoMatch, Doubt{}
+}
+
+// inCode is the doubt about a text of another language, for a file.
+func (r *Reading) inCode(of int, which string) Doubt {
+	d := r.told(&r.doubts[of])
+	d.What += " " + which
+	d.Advice = "use the file by a command of its own, such as cat"
+	return d
+}

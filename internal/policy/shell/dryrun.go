@@ -1,0 +1,65 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// A dryRun says with which arguments a command only shows what it would do.
+type dryRun struct {
+	says  string // options that say so, as they are written in full
+	flags string // options without a value, that may stand in front of those
+}
+
+// dryRuns are the commands that change nothing with an option, by their first two words. Others, and other spellings,
+// count as the command.
+var dryRuns = eachName(map[string]dryRun{
+	"git push":                   {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
+	"git clean":                  {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
+	"git commit":                 {says: "--dry-run", flags: "-a --all -q --quiet -v --verbose --short --porcelain --amend --no-verify"},
+	"npm publish,npm unpublish":  {says: "--dry-run", flags: "-f --force --json --provenance --ignore-scripts"},
+	"pnpm publish":               {says: "--dry-run", flags: "-r --recursive --force --json --no-git-checks --ignore-scripts"},
+	"cargo publish":              {says: "--dry-run -n", flags: "-v --verbose -q --quiet --allow-dirty --no-verify --locked --offline --all-features --workspace"},
+	"kubectl apply,oc apply":     {says: "--dry-run=client --dry-run=server"},
+	"kubectl delete,oc delete":   {says: "--dry-run=client --dry-run=server"},
+	"helm install,helm upgrade":  {says: "--dry-run --dry-run=client --dry-run=server", flags: "--install -i --atomic --wait --debug"},
+	"helm uninstall,helm delete": {says: "--dry-run", flags: "--wait --debug"},
+})
+
+// changesNothing reports whether the command certainly only shows what it would do. Where any argument could take that
+// back, be the value of an option, or say it in another way, it is not certain.
+func (c *command) changesNothing() bool {
+	table := subcommandsOf(c.name)
+	if table == nil {
+		return false
+	}
+	sub, args, sure := table.next(c.args)
+	if sub == nil || !sure || sub.kind != literal {
+		return false
+	}
+	d, ok := dryRuns[c.name+" "+sub.text]
+	if !ok || slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal }) {
+		return false
+	}
+	dry, ended := false, false
+	for i, a := range args {
+		switch {
+		case ended:
+		case a.text == "--":
+			ended = true
+		case hasWord(d.says, a.text):
+			if i > 0 && isOption(args[i-1].text) && !hasWord(d.flags, args[i-1].text) && !strings.Contains(args[i-1].text, "=") {
+				return false // its value
+			}
+			dry = true
+		case begins(a.text, "--d --no-d --rec --e true false"):
+			return false // --no-dry-run, --dry-run false, --receive-pack
+		}
+	}
+	return dry
+}
+
+// dry reports whether the pattern is about such a call itself.
+func (p *Pattern) dry() bool {
+	return slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(w, "dry") || w == "-n" })
+}
