@@ -72,7 +72,7 @@ func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error)
 	if err != nil {
 		return nil, err
 	}
-	d := &doctor.Doctor{Config: path, Trusts: trusts, Desk: desk, Short: doctor.ShortPath(runtime.GOOS), StateDir: dir, Now: time.Now}
+	d := &doctor.Doctor{Config: path, Trusts: trusts, Desk: desk, Short: doctor.ShortPath(runtime.GOOS), Services: manager(desk.System), StateDir: dir, Now: time.Now}
 	if d.Program, err = takeover.Program(); err == nil {
 		d.Connected.Launch.Command, d.Connected.Launch.Args = d.Program, []string{"serve", "--config", path}
 	}

@@ -31,6 +31,7 @@ petrigate connect claude-desktop
 petrigate connect cursor --config petrigate.yaml --yes
 petrigate connect codex --url http://127.0.0.1:7777/mcp
 petrigate connect claude-code --hooks
+petrigate connect claude-code --hooks --service --yes
 petrigate disconnect claude-desktop
 petrigate doctor
 petrigate doctor --fix

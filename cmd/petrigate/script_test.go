@@ -70,10 +70,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "postgres" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "postgres":
+				return hasPostgres(), nil
+			case "usermanager":
+				return hasUserManager(), nil
 			}
-			return hasPostgres(), nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
@@ -98,6 +101,8 @@ func TestScripts(t *testing.T) {
 			"visit":      visit,
 			"paste":      paste,
 			"secretless": secretless,
+
+			"usermanager": userManager,
 		},
 	})
 }

@@ -43,7 +43,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Desk, error) {
 	d := &takeover.Desk{
 		System: clientcfg.System{OS: runtime.GOOS, Home: home, Env: os.LookupEnv},
 		State:  filepath.Join(state, "clients"), Out: s.out, Running: clientcfg.Running, Yes: f.yes, Force: f.force,
-		Fetch: daemon.Fetching(ctx),
+		Fetch: daemon.Fetching(ctx), Proxies: proxies,
 	}
 	if isTerminal(s.in) && isTerminal(s.out) {
 		d.Ask = takeover.AskAt(s.in, s.out)
@@ -167,7 +167,9 @@ func newConnect(s stdio) *cobra.Command {
 		Use: "connect [CLIENT]", Short: "Put petrigate in the place of the servers of a client", Args: cobra.MaximumNArgs(1),
 		Long: "connect replaces the servers of a client that the configuration has by one entry that runs petrigate. It\n" +
 			"shows the difference, asks, and leaves a backup beside the file. petrigate disconnect undoes it.\n" +
-			"With --list it shows all clients instead.",
+			"With --list it shows all clients instead.\n\n" +
+			"The hooks of an agent need a proxy that runs. --hooks offers to make one a service of yours, which systemd, launchd\n" +
+			"or the Task Scheduler starts when you log in; --service does so without a question.",
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.force, "force", false, "write although the client runs and may overwrite its file")
@@ -176,6 +178,8 @@ func newConnect(s stdio) *cobra.Command {
 	c.Flags().StringVar(&n.Launch.URL, "url", "", "let the client reach petrigate at this `URL`, as serve --http gives it")
 	c.Flags().StringArrayVar(&headers, "header", nil, "with --url, a `header` of the requests, as 'Authorization: Bearer ...'")
 	hooks := c.Flags().Bool("hooks", false, "make petrigate a hook of the client, an agent, beside its own: its built-in tools are gated too")
+	var run serviceFlags
+	run.add(c)
 	deny := c.Flags().Bool(denyTools, false, "with --hooks, go on although the policy refuses the agent's own tools that no rule names")
 	list := c.Flags().Bool("list", false, "show all clients: their files, their servers, whether they are connected and run")
 	asJSON := c.Flags().Bool("json", false, "with --list, print JSON")
@@ -194,8 +198,10 @@ func newConnect(s stdio) *cobra.Command {
 			return usage("--all-servers and --only cannot be combined")
 		case *hooks && (n.All || len(n.Only) > 0 || n.Launch.URL != "" || len(headers) > 0):
 			return usage("--hooks takes none of --all-servers, --only, --url and --header")
+		case run.check(*hooks) != nil:
+			return run.check(*hooks)
 		case *hooks:
-			return s.connectHooks(c, d, takeover.HookConnection{Client: args[0], File: f.file}, *deny)
+			return s.connectHooks(c, d, takeover.HookConnection{Client: args[0], File: f.file}, run, *deny)
 		}
 		n.Client, n.File = args[0], f.file
 		if n.Launch.Headers, err = headersOf(headers); err != nil {
@@ -231,8 +237,11 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 	return loaded, nil
 }
 
+// hooksAddress is where a proxy for hooks listens whose configuration does not say it.
+const hooksAddress = "127.0.0.1:7777"
+
 // connectHooks makes petrigate a hook: at the URL of the listener where the configuration opens that to hooks.
-func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection, deny bool) error {
+func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection, run serviceFlags, deny bool) error {
 	n := takeover.Connection{Client: h.Client}
 	loaded, err := s.fillConnection(c, &n)
 	if err != nil {
@@ -244,13 +253,15 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookC
 		}
 	}
 	h.Launch.Command, h.Launch.Args = n.Launch.Command, []string{"--config", n.Config}
-	h.Serve = []string{"petrigate", "serve"}
+	serve := []string{"serve"}
 	if loaded.Listen.HTTP == "" {
-		h.Serve = append(h.Serve, "--http", "127.0.0.1:7777") // over stdio it would end with its client
+		serve = append(serve, "--http", hooksAddress) // over stdio it would end with its client
 	}
-	h.Serve = append(h.Serve, "--config", n.Config)
+	serve = append(serve, "--config", n.Config)
+	h.Serve = append([]string{"petrigate"}, serve...)
+	h.Run = run.serving(c.Context(), d, n.Launch.Command, serve, n.Config, loaded)
 	h.Launch.URL, h.Launch.Headers = takeover.HookURL(loaded.Listen)
-	return ended(d.ConnectHooks(h))
+	return ended(d.ConnectHooks(c.Context(), h))
 }
 
 // headersOf reads headers as --header takes them. A message does not quote one: it may be a secret.
@@ -271,20 +282,27 @@ func newDisconnect(s stdio) *cobra.Command {
 		Use: "disconnect CLIENT", Short: "Give a client its servers back", Args: cobra.ExactArgs(1),
 		Long: "disconnect undoes connect. A file that nobody has edited since is restored byte for byte; in one that was\n" +
 			"edited, the entry of petrigate goes, the servers come back to their places, and all edits stay. Hooks of\n" +
-			"connect --hooks go too.",
+			"connect --hooks go too, and with the last of them the service of connect --service.",
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.force, "force", false, "write although the client runs and may overwrite its file")
 	hooks := c.Flags().Bool("hooks", false, "take out the hooks alone, and leave the servers")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		d, err := f.desk(c.Context(), s)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case *hooks:
-			return ended(d.DisconnectHooks(args[0], f.file))
 		}
-		return ended(d.Disconnect(c.Context(), args[0], f.file))
+		services := manager(d.System)
+		uses := f.file == "" && d.UsesService(services, args[0])
+		if *hooks {
+			err = d.DisconnectHooks(args[0], f.file)
+		} else {
+			err = d.Disconnect(c.Context(), args[0], f.file)
+		}
+		if err == nil && uses {
+			err = d.Retire(c.Context(), services)
+		}
+		return ended(err)
 	}
 	return c
 }

@@ -21,6 +21,8 @@ var misused = [][]string{
 	{"connect"},
 	{"connect", "cursor", "--all-servers", "--only", "a"},
 	{"connect", "codex", "--hooks", "--all-servers"},
+	{"connect", "codex", "--hooks", "--service", "--no-service"},
+	{"connect", "codex", "--no-service"},
 	{"import", "clod", "--permissions"},
 	{"import", "codex", "--permissions", "--json"},
 	{"init", "emacs"},

@@ -219,6 +219,24 @@ type Hook struct {
 	Before bool   // it is one before a call
 	Closed bool   // a call is refused where it fails
 	Narrow bool   // it is not run for each of the calls that it should be, or nobody waits for its answer
+
+	command string
+}
+
+// Asks reports whether a hook may ask a proxy with this configuration. One at a URL asks the proxy that listens there, and
+// one that names no configuration the only one.
+func (t Hook) Asks(s System, config string) bool {
+	_, rest, named := strings.Cut(t.command, " --config ")
+	if t.URL != "" || !named {
+		return true
+	}
+	word := CommandLine(s, []string{config})
+	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // by itself, or within sh -c
+		if after, ok := strings.CutPrefix(rest, w); ok && (after == "" || strings.ContainsAny(after[:1], " '")) {
+			return true
+		}
+	}
+	return false
 }
 
 // Ours reports whether an entry of a list runs petrigate for this agent. One that connect has written
@@ -249,7 +267,8 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 				if h.Ours(v) {
 					fields, _ := v.(map[string]any)
 					url, _ := fields["url"].(string)
-					all = append(all, Hook{e.name, url, e.before, h.isClosed(v), e.isNarrow(group) || e.isNarrow(fields)})
+					command, _ := fields["command"].(string)
+					all = append(all, Hook{e.name, url, e.before, h.isClosed(v), e.isNarrow(group) || e.isNarrow(fields), command})
 				}
 			}
 		}

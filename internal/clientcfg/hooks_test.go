@@ -66,13 +66,52 @@ func TestInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Hook{{Event: "PreToolUse", Before: true, Closed: true}, {Event: "PostToolUse"}, {Event: "PostToolUse"}}
+	const command = "petrigate hook claude-code"
+	want := []Hook{{Event: "PreToolUse", Before: true, Closed: true, command: command}, {Event: "PostToolUse", command: command}, {Event: "PostToolUse", command: command}}
 	there := h.Installed(d)
 	if !slices.Equal(there, want) {
 		t.Errorf("%+v", there)
 	}
 	if missing := h.Missing(there); !slices.Equal(missing, []string{"PostToolUseFailure", "SessionEnd"}) {
 		t.Errorf("%q", missing)
+	}
+}
+
+// TestAsks: the hooks of all agents say which configuration they ask.
+func TestAsks(t *testing.T) {
+	for _, config := range []string{"/home/ann/petrigate.yaml", "/home/ann/my files/it's $x & \"y\".yaml"} {
+		for _, h := range AllHooks() {
+			d, err := splice.Parse("x", nil, splice.JSON)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for args, want := range map[string]bool{config: true, config + "2": false, "/home": false, "": true} {
+				l := Launch{Command: "/opt/petrigate"}
+				if args != "" {
+					l.Args = []string{"--config", args}
+				}
+				src, err := d.Append([]string{"hooks"}, h.Items(System{OS: "linux"}, l))
+				if err != nil {
+					t.Fatal(err)
+				}
+				with, err := splice.Parse("x", src, splice.JSON)
+				if err != nil {
+					t.Fatal(err)
+				}
+				there := h.Installed(with)
+				for _, hook := range there {
+					if got := hook.Asks(System{OS: "linux"}, config); got != want {
+						t.Errorf("%s: a hook for %q asks %q: %v\n%s", h.Agent, args, config, got, src)
+					}
+				}
+				if len(there) == 0 {
+					t.Errorf("no hooks in %s", src)
+				}
+			}
+		}
+	}
+	if !(Hook{URL: "http://127.0.0.1:7777/hook/claude-code"}).Asks(System{}, "/x") {
+		t.Error("a hook at a URL asks nothing")
 	}
 }
 

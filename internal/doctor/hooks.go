@@ -45,7 +45,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: its own tools are under no rule", h.Title))
 		}
 	}
-	return slices.Concat(all, d.untold(), d.denied())
+	return slices.Concat(all, d.service(), d.untold(), d.denied())
 }
 
 // denied finds agents with hooks whose own tools the policy refuses by its default.

@@ -35,7 +35,7 @@ func (d *Doctor) unreached(ctx context.Context, h takeover.HookInspection) []Fin
 	}
 	ours := func(p proxy.Status) bool { return same(p.Config, d.Config) }
 	if d.connectedTo(h.Client) == "" && !slices.ContainsFunc(d.Proxies, ours) {
-		return []Finding{warning("petrigate serve, or petrigate connect "+h.Client+", which starts one with it", "no proxy with this configuration runs: each call of %s is refused until one does", h.Title)}
+		return []Finding{warning("petrigate connect "+h.Client+" --hooks --service makes one a service; petrigate serve --http 127.0.0.1:7777 runs one now", "no proxy with this configuration runs: each call of %s is refused until one does", h.Title)}
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func TestHooksAsBefore(t *testing.T) {
 		if err := os.WriteFile(file, []byte("{\n  \"x\": 1\n}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.desk.ConnectHooks(HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "petrigate"}}); err != nil {
+		if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "petrigate"}}); err != nil {
 			t.Fatal(err)
 		}
 		src, _ := os.ReadFile(file)

@@ -2,6 +2,7 @@ package takeover
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ type HookConnection struct {
 	File   string           // "": the usual
 	Serve  []string         // the command that runs a proxy for the hooks; nil: petrigate serve
 	Launch clientcfg.Launch // with a URL where the configuration opens the door for hooks
+	Run    *Serving         // the service that may run it; nil: none is offered
 }
 
 // findHooks returns the hooks of a client.
@@ -41,7 +43,7 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 }
 
 // ConnectHooks puts hooks that run petrigate beside those of an agent.
-func (d *Desk) ConnectHooks(c HookConnection) error {
+func (d *Desk) ConnectHooks(ctx context.Context, c HookConnection) error {
 	h, err := findHooks(c.Client)
 	if err != nil {
 		return err
@@ -64,7 +66,11 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 	if bytes.Equal(after, f.src) {
 		d.say("%s already runs petrigate as its hook: %s", h.Title, text.Escape(f.path))
 		d.traps(h, f)
-		return nil
+		answers, err := c.Run.serve(ctx, d)
+		if err == nil {
+			c.Run.needed(d, h, c.Serve, answers)
+		}
+		return err
 	}
 	if err := d.show(f.path, splice.JSON, f.src, after); err != nil {
 		return err
@@ -76,7 +82,16 @@ func (d *Desk) ConnectHooks(c HookConnection) error {
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
-	return d.writeHooks(f, h, after, c.Serve)
+	answers, err := c.Run.serve(ctx, d) // first: from the moment that the hooks are there, they need a proxy
+	if err != nil {
+		return err
+	}
+	if err := d.writeHooks(f, h, after); err != nil {
+		return err
+	}
+	c.Run.needed(d, h, c.Serve, answers)
+	d.say("To undo: petrigate disconnect %s --hooks", h.Client)
+	return nil
 }
 
 // traps says what the hooks of an agent leave open.
@@ -113,7 +128,7 @@ func (d *Desk) hooked(f *file, n *note, h clientcfg.Hooks, l clientcfg.Launch) (
 }
 
 // writeHooks writes the file.
-func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte, serve []string) error {
+func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
 	if err := d.change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
 		return err
 	}
@@ -121,11 +136,6 @@ func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte, serve []stri
 	if f.exists {
 		d.say("A backup is in %s", text.Escape(f.backup()))
 	}
-	if serve == nil {
-		serve = []string{"petrigate", "serve"}
-	}
-	d.say("A proxy has to run, or each call of %s's own tools is refused: %s\ndocs/install.md has a service that starts it when you log in.", h.Title, text.Escape(clientcfg.CommandLine(d.System, serve)))
-	d.say("To undo: petrigate disconnect %s --hooks", h.Client)
 	return nil
 }
 

@@ -70,7 +70,7 @@ func testHooks(t *testing.T, h clientcfg.Hooks, src []byte) {
 	c := HookConnection{Client: h.Client, Launch: clientcfg.Launch{Command: "/opt/my tools/petrigate", Args: []string{"--config", p.config}}}
 	connect := func() string {
 		t.Helper()
-		if err := p.desk.ConnectHooks(c); err != nil {
+		if err := p.desk.ConnectHooks(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		now, err := os.ReadFile(file)
@@ -179,7 +179,7 @@ func TestHooksAndServers(t *testing.T) {
 	p.write(t, sample(t, "gemini"))
 	p.take(t)
 	p.connect(t)
-	if err := p.desk.ConnectHooks(HookConnection{Client: "gemini", Launch: clientcfg.Launch{Command: "petrigate"}}); err != nil {
+	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "gemini", Launch: clientcfg.Launch{Command: "petrigate"}}); err != nil {
 		t.Fatal(err)
 	}
 	p.disconnect(t)
@@ -213,7 +213,7 @@ func TestHookURL(t *testing.T) {
 	url, headers := HookURL(config.Listen{HTTP: "127.0.0.1:7777", Hooks: true})
 	h, _ := clientcfg.HooksOf("claude-code")
 	file := hookFile(t, p, h)
-	if err := p.desk.ConnectHooks(HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "petrigate", URL: url, Headers: headers}}); err != nil {
+	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "petrigate", URL: url, Headers: headers}}); err != nil {
 		t.Fatal(err)
 	}
 	src, err := os.ReadFile(file)
@@ -231,7 +231,7 @@ func TestHookSecrets(t *testing.T) {
 	if err := os.WriteFile(hookFile(t, p, h), []byte("{\n  \"env\": { \"API_KEY\": \"very-secret\" },\n  \"more\": [{ \"headers\": { \"X\": \"secret-too\" } }]\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.desk.ConnectHooks(HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "petrigate"}}); err != nil {
+	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "petrigate"}}); err != nil {
 		t.Fatal(err)
 	}
 	if shown := p.out.String(); strings.Contains(shown, "very-secret") || strings.Contains(shown, "secret-too") || !strings.Contains(shown, "API_KEY") {
@@ -242,7 +242,7 @@ func TestHookSecrets(t *testing.T) {
 // TestNoHooks: a client without hooks is refused, and a list that is none.
 func TestNoHooks(t *testing.T) {
 	p := newPlace(t, "zed")
-	if err := p.desk.ConnectHooks(HookConnection{Client: "zed"}); err == nil || !strings.HasPrefix(err.Error(), "Zed has no hooks that petrigate knows; claude-code, codex, ") {
+	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "zed"}); err == nil || !strings.HasPrefix(err.Error(), "Zed has no hooks that petrigate knows; claude-code, codex, ") {
 		t.Error(err)
 	}
 	h, _ := clientcfg.HooksOf("codex")
@@ -250,7 +250,7 @@ func TestNoHooks(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"hooks": {"PreToolUse": {}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.desk.ConnectHooks(HookConnection{Client: "codex", Launch: clientcfg.Launch{Command: "petrigate"}}); err == nil || !strings.Contains(err.Error(), "hooks.json:1:26: this must be a list") {
+	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "codex", Launch: clientcfg.Launch{Command: "petrigate"}}); err == nil || !strings.Contains(err.Error(), "hooks.json:1:26: this must be a list") {
 		t.Error(err)
 	}
 }

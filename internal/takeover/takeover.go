@@ -32,6 +32,8 @@ type Desk struct {
 	Ask func(question string) (bool, error)
 	// Running lists the processes of the machine; nil: it is not known.
 	Running func(context.Context) ([]clientcfg.Process, error)
+	// Proxies lists those of this user that run; nil: it is not known.
+	Proxies func() []Proxy
 	// Fetch reads base policies at addresses.
 	Fetch config.Fetch
 

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/service"
+	"github.com/petrigate/petrigate/internal/takeover"
+)
+
+// serviceFlags say whether connect --hooks makes a service of the user; neither: it asks at a terminal.
+type serviceFlags struct{ make, skip bool }
+
+func (f *serviceFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.make, "service", false, "with --hooks, run the proxy as a service of yours, which starts when you log in")
+	c.Flags().BoolVar(&f.skip, "no-service", false, "with --hooks, make no service, and do not ask")
+}
+
+// check refuses flags that make no sense together.
+func (f *serviceFlags) check(hooks bool) error {
+	switch {
+	case f.make && f.skip:
+		return usage("--service and --no-service cannot be combined")
+	case !hooks && (f.make || f.skip):
+		return usage("--service and --no-service require --hooks")
+	}
+	return nil
+}
+
+// manager is that of the services of this user; nil: none is known for this system.
+func manager(s clientcfg.System) *service.Manager {
+	return service.ManagerOf(service.System{OS: s.OS, Home: s.Home, Env: s.Env, UID: os.Getuid()})
+}
+
+// serving is the service that runs a proxy of the configuration at a path.
+func (f *serviceFlags) serving(ctx context.Context, d *takeover.Desk, program string, args []string, path string, loaded *config.Config) *takeover.Serving {
+	return &takeover.Serving{
+		Manager: manager(d.System),
+		Service: service.Service{Program: program, Args: args, Config: path, Environment: places(loaded)},
+		Listen:  cmp.Or(loaded.Listen.HTTP, hooksAddress),
+		Reads:   readBy(ctx, path, loaded), Memory: loaded.State.Driver == "memory",
+		Make: f.make, Skip: f.skip,
+	}
+}
+
+// places are variables of this process that say where petrigate has its files, and where programs are that it starts: a
+// service has them from no shell.
+func places(c *config.Config) (all []service.Variable) {
+	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
+	if runtime.GOOS != "linux" { // there it is the manager's
+		names = append(names, "XDG_RUNTIME_DIR")
+	}
+	for _, name := range names {
+		if value := os.Getenv(name); filepath.IsAbs(value) {
+			all = append(all, service.Variable{Name: name, Value: value})
+		}
+	}
+	starts := func(s config.Server) bool { return s.Command != "" && !s.Disabled }
+	if slices.ContainsFunc(c.Servers, starts) {
+		dirs := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
+		all = append(all, service.Variable{Name: "PATH", Value: strings.Join(dirs, string(filepath.ListSeparator))})
+	}
+	return all
+}
+
+// readBy are the variables that a configuration reads and that are set here. Those that every process of the user
+// has are left out.
+func readBy(ctx context.Context, path string, c *config.Config) (names []string) {
+	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
+	for _, v := range places(c) {
+		common = append(common, v.Name)
+	}
+	env := func(name string) (string, bool) {
+		value, set := os.LookupEnv(name)
+		if set && (value != "" || !strings.HasPrefix(name, "PETRIGATE_")) && !slices.Contains(common, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		return value, set
+	}
+	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // it has loaded before
+	slices.Sort(names)
+	return names
+}
+
+// proxies lists those of this user that run.
+func proxies() (all []takeover.Proxy) {
+	running, _ := ask((*control.Client).Status) // none may run
+	for _, s := range running {
+		p := takeover.Proxy{PID: s.Pid, Config: s.Config}
+		if s.Listen != "stdio" {
+			p.URL = s.Listen
+		}
+		all = append(all, p)
+	}
+	return all
+}

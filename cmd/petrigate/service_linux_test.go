@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// hasUserManager reports whether a systemd for the services of a user can be started here: by root, in a mount
+// namespace and a control group of its own.
+func hasUserManager() bool {
+	_, err := exec.LookPath("systemctl")
+	if err != nil || os.Getuid() != 0 || systemdProgram() == "" {
+		return false
+	}
+	group, err := os.MkdirTemp(groups(), "petrigate-probe-")
+	if err == nil {
+		err = os.Remove(group)
+	}
+	return err == nil
+}
+
+func systemdProgram() string {
+	for _, path := range []string{"/usr/lib/systemd/systemd", "/lib/systemd/systemd"} {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// groups is where control groups of systemd are: beside those of version 1, or those of version 2.
+func groups() string {
+	if _, err := os.Stat("/sys/fs/cgroup/systemd"); err == nil {
+		return "/sys/fs/cgroup/systemd"
+	}
+	return "/sys/fs/cgroup"
+}
+
+// startUserManager starts a systemd for the services of a user whose files are in home and its sockets in run, and waits
+// until it is ready. stop ends it, and all that it has started.
+func startUserManager(home, run string, env ...string) (stop func(), err error) {
+	group, err := os.MkdirTemp(groups(), "petrigate-test-")
+	if err != nil {
+		return nil, err
+	}
+	told, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(run, "told"), Net: "unixgram"})
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(group))
+	}
+	defer func() { _ = told.Close() }()
+	const script = `echo $$ >"$1/cgroup.procs" && mount -t tmpfs none /run && mkdir -p /run/systemd/system && exec "$2" --user`
+	c := exec.Command("/bin/sh", "-c", script, "sh", group, systemdProgram())
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + run, "NOTIFY_SOCKET=" + told.LocalAddr().String()}, env...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Unshareflags: syscall.CLONE_NEWNS}
+	if err := c.Start(); err != nil {
+		return nil, errors.Join(err, os.Remove(group))
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = c.Wait()
+		close(ended)
+		_ = told.Close() // nothing more is told
+	}()
+	stop = func() {
+		_ = c.Process.Signal(syscall.SIGTERM)
+		late := time.AfterFunc(agentLimit, func() { _ = c.Process.Kill() })
+		<-ended
+		late.Stop()
+		removeGroups(group)
+	}
+	_ = told.SetReadDeadline(time.Now().Add(agentLimit))
+	for b := make([]byte, 4096); ; {
+		n, err := told.Read(b)
+		if err != nil {
+			stop()
+			return nil, fmt.Errorf("systemd does not become ready: %w", err)
+		}
+		if strings.Contains(string(b[:n]), "READY=1") {
+			return stop, nil
+		}
+	}
+}
+
+// removeGroups removes a control group and those below it, which are empty.
+func removeGroups(group string) {
+	below, _ := filepath.Glob(filepath.Join(group, "*", "cgroup.procs")) // the pattern is good
+	for _, b := range below {
+		removeGroups(filepath.Dir(b))
+	}
+	_ = os.Remove(group)
+}
+
+// TestServiceAsks: at a terminal connect --hooks offers the service, makes it after a yes, and writes the hooks then.
+func TestServiceAsks(t *testing.T) {
+	if !hasUserManager() {
+		t.Skip("no systemd can be started here")
+	}
+	home, err := os.MkdirTemp("", "home") // the paths of sockets must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	config := filepath.Join(home, ".config")
+	stop, err := startUserManager(home, home, "XDG_CONFIG_HOME="+config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	yaml := filepath.Join(home, "petrigate.yaml")
+	if err := os.WriteFile(yaml, []byte("version: 1\nlisten: { http: \"127.0.0.1:0\" }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + config, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_RUNTIME_DIR=" + home, "DBUS_SESSION_BUS_ADDRESS=", "PETRIGATE_RUNTIME_DIR="}
+	for _, c := range []struct {
+		answers       []string
+		verb, service string
+		says          string
+		made          bool
+	}{
+		{[]string{"y", "n"}, "connect", "Run the proxy as a service of yours (systemd), which starts now and when you log in?", "A proxy has to run", false},
+		{[]string{"y"}, "connect", "Run the proxy as a service of yours (systemd), which starts now and when you log in?", "The proxy answers.", true},
+		{[]string{"y", "n"}, "disconnect", "No agent uses the service petrigate any more. End and remove it?", "The service petrigate stays: ", true},
+		{[]string{"y"}, "disconnect", "No agent uses the service petrigate any more. End and remove it?", "The service petrigate was ended and removed.", false},
+	} {
+		p := startPTY(t, env, 200, c.verb, "claude-code", "--hooks", "--config", yaml)
+		for i, answer := range c.answers {
+			if i == len(c.answers)-1 {
+				p.expect(c.service + " [y/N] ")
+			} else {
+				p.expect("? [y/N] ")
+			}
+			p.keys(answer + "\n")
+		}
+		code, out := p.end()
+		_, err := os.Stat(filepath.Join(config, "systemd", "user", "petrigate.service"))
+		if code != exitOK || !strings.Contains(out, c.says) || (err == nil) != c.made {
+			t.Errorf("%s, %q: exit code %d, %v: %s", c.verb, c.answers, code, err, out)
+		}
+	}
+}
+
+// userManager starts a systemd for services of the user of a script.
+func userManager(ts *testscript.TestScript, _ bool, _ []string) {
+	run, err := os.MkdirTemp("", "run") // the paths of its sockets must be short
+	ts.Check(err)
+	ts.Defer(func() { _ = os.RemoveAll(run) })
+	stop, err := startUserManager(ts.Getenv("HOME"), run, "XDG_CONFIG_HOME="+ts.Getenv("XDG_CONFIG_HOME"))
+	ts.Check(err)
+	ts.Defer(stop)
+	ts.Setenv("XDG_RUNTIME_DIR", run)
+	ts.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+}

@@ -1,0 +1,28 @@
+package doctor
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/service"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// service looks whether the service that connect --hooks has made runs: whether a proxy with its configuration listens.
+func (d *Doctor) service() []Finding {
+	if d.Services == nil {
+		return nil
+	}
+	there, err := d.Services.Installed()
+	listens := func(p proxy.Status) bool { return p.Listen != "stdio" && same(p.Config, there.Config) }
+	switch {
+	case err != nil:
+		return []Finding{warning("look at that file", "%v", err)}
+	case there.Config == "":
+		return nil
+	case !slices.ContainsFunc(d.Proxies, listens):
+		return []Finding{failed("look at its log: "+d.Services.Log+"; petrigate connect AGENT --hooks --service writes and starts it anew",
+			"the service %s does not run the configuration %s, as %s wants it", service.Name, text.Escape(there.Config), text.Escape(d.Services.File))}
+	}
+	return []Finding{ok("the service %s runs the configuration %s", service.Name, text.Escape(there.Config))}
+}

@@ -1,0 +1,199 @@
+package service
+
+import (
+	"encoding/xml"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// user is a user of a system whose home is there.
+func user(system, home string) System {
+	return System{OS: system, Home: home, UID: 501, Env: func(name string) (string, bool) {
+		value, ok := map[string]string{"USERDOMAIN": "LAPTOP", "USERNAME": "ann & co"}[name]
+		return value, ok
+	}}
+}
+
+// odd is a service whose paths and values mean something to the managers.
+var odd = Service{
+	Program:     "/opt/a %h $x & <y>/petrigate",
+	Args:        []string{"serve", "--config", "/home/ann/q\"'--\\n %n $HOME ${X} $$ ; & </string> [1]*/\x01\xff\n.yaml"},
+	Config:      "/home/ann/q\"'--\\n %n $HOME ${X} $$ ; & </string> [1]*/\x01\xff\n.yaml",
+	Environment: []Variable{{"PETRIGATE_RUNTIME_DIR", "/run/user/1/a b"}, {"PATH", "/usr/bin:/home/ann/50% \"x\"/$bin"}},
+}
+
+// inXML is odd without what XML has no form for.
+func inXML() Service {
+	s := odd
+	s.Config = strings.NewReplacer("\x01", "", "\xff", "", "\n", "").Replace(s.Config)
+	s.Args = []string{"serve", "--config", s.Config}
+	return s
+}
+
+// onWindows is a service with paths as Windows has them.
+var onWindows = Service{
+	Program: `C:\Program Files\petrigate\petrigate.exe`,
+	Args:    []string{"serve", "--http", "127.0.0.1:7777", "--config", `C:\Users\Ann & Bob\50%--$x\petrigate.yaml`},
+	Config:  `C:\Users\Ann & Bob\50%--$x\petrigate.yaml`,
+}
+
+// TestFiles compares the files of all managers as a whole, and finds the configuration in them again.
+func TestFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		system string
+		s      Service
+	}{
+		"systemd.service": {"linux", odd}, "launchd.plist": {"darwin", inXML()}, "task.xml": {"windows", onWindows},
+	} {
+		m := ManagerOf(user(c.system, "/home/ann %u & co"))
+		got, err := m.Text(c.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		m.File = filepath.Join(t.TempDir(), "new", name)
+		if err := m.write(got); err != nil {
+			t.Fatal(err)
+		}
+		if i, err := m.Installed(); err != nil || i.Config != c.s.Config || i.Text != got {
+			t.Errorf("%s: the configuration is %q, %v", name, i.Config, err)
+		}
+	}
+}
+
+// TestXML: what a reader of XML finds in the files is what the service was.
+func TestXML(t *testing.T) {
+	var plist struct {
+		Array struct {
+			String []string `xml:"string"`
+		} `xml:"dict>array"`
+		Environment struct {
+			Key    []string `xml:"key"`
+			String []string `xml:"string"`
+		} `xml:"dict>dict"`
+	}
+	s := inXML()
+	text, err := ManagerOf(user("darwin", "/Users/ann")).Text(s)
+	if err != nil || xml.Unmarshal([]byte(text), &plist) != nil {
+		t.Fatal(err, text)
+	}
+	if got := plist.Array.String; !slices.Equal(got, append([]string{s.Program}, s.Args...)) {
+		t.Errorf("%q", got)
+	}
+	if got := plist.Environment.String; got[1] != s.Environment[1].Value {
+		t.Errorf("%q", got)
+	}
+	var task struct {
+		User      string `xml:"Triggers>LogonTrigger>UserId"`
+		Command   string `xml:"Actions>Exec>Command"`
+		Arguments string `xml:"Actions>Exec>Arguments"`
+	}
+	text, err = ManagerOf(user("windows", `C:\Users\ann`)).Text(onWindows)
+	_, body, _ := strings.Cut(text, "\n") // the file is in UTF-16, and the text is not
+	if err != nil || xml.Unmarshal([]byte(body), &task) != nil {
+		t.Fatal(err, text)
+	}
+	if task.User != `LAPTOP\ann & co` || task.Command != onWindows.Program || task.Arguments != `serve --http 127.0.0.1:7777 --config "`+onWindows.Config+`"` {
+		t.Errorf("%+v", task)
+	}
+}
+
+// TestNoForm: what a manager could not start as it is gets no file.
+func TestNoForm(t *testing.T) {
+	for _, c := range []struct{ system, program, config, want string }{
+		{"linux", `/opt/"x"/petrigate`, "/c", `systemd starts no program with a quote or a backslash in its path, which is /opt/"x"/petrigate`},
+		{"linux", "/petrigate", "/a\x00b", "a path has a zero byte"},
+		{"darwin", "/petrigate", "/a\x01b", `a file of XML cannot hold "/a\x01b"`},
+		{"darwin", "/petrigate", "/a\xffb", `a file of XML cannot hold "/a\xffb"`},
+		{"windows", `C:\p.exe`, `C:\%USERNAME%\c`, `the Task Scheduler would replace a part of "C:\\%USERNAME%\\c"`},
+		{"windows", `C:\p.exe`, `C:\$(Arg0)\c`, `the Task Scheduler would replace a part of "C:\\$(Arg0)\\c"`},
+		{"windows", `C:\p.exe`, "C:\\\x01", `a file of XML cannot hold "serve C:\\\x01"`},
+	} {
+		text, err := ManagerOf(user(c.system, "/home/ann")).Text(Service{Program: c.program, Args: []string{"serve", c.config}, Config: c.config})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+	if m := ManagerOf(user("plan9", "/")); m != nil {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestPlaces: where the files are, and what runs.
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct{ system, file, start string }{
+		{"linux", "/home/ann/.config/systemd/user/petrigate.service", "systemctl --user daemon-reload; systemctl --user enable --quiet FILE; systemctl --user restart petrigate.service"},
+		{"darwin", "/home/ann/Library/LaunchAgents/petrigate.plist", "launchctl bootout gui/501/petrigate; launchctl bootstrap gui/501 FILE"},
+		{"windows", "/home/ann/AppData/Roaming/petrigate/task.xml", "schtasks /End /TN petrigate; schtasks /Create /TN petrigate /XML FILE /F; schtasks /Run /TN petrigate"},
+	} {
+		m := ManagerOf(user(c.system, "/home/ann"))
+		var lines []string
+		for _, s := range m.start {
+			lines = append(lines, strings.Join(s.argv, " "))
+		}
+		if start := strings.ReplaceAll(strings.Join(lines, "; "), m.File, "FILE"); filepath.ToSlash(m.File) != c.file || start != c.start {
+			t.Errorf("%s\n%s", m.File, start)
+		}
+	}
+	s := user("linux", "/home/ann")
+	s.Env = func(name string) (string, bool) { return map[string]string{"XDG_CONFIG_HOME": "/x"}[name], true }
+	if m := ManagerOf(s); filepath.ToSlash(m.File) != "/x/systemd/user/petrigate.service" || filepath.ToSlash(m.Variables) != "/x/petrigate/environment" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestNames: the variables that a service has are found in what managers say and in the file for them.
+func TestNames(t *testing.T) {
+	const said = "A=1\nB=$'x\\ny'\n# C=1\n\tD => 2\n    E    REG_SZ    v\n F = 3\nno name\n"
+	if got := names(said); !slices.Equal(got, []string{"A", "B", "D", "E", "F"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestPage: docs/install.md shows the files as they are written.
+func TestPage(t *testing.T) {
+	src, err := os.ReadFile("../../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(src)
+	for system, home := range map[string]string{"linux": "/home/ME", "darwin": "/Users/ME"} {
+		config := home + "/.config/petrigate/petrigate.yaml"
+		text, err := ManagerOf(user(system, home)).Text(Service{
+			Program: "/usr/local/bin/petrigate", Args: []string{"serve", "--http", "127.0.0.1:7777", "--config", config}, Config: config,
+		})
+		if err != nil || !strings.Contains(page, "\n"+text+"```\n") {
+			t.Errorf("%v: the page has not\n%s", err, text)
+		}
+	}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		m := ManagerOf(user(system, "~"))
+		for _, s := range slices.Concat(m.start, m.stop) {
+			words := strings.Join(s.argv[:min(3, len(s.argv))], " ")
+			if last := regexp.MustCompile(`gui/501.*`); !strings.Contains(page, strings.TrimSpace(last.ReplaceAllString(words, ""))) {
+				t.Errorf("%q is not on the page", words)
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package service
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf16"
+)
+
+// taskScheduler is the manager of Windows: a service of Windows itself belongs to the machine, and needs an
+// administrator.
+func taskScheduler(s System) *Manager {
+	dir := s.env("APPDATA")
+	if dir == "" {
+		dir = filepath.Join(s.Home, "AppData", "Roaming")
+	}
+	file := filepath.Join(dir, "petrigate", "task.xml")
+	domain, _ := s.Env("USERDOMAIN")
+	user, _ := s.Env("USERNAME")
+	if domain != "" {
+		user = domain + `\` + user
+	}
+	task := func(words ...string) []string { return append([]string{"schtasks"}, append(words, "/TN", Name)...) }
+	return &Manager{
+		Title:   "the Task Scheduler",
+		File:    file,
+		Log:     "schtasks /Query /V /FO LIST /TN " + Name,
+		text:    func(_ *Manager, t Service) (string, error) { return taskXML(t, user) },
+		encode:  encodeUTF16,
+		decode:  decodeUTF16,
+		answers: []string{"reg", "query", `HKCU\Environment`}, // the Task Scheduler itself is always there
+		start: []step{
+			{argv: task("/End"), lenient: true},
+			{argv: append(task("/Create"), "/XML", file, "/F")},
+			{argv: task("/Run")},
+		},
+		stop: []step{{argv: task("/End"), lenient: true}, {argv: append(task("/Delete"), "/F")}},
+	}
+}
+
+const taskForm = `<?xml version="1.0" encoding="UTF-16"?>
+<!-- %s -->
+<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo>
+    <Description>petrigate for the hooks of agents</Description>
+  </RegistrationInfo>
+  <Triggers>
+    <LogonTrigger>
+      <UserId>%[2]s</UserId>
+    </LogonTrigger>
+  </Triggers>
+  <Principals>
+    <Principal id="Author">
+      <UserId>%[2]s</UserId>
+      <LogonType>InteractiveToken</LogonType>
+      <RunLevel>LeastPrivilege</RunLevel>
+    </Principal>
+  </Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <RestartOnFailure>
+      <Interval>PT1M</Interval>
+      <Count>3</Count>
+    </RestartOnFailure>
+  </Settings>
+  <Actions Context="Author">
+    <Exec>
+      <Command>%[3]s</Command>
+      <Arguments>%[4]s</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+`
+
+// taskXML is a task of the Task Scheduler. A task has no variables of its own.
+func taskXML(s Service, user string) (string, error) {
+	words := []string{s.Program}
+	for _, arg := range s.Args {
+		if strings.ContainsAny(arg, " \t") {
+			arg = `"` + arg + `"`
+		}
+		words = append(words, arg)
+	}
+	for _, word := range append([]string{s.Program}, s.Args...) {
+		if strings.ContainsRune(word, '"') || strings.Count(word, "%") > 1 || strings.Contains(word, "$(") {
+			return "", fmt.Errorf("the Task Scheduler would replace a part of %q", word)
+		}
+	}
+	escaped := make([]string, 3)
+	for i, text := range []string{user, words[0], strings.Join(words[1:], " ")} {
+		var err error
+		if escaped[i], err = xmlText(text); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf(taskForm, mark(s.Config), escaped[0], escaped[1], escaped[2]), nil
+}
+
+// encodeUTF16 is the form in which schtasks reads XML.
+func encodeUTF16(text string) []byte {
+	b := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(strings.ReplaceAll(text, "\n", "\r\n"))) {
+		b = binary.LittleEndian.AppendUint16(b, u)
+	}
+	return b
+}
+
+func decodeUTF16(src []byte) string {
+	var units []uint16
+	for ; len(src) >= 2; src = src[2:] {
+		units = append(units, binary.LittleEndian.Uint16(src))
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(string(utf16.Decode(units)), "\ufeff"), "\r\n", "\n")
+}

@@ -1,0 +1,318 @@
+package takeover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/service"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/textfile"
+)
+
+// A Proxy is one that runs.
+type Proxy struct {
+	PID    int
+	Config string
+	URL    string // "": it serves a client over stdio
+}
+
+// A Serving is the service that connect --hooks may make, which runs the proxy for the hooks.
+type Serving struct {
+	Manager *service.Manager // nil: none is known for this system
+	service.Service
+	Listen string   // the address of its listener
+	Reads  []string // the variables that the configuration reads and that are set here
+	Memory bool     // each proxy has a state of its own
+
+	Make bool // without a question
+	Skip bool // do not ask
+}
+
+// serve offers the service, and starts it. It reports whether a proxy answers.
+func (s *Serving) serve(ctx context.Context, d *Desk) (answers bool, err error) {
+	switch {
+	case s == nil:
+		return false, nil
+	case s.Skip || !s.Make && (d.Yes || d.Ask == nil):
+		return len(s.listening(d)) > 0, nil
+	}
+	unit, runs, why := s.plan(ctx, d)
+	switch {
+	case why != nil && s.Make && !errors.Is(why, service.ErrNoManager):
+		return false, fmt.Errorf("no service was made, and nothing was written: %w", why)
+	case why != nil:
+		d.say("note: no service was made: %s", text.Escape(why.Error()))
+		return len(s.listening(d)) > 0, nil
+	case runs:
+		return true, nil
+	}
+	before, err := s.Manager.Installed()
+	if err != nil {
+		return false, err
+	}
+	d.say("%s", strings.TrimSuffix(text.EscapeLines(textfile.Diff(s.Manager.File, []byte(before.Text), s.Manager.File+" (new)", []byte(unit))), "\n"))
+	if !s.Make {
+		yes, err := d.Ask(fmt.Sprintf("Run the proxy as a service of yours (%s), which starts now and when you log in?", s.Manager.Title))
+		if err != nil || !yes {
+			return false, err
+		}
+	}
+	return true, s.start(ctx, d, before, unit)
+}
+
+// plan finds out what the file of the service would be, or that a service runs that is as it should be.
+func (s *Serving) plan(ctx context.Context, d *Desk) (unit string, runs bool, why error) {
+	m := s.Manager
+	if m == nil {
+		return "", false, service.ErrNoManager
+	}
+	there, err := m.Installed()
+	if err != nil {
+		return "", false, err
+	}
+	unit, err = m.Text(s.Service)
+	if err != nil {
+		return "", false, err
+	}
+	switch {
+	case there.Exists && there.Config == "":
+		return "", false, fmt.Errorf("%s is there, and petrigate has not written it", m.File)
+	case there.Exists && there.Config != s.Config:
+		return "", false, fmt.Errorf("the service runs another configuration, %s; petrigate disconnect AGENT --hooks removes it, for the last agent that uses it", there.Config)
+	}
+	variables, ok := m.Answers(ctx)
+	if !ok {
+		return "", false, service.ErrNoManager
+	}
+	if err := s.lacks(variables); err != nil {
+		return "", false, err
+	}
+	listening := s.listening(d)
+	if there.Text == unit && len(listening) > 0 {
+		return "", true, nil
+	}
+	return unit, false, s.fits(d, there, listening)
+}
+
+// lacks fails where the configuration reads variables that the service would not have.
+func (s *Serving) lacks(variables []string) error {
+	var lack []string
+	for _, name := range s.Reads {
+		if !slices.Contains(variables, name) {
+			lack = append(lack, name)
+		}
+	}
+	switch {
+	case len(lack) == 0:
+		return nil
+	case s.Manager.Variables != "":
+		return fmt.Errorf("it would not have %s, which the configuration reads. Write a line NAME=VALUE for each into %s, readable by you alone, and run the verb again", text.And(lack), s.Manager.Variables)
+	}
+	return fmt.Errorf("it would not have %s, which the configuration reads. Write ${file:PATH} in the configuration in the place of ${NAME}, with the value in a file readable by you alone, and run the verb again", text.And(lack))
+}
+
+// fits fails where the service could not run beside what runs already.
+func (s *Serving) fits(d *Desk, there service.Installed, listening []Proxy) error {
+	switch {
+	case !there.Exists && len(listening) > 0:
+		return fmt.Errorf("a proxy with this configuration runs already: process %d, %s. End it, and run the verb again", listening[0].PID, listening[0].URL)
+	case len(listening) > 0:
+		return nil // it is the service, of an earlier form
+	}
+	if others := d.startedBy(s.Config); s.Memory && len(others) > 0 {
+		return fmt.Errorf("%s starts a proxy with this configuration too, and each would have a state of its own. Write state: { driver: sqlite } into the configuration", text.And(others))
+	}
+	l, err := net.Listen("tcp", s.Listen)
+	if err != nil {
+		return fmt.Errorf("it could not listen at %s: %w. Another address is listen: { http: ... } in the configuration", s.Listen, text.Innermost(err))
+	}
+	return l.Close()
+}
+
+// startedBy are the clients that start a proxy with a configuration.
+func (d *Desk) startedBy(config string) (titles []string) {
+	for _, i := range d.Inspect(context.Background(), Connection{}) {
+		if slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && e.URL == "" && e.Config() == config }) {
+			titles = append(titles, i.Title)
+		}
+	}
+	return titles
+}
+
+// listening are the proxies with the configuration that serve more than one client.
+func (s *Serving) listening(d *Desk) (all []Proxy) {
+	if d.Proxies == nil {
+		return nil
+	}
+	for _, p := range d.Proxies() {
+		if p.Config == s.Config && p.URL != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// startWait bounds how long a service may take until it answers.
+const startWait = 20 * time.Second
+
+// start starts the service, and waits until it answers. Where it does not, all is as it was before.
+func (s *Serving) start(ctx context.Context, d *Desk, before service.Installed, unit string) error {
+	old := s.listening(d)
+	err := d.alone(func() error { return s.Manager.Install(ctx, unit) })
+	if err == nil {
+		err = s.await(ctx, d, old)
+	}
+	if err == nil {
+		d.say("The service %s runs the proxy: %s", service.Name, text.Escape(s.Manager.File))
+		return nil
+	}
+	said := s.Manager.Said(context.WithoutCancel(ctx))
+	if undo := s.restore(context.WithoutCancel(ctx), d, before); undo != nil {
+		err = fmt.Errorf("%w; and removing it again failed: %v", err, undo)
+	}
+	if said != "" {
+		err = fmt.Errorf("%w\nIt said:\n%s", err, text.EscapeLines([]byte(said)))
+	}
+	return fmt.Errorf("starting the service failed, and nothing was written: %w", err)
+}
+
+// restore makes the service what it was.
+func (s *Serving) restore(ctx context.Context, d *Desk, before service.Installed) error {
+	return d.alone(func() error {
+		if before.Exists {
+			return s.Manager.Install(ctx, before.Text)
+		}
+		return s.Manager.Remove(ctx)
+	})
+}
+
+// await waits until a proxy answers that was not there before.
+func (s *Serving) await(ctx context.Context, d *Desk, old []Proxy) error {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		for _, p := range s.listening(d) {
+			if !slices.ContainsFunc(old, func(o Proxy) bool { return o.PID == p.PID }) {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("it does not answer")
+		case <-again.C:
+		}
+	}
+}
+
+// needed says what runs the proxy for the hooks of an agent, or has to.
+func (s *Serving) needed(d *Desk, h clientcfg.Hooks, serve []string, answers bool) {
+	switch {
+	case answers && s.installed():
+		d.say("The proxy answers. It starts when you log in, as the service %s; its log: %s", service.Name, s.Manager.Log)
+		return
+	case answers:
+		d.say("A proxy with this configuration answers. It has to run, or each call of %s's own tools is refused.", h.Title)
+	default:
+		if serve == nil {
+			serve = []string{"petrigate", "serve"}
+		}
+		d.say("A proxy has to run, or each call of %s's own tools is refused: %s", h.Title, text.Escape(clientcfg.CommandLine(d.System, serve)))
+	}
+	if s != nil && s.Manager != nil && !s.Make {
+		d.say("To run it as a service that starts when you log in: petrigate connect %s --hooks --service", h.Client)
+	}
+}
+
+// installed reports whether the service for this configuration is there.
+func (s *Serving) installed() bool {
+	if s == nil || s.Manager == nil {
+		return false
+	}
+	there, err := s.Manager.Installed()
+	return err == nil && there.Config == s.Config
+}
+
+// UsesService reports whether the service may go with the hooks of a client: they use it, or they have gone before.
+func (d *Desk) UsesService(m *service.Manager, name string) bool {
+	if m == nil {
+		return false
+	}
+	there, err := m.Installed()
+	if err != nil || there.Config == "" {
+		return false
+	}
+	for _, h := range d.InspectHooks() {
+		if h.Client == name {
+			return len(h.There) == 0 || h.asks(d.System, there.Config)
+		}
+	}
+	return false
+}
+
+// asks reports whether the hooks of an agent may ask a proxy with a configuration.
+func (h HookInspection) asks(s clientcfg.System, config string) bool {
+	return slices.ContainsFunc(h.There, func(t clientcfg.Hook) bool { return t.Asks(s, config) })
+}
+
+// Retire removes the service of petrigate where no agent uses it any more.
+func (d *Desk) Retire(ctx context.Context, m *service.Manager) error {
+	there, err := m.Installed()
+	if err != nil || there.Config == "" {
+		return err
+	}
+	if others := d.users(there.Config); len(others) > 0 {
+		d.say("The service %s stays, for %s.", service.Name, text.And(others))
+		return nil
+	}
+	if !d.Yes && d.Ask == nil {
+		d.say("The service %s is used by no agent any more; --yes removes it: %s", service.Name, text.Escape(m.File))
+		return nil
+	}
+	err = d.Agree(fmt.Sprintf("No agent uses the service %s any more. End and remove it?", service.Name))
+	switch {
+	case errors.Is(err, ErrDeclined):
+		d.say("The service %s stays: %s", service.Name, text.Escape(m.File))
+		return nil
+	case err != nil:
+		return err
+	}
+	if err := d.alone(func() error { return m.Remove(ctx) }); err != nil {
+		return fmt.Errorf("removing the service %s, %s: %w", service.Name, m.File, err)
+	}
+	d.say("The service %s was ended and removed.", service.Name)
+	return nil
+}
+
+// users are the agents and clients that ask a proxy with a configuration which they do not start.
+func (d *Desk) users(config string) (titles []string) {
+	for _, h := range d.InspectHooks() {
+		if h.asks(d.System, config) {
+			titles = append(titles, h.Title)
+		}
+	}
+	for _, i := range d.Inspect(context.Background(), Connection{}) {
+		if !slices.Contains(titles, i.Title) && slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && here(e.URL) }) {
+			titles = append(titles, i.Title)
+		}
+	}
+	return titles
+}
+
+// here reports whether a URL is of this machine.
+func here(at string) bool {
+	u, err := url.Parse(at)
+	if err != nil || at == "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,193 @@
+package takeover
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/service"
+)
+
+// serving is a service for the configuration of a place. No manager of services answers in these tests.
+func serving(t *testing.T, p *place) *Serving {
+	t.Helper()
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+	return &Serving{
+		Manager: service.ManagerOf(service.System{OS: "linux", Home: p.desk.System.Home, Env: p.desk.System.Env}),
+		Service: service.Service{Program: "/opt/petrigate", Args: []string{"serve", "--config", p.config}, Config: p.config},
+		Listen:  "127.0.0.1:0",
+	}
+}
+
+// TestServiceOfOthers: a file that petrigate has not written, or that runs another configuration, stays as it is. Then
+// --service fails before anything is written; without it there is a note, and the hooks are written.
+func TestServiceOfOthers(t *testing.T) {
+	for text, want := range map[string]string{
+		"[Service]\nExecStart=/opt/mine\n": "petrigate.service is there, and petrigate has not written it",
+		"# petrigate wrote this file for the configuration \"/other.yaml\". petrigate disconnect removes it.\n": "the service runs another configuration, /other.yaml; " +
+			"petrigate disconnect AGENT --hooks removes it, for the last agent that uses it",
+	} {
+		p := newPlace(t, "claude-code")
+		s := serving(t, p)
+		if err := os.MkdirAll(filepath.Dir(s.Manager.File), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.Manager.File, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, _ := clientcfg.HooksOf("claude-code")
+		file := hookFile(t, p, h)
+		c := HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "/opt/petrigate", Args: []string{"--config", p.config}}, Run: s}
+		s.Make = true
+		err := p.desk.ConnectHooks(t.Context(), c)
+		if err == nil || !strings.HasPrefix(err.Error(), "no service was made, and nothing was written: ") || !strings.HasSuffix(err.Error(), want) {
+			t.Error(err)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Error("the hooks were written")
+		}
+		s.Make, p.desk.Yes, p.desk.Ask = false, false, func(question string) (bool, error) {
+			if !strings.HasPrefix(question, "Write ") {
+				t.Errorf("asked %q", question)
+			}
+			return true, nil
+		}
+		if err := p.desk.ConnectHooks(t.Context(), c); err != nil || !strings.Contains(p.out.String(), "note: no service was made: ") {
+			t.Errorf("%v\n%s", err, p.out)
+		}
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+		if p.desk.UsesService(s.Manager, "claude-code") {
+			t.Error("the service may go with the hooks of another configuration")
+		}
+		if err := p.desk.DisconnectHooks("claude-code", ""); err != nil {
+			t.Error(err)
+		}
+		if src, err := os.ReadFile(s.Manager.File); err != nil || string(src) != text {
+			t.Errorf("%v\n%s", err, src)
+		}
+	}
+}
+
+// TestRetire: the service stays while an agent or a client uses it, and where a person wants it to.
+func TestRetire(t *testing.T) {
+	p := newPlace(t, "codex")
+	s := serving(t, p)
+	text, err := s.Manager.Text(s.Service)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(s.Manager.File), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.Manager.File, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := clientcfg.HooksOf("codex")
+	hookFile(t, p, h)
+	connect := func(config string) {
+		t.Helper()
+		if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "codex", Launch: clientcfg.Launch{Command: "/opt/petrigate", Args: []string{"--config", config}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	retire := func(want string) {
+		t.Helper()
+		p.out.Reset()
+		if err := p.desk.Retire(t.Context(), s.Manager); err != nil || !strings.Contains(p.out.String(), want) {
+			t.Errorf("%v\n%s", err, p.out)
+		}
+	}
+	for client, want := range map[string]bool{"codex": true, "claude-code": true, "zed": false} {
+		if p.desk.UsesService(s.Manager, client) != want {
+			t.Error(client)
+		}
+	}
+	connect(p.config)
+	if !p.desk.UsesService(s.Manager, "codex") || p.desk.UsesService(nil, "codex") {
+		t.Error("the hooks of codex do not use the service")
+	}
+	retire("The service petrigate stays, for Codex.")
+	connect(p.config + ".other")
+	if p.desk.UsesService(s.Manager, "codex") {
+		t.Error("the hooks of codex use another configuration")
+	}
+	p.desk.Yes = false
+	retire("The service petrigate is used by no agent any more; --yes removes it: ")
+	p.desk.Ask = func(string) (bool, error) { return false, nil }
+	retire("The service petrigate stays: ")
+	p.desk.Yes = true
+	if err := p.desk.Retire(t.Context(), s.Manager); err == nil || !strings.HasSuffix(err.Error(), "petrigate.service: no manager of services runs for this user here, as in a container or after su") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(s.Manager.File); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestServiceFits: what the service could not run with, or beside, is said before it is started.
+func TestServiceFits(t *testing.T) {
+	p := newPlace(t, "cursor")
+	p.write(t, []byte(`{"mcpServers":{"petrigate":{"command":"petrigate","args":["serve","--config","`+p.config+`"]}}}`))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	here := service.Installed{Exists: true}
+	runs := []Proxy{{PID: 7, Config: p.config, URL: "http://127.0.0.1:7777/mcp"}}
+	for _, c := range []struct {
+		edit      func(*Serving)
+		there     service.Installed
+		listening []Proxy
+		want      string
+	}{
+		{nil, service.Installed{}, nil, ""},
+		{nil, service.Installed{}, runs, "a proxy with this configuration runs already: process 7, http://127.0.0.1:7777/mcp. End it, and run the verb again"},
+		{nil, here, runs, ""},
+		{func(s *Serving) { s.Memory = true }, here, nil, "Cursor starts a proxy with this configuration too, and each would have a state of its own. Write state: { driver: sqlite } into the configuration"},
+		{func(s *Serving) { s.Listen = l.Addr().String() }, here, nil, "it could not listen at " + l.Addr().String() + ": address already in use. Another address is listen: { http: ... } in the configuration"},
+	} {
+		s := serving(t, p)
+		if c.edit != nil {
+			c.edit(s)
+		}
+		said := ""
+		if err := s.fits(p.desk, c.there, c.listening); err != nil {
+			said = err.Error()
+		}
+		if said != c.want {
+			t.Errorf("%q, want %q", said, c.want)
+		}
+	}
+	s := serving(t, p)
+	s.Reads = []string{"A", "B", "C"}
+	if err := s.lacks([]string{"B", "X"}); err == nil || err.Error() != "it would not have A and C, which the configuration reads. Write a line NAME=VALUE for each into "+s.Manager.Variables+", readable by you alone, and run the verb again" {
+		t.Error(err)
+	}
+	if err := s.lacks([]string{"C", "B", "A"}); err != nil {
+		t.Error(err)
+	}
+	s.Manager = service.ManagerOf(service.System{OS: "darwin", Home: "/Users/ann", Env: p.desk.System.Env})
+	if err := s.lacks([]string{"B", "C"}); err == nil || err.Error() != "it would not have A, which the configuration reads. Write ${file:PATH} in the configuration in the place of ${NAME}, with the value in a file readable by you alone, and run the verb again" {
+		t.Error(err)
+	}
+}
+
+// TestServiceUsers: a client at a URL of this machine uses the service too.
+func TestServiceUsers(t *testing.T) {
+	for at, want := range map[string]bool{
+		"http://127.0.0.1:7777/mcp": true, "https://localhost:1/mcp": true, "http://[::1]:1/mcp": true, "https://gate.example/mcp": false, "http://10.0.0.1:7777/mcp": false,
+	} {
+		p := newPlace(t, "cursor")
+		p.write(t, []byte(`{"mcpServers":{"petrigate":{"url":"`+at+`"}}}`))
+		if got := p.desk.users(p.config); (len(got) == 1) != want {
+			t.Errorf("%s: %q", at, got)
+		}
+	}
+}
