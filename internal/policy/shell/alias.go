@@ -29,6 +29,17 @@ func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
+// under are subcommands that do what another one does where it has the option behind it.
+var under = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
+
+// isUnder reports whether a subcommand with its arguments does what the first operand of a pattern says.
+func isUnder(p *Pattern, sub arg, rest []arg) bool {
+	other, ok := under[p.name.text+" "+p.operands[0].text]
+	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
+		return a.kind == literal && a.text == other[1]
+	})
+}
+
 // isShort reports whether a program may take text for the operand of a pattern that comes next.
 func isShort(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text

@@ -14,6 +14,8 @@ func readGit(r *reader, args []arg) {
 	for _, o := range found {
 		if o.name == "c" {
 			readGitSetting(r, o.value)
+			key, value, _ := o.value.cut()
+			readGitAlias(r, key, value)
 		}
 	}
 	switch {
@@ -25,7 +27,44 @@ func readGit(r *reader, args []arg) {
 		r.strictly("a subcommand that is not literal")
 	case len(rest) > 0:
 		readGitCommand(r, rest[0].text, rest[1:])
+		runGitAlias(r, rest[0].text, rest[1:])
 	}
+}
+
+// readGitAlias notes the command that a setting makes an alias for, which may be run at any time.
+func readGitAlias(r *reader, key string, value arg) {
+	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
+	if !ok || value.kind != literal || value.text == "" {
+		return
+	}
+	script, isShell := strings.CutPrefix(value.text, "!")
+	if !isShell {
+		script = "git " + value.text
+	}
+	if r.gitAliases == nil {
+		r.gitAliases = make(map[string]string)
+	}
+	r.gitAliases[name] = script
+	r.loosely(script)
+}
+
+// runGitAlias reads the command for which the script made an alias.
+func runGitAlias(r *reader, name string, args []arg) {
+	script, ok := r.gitAliases[name]
+	if !ok {
+		return
+	}
+	delete(r.gitAliases, name) // one may name itself
+	defer func() { r.gitAliases[name] = script }()
+	var words []arg
+	for word := range strings.FieldsSeq(script) {
+		words = append(words, arg{text: word})
+	}
+	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
+		r.script(script)
+		return
+	}
+	r.run(append(words, args...), nil)
 }
 
 // gitRunning are the subcommands that run what they are told.
@@ -98,7 +137,7 @@ var (
 // readGitConfig reads git config, which can make an alias or a hook of a command.
 func readGitConfig(r *reader, args []arg) {
 	plain := !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
-	for _, a := range args {
+	for i, a := range args {
 		switch {
 		case a.kind == literal && strings.HasPrefix(a.text, "-") && !gitConfigFlags[a.text], a.says("=edit =rename-section") != "":
 			r.maybe("a setting that may run a command", args...)
@@ -106,6 +145,9 @@ func readGitConfig(r *reader, args []arg) {
 		case a.kind != literal, !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "."):
 			if len(args) > 1 && !(plain && gitConfigReads[args[0].text]) {
 				readGitSetting(r, a)
+				if i+1 < len(args) {
+					readGitAlias(r, a.text, args[i+1])
+				}
 			}
 			return
 		}

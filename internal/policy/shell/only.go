@@ -75,7 +75,7 @@ func (o *only) within(d *doubt) bool {
 // carried reports whether a command is certainly what one of the patterns describes, and
 // whether that is one with *.
 func (o *only) carried(c *command) (carried, any bool) {
-	if c.strayed || c.possible {
+	if c.strayed || c.possible || c.isDivided() {
 		return false, false
 	}
 	for i := range o.patterns {

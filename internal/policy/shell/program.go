@@ -289,7 +289,7 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 // isValue reports whether the next argument is the value of an option. One that
 // looks like an option itself may be one, where the value can be left out.
 func (k *knownOptions) isValue(args []arg) bool {
-	if len(args) == 0 || args[0].kind > single {
+	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false
 	}
 	return k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-")

@@ -81,6 +81,9 @@ func (c *command) carries(p *Pattern) Outcome {
 		best = best.and(c.onlyWords(p, args))
 	}
 	best = best.and(p.found(c, args))
+	if table := subcommandsOf(p.name.text); table != nil && best != NoMatch && len(p.options) > 0 {
+		args = table.beside(args, p.options)
+	}
 	for i := range p.options {
 		if best == NoMatch {
 			break
@@ -91,6 +94,16 @@ func (c *command) carries(p *Pattern) Outcome {
 		return NoMatch
 	}
 	return best
+}
+
+// isDivided reports whether an argument before the subcommand may be several words, one of them the subcommand.
+func (c *command) isDivided() bool {
+	table := subcommandsOf(c.name)
+	if table == nil {
+		return false
+	}
+	_, rest, _ := table.next(c.args)
+	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
 // is says whether the program is that of the pattern, and returns the arguments that the
@@ -124,7 +137,11 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 		if sub == nil {
 			return NoMatch
 		}
-		switch first := p.operand(0, *sub); {
+		first := p.operand(0, *sub)
+		if isUnder(p, *sub, rest) {
+			first = Match
+		}
+		switch {
 		case !sure && first == NoMatch:
 			return p.inOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
 		case first == NoMatch:

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -123,10 +124,10 @@ func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	for len(args) > 0 {
 		a := &args[0]
 		switch {
-		case a.kind == literal && a.text == "--":
+		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // cargo +nightly test
 			args = args[1:]
 			continue
-		case a.kind == literal && len(a.text) > 1 && a.text[0] == '-':
+		case len(a.text) > 1 && a.text[0] == '-': // also with a value that is not literal
 		default:
 			return a, args[1:], sure
 		}
@@ -141,4 +142,27 @@ func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
 		args = args[max(n, 1):]
 	}
 	return nil, nil, sure
+}
+
+// beside returns the arguments without those options before the subcommand whose value is not literal: it
+// is none of the options that a pattern has. An option that the pattern has stays.
+func (l *leads) beside(args []arg, options []wanted) []arg {
+	sub, rest, _ := l.next(args)
+	end := len(args) - len(rest) - toInt(sub != nil)
+	if !slices.ContainsFunc(args[:end], func(a arg) bool { return a.kind != literal }) {
+		return args
+	}
+	var kept []arg
+	for lead := args[:end]; len(lead) > 0; {
+		found, n := l.known.option(lead)
+		n = max(n, 1)
+		known := len(found) > 0 && !slices.ContainsFunc(found, func(o givenOption) bool {
+			return o.isUnknown() || slices.ContainsFunc(options, func(w wanted) bool { return slices.Contains(w.names, o.name) })
+		})
+		if !known || !slices.ContainsFunc(lead[:n], func(a arg) bool { return a.kind != literal }) {
+			kept = append(kept, lead[:n]...)
+		}
+		lead = lead[n:]
+	}
+	return append(kept, args[end:]...)
 }

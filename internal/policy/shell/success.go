@@ -57,7 +57,7 @@ func alone(own string) string { return "run `" + own + "` in a call of its own" 
 func (r *Reading) missing(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
-	case c.carries(p) != Match:
+	case c.carries(p) != Match, c.isDivided():
 		return func(string) (string, string) {
 			return "it is not certain that this is " + p.source, "write `" + p.source + "` plainly"
 		}

@@ -44,8 +44,9 @@ type reader struct {
 	turns      int // bodies of loops that are read for each word
 	work       int // pieces of what was parsed, also in scripts within scripts
 
-	vars  variables
-	files files
+	vars       variables
+	files      files
+	gitAliases map[string]string // that the script defines
 
 	source    string // of the script that is read
 	input     bool   // what is read gets its input from the script itself

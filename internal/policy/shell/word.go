@@ -15,6 +15,7 @@ type arg struct {
 	name  bool   // what is not known is a name or a number, and no option
 	pipe  bool   // it is a process substitution
 	setUp bool   // it is the output of a program that sets up a shell, and nothing else
+	split bool   // it is an expansion that the shell divides at blanks, though it is one word as a rule; not under [Options.Strict]
 }
 
 // An argKind says how much is known of an argument.
@@ -50,6 +51,8 @@ func (a arg) cut() (name string, value arg, ok bool) {
 // programs of the system live.
 func (a arg) base() (name string, sure, system bool) {
 	switch {
+	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
+		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // C:\x\y.exe
 	case a.kind == literal && !strings.Contains(a.text, "/"):
 		return a.text, true, true
 	case a.kind == literal:
@@ -172,6 +175,7 @@ type wordBuilder struct {
 	name  bool
 	setUp bool
 	pipe  bool
+	split bool
 	text  []byte // all that is known, of a literal
 	head  int    // how much of text comes before the first unknown part
 	tail  int    // where what follows the last unknown part begins
@@ -182,7 +186,7 @@ func (b *wordBuilder) arg() arg {
 	if b.kind == literal {
 		return arg{text: string(b.text)}
 	}
-	return arg{kind: b.kind, text: string(b.text[:b.head]), tail: string(b.text[b.tail:]), name: b.name, setUp: b.setUp && len(b.text) == 0, pipe: b.pipe}
+	return arg{kind: b.kind, text: string(b.text[:b.head]), tail: string(b.text[b.tail:]), name: b.name, setUp: b.setUp && len(b.text) == 0, pipe: b.pipe, split: b.split}
 }
 
 // dynamic marks that something of the given kind stands here.
@@ -192,6 +196,12 @@ func (b *wordBuilder) dynamic(k argKind) {
 	}
 	b.kind = max(b.kind, k)
 	b.tail = len(b.text)
+}
+
+// unquoted marks that an expansion outside quotes stands here, whose value the shell divides.
+func (b *wordBuilder) unquoted(r *reader) {
+	b.split = !r.strict && (b.kind < spread || b.split)
+	b.dynamic(anything)
 }
 
 // part adds a part of a word that stands in quotes or outside them.
@@ -213,6 +223,9 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 			b.known(value)
 			return
 		}
+		if kind == anything && !quoted && !isList(p) {
+			b.unquoted(r)
+		}
 		b.dynamic(kind)
 	case *syntax.CmdSubst:
 		r.substitute(p.Stmts)
@@ -221,6 +234,9 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 			quoted = true
 		}
 		b.setUp = len(b.text) == 0 && b.kind == literal && setsUp(p.Stmts)
+		if !quoted {
+			b.unquoted(r)
+		}
 		b.dynamic(words(quoted))
 	case *syntax.ArithmExp:
 		r.arithm(p.X)
@@ -419,6 +435,11 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 		return anything
 	}
 	return words(quoted)
+}
+
+// isList reports whether an expansion has words of its own, as "$@" has.
+func isList(p *syntax.ParamExp) bool {
+	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || isLit(p.Index, "@") || isLit(p.Index, "*") || p.Names != 0
 }
 
 // expansion reads the word in ${x:-word} and reports whether it is one word at most.

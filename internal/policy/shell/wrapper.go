@@ -31,6 +31,8 @@ var wrappers = eachName(map[string]wrapper{
 	"nohup,gnohup,-":   {options: leading(""), through: true},
 	"timeout,gtimeout": {options: leading("v f k= s= foreground preserve-status verbose kill-after= signal="), operands: 1, through: true},
 	"stdbuf,gstdbuf":   {options: leading("i= o= e= input= output= error="), through: true},
+	"winpty":           {options: leading(""), through: true},
+	"wsl":              {options: leading("e d= u= distribution= user= cd= exec shell-type= system !l !list !install !shutdown !status !update"), idle: true},
 	"setsid":           {options: leading("c f w ctty fork wait")},
 	"chroot":           {options: leading("userspec= groups= skip-chdir"), operands: 1, through: true},
 	"busybox":          {options: leading("!list !list-full"), idle: true, through: true},
@@ -61,6 +63,9 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 		return
 	}
 	readOptionValues(r, found)
+	if r.commands[r.owner].name == "sudo" && (has(found, "b") || has(found, "background")) {
+		defer func(before lack) { r.flow.lack = before }(r.flow.because(background))
+	}
 	if w.assigns {
 		rest = readEnvironment(r, rest)
 	}
