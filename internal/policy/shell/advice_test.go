@@ -17,6 +17,8 @@ func TestAdviceCounts(t *testing.T) {
 		`npm test 2>&1 | grep FAIL || echo "all pass"`: "npm test 2>&1",
 		"npm test | tail; echo done":                   "npm test",
 		"npm test; git status":                         "npm test",
+		"if ! npm test; then exit 1; fi":               "npm test",
+		"bash -c 'npm test | tail'":                    "npm test",
 		"npm test &\nwait":                             "npm test",
 		"if npm test; then echo ok; fi":                "npm test",
 	} {

@@ -33,6 +33,9 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		r.declared(name, nil, args)
 	case "set":
 		readShellOptions(r, "akHB", args)
+		if slices.ContainsFunc(args, func(a arg) bool { return isCluster(a.text) && strings.Contains(a.text, "n") || a.text == "noexec" }) {
+			r.strictly("an option with which no command is run")
+		}
 		r.flow.setOptions(args)
 	case "shopt":
 		readShellOptions(r, "o", args)
@@ -121,6 +124,9 @@ func readShellOptions(r *reader, letters string, args []arg) {
 		}
 		isOption := strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+")
 		isReading := readingOptions[a.text] || strings.HasPrefix(a.text, "compat") || isOption && strings.ContainsAny(a.text, letters)
+		if a.text == "extdebug" {
+			r.strictly("an option by which a trap skips commands")
+		}
 		if a.kind != literal || isReading {
 			r.unsure("an option that changes how a script is read")
 		}

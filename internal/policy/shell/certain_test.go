@@ -174,10 +174,11 @@ var dryRuns = map[string][]string{
 
 // partial are tests that succeed with some of the tests, with none, or with other programs.
 var partial = map[string][]string{
-	"pytest":      {"pytest -h", "pytest -V"},
 	"yarn test":   {"yarn test src/a.test.ts", "yarn test -t login", "yarn test --testNamePattern login"},
 	"pnpm test":   {"pnpm test src/a.test.ts", "pnpm test -- -t login"},
-	"npm test":    {"npm test -- src/a.test.ts", "npm test -- -t login", "echo '{}' > package.json; npm test", "set -e; echo '{}' > package.json; npm test; ls"},
+	"pytest":      {"pytest -h", "pytest -V", "pytest -qh", "pytest -VV", "PYTEST_ADDOPTS=--co pytest", "export PYTHONOPTIMIZE=1; pytest"},
+	"make test":   {"make --assume-old=test test", "make --what-if=x test"},
+	"npm test":    {"npm test src/a.test.ts", "npm test -v", "npm test --usage", "npm --script-shell=/bin/true test", "npm test -- -v", "npm test -- --showConfig", "npm test -- --exclude x", "set -n; npm test", "set -o noexec; npm test", "bash -n -c 'npm test'", "shopt -s extdebug; trap false DEBUG; npm test", "npm config set script-shell /bin/true; npm test", "npm set script-shell=x && npm test", "npm test -- src/a.test.ts", "npm test -- -t login", "echo '{}' > package.json; npm test", "set -e; echo '{}' > package.json; npm test; ls"},
 	"bun test":    {"bun test src/a.test.ts", "bun test -t login"},
 	"jest":        {"printf 'exit 0' > node_modules/.bin/jest; node_modules/.bin/jest", "npx jest@29 src/a.test.ts"},
 	"dotnet test": {"dotnet test --filter x"},
@@ -193,10 +194,11 @@ func TestPartsAreNoEvidence(t *testing.T) {
 		}
 	}
 	for words, scripts := range map[string][]string{
-		"yarn test": {"yarn test", "yarn test --silent", "yarn test --reporters default"},
-		"npm test":  {"npm test -- --reporter dot", "npm test -- --watch=false"},
-		"jest":      {"npx jest@29", "npx --yes jest --ci"},
-		"pytest":    {"pytest -q", "cat > test_x.py <<'E'\nE\npytest -q"},
+		"yarn test":     {"yarn test", "yarn test --silent", "yarn test --reporters default"},
+		"go test ./...": {"go test -coverprofile=c.out ./...", "go test -coverprofile c.out ./..."},
+		"pytest":        {"pytest -q", "cat > test_x.py <<'E'\nE\npytest -q", "PYTEST_ADDOPTS=--color=yes pytest", "pytest -q -x -n4 --tb=short"},
+		"npm test":      {"npm config set registry x; npm test", "npm test -- --coverage", "npm test -- --reporter dot", "npm test -- --watch=false"},
+		"jest":          {"npx jest@29", "npx --yes jest --ci"},
 	} {
 		for _, script := range scripts {
 			if !surely(shell.Read(script), pattern(t, words)) {

@@ -21,6 +21,7 @@ const (
 	conditional             // it is in a condition, a loop or a function
 	substituted             // it is in $(...)
 	started                 // the program that runs it may succeed without it
+	unrun                   // the shell that reads it runs nothing
 	ended                   // the script may end, or leave the loop, before it
 )
 

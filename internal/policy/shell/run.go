@@ -64,6 +64,9 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.commands[at].stranger = !known && !r.recognized
 	r.recognized = before
 	readFiles(r, lower, args[1:])
+	if setsScripts(lower, args[1:]) {
+		r.strictly("a setting that changes how scripts of the project run")
+	}
 	if lower != name && known {
 		r.mildly("a name in the wrong case")
 	}

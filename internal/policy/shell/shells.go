@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -50,6 +51,9 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 			readShellOptions(r, "", []arg{o.value})
 			r.flow.option(o.value.text, true)
 		}
+	}
+	if slices.ContainsFunc(found, func(o givenOption) bool { return o.name == "n" || o.value.text == "noexec" }) {
+		r.flow.because(unrun)
 	}
 	switch {
 	case has(found, "c") && len(rest) > 0:

@@ -24,7 +24,10 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	}
 	for i := range r.commands {
 		if c := &r.commands[i]; c.carries(&p) != NoMatch {
-			own := strings.TrimRight(r.code(c.from, c.to), ";& ")
+			own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
+			if c.by >= 0 || c.lack == substituted {
+				own = p.source // the statement is that of the command around it
+			}
 			what, advice := r.missing(i, &p)(own)
 			return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 		}
@@ -114,7 +117,7 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 	case piped:
 		advice = "set -o pipefail; " + strings.TrimSpace(r.text)
 		with := Options{Strict: r.strict}.Read(advice)
-		helps := slices.ContainsFunc(with.commands, func(c command) bool { return c.lack == certain && c.carries(p) == Match })
+		helps := with.shows(p)
 		switch {
 		case !helps:
 			return "the pipe hides whether it failed", alone
@@ -132,6 +135,8 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 		return "it stands in a condition, a loop, a function or a trap", alone
 	case substituted:
 		return "it stands in a substitution", alone
+	case unrun:
+		return "with -n a shell runs nothing", alone
 	case started:
 		return "the program that runs it may succeed without it", alone
 	}
@@ -152,6 +157,9 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	has := tests
 	if !has && ok {
 		rule, has = known.operands, true
+	}
+	if a, shows := c.shows(p); shows {
+		return a, true
 	}
 	args := c.args[min(lead, len(c.args)):]
 	if !ok {
@@ -176,6 +184,10 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 			continue
 		}
 		found, n := options.option(args)
+		if keeping[c.name][name(a.text)] {
+			args = args[max(n, 1):]
+			continue
+		}
 		if n == 0 || len(found) == 0 {
 			if n = 1; always[name(a.text)] || options.shortens(name(a.text)) {
 				return a.text, true
@@ -202,6 +214,20 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	}
 	if len(operands) < rule.min || len(operands) > rule.max {
 		return "these operands", true
+	}
+	return "", false
+}
+
+// shows returns the option with which a program that tests shows something instead, or runs another shell.
+func (c *command) shows(p *Pattern) (option string, ok bool) {
+	words := showing[c.name]
+	for _, a := range c.args {
+		if words == "" || a.text == "--" {
+			break
+		}
+		if a.says(words) != "" && !slices.Contains(p.words, a.text) {
+			return a.text, true
+		}
 	}
 	return "", false
 }

@@ -1,12 +1,15 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // evidenceOperands says which operands leave a command of what builds and tests what its name
 // says, beside those of [programs]. Others choose a part of it.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake": {max: unbounded, not: "="},
-	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script": {max: unbounded, notBegin: "@", not: "="},
+	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script": {},
 	"go test":                       {max: unbounded, is: setOf("./... ... all .")},
 	"go vet,go build":               {max: unbounded},
 	"cargo test,cargo nextest":      {},
@@ -35,7 +38,31 @@ var handing = setOf("yarn pnpm bun")
 var lesser = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
 	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --shard --no-run --related
 	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter --group --testsuite --tests --example -e --tag --only-failures
-	--test-name-pattern --name -n --dry-run`)
+	--test-name-pattern --name -n --dry-run --showConfig --clearCache --init --exclude --testPathIgnorePatterns --project --selectProjects
+	--ignoreProjects --dir --root --rootDir --roots`)
+
+// showing are options with which programs that test show something instead, or run another shell than the one of
+// the system.
+var showing = eachName(map[string]string{
+	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options",
+	"pnpm,yarn":   "-v -h --script-shell",
+	"jest,vitest": "-v -h",
+	"pytest":      "-V -h",
+})
+
+// keeping are options of programs that test which leave the tests what they are, though they write files.
+var keeping = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
+
+// scriptSettings are the settings of npm and its kin by which they run the scripts of a project in another way, or not.
+var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
+
+// setsScripts reports whether a command makes such a setting.
+func setsScripts(program string, args []arg) bool {
+	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.says("=set =config =c") != "" }) {
+		return false
+	}
+	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
+}
 
 // passed returns what of the arguments that are handed on chooses a part of the tests. What
 // stands behind an option may be its value.
@@ -48,7 +75,7 @@ func passed(name string, args []arg) (argument string, less bool) {
 		option, _, with := strings.Cut(a.text, "=")
 		switch {
 		case a.text == "--":
-		case lesser[option]:
+		case lesser[option], option == "-v" && name != "cargo": // jest -v is its version
 			return a.text, true
 		case strings.HasPrefix(a.text, "-"):
 			value = !with
