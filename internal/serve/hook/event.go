@@ -115,7 +115,7 @@ func (e *Event) readCall(body []byte) (err error) {
 	e.readEnd()
 	e.where = whereOf(body)
 	e.said = text(memberOf(body, "mcp_server"), "name")
-	e.doubtful = e.doubtful || e.inBackground()
+	e.doubtful = e.doubtful || e.inBackground() || e.isInterpreted()
 	if e.kind == failed && string(memberOf(body, "is_interrupt")) == "true" {
 		e.kind, e.doubtful = after, true
 	}
@@ -169,6 +169,14 @@ func (e *Event) inBackground() bool {
 	}
 	_, task := rawjson.Member(e.result, "backgroundTaskId")
 	return task || string(memberOf(e.result, "interrupted")) == "true"
+}
+
+// isInterpreted reports whether Claude Code calls a script a success though it ended with an exit status other
+// than 0, which it explains by the last command: as of grep that found nothing, and git diff that found changes.
+// The status may be that of a command before it.
+func (e *Event) isInterpreted() bool {
+	why, _ := rawjson.String(memberOf(e.result, "returnCodeInterpretation"))
+	return why != ""
 }
 
 // check returns why a call cannot be decided on, or settled.

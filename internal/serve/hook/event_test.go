@@ -28,6 +28,8 @@ var documented = []struct {
 		after, "abc123", "", "toolu_04", "Bash", `{"command":"npm test"}`, gate.Unknown},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_response":{"stdout":"","stderr":"","interrupted":false,"backgroundTaskId":"b1"},"tool_use_id":"toolu_05"}`,
 		after, "abc123", "", "toolu_05", "Bash", `{"command":"npm test"}`, gate.Unknown},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"npm test && git diff"},"tool_response":{"stdout":"","stderr":"","interrupted":false,"returnCodeInterpretation":"Files differ"},"tool_use_id":"toolu_07"}`,
+		after, "abc123", "", "toolu_07", "Bash", `{"command":"npm test && git diff"}`, gate.Unknown},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Monitor","tool_input":{"command":"npm test"},"tool_response":{"taskId":"b1"},"tool_use_id":"toolu_06"}`,
 		after, "abc123", "", "toolu_06", "Monitor", `{"command":"npm test"}`, gate.Unknown}, // it goes on
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"SessionEnd","reason":"prompt_input_exit"}`, ends, "abc123", "", "", "", `{}`, gate.Success},
