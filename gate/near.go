@@ -1,9 +1,12 @@
 package gate
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -51,6 +54,34 @@ func (j *judgement) near(d *Delta) {
 			d.Near = append(d.Near, Near{Name: l.Text, Why: why})
 		case slices.ContainsFunc(j.state.Near, func(n Near) bool { return n.Name == l.Text }):
 			d.Near = append(d.Near, Near{Name: l.Text})
+		}
+	}
+	for i := range j.policy.parts {
+		if part := &j.policy.parts[i]; part.in(j.call.Args) && !slices.ContainsFunc(j.labels, func(l naming.Label) bool { return l.Text == part.name }) {
+			if why, _ := j.policy.names.Why(j.call, j.tools, part.name); why.What != "" {
+				d.Near = append(d.Near, Near{Name: part.name, Why: why})
+			}
+		}
+	}
+}
+
+// A part is the beginning of a command of more than two words, by which a call may be meant that has not all of it.
+type part struct {
+	name         string // that the map gives
+	first, other []byte // the words
+}
+
+// in reports whether arguments have both words.
+func (p *part) in(args []byte) bool {
+	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
+}
+
+// readParts collects the parts of the maps whose names nets wait for.
+func (p *Policy) readParts() {
+	for _, m := range p.Maps() {
+		words := strings.Fields(m.Source)
+		if m.Reader != nil && p.awaits[m.As] && len(words) > 3 && words[0] == "runs" {
+			p.parts = append(p.parts, part{name: m.As, first: []byte(words[1]), other: []byte(words[2])})
 		}
 	}
 }

@@ -95,6 +95,32 @@ func TestNearMisses(t *testing.T) {
 	refused("deploy requires read.")
 }
 
+// TestPartsOfCommands: a call that has the first words of a command, and not all of it, is a near miss; one that has the
+// name by another map is none.
+func TestPartsOfCommands(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	maps := shellMaps(words)
+	maps[0].Source = "runs ls -l -a"
+	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, sequenceNet("read", "deploy"))
+	for args, want := range map[string]string{
+		`{"c":"ls -l; tail"}`: "deploy requires a successful call to read first. `ls; tail` did not count as read: a doubt. Write ls.",
+		`{"c":"ls; tail"}`:    "deploy requires a successful call to read first. `ls; tail` did not count as read: a doubt. Write ls.",
+		`{"c":"du -l"}`:       "deploy requires a successful call to read first.",
+	} {
+		p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, sequenceNet("read", "deploy"))
+		p.success("sh " + args)
+		if r := p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy"); r.Text != want {
+			t.Errorf("%s: %q, want %q", args, r.Text, want)
+		}
+	}
+	p.success(`sh {"c":"cat"}`)
+	p.allow("deploy")
+	p.success(`sh {"d":"ls -l"}`)
+	if r := p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy"); strings.Contains(r.Text, "count") {
+		t.Error(r.Text)
+	}
+}
+
 // TestNearMissesAreFew: a state remembers few of them.
 func TestNearMissesAreFew(t *testing.T) {
 	words := &commands{}

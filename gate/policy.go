@@ -55,6 +55,7 @@ type Policy struct {
 
 	advisory bool            // some net is
 	awaits   map[string]bool // the names of calls whose success nets wait for
+	parts    []part          // of the commands that give those names
 
 	keys    keyvalue.Set // of the nets
 	keyed   listing.Set  // the nets that have a key
@@ -107,6 +108,7 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p.touch = newIndex(p.names, p.nets)
 	p.successes = p.Successes()
 	p.print = p.fingerprint(maps)
+	p.readParts()
 	p.ids = sync.OnceValue(p.readIDs)
 	return p, nil
 }

@@ -278,7 +278,7 @@ type Reading interface {
 	Finds(pattern int) Found
 	Only(patterns []int) bool  // the text consists only of matches of these patterns
 	Evidence(pattern int) bool // its match is evidence of a call: it unlocks and refills
-	Doubt(pattern int) Doubt   // the reason for [Perhaps], or for [Surely] without evidence
+	Doubt(pattern int) Doubt   // the reason for [Perhaps], or for [Surely] without evidence; for [NotFound], what is missing, or none
 }
 
 // Found says whether a text matches a pattern.

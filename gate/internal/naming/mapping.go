@@ -219,6 +219,7 @@ func (m *Mapping) hit(c *toolnet.Call, f *field, number int) (h hit, ok bool) {
 // why returns whether the maps that give a name find it in the call, and their doubt.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	var fields []field
+	var part toolnet.Doubt
 	for i := range tools {
 		for _, number := range m.about(tools[i].Text) {
 			of := &m.maps[number]
@@ -238,9 +239,14 @@ func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Do
 					found = toolnet.Surely
 				case is == toolnet.Perhaps && found == toolnet.NotFound:
 					d, found = r.Doubt(of.Pattern), toolnet.Perhaps
+				case is == toolnet.NotFound && part.What == "":
+					part = r.Doubt(of.Pattern)
 				}
 			}
 		}
+	}
+	if found == toolnet.NotFound {
+		return part, found
 	}
 	return d, found
 }

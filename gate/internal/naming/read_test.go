@@ -170,7 +170,8 @@ func TestWhy(t *testing.T) {
 		found toolnet.Found
 	}{
 		`{}`:                     {"", toolnet.NotFound},
-		`{"c":"rm"}`:             {"", toolnet.NotFound},
+		`{"c":"rm"}`:             {"a doubt", toolnet.NotFound}, // what it lacks
+		`{"c":"rm","d":"ls"}`:    {"", toolnet.Surely},
 		`{"c":"ls"}`:             {"", toolnet.Surely},
 		`{"c":"?"}`:              {"a doubt", toolnet.Perhaps},
 		`{"c":"ls; rm"}`:         {"a doubt", toolnet.Surely},

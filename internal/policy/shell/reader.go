@@ -153,7 +153,7 @@ func (n *numbered) Only(patterns []int) bool {
 }
 
 // Doubt says why it is not known whether the script runs the command, or why its success would not
-// show it.
+// show it; where it does not run it, what is missing in a command that begins like it.
 func (n *numbered) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {
@@ -163,6 +163,9 @@ func (n *numbered) Doubt(pattern int) gate.Doubt {
 	case n.found[pattern] == Match:
 		_, d := n.script.Surely(*p)
 		return d
+	}
+	if n.found[pattern] == NoMatch {
+		return n.script.lacking(p)
 	}
 	_, d := n.script.Runs(*p)
 	return d

@@ -1,0 +1,43 @@
+package shell
+
+// lacking says which word a command lacks that has the program and the subcommand of the pattern, as
+// `go test ./pkg` lacks one of `go test ./...`. Without such a command there is no doubt.
+func (r *Reading) lacking(p *Pattern) Doubt {
+	begin := 1
+	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {
+		begin = 2 // npm run lint has nothing of npm run test
+	}
+	if len(p.operands) < begin || len(p.operands)+len(p.options) <= begin && !p.exactly {
+		return Doubt{}
+	}
+	for i := range r.commands {
+		c := &r.commands[i]
+		if is, args := c.is(p); is == Match && !c.possible && p.upTo(begin).found(c, args) == Match {
+			advice := "run `" + p.source + "`"
+			return Doubt{What: p.missing(c, args), Code: r.code(c.from, c.to), At: r.character(c.from), Advice: advice}
+		}
+	}
+	return Doubt{}
+}
+
+// upTo returns the pattern with so many of its operands and no options.
+func (p *Pattern) upTo(operands int) *Pattern {
+	q := *p
+	q.operands, q.options = p.operands[:operands], nil
+	return &q
+}
+
+// missing says which word of the pattern a command does not have, that is not what the pattern describes.
+func (p *Pattern) missing(c *command, args []arg) string {
+	for n := 2; n <= len(p.operands); n++ {
+		if p.upTo(n).found(c, args) != Match {
+			return "it has no `" + p.operands[n-1].text + "`"
+		}
+	}
+	for i := range p.options {
+		if p.options[i].given(p.known, args) != Match {
+			return "it has no `" + p.options[i].text + "`"
+		}
+	}
+	return "it has other arguments"
+}
