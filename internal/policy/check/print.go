@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,12 +120,12 @@ func shortened(claim string) string {
 	return claim
 }
 
-// short names a net: by its name, or if that is long by the line of its rule.
+// short names a net: by its name, or if that is long by the line of its rule, without the folder.
 func short(n gate.NetInfo) string {
 	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
 		return n.Name
 	}
-	return fmt.Sprintf("%s:%d", n.Rule.File, n.Rule.Line)
+	return fmt.Sprintf("%s:%d", filepath.Base(n.Rule.File), n.Rule.Line)
 }
 
 // mostBefore is how many calls are named that lead to one.

@@ -106,7 +106,11 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 		}
 	}
 	if !plan.Enforced {
-		steps = append(steps, "petrigate enforce: what would be refused is refused from then on")
+		enforce := "petrigate enforce: what would be refused is refused from then on"
+		if plan.agent != nil {
+			enforce += ", and a person is asked in the console (petrigate open) or at a terminal (petrigate approvals watch)"
+		}
+		steps = append(steps, enforce)
 	}
 	say("\nWritten: %s. Next:", plan.File)
 	for i, step := range steps {
