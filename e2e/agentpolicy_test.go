@@ -21,7 +21,7 @@ type agentStep struct {
 }
 
 // refusal finds what the model is told of a call that did not pass.
-var refusal = regexp.MustCompile(`push requires a |A person denied `)
+var refusal = regexp.MustCompile(`\(push\) requires a |A person denied `)
 
 // heredocCommit is a commit as agents write it; its message names what the policy asks about.
 const heredocCommit = "git add -A && git commit -q -m \"$(cat <<'EOF'\nAsk for one page at a time\n\nNo git push --force was needed, and no rm -rf.\n\nCo-Authored-By: Agent <noreply@example.com>\nEOF\n)\""
@@ -43,9 +43,9 @@ func (s *agentSite) policySteps() []agentStep {
 		{call: "npm test"},
 		{call: "git push -q origin HEAD:main"},
 		{call: strings.ReplaceAll(s.edit, "WORK", s.work)},
-		{call: "git push -q origin HEAD:second", refused: "push requires a successful call to tests since"},
+		{call: "git push -q origin HEAD:second", refused: "(push) requires a successful call to tests since"},
 		{call: "npm test -- --fail || exit 1"},
-		{call: "git push -q origin HEAD:third", refused: "push requires a successful call to tests since"},
+		{call: "git push -q origin HEAD:third", refused: "(push) requires a successful call to tests since"},
 		{call: "npm test"},
 	}, append(asked[:1:1], append([]agentStep{{call: "git push -q origin HEAD:main"}}, asked[1:]...)...)...)
 }
@@ -56,29 +56,14 @@ func TestAgentsPolicy(t *testing.T) {
 		if s.http {
 			t.Skip("it is the same agent")
 		}
-		s.project()
-		s.config = filepath.Join(s.home, ".config", "petrigate", "petrigate.yaml")
-		s.ourselves("init", s.name, "--yes")
-		s.ourselves("connect", s.name, "--hooks", "--yes")
-		start(t, endpoint{Command: s.petrigate, Args: []string{"serve", "--http", "127.0.0.1:" + s.port, "--config", s.config}, Env: s.env}, s.port)
+		s.governed()
 		s.run([]string{"git push -q origin HEAD:shadow"})
 		if enforced := s.ourselves("enforce", "--yes"); !s.has("shadow") || !strings.Contains(enforced, "push") {
 			t.Errorf("the push in shadow did not pass, or is not shown: %s", enforced)
 		}
 		answered := s.answer()
 		steps := s.policySteps()
-		var turns [][]string
-		for _, step := range steps {
-			turns = append(turns, []string{step.call})
-		}
-		_, requests := s.run(turns...)
-		for i, step := range steps {
-			told := strings.Count(requests[i+1], step.refused) > strings.Count(requests[i], step.refused)
-			refusals := len(refusal.FindAllString(requests[i+1], -1)) - len(refusal.FindAllString(requests[i], -1))
-			if step.refused != "" && !told || (step.refused == "") != (refusals == 0) {
-				t.Errorf("%s: the model is told\n%s", step.call, further(requests[i], requests[i+1]))
-			}
-		}
+		s.take(steps)
 		var want []string
 		for _, step := range steps {
 			if step.asks {
@@ -94,6 +79,33 @@ func TestAgentsPolicy(t *testing.T) {
 			}
 		}
 	})
+}
+
+// governed makes a project, and the policy of init for the agent, in shadow; with a proxy that runs.
+func (s *agentSite) governed() {
+	s.t.Helper()
+	s.project()
+	s.config = filepath.Join(s.home, ".config", "petrigate", "petrigate.yaml")
+	s.ourselves("init", s.name, "--yes")
+	s.ourselves("connect", s.name, "--hooks", "--yes")
+	start(s.t, endpoint{Command: s.petrigate, Args: []string{"serve", "--http", "127.0.0.1:" + s.port, "--config", s.config}, Env: s.env}, s.port)
+}
+
+// take lets the agent make the calls of steps, and holds what its model is told against them.
+func (s *agentSite) take(steps []agentStep) {
+	s.t.Helper()
+	var turns [][]string
+	for _, step := range steps {
+		turns = append(turns, []string{step.call})
+	}
+	_, requests := s.run(turns...)
+	for i, step := range steps {
+		told := strings.Count(requests[i+1], step.refused) > strings.Count(requests[i], step.refused)
+		refusals := len(refusal.FindAllString(requests[i+1], -1)) - len(refusal.FindAllString(requests[i], -1))
+		if step.refused != "" && !told || (step.refused == "") != (refusals == 0) {
+			s.t.Errorf("%s: the model is told\n%s", step.call, further(requests[i], requests[i+1]))
+		}
+	}
 }
 
 // further is what a request has that the one before it did not have.
