@@ -29,6 +29,7 @@ var misused = [][]string{
 	{"init", "codex", "--test", "npm test | tail"},
 	{"init", "codex", "--tools", "tools.json"},
 	{"init", "--test", "npm test"},
+	{"init", "--pipefail"},
 	{"enforce", "--config", "denied.yaml", "--yes"},
 	{"doctor", "--yes"},
 	{"doctor"},
@@ -149,9 +150,10 @@ func TestEveryUsageError(t *testing.T) {
 	shown := messagetest.Text(t, "testdata/usage.txt") + "error parsing regexp: " // which is taken away
 	const two = "testdata/script/two.txtar: it wants proxies that run"
 	messagetest.CheckCalls(t, []string{"usage"}, shown, map[string]string{
-		"this needs the PIN of the proxy, and standard input is no terminal; --pin-stdin reads it from there": "testdata/script/approvalspin.txtar: it wants a proxy that runs",
-		"%s each need a PIN of their own, and --pin-stdin reads one; choose one of them with --proxy":         "testdata/script/pinorders.txtar: it wants proxies that run",
-		"no running proxy with the process id %d has %s; choose one of: %s":                                   two,
-		"%d running proxies have %s; choose one of: %s":                                                       two,
+		"--pipefail: there is no test that it could make count, the hooks of %s cannot change a script, or the configuration has a policy or the key shell already": "testdata/script/initagent.txtar: it wants a project",
+		"this needs the PIN of the proxy, and standard input is no terminal; --pin-stdin reads it from there":                                                       "testdata/script/approvalspin.txtar: it wants a proxy that runs",
+		"%s each need a PIN of their own, and --pin-stdin reads one; choose one of them with --proxy":                                                               "testdata/script/pinorders.txtar: it wants proxies that run",
+		"no running proxy with the process id %d has %s; choose one of: %s":                                                                                         two,
+		"%d running proxies have %s; choose one of: %s":                                                                                                             two,
 	}, "*.go")
 }

@@ -22,7 +22,7 @@ func (d *Doctor) service() []Finding {
 		return nil
 	case !slices.ContainsFunc(d.Proxies, listens):
 		return []Finding{failed("look at its log: "+d.Services.Log+"; petrigate connect AGENT --hooks --service writes and starts it anew",
-			"the service %s does not run the configuration %s, as %s wants it", service.Name, text.Escape(there.Config), text.Escape(d.Services.File))}
+			"the service %s (%s) does not answer: no proxy listens with the configuration %s", service.Name, text.Escape(d.Services.File), text.Escape(there.Config))}
 	}
 	return []Finding{ok("the service %s runs the configuration %s", service.Name, text.Escape(there.Config))}
 }

@@ -26,7 +26,7 @@ func TestService(t *testing.T) {
 		{"[Service]\n", nil, ""},
 		{`# petrigate wrote this file for the configuration "/a.yaml". petrigate disconnect removes it.`, []proxy.Status{{Config: "/a.yaml", Listen: listens}}, "ok the service petrigate runs the configuration /a.yaml"},
 		{`# petrigate wrote this file for the configuration "/a.yaml". petrigate disconnect removes it.`, []proxy.Status{{Config: "/a.yaml", Listen: "stdio"}, {Config: "/b.yaml", Listen: listens}},
-			"failed the service petrigate does not run the configuration /a.yaml, as " + m.File + " wants it"},
+			"failed the service petrigate (" + m.File + ") does not answer: no proxy listens with the configuration /a.yaml"},
 	} {
 		if c.text != "" {
 			if err := os.WriteFile(m.File, []byte(c.text), 0o600); err != nil {

@@ -25,7 +25,8 @@ func output(ctx context.Context, argv []string) (string, error) {
 	out, err := c.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		if said := strings.TrimSpace(string(failed.Stderr)); said != "" {
+		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the rest of it is advice
+		if said != "" {
 			err = errors.New(text.Escape(said))
 		}
 		err = fmt.Errorf("%s: %w", strings.Join(argv, " "), err)

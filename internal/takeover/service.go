@@ -179,6 +179,8 @@ func (s *Serving) start(ctx context.Context, d *Desk, before service.Installed, 
 	}
 	if said != "" {
 		err = fmt.Errorf("%w\nIt said:\n%s", err, text.EscapeLines([]byte(said)))
+	} else {
+		err = fmt.Errorf("%w\nTo see why, run the proxy by hand: %s", err, clientcfg.CommandLine(d.System, append([]string{"petrigate"}, s.Args...)))
 	}
 	return fmt.Errorf("starting the service failed, and nothing was written: %w", err)
 }
