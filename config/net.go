@@ -66,6 +66,9 @@ type Map struct {
 	Word     string
 	Pattern  string   // RE2
 	Runs     []string // the words of a command
+	Exactly  bool     `json:",omitempty"` // with Runs: no other arguments than those words, but inert ones
+	Reads    []string `json:",omitempty"` // globs over the files that a script reads
+	Writes   []string `json:",omitempty"` // likewise, that it writes
 	When     Expression
 	As       string
 	Position Position
@@ -290,6 +293,9 @@ func readMap(v Value) (Map, bool) {
 		"pattern": into(&m.Pattern, Value.Text),
 		"as":      into(&m.As, Value.Text),
 		"runs":    into(&m.Runs, readWords),
+		"exactly": into(&m.Exactly, Value.Flag),
+		"reads":   into(&m.Reads, readGlobs),
+		"writes":  into(&m.Writes, readGlobs),
 		"when":    into(&m.When, readExpression),
 	})
 	if v.get("when") == nil {
@@ -301,13 +307,16 @@ func readMap(v Value) (Map, bool) {
 		}
 	}
 	found := 0
-	for _, key := range []string{"word", "pattern", "runs", "when"} {
+	for _, key := range []string{"word", "pattern", "runs", "reads", "writes", "when"} {
 		if v.get(key) != nil {
 			found++
 		}
 	}
 	if v.kind == mapKind && found != 1 {
-		v.Fault(v.what+` needs one of "word", "pattern", "runs" and "when"`, "")
+		v.Fault(v.what+` needs one of "word", "pattern", "runs", "reads", "writes" and "when"`, "")
+	}
+	if exactly := v.get("exactly"); exactly != nil && v.get("runs") == nil {
+		v.at(exactly, `"exactly" says that a command has no other arguments`, "write it beside runs")
 	}
 	return m, true
 }
@@ -331,6 +340,18 @@ func readWords(v Value) ([]string, bool) {
 		v.Fault(v.what+" is empty", "")
 	}
 	return words, ok
+}
+
+// readGlobs reads globs over files: a list, or one.
+func readGlobs(v Value) ([]string, bool) {
+	if v.kind == listKind {
+		return filled(each(Value.plain))(v)
+	}
+	text, ok := v.Text()
+	if !ok {
+		return nil, false
+	}
+	return []string{text}, true
 }
 
 // checkPlaces finds places that the net does not have. Package gate finds

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy/shell"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -42,7 +43,7 @@ func (b *builder) net(n *config.Net) gate.Net {
 		Recovery:       n.Recovery,
 	}
 	for _, m := range n.Map {
-		out.Maps = append(out.Maps, b.mapEntry(n, m))
+		out.Maps = append(out.Maps, b.mapEntries(n, m)...)
 	}
 	out.Key = b.key(n, n.Key)
 	for _, t := range n.Transitions {
@@ -129,6 +130,41 @@ func plainTransition(t config.Transition) gate.Transition {
 	}
 }
 
+// mapEntries returns the map of an entry, or one for each of its globs over files.
+func (b *builder) mapEntries(n *config.Net, m config.Map) (all []gate.Map) {
+	for _, glob := range m.Reads {
+		all = append(all, b.touching(n, m, shell.Reads, glob))
+	}
+	for _, glob := range m.Writes {
+		all = append(all, b.touching(n, m, shell.Writes, glob))
+	}
+	if all != nil {
+		return all
+	}
+	return []gate.Map{b.mapEntry(n, m)}
+}
+
+// touching has the field read as a script, for the files that it reads or writes.
+func (b *builder) touching(n *config.Net, m config.Map, access shell.Access, glob string) gate.Map {
+	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
+	number, err := b.reader().Files(access, glob)
+	if err != nil {
+		b.inNet(n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
+		out.Match = func(string) bool { return false } // one error is enough
+		return out
+	}
+	out.Reader, out.Pattern, out.Source = b.scripts, number, access.String()+" "+written([]string{glob})
+	return out
+}
+
+// reader returns the reader of all scripts.
+func (b *builder) reader() *shell.Reader {
+	if b.scripts == nil {
+		b.scripts = b.source.scripts().NewReader()
+	}
+	return b.scripts
+}
+
 func (b *builder) mapEntry(n *config.Net, m config.Map) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
 	switch {
@@ -157,15 +193,12 @@ func (b *builder) pattern(n *config.Net, m config.Map, out *gate.Map) {
 
 // runs has the field read as a script.
 func (b *builder) runs(n *config.Net, m config.Map, out *gate.Map) {
-	if b.scripts == nil {
-		b.scripts = b.source.scripts().NewReader()
-	}
-	number, err := b.scripts.Command(m.Runs, false)
+	number, err := b.reader().Command(m.Runs, m.Exactly)
 	if err != nil {
 		b.inNet(n, problem(diag.Error, BadCommand, at(m.Of("runs", m.Runs[0]), m.Position), err.Error(), ""))
 		return
 	}
-	out.Reader, out.Pattern, out.Source = b.scripts, number, "runs "+written(m.Runs)
+	out.Reader, out.Pattern, out.Source = b.scripts, number, "runs "+map[bool]string{true: "exactly "}[m.Exactly]+written(m.Runs)
 }
 
 // written is a command with quotes around the words that need them.
