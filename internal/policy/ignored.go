@@ -1,10 +1,15 @@
 package policy
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/rules"
 )
 
 // ignored returns the arguments that are no part of the identity of calls: those of agents' own tools, and
@@ -25,4 +30,113 @@ func (s *Source) ignored() (all []gate.Ignored) {
 		all = append(all, gate.Ignored{Tool: text[:dot], Field: text[dot+1:]})
 	}
 	return all
+}
+
+// readIgnored finds arguments of approval.ignore that rules and nets read: an approval of one value of them would hold for
+// a call that a rule takes for another one.
+type readIgnored struct{ *builder }
+
+// check warns of each map, key and sum that reads such an argument.
+func (b readIgnored) check() {
+	if b.source.Config == nil || len(b.source.Config.Approval.Ignore) == 0 {
+		return
+	}
+	byPlace := make(map[gate.Position]gate.Map)
+	for _, m := range b.labels.Maps {
+		byPlace[m.Rule] = m
+	}
+	for _, f := range b.files {
+		for _, s := range f.Statements {
+			switch s := s.(type) {
+			case *rules.Map:
+				for _, tool := range s.Tools {
+					b.warn(looked(byPlace[s.Pos]), tool.Matches, tool.Pos, "this map", func(p diag.Problem) { b.atName(tool, p) })
+				}
+			case *rules.Require:
+				for _, k := range s.Key {
+					b.field(k.Field, slices.Concat(s.Before, s.Since))
+					b.field(k.Other, s.First)
+				}
+			case *rules.Limit:
+				for _, k := range s.Key {
+					b.field(k.Field, s.Tools)
+				}
+				if s.Of != nil {
+					b.field(*s.Of, s.Tools)
+				}
+			}
+		}
+	}
+	for i := range b.source.Nets {
+		b.net(&b.source.Nets[i])
+	}
+}
+
+// net is check for a hand-written net.
+func (b readIgnored) net(n *config.Net) {
+	warned := make(map[[2]int]bool) // a key of the net is that of several transitions
+	inNet := func(p diag.Problem) {
+		if at := [2]int{p.Line, p.Column}; !warned[at] {
+			warned[at] = true
+			b.inNet(n, p)
+		}
+	}
+	for _, m := range b.netMaps[n.Name] {
+		b.warn(looked(m), func(tool string) bool { return tool == m.Tool }, m.Rule, "this map", inNet)
+	}
+	for _, t := range n.Transitions {
+		key := t.Key
+		if key == nil {
+			key = n.Key
+		}
+		called := func(tool string) bool {
+			return slices.ContainsFunc(t.Tools, func(name string) bool { return fieldChecker(b).calledSo(n, name, tool) })
+		}
+		for _, f := range key {
+			b.warn(b.waysIn(f), called, position(f.Position), "this key", inNet)
+		}
+	}
+}
+
+// waysIn are the arguments that a key of a hand-written net reads.
+func (b readIgnored) waysIn(f config.KeyField) [][]string {
+	switch {
+	case f.Result:
+		return nil
+	case f.Expression.Text != "":
+		return fieldChecker(b).waysOf(f.String())
+	}
+	return [][]string{wayOf(f.Path)}
+}
+
+// field is warn for a key or a sum of a rule about calls of these names.
+func (b readIgnored) field(f rules.Field, names []rules.Name) {
+	if f.Result {
+		return
+	}
+	ways := [][]string{wayOf(f.Text)}
+	if f.Expression {
+		ways = fieldChecker(b).waysOf(f.String())
+	}
+	called := func(tool string) bool {
+		return slices.ContainsFunc(names, func(n rules.Name) bool { return fieldChecker(b).toolsOf(n)(tool) })
+	}
+	b.warn(ways, called, f.Pos, "this rule", func(p diag.Problem) {
+		p.Excerpt = f.Excerpt()
+		b.add(p)
+	})
+}
+
+// warn warns if one of the ways leads to an ignored argument of a tool that is meant; called tells which tools are.
+func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
+	for _, entry := range b.source.Config.Approval.Ignore {
+		dot := strings.LastIndexByte(entry, '.')
+		tool, field := entry[:dot], entry[dot+1:]
+		bare := tool[strings.LastIndexByte(tool, '.')+1:]
+		if (called(tool) || called(bare)) && slices.ContainsFunc(ways, func(way []string) bool { return len(way) > 0 && way[0] == field }) {
+			add(problem(diag.Warning, ReadIgnored, where, fmt.Sprintf("%s reads %s, which approval.ignore leaves out: a person who approves one value of it approves all others", what, entry),
+				"take it out of approval.ignore, unless it only describes or times the call"))
+			return
+		}
+	}
 }

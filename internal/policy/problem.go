@@ -43,6 +43,7 @@ const (
 	Unasked        = "W115" // an approval that nobody could give
 	UntoldEnd      = "W116" // a rule that waits for a script whose end no hook tells
 	NoCondition    = "W117" // a rule waits for the success of a script, and nothing defines that success
+	ReadIgnored    = "W119" // a map, a key or a sum reads an argument of approval.ignore; W118 is of check
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestProblemArchives builds the policy of every archive in testdata/problems:
 // its *.rules and *.yaml with nets, "tools" with the known ones or "schemas"
-// of their arguments, "servers" of a configuration (name=command or name/prefix, name! if it is disabled), the names that only calls by hooks have ("hooked"), whether it listens to "hooks", "active", "default", the "channels" of approvals and the address of the "console". It holds all that is said of it to "want".
+// of their arguments, "servers" of a configuration (name=command or name/prefix, name! if it is disabled), the names that only calls by hooks have ("hooked"), whether it listens to "hooks", "active", "default", the "channels" of approvals, the arguments that they "ignore" and the address of the "console". It holds all that is said of it to "want".
 func TestProblemArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -94,6 +94,8 @@ func said(t *testing.T, files []txtar.File) string {
 			}
 		case f.Name == "hooks": // after the servers
 			s.Config.Listen.Hooks = true
+		case f.Name == "ignore":
+			s.Config = &config.Config{Approval: config.Approval{Ignore: strings.Fields(text)}}
 		case f.Name == "active":
 			s.Active = strings.Fields(text)
 			s.ActivePosition = config.Position{File: "petrigate.yaml", Line: 1, Column: 9}
