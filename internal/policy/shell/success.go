@@ -183,20 +183,9 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 			operands, args = append(operands, a), args[1:]
 			continue
 		}
-		found, n := options.option(args)
-		if keeping[c.name][name(a.text)] {
-			args = args[max(n, 1):]
-			continue
-		}
-		if n == 0 || len(found) == 0 {
-			if n = 1; always[name(a.text)] || options.shortens(name(a.text)) {
-				return a.text, true
-			}
-		}
-		for _, o := range found {
-			if (!p.names(o) || always[name(a.text)]) && (changes(options, o, a.text) || tests && o.known == nil && lesser[name(a.text)]) {
-				return a.text, true
-			}
+		n, less := c.lessensBy(p, options, tests, args)
+		if less {
+			return a.text, true
 		}
 		args = args[n:]
 	}
@@ -216,6 +205,23 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 		return "these operands", true
 	}
 	return "", false
+}
+
+// lessensBy reports whether the option that leads the arguments makes the command do something else or less, and how
+// many arguments it takes.
+func (c *command) lessensBy(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
+	text := args[0].text
+	found, n := options.option(args)
+	if keeping[c.name][name(text)] {
+		return max(n, 1), false
+	}
+	if n == 0 || len(found) == 0 {
+		n, less = 1, always[name(text)] || options.shortens(name(text))
+	}
+	for _, o := range found {
+		less = less || (!p.names(o) || always[name(text)]) && (changes(options, o, text) || tests && o.known == nil && lesser[name(text)])
+	}
+	return n, less
 }
 
 // shows returns the option with which a program that tests shows something instead, or runs another shell.

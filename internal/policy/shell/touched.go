@@ -3,7 +3,7 @@ package shell
 import (
 	"errors"
 	"path"
-	"slices"
+	"regexp"
 	"strings"
 )
 
@@ -74,24 +74,57 @@ func (p *FilePattern) is(at arg) Outcome {
 	switch {
 	case at.kind == literal && p.matches(at.text), at.kind != literal && any:
 		return Match
-	case at.kind == literal:
+	case at.kind == literal, at.text+at.mid+at.tail == "":
 		return NoMatch
 	}
-	text, tail := at.text[strings.LastIndexByte(at.text, '/')+1:], at.tail
-	if i := strings.LastIndexByte(tail, '/'); i >= 0 {
-		if strings.Contains(p.glob, "/") {
-			return NoMatch
+	if i := strings.IndexByte(at.mid, '/'); i >= 0 {
+		at.text, at.mid, at.glob = at.mid[i+1:], "", at.kind == spread
+		if strings.Contains(p.glob, "/") && matchStar(strings.TrimPrefix(p.glob, "~/"), at.text+"*"+at.tail) {
+			return Match
 		}
+		return p.is(at)
+	}
+	text, tail := at.text[strings.LastIndexByte(at.text, '/')+1:], at.tail
+	if at.glob && text == "" && strings.HasPrefix(path.Base(p.glob), ".") && !strings.Contains(tail, "/") {
+		return NoMatch // a glob that begins with * finds no name that begins with a dot
+	}
+	if strings.Contains(p.glob, "/") {
+		return p.ends(at)
+	}
+	if i := strings.LastIndexByte(tail, '/'); i >= 0 {
 		if p.matches(tail[i+1:]) {
 			return Match
 		}
 		return NoMatch
 	}
-	if text+tail == "" || strings.Contains(p.glob, "/") {
+	if text+tail == "" {
 		return NoMatch
 	}
-	before, _, _ := strings.Cut(p.glob, "*")
-	after := p.glob[strings.LastIndexByte(p.glob, '*')+1:]
+	return couldBe(p.glob, text, tail)
+}
+
+// ends says whether a path of which the beginning or the end is known is described by a glob with a slash.
+func (p *FilePattern) ends(at arg) Outcome {
+	glob := strings.TrimPrefix(p.glob, "~/")
+	for rest := at.tail; ; {
+		_, after, ok := strings.Cut(rest, "/")
+		if !ok {
+			break
+		}
+		if rest = after; matchStar(glob, rest) {
+			return Match
+		}
+	}
+	if at.text == "" || strings.Contains(at.tail, "/") {
+		return NoMatch
+	}
+	return couldBe(p.glob, strings.TrimPrefix(at.text, "./"), at.tail)
+}
+
+// couldBe says whether a glob could describe a text of which the beginning and the end are known.
+func couldBe(glob, text, tail string) Outcome {
+	before, _, _ := strings.Cut(glob, "*")
+	after := glob[strings.LastIndexByte(glob, '*')+1:]
 	if compatible(before, text, strings.HasPrefix) && compatible(after, tail, strings.HasSuffix) {
 		return Opaque
 	}
@@ -104,13 +137,27 @@ func compatible(a, b string, has func(string, string) bool) bool { return has(a,
 // outputs are the extensions of files with the output of commands.
 var outputs = setOf(".log .out .err .tmp .pid")
 
+// homes matches the folders of users.
+var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
+
+// isTemporary reports whether a path is in a folder for temporary files, or that folder.
+func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
+
+// isOutput reports whether a file is one that commands write what they say to.
+func isOutput(name string) bool {
+	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
+}
+
 // matches reports whether a path is that of such a file.
 func (p *FilePattern) matches(at string) bool {
 	clean := path.Clean(at)
-	if strings.HasPrefix(p.glob, "/") || strings.HasPrefix(p.glob, "~") {
+	if glob, ok := strings.CutPrefix(p.glob, "~/"); ok {
+		return matchStar(p.glob, clean) || matchStar(glob, homes.ReplaceAllString(clean, ""))
+	}
+	if strings.HasPrefix(p.glob, "/") {
 		return matchStar(p.glob, clean)
 	}
-	if p.access == Writes && (begins(clean, "/tmp/ /var/tmp/ /private/tmp/ /dev/") || strings.Trim(p.glob, "*") == "" && outputs[path.Ext(clean)]) {
+	if p.access == Writes && (isTemporary(clean) || strings.Trim(p.glob, "*") == "" && isOutput(path.Base(clean))) {
 		return false // beside the files that the work is about
 	}
 	if !strings.Contains(p.glob, "/") {
@@ -136,162 +183,4 @@ func (r *reader) touch(access Access, at arg) {
 	f := file{access: access, path: at}
 	f.from, f.to = r.span()
 	r.touched = append(r.touched, f)
-}
-
-// readFiles notes the files that a command names, by the tables.
-func readFiles(r *reader, name string, args []arg) {
-	if r.loose {
-		return
-	}
-	if f, ok := fileTable[name]; ok {
-		f.read(r, args)
-		return
-	}
-	if r.commands[r.owner].stranger && r.commands[r.owner].by < 0 {
-		for _, a := range args {
-			_, value, with := a.cut()
-			if !with {
-				value = a
-			}
-			value.text = strings.TrimPrefix(value.text, "@")
-			r.touch(Reads, value)
-		}
-	}
-}
-
-// A filer describes the files among the arguments of a program.
-type filer struct {
-	skip    int    // how many operands come before the files: a pattern, a script
-	reads   bool   // the operands
-	writes  bool   // the operands
-	last    bool   // the last operand is written, those before it are read
-	takes   string // options whose value is something else than a file, as in [program]
-	script  string // with one of these options no operand is skipped
-	writing string // it writes with one of these options alone, and reads else
-	instead bool   // with such an option it rewrites its operands, as sed -i does
-	valued  string // options whose value is a file that is written
-	sources string // options whose value is a file that is read
-	some    string // with these first operands it writes files that are not named; "*": always
-	needs   int    // how many operands must follow those, for that
-	with    string // an option that must be there, for that
-	rows    []someFiles
-}
-
-// read notes the files of a command.
-func (f *filer) read(r *reader, args []arg) {
-	operands, options := f.split(r, args)
-	if f.changesSome(operands, options) {
-		r.touch(Writes, arg{kind: anything})
-	}
-	if f.script != "" && slices.ContainsFunc(options, func(a arg) bool { return a.says(f.script) != "" }) {
-		// the pattern or script is the value of an option
-	} else {
-		operands = operands[min(f.skip, len(operands)):]
-	}
-	writing := f.writing != "" && slices.ContainsFunc(options, func(a arg) bool { return a.says(f.writing) != "" })
-	for i, a := range operands {
-		switch {
-		case f.last && i == len(operands)-1 && i > 0:
-			r.touch(Writes, a)
-		case f.writes, writing && f.instead:
-			r.touch(Writes, a)
-		case f.reads, f.last:
-			r.touch(Reads, a)
-		}
-		if writing && !f.instead {
-			r.touch(Writes, a)
-		}
-	}
-	if writing && len(operands) == 0 {
-		r.touch(Writes, arg{kind: anything})
-	}
-}
-
-// changesSome reports whether the command writes files that it does not name.
-func (f *filer) changesSome(operands, options []arg) bool {
-	if f.some == "" {
-		return false
-	}
-	if f.some == "*" {
-		return len(operands) >= f.needs && (f.with == "" || slices.ContainsFunc(options, func(a arg) bool { return a.says(f.with) != "" }))
-	}
-	return slices.ContainsFunc(f.rows, func(row someFiles) bool {
-		return startsWith(operands, row.subs) && len(operands) >= len(row.subs)+row.needs &&
-			(row.option == "" || slices.ContainsFunc(options, func(a arg) bool { return a.says(row.option) != "" }))
-	})
-}
-
-// someFiles are the words of a command that writes files without naming them.
-type someFiles struct {
-	subs   []string // its first operands
-	needs  int      // how many more there have to be
-	option string
-}
-
-// parsed returns the table with the words of its rows divided.
-func parsed(table map[string]filer) map[string]filer {
-	for name, f := range table {
-		for text := range strings.SplitSeq(f.some, ",") {
-			var row someFiles
-			for w := range strings.FieldsSeq(text) {
-				switch {
-				case strings.HasPrefix(w, "-"):
-					row.option = w
-				case w == "+":
-					row.needs++
-				default:
-					row.subs = append(row.subs, w)
-				}
-			}
-			if len(row.subs) > 0 {
-				f.rows = append(f.rows, row)
-			}
-		}
-		table[name] = f
-	}
-	return table
-}
-
-// hasWord reports whether a list has the word.
-func hasWord(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
-// split divides the arguments, and notes the files that are values of options.
-func (f *filer) split(r *reader, args []arg) (operands, options []arg) {
-	ended := false
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		name, value, with := a.cut()
-		switch {
-		case !ended && a.kind == literal && a.text == "--":
-			ended = true
-		case !ended && a.kind == literal && isOption(a.text):
-			options = append(options, a)
-			takes := func(list string) bool { return hasWord(list, name) }
-			if !with && i+1 < len(args) {
-				value = args[i+1]
-			}
-			switch {
-			case takes(f.valued):
-				r.touch(Writes, value)
-			case takes(f.sources):
-				value.text = strings.TrimPrefix(value.text, "@")
-				r.touch(Reads, value)
-			case !takes(f.takes):
-				continue
-			}
-			i += toInt(!with)
-		case with && (name == "of" || name == "if"):
-			r.touch(map[string]Access{"of": Writes, "if": Reads}[name], value)
-		default:
-			operands = append(operands, a)
-		}
-	}
-	return operands, options
 }

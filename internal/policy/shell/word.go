@@ -11,8 +11,10 @@ import (
 type arg struct {
 	kind  argKind
 	text  string // what it begins with; for a literal, all of it
+	mid   string // what is known between two unknown parts, as in ~/.ssh/*
 	tail  string // what it ends with; nothing for a literal
 	name  bool   // what is not known is a name or a number, and no option
+	glob  bool   // what is not known begins as a glob finds it, with no dot
 	pipe  bool   // it is a process substitution
 	setUp bool   // it is the output of a program that sets up a shell, and nothing else
 	split bool   // it is an expansion that the shell divides at blanks, though it is one word as a rule; not under [Options.Strict]
@@ -173,6 +175,7 @@ func (r *reader) word(w *syntax.Word) arg {
 type wordBuilder struct {
 	kind  argKind
 	name  bool
+	glob  bool
 	setUp bool
 	pipe  bool
 	split bool
@@ -186,7 +189,7 @@ func (b *wordBuilder) arg() arg {
 	if b.kind == literal {
 		return arg{text: string(b.text)}
 	}
-	return arg{kind: b.kind, text: string(b.text[:b.head]), tail: string(b.text[b.tail:]), name: b.name, setUp: b.setUp && len(b.text) == 0, pipe: b.pipe, split: b.split}
+	return arg{kind: b.kind, text: string(b.text[:b.head]), mid: string(b.text[b.head:b.tail]), tail: string(b.text[b.tail:]), name: b.name, glob: b.glob, setUp: b.setUp && len(b.text) == 0, pipe: b.pipe, split: b.split}
 }
 
 // dynamic marks that something of the given kind stands here.
@@ -261,6 +264,7 @@ func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
 		b.name = b.name || a.name && b.kind == literal
+		b.glob = b.glob || a.glob && b.kind == literal
 		b.dynamic(a.kind)
 		b.text = append(b.text, a.tail...)
 	}
@@ -342,6 +346,7 @@ func (b *wordBuilder) lit(s string, first bool) {
 				b.text = append(b.text, s[i])
 			}
 		case glob && strings.IndexByte("*?[]", c) >= 0:
+			b.glob = b.glob || b.kind == literal
 			b.dynamic(spread)
 		default:
 			b.text = append(b.text, c)

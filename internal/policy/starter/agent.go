@@ -180,6 +180,6 @@ func (a Agent) secrets(say func(string, ...any)) {
 	if a.patch[0] != "" {
 		say(`map %s.%s /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.quoted(a.patch[0]), a.patch[1])
 	}
-	say("map bash.command reads .env .env.local .env.dev* .env.prod* .env.staging .netrc id_rsa id_ecdsa id_ed25519 as secret-file")
+	say("map bash.command reads .env .env.local .env.dev* .env.prod* .env.staging .netrc id_rsa id_ecdsa id_ed25519 **/.ssh/* **/.aws/* **/.gnupg/* **/.kube/* as secret-file")
 	say("require human-approval before secret-file")
 }
