@@ -22,7 +22,7 @@ func launchd(s System) *Manager {
 		Log:     "tail ~/Library/Logs/" + Name + ".log",
 		text:    (*Manager).plist,
 		answers: []string{"launchctl", "print", domain},
-		start:   []step{{argv: end, lenient: true}, {argv: []string{"launchctl", "bootstrap", domain, file}}},
+		start:   []step{{argv: end, lenient: true}, {argv: []string{"launchctl", "bootstrap", domain, file}, retried: true}},
 		stop:    []step{{argv: end, lenient: true}},
 		said:    []string{"tail", "-n", "5", log},
 	}

@@ -103,16 +103,35 @@ func (m *Manager) Said(ctx context.Context) string {
 	if m.said == nil {
 		return ""
 	}
-	out, _ := output(ctx, m.said) // what there is
+	out, _ := output(ctx, m.said) // perhaps the manager keeps nothing
 	return strings.TrimSpace(out)
 }
 
 // all runs commands until one fails that must not.
 func all(ctx context.Context, steps []step) error {
 	for _, s := range steps {
-		if _, err := output(ctx, s.argv); err != nil && !s.lenient {
+		if err := s.run(ctx); err != nil && !s.lenient {
 			return err
 		}
 	}
 	return nil
+}
+
+// run runs the command, several times where it may fail for a moment.
+func (s step) run(ctx context.Context) (err error) {
+	pauses := []time.Duration{0}
+	if s.retried {
+		pauses = []time.Duration{0, 100 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second}
+	}
+	for _, pause := range pauses {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+		if _, err = output(ctx, s.argv); err == nil {
+			return nil
+		}
+	}
+	return err
 }

@@ -86,6 +86,7 @@ type Manager struct {
 type step struct {
 	argv    []string
 	lenient bool // it may fail
+	retried bool // it may fail for a moment, while an earlier service still ends
 }
 
 // ManagerOf returns the manager of a system; nil: none is known.

@@ -1,11 +1,14 @@
 package service
 
 import (
+	"context"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +171,41 @@ func TestNames(t *testing.T) {
 	const said = "A=1\nB=$'x\\ny'\n# C=1\n\tD => 2\n    E    REG_SZ    v\n F = 3\nno name\n"
 	if got := names(said); !slices.Equal(got, []string{"A", "B", "D", "E", "F"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestSteps: a command that may fail for a moment is run again, one that may fail altogether is passed over, and the
+// error of any other is the first line that it has written.
+func TestSteps(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are those of a Unix system")
+	}
+	there := filepath.Join(t.TempDir(), "there")
+	sh := func(script string) []string { return []string{"sh", "-c", script, "sh", there} }
+	for _, c := range []struct {
+		steps []step
+		want  string
+	}{
+		{[]step{{argv: sh(`test -e "$1" || { touch "$1"; exit 1; }`), retried: true}, {argv: sh(`rm "$1"`)}}, ""},
+		{[]step{{argv: sh("exit 1"), lenient: true}, {argv: sh("exit 0")}}, ""},
+		{[]step{{argv: []string{"sh", "-c", "printf 'no\\nbus\\n' >&2; exit 1"}}}, `sh -c printf 'no\nbus\n' >&2; exit 1: no`},
+		{[]step{{argv: []string{"false"}}, {argv: sh(`touch "$1"`)}}, "false: exit status 1"},
+	} {
+		said := ""
+		if err := all(t.Context(), c.steps); err != nil {
+			said = err.Error()
+		}
+		if said != c.want {
+			t.Errorf("%q, want %q", said, c.want)
+		}
+		if _, err := os.Stat(there); err == nil {
+			t.Errorf("a step came after one that failed, or was not made")
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := all(ctx, []step{{argv: sh("exit 1"), retried: true}}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 
