@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/policy/shell"
-	"github.com/petrigate/petrigate/rules"
 )
 
 // nets makes what the gate understands of the hand-written nets.
@@ -43,7 +39,7 @@ func (b *builder) net(n *config.Net) gate.Net {
 		Recovery:       n.Recovery,
 	}
 	for _, m := range n.Map {
-		out.Maps = append(out.Maps, b.mapEntries(n, m)...)
+		out.Maps = append(out.Maps, netMaps{b, n}.entries(m)...)
 	}
 	out.Key = b.key(n, n.Key)
 	for _, t := range n.Transitions {
@@ -128,99 +124,6 @@ func plainTransition(t config.Transition) gate.Transition {
 
 		WeakProgress: t.Weak == "progress",
 	}
-}
-
-// mapEntries returns the map of an entry, or one for each of its globs over files.
-func (b *builder) mapEntries(n *config.Net, m config.Map) (all []gate.Map) {
-	for _, glob := range m.Reads {
-		all = append(all, b.touching(n, m, shell.Reads, glob))
-	}
-	for _, glob := range m.Writes {
-		all = append(all, b.touching(n, m, shell.Writes, glob))
-	}
-	if all != nil {
-		return all
-	}
-	return []gate.Map{b.mapEntry(n, m)}
-}
-
-// touching has the field read as a script, for the files that it reads or writes.
-func (b *builder) touching(n *config.Net, m config.Map, access shell.Access, glob string) gate.Map {
-	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
-	number, err := b.reader().Files(access, glob)
-	if err != nil {
-		b.inNet(n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
-		out.Match = func(string) bool { return false } // one error is enough
-		return out
-	}
-	out.Reader, out.Pattern, out.Source = b.scripts, number, access.String()+" "+written([]string{glob})
-	return out
-}
-
-// reader returns the reader of all scripts.
-func (b *builder) reader() *shell.Reader {
-	if b.scripts == nil {
-		b.scripts = b.source.scripts().NewReader()
-	}
-	return b.scripts
-}
-
-func (b *builder) mapEntry(n *config.Net, m config.Map) gate.Map {
-	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
-	switch {
-	case len(m.Runs) > 0:
-		b.runs(n, m, &out)
-	case m.When.Text != "":
-		b.when(n, m, &out)
-	case m.Pattern != "":
-		b.pattern(n, m, &out)
-	default:
-		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
-	}
-	if out.Match == nil && out.Reader == nil {
-		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // one error is enough
-	}
-	return out
-}
-
-func (b *builder) pattern(n *config.Net, m config.Map, out *gate.Map) {
-	match, err := rules.MatchRegex(m.Pattern)
-	if err != nil {
-		b.inNet(n, problem(diag.Error, BadPattern, at(m.Of("pattern", ""), m.Position), err.Error(), "patterns are RE2"))
-	}
-	out.Match, out.Source = match, "/"+m.Pattern+"/"
-}
-
-// runs has the field read as a script.
-func (b *builder) runs(n *config.Net, m config.Map, out *gate.Map) {
-	number, err := b.reader().Command(m.Runs, m.Exactly)
-	if err != nil {
-		b.inNet(n, problem(diag.Error, BadCommand, at(m.Of("runs", m.Runs[0]), m.Position), err.Error(), ""))
-		return
-	}
-	out.Reader, out.Pattern, out.Source = b.scripts, number, "runs "+map[bool]string{true: "exactly "}[m.Exactly]+written(m.Runs)
-}
-
-// written is a command with quotes around the words that need them.
-func written(words []string) string {
-	var all []string
-	for _, word := range words {
-		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || r == '"' }) {
-			word = strconv.Quote(word)
-		}
-		all = append(all, word)
-	}
-	return strings.Join(all, " ")
-}
-
-// when has the call held against an expression.
-func (b *builder) when(n *config.Net, m config.Map, out *gate.Map) {
-	number, err := b.expressions().Expr(m.When.Text)
-	if err != nil {
-		b.inExpression(n, m.When, err)
-		return
-	}
-	out.Field, out.Reader, out.Pattern, out.Source = "", b.calls, number, "when "+m.When.Text
 }
 
 // at returns the first place that is known.

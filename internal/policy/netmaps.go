@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy/shell"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// netMaps makes the maps of a hand-written net.
+type netMaps struct {
+	b *builder
+	n *config.Net
+}
+
+// entries returns the map of an entry, or one for each of its globs over files.
+func (x netMaps) entries(m config.Map) (all []gate.Map) {
+	for _, glob := range m.Reads {
+		all = append(all, x.touching(m, shell.Reads, glob))
+	}
+	for _, glob := range m.Writes {
+		all = append(all, x.touching(m, shell.Writes, glob))
+	}
+	if all != nil {
+		return all
+	}
+	return []gate.Map{x.entry(m)}
+}
+
+// touching has the field read as a script, for the files that it reads or writes.
+func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.Map {
+	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
+	number, err := x.reader().Files(access, glob)
+	if err != nil {
+		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
+		out.Match = func(string) bool { return false } // one error is enough
+		return out
+	}
+	out.Reader, out.Pattern, out.Source = x.b.scripts, number, access.String()+" "+written([]string{glob})
+	return out
+}
+
+// reader returns the reader of all scripts.
+func (x netMaps) reader() *shell.Reader {
+	if x.b.scripts == nil {
+		x.b.scripts = x.b.source.scripts().NewReader()
+	}
+	return x.b.scripts
+}
+
+// entry returns the map of an entry that is not about files.
+func (x netMaps) entry(m config.Map) gate.Map {
+	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
+	switch {
+	case len(m.Runs) > 0:
+		x.runs(m, &out)
+	case m.When.Text != "":
+		x.when(m, &out)
+	case m.Pattern != "":
+		x.pattern(m, &out)
+	default:
+		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
+	}
+	if out.Match == nil && out.Reader == nil {
+		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // one error is enough
+	}
+	return out
+}
+
+func (x netMaps) pattern(m config.Map, out *gate.Map) {
+	match, err := rules.MatchRegex(m.Pattern)
+	if err != nil {
+		x.b.inNet(x.n, problem(diag.Error, BadPattern, at(m.Of("pattern", ""), m.Position), err.Error(), "patterns are RE2"))
+	}
+	out.Match, out.Source = match, "/"+m.Pattern+"/"
+}
+
+// runs has the field read as a script.
+func (x netMaps) runs(m config.Map, out *gate.Map) {
+	number, err := x.reader().Command(m.Runs, m.Exactly)
+	if err != nil {
+		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of("runs", m.Runs[0]), m.Position), err.Error(), ""))
+		return
+	}
+	out.Reader, out.Pattern, out.Source = x.b.scripts, number, "runs "+map[bool]string{true: "exactly "}[m.Exactly]+written(m.Runs)
+}
+
+// written is a command with quotes around the words that need them.
+func written(words []string) string {
+	var all []string
+	for _, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || r == '"' }) {
+			word = strconv.Quote(word)
+		}
+		all = append(all, word)
+	}
+	return strings.Join(all, " ")
+}
+
+// when has the call held against an expression.
+func (x netMaps) when(m config.Map, out *gate.Map) {
+	number, err := x.b.expressions().Expr(m.When.Text)
+	if err != nil {
+		x.b.inExpression(x.n, m.When, err)
+		return
+	}
+	out.Field, out.Reader, out.Pattern, out.Source = "", x.b.calls, number, "when "+m.When.Text
+}
