@@ -28,6 +28,9 @@ func strictUsage(c *cobra.Command) {
 			if len(got) > 0 && !strings.Contains(strings.TrimPrefix(c.Use, c.Name()), " ") {
 				return usage("petrigate %s takes no arguments, not %q; see %s --help", verb(c), got[0], c.CommandPath())
 			}
+			if c.Flags().Lookup("args") != nil && slices.ContainsFunc(got, func(a string) bool { return strings.HasPrefix(a, "{") }) {
+				return usage("the arguments of a call stand behind --args: petrigate %s %s --args '{...}'", verb(c), got[0])
+			}
 			return usage("wrong number of arguments (%d); usage: %s", len(got), c.UseLine())
 		}
 	}
