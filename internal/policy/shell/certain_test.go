@@ -176,9 +176,9 @@ var dryRuns = map[string][]string{
 var partial = map[string][]string{
 	"yarn test":   {"yarn test src/a.test.ts", "yarn test -t login", "yarn test --testNamePattern login"},
 	"pnpm test":   {"pnpm test src/a.test.ts", "pnpm test -- -t login"},
-	"pytest":      {"pytest -h", "pytest -V", "pytest -qh", "pytest -VV", "PYTEST_ADDOPTS=--co pytest", "export PYTHONOPTIMIZE=1; pytest"},
+	"pytest":      {"pytest -h", "pytest --override-ini=addopts=--co", "pytest -V", "pytest -qh", "pytest -VV", "PYTEST_ADDOPTS=--co pytest", "export PYTHONOPTIMIZE=1; pytest"},
 	"make test":   {"make --assume-old=test test", "make --what-if=x test"},
-	"npm test":    {"npm test src/a.test.ts", "npm test -v", "npm test --usage", "npm --script-shell=/bin/true test", "npm test -- -v", "npm test -- --showConfig", "npm test -- --exclude x", "set -n; npm test", "set -o noexec; npm test", "bash -n -c 'npm test'", "shopt -s extdebug; trap false DEBUG; npm test", "npm config set script-shell /bin/true; npm test", "npm set script-shell=x && npm test", "npm test -- src/a.test.ts", "npm test -- -t login", "echo '{}' > package.json; npm test", "set -e; echo '{}' > package.json; npm test; ls"},
+	"npm test":    {"npm test src/a.test.ts", "npm test -v", "npm test --usage", "npm --script-shell=/bin/true test", "npm --userconfig=/tmp/x test", "npm test -- -v", "npm test -- --showConfig", "npm test -- --exclude x", "set -n; npm test", "set -o noexec; npm test", "bash -n -c 'npm test'", "shopt -s extdebug; trap false DEBUG; npm test", "npm config set script-shell /bin/true; npm test", "npm set script-shell=x && npm test", "npm test -- src/a.test.ts", "npm test -- -t login", "echo '{}' > package.json; npm test", "set -e; echo '{}' > package.json; npm test; ls"},
 	"bun test":    {"bun test src/a.test.ts", "bun test -t login"},
 	"jest":        {"printf 'exit 0' > node_modules/.bin/jest; node_modules/.bin/jest", "npx jest@29 src/a.test.ts"},
 	"dotnet test": {"dotnet test --filter x"},

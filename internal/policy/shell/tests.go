@@ -44,10 +44,10 @@ var lesser = setOf(`--list --listTests --help -h --version -V -t --testNamePatte
 // showing are options with which programs that test show something instead, or run another shell than the one of
 // the system.
 var showing = eachName(map[string]string{
-	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options",
+	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options --userconfig --globalconfig",
 	"pnpm,yarn":   "-v -h --script-shell",
 	"jest,vitest": "-v -h",
-	"pytest":      "-V -h",
+	"pytest":      "-V -h --override-ini --config-file",
 })
 
 // keeping are options of programs that test which leave the tests what they are, though they write files.
