@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -22,10 +21,8 @@ func hasUserManager() bool {
 	if err != nil || os.Getuid() != 0 || systemdProgram() == "" {
 		return false
 	}
-	group, err := os.MkdirTemp(groups(), "petrigate-probe-")
-	if err == nil {
-		err = os.Remove(group)
-	}
+	made, err := makeGroups()
+	removeGroups(made)
 	return err == nil
 }
 
@@ -38,32 +35,69 @@ func systemdProgram() string {
 	return ""
 }
 
-// groups is where control groups of systemd are: beside those of version 1, or those of version 2.
-func groups() string {
-	if _, err := os.Stat("/sys/fs/cgroup/systemd"); err == nil {
-		return "/sys/fs/cgroup/systemd"
+// makeGroups makes a control group of one name in each hierarchy by which systemd tracks processes: two managers in one
+// group would end each other's services.
+func makeGroups() (made []string, err error) {
+	roots := []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"} // version 1, which may have version 2 beside it
+	if _, err := os.Stat(roots[0]); err != nil {
+		roots = []string{"/sys/fs/cgroup"} // version 2 alone
 	}
-	return "/sys/fs/cgroup"
+	first, err := os.MkdirTemp(roots[0], "petrigate-test-")
+	if err != nil {
+		return nil, err
+	}
+	made = append(made, first)
+	for _, root := range roots[1:] {
+		if _, err := os.Stat(root); err == nil {
+			made = append(made, filepath.Join(root, filepath.Base(first)))
+			if err := os.Mkdir(made[len(made)-1], 0o755); err != nil {
+				return made, err
+			}
+		}
+	}
+	return made, nil
+}
+
+// removeGroups removes control groups, which are empty, with those that systemd has made of the same name for its
+// controllers.
+func removeGroups(groups []string) {
+	for _, group := range groups {
+		beside, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup", "*", filepath.Base(group))) // the pattern is good
+		for _, dir := range append(beside, group) {
+			removeBelow(dir)
+		}
+	}
+}
+
+func removeBelow(group string) {
+	below, _ := filepath.Glob(filepath.Join(group, "*", "cgroup.procs")) // the pattern is good
+	for _, b := range below {
+		removeBelow(filepath.Dir(b))
+	}
+	_ = os.Remove(group)
 }
 
 // startUserManager starts a systemd for the services of a user whose files are in home and its sockets in run, and waits
 // until it is ready. stop ends it, and all that it has started.
 func startUserManager(home, run string, env ...string) (stop func(), err error) {
-	group, err := os.MkdirTemp(groups(), "petrigate-test-")
+	groups, err := makeGroups()
 	if err != nil {
+		removeGroups(groups)
 		return nil, err
 	}
 	told, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(run, "told"), Net: "unixgram"})
 	if err != nil {
-		return nil, errors.Join(err, os.Remove(group))
+		removeGroups(groups)
+		return nil, err
 	}
 	defer func() { _ = told.Close() }()
-	const script = `echo $$ >"$1/cgroup.procs" && mount -t tmpfs none /run && mkdir -p /run/systemd/system && exec "$2" --user`
-	c := exec.Command("/bin/sh", "-c", script, "sh", group, systemdProgram())
+	const script = `for group; do echo $$ >"$group/cgroup.procs" || exit; done; mount -t tmpfs none /run && mkdir -p /run/systemd/system && exec "$0" --user`
+	c := exec.Command("/bin/sh", append([]string{"-c", script, systemdProgram()}, groups...)...)
 	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + run, "NOTIFY_SOCKET=" + told.LocalAddr().String()}, env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Unshareflags: syscall.CLONE_NEWNS}
 	if err := c.Start(); err != nil {
-		return nil, errors.Join(err, os.Remove(group))
+		removeGroups(groups)
+		return nil, err
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -76,7 +110,7 @@ func startUserManager(home, run string, env ...string) (stop func(), err error) 
 		late := time.AfterFunc(agentLimit, func() { _ = c.Process.Kill() })
 		<-ended
 		late.Stop()
-		removeGroups(group)
+		removeGroups(groups)
 	}
 	_ = told.SetReadDeadline(time.Now().Add(agentLimit))
 	for b := make([]byte, 4096); ; {
@@ -89,15 +123,6 @@ func startUserManager(home, run string, env ...string) (stop func(), err error) 
 			return stop, nil
 		}
 	}
-}
-
-// removeGroups removes a control group and those below it, which are empty.
-func removeGroups(group string) {
-	below, _ := filepath.Glob(filepath.Join(group, "*", "cgroup.procs")) // the pattern is good
-	for _, b := range below {
-		removeGroups(filepath.Dir(b))
-	}
-	_ = os.Remove(group)
 }
 
 // TestServiceAsks: at a terminal connect --hooks offers the service, makes it after a yes, and writes the hooks then.
