@@ -30,6 +30,22 @@ func TestAdviceCounts(t *testing.T) {
 	}
 }
 
+// TestAdviceOnOptions: -- ends the options of a program, if the command is another with it.
+func TestAdviceOnOptions(t *testing.T) {
+	for _, tt := range []struct{ words, script, want string }{
+		{"rm -rf", `rm "$F"`, "write the arguments themselves, or -- before them"},
+		{"rm -rf", `find . | xargs -a f rm -f`, "write the arguments themselves, or -- before them"},
+		{"rm -rf", `rm -r "-$F"`, "write the arguments themselves, or -- before them"},
+		{"git push --force", `git push origin "$B"`, "write the arguments themselves"},
+		{"mytool --force", `mytool "$B"`, "write the arguments themselves"},
+		{"git push", `git "$F"`, "write the subcommand itself"},
+	} {
+		if _, why := shell.Read(tt.script).Runs(pattern(t, tt.words)); why.Advice != tt.want {
+			t.Errorf("runs %s: %q: %q, want %q", tt.words, tt.script, why.Advice, tt.want)
+		}
+	}
+}
+
 // TestNamedCause: an argument that may be an option is called no subcommand where the command has none.
 func TestNamedCause(t *testing.T) {
 	for script, want := range map[string]string{`rm "$F"`: "an argument that is not literal", `git "$F"`: "a subcommand that is not literal"} {

@@ -127,10 +127,21 @@ func readShellOptions(r *reader, letters string, args []arg) {
 		if a.text == "extdebug" {
 			r.strictly("an option by which a trap skips commands")
 		}
+		if !r.strict && a.kind == literal && isHarmlessSetting(a.text) {
+			r.vars.allexport = r.vars.allexport || strings.HasPrefix(a.text, "-") || a.text == "allexport"
+			continue
+		}
 		if a.kind != literal || isReading {
 			r.unsure("an option that changes how a script is read")
 		}
 	}
+}
+
+// isHarmlessSetting reports whether an option of set exports all variables, or leaves the shell as it is
+// without options.
+func isHarmlessSetting(option string) bool {
+	return option == "allexport" || begins(option, "- +") && strings.Contains(option, "a") && strings.Trim(option[1:], "aeoux") == "" ||
+		strings.HasPrefix(option, "+") && strings.Trim(option[1:], "akH") == ""
 }
 
 // setterOptions are those of the builtins that set variables.

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -185,15 +184,6 @@ func (c *command) exportsInert() bool {
 		name, value, with := a.cut()
 		return with && !isInertVariable(name, value) || steers(name) && !isInertSetting(name, value)
 	})
-}
-
-// isDevice reports whether an argument names a device, such as /dev/null.
-func isDevice(arg string) bool {
-	if !strings.Contains(arg, "dev") {
-		return false
-	}
-	clean := "/" + path.Clean(arg)
-	return strings.Contains(clean, "/dev/") || strings.HasSuffix(clean, "/dev") || strings.Contains(clean, "=dev/")
 }
 
 // certainly reports whether the command is what p describes, and does no more.

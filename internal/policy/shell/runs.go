@@ -65,7 +65,22 @@ func (r *Reading) may(c *command, p *Pattern) Doubt {
 	case len(p.operands) > 0 && len(c.args) > 0 && c.args[0].kind != literal:
 		what = "a subcommand that is not literal"
 	}
-	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: advice(what)}
+	how := advice(what)
+	if c.endsOptions(p) {
+		how += ", or -- before them"
+	}
+	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
+}
+
+// endsOptions reports whether the command would not be p with -- before what is not literal: rm -- "$f".
+func (c *command) endsOptions(p *Pattern) bool {
+	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
+	if i < 0 || c.possible || !p.name.is(c.name) {
+		return false
+	}
+	ended := *c
+	ended.args = slices.Insert(slices.Clone(c.args), i, arg{text: "--"})
+	return ended.carries(p) == NoMatch
 }
 
 // carries says whether the command is what p describes.

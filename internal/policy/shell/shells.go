@@ -101,10 +101,10 @@ func readScriptFile(r *reader, a arg) {
 	switch {
 	case a.pipe:
 		r.unsure("a shell that reads its input")
+	case a.text == "-", isDevice(a.text), r.strict && begins(strings.TrimLeft(a.text, "./"), "dev/ proc/"):
+		r.unsure("a program that is read from the input")
 	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
 		r.mildly("a program whose file is not literal")
-	case a.text == "-", isDevice(a.text), strings.Contains(a.text, "proc/"):
-		r.unsure("a program that is read from the input")
 	}
 	r.files.programs.add(a.file())
 }

@@ -12,15 +12,16 @@ import (
 // in an index of it: x='a[$(rm y)]'; echo $((x)). It also reads a value once
 // more that declare or its kin give to an array: declare -a x='($(rm y))'.
 type variables struct {
-	facts    map[string]fact
-	wild     bool  // any may get any value
-	tricks   bool  // some text holds an index with a command in it
-	tests    bool  // test has operands that are not literal
-	made     bool  // make gets a value that is not literal
-	shells   bool  // some text holds a function of make
-	given    bool  // a program gets a variable that is not known to be inert
-	exported bool  // all programs get one
-	values   []arg // of the variables that programs get
+	facts     map[string]fact
+	wild      bool  // any may get any value
+	tricks    bool  // some text holds an index with a command in it
+	tests     bool  // test has operands that are not literal
+	made      bool  // make gets a value that is not literal
+	shells    bool  // some text holds a function of make
+	given     bool  // a program gets a variable that is not known to be inert
+	exported  bool  // all programs get one
+	allexport bool  // all variables are given to programs: set -a
+	values    []arg // of the variables that programs get
 
 	bound   map[string]arg // what variables hold now, where that is known for certain
 	unbound bool           // nothing is known of any more: a function, a file or a builtin may set them
@@ -142,6 +143,10 @@ func (r *reader) assigned(name string, value arg) {
 	}
 	r.vars.tricks = r.vars.tricks || isTrick(value.text) || isTrick(value.tail)
 	r.vars.shells = r.vars.shells || strings.Contains(value.text, "$")
+	if r.vars.allexport && !isInertVariable(name, value) {
+		r.vars.exported = true
+		r.vars.values = append(r.vars.values, value)
+	}
 	switch {
 	case runVariables[name] && value.kind == literal:
 		r.loosely(value.text)

@@ -51,8 +51,9 @@ type reader struct {
 	source    string // of the script that is read
 	input     bool   // what is read gets its input from the script itself
 	fedText   bool   // a here document is its input
-	piped     bool   // its input comes through a pipe
-	expanding bool   // within ${...} in double quotes, which is looked through as a whole
+	pipe      pipeline
+	piped     bool // its input comes through a pipe
+	expanding bool // within ${...} in double quotes, which is looked through as a whole
 }
 
 // enter goes one node deeper; it reports whether that is too deep. Every enter
@@ -242,6 +243,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 	slices.Reverse(rest)
 	at := len(r.commands)
+	defer func(before pipeline) { r.pipe = before }(r.pipe)
 	before, apart := r.flow.element(rest, 0, s)
 	r.list(at, func() {
 		if s.Negated && len(rest) > 0 {
@@ -254,11 +256,17 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leave(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
+	elements := 0 // of the pipe so far; -1: they are more than simple commands
 	for i, b := range rest {
 		piped := isPipe(b)
 		if !piped {
-			at = len(r.commands)
+			at, elements = len(r.commands), 0
+		} else if i == 0 && isSimple(s) || i > 0 && isSimple(rest[i-1].Y) {
+			elements++
+		} else {
+			elements = -maxDepth
 		}
+		r.pipe = pipeline{at, elements}
 		before, apart := r.flow.element(rest, i+1, b.Y)
 		r.list(at, func() { r.fed(piped, func() { r.stmt(b.Y) }) })
 		r.flow.leave(before, apart)
@@ -396,60 +404,6 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 }
 
-// maxTurns bounds the bodies of loops that are read once for each word.
-const maxTurns = 64
-
-// loop reads for and select. A loop over a few words that are known is read once for each.
-func (r *reader) loop(c *syntax.ForClause) {
-	r.files.loops = true
-	r.vars.forget()
-	switch l := c.Loop.(type) {
-	case *syntax.WordIter:
-		value, values := arg{text: "0"}, []arg(nil)
-		for _, w := range l.Items {
-			for _, a := range r.expand(nil, w) {
-				values = append(values, a)
-				if !isInteger(a) && !isCount(w) {
-					value = a
-				}
-			}
-		}
-		if c.Select || !l.InPos.IsValid() {
-			value, values = arg{kind: anything}, nil
-		}
-		r.assigned(l.Name.Value, value)
-		if r.turns += len(values); len(values) > 0 && r.turns <= maxTurns && r.vars.mayBind(l.Name.Value) {
-			for _, v := range values {
-				r.vars.forget()
-				r.vars.bind(l.Name.Value, each(v))
-				r.stmts(c.Do)
-			}
-			r.vars.forget()
-			return
-		}
-	case *syntax.CStyleLoop:
-		r.arithm(l.Init)
-		r.arithm(l.Cond)
-		r.arithm(l.Post)
-	}
-	r.stmts(c.Do)
-	r.vars.forget()
-}
-
-// each is one of the words that an argument stands for.
-func each(a arg) arg {
-	if a.kind == spread {
-		a.kind = single
-	}
-	return a
-}
-
-// isCount reports whether a word is {1..9}.
-func isCount(w *syntax.Word) bool {
-	text := w.Lit()
-	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
-}
-
 // redirects reads the redirections of a statement for the commands in them, and
 // for the files that they write.
 func (r *reader) redirects(list []*syntax.Redirect) {
@@ -488,5 +442,5 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 func harmless(op syntax.RedirOperator, target arg) bool {
 	copies := op == syntax.DplIn || op == syntax.DplOut
 	return target.kind == literal && (copies && strings.Trim(target.text, "-0123456789") == "" ||
-		!copies && target.text == "/dev/null" || op == syntax.RdrIn && !strings.Contains(target.text, "dev/"))
+		!copies && target.text == "/dev/null" || op == syntax.RdrIn && !isDevice(target.text))
 }

@@ -99,6 +99,7 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	found := NoMatch
 	for i := 0; i < len(args); i++ {
 		if k != nil && args[i].kind == literal && (args[i].text == "--" && !k.dashed || args[i].text == "--end-of-options") {
+			found = found.or(w.inOperands(args[i+1:]))
 			break
 		}
 		if found = found.or(w.in(k, args[i:])); found == Match {
@@ -114,6 +115,22 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 		together = together.and(w.letters[i].given(k, args))
 	}
 	return found.or(together)
+}
+
+// inOperands says whether one of the operands behind -- stands for the option: git push origin -- +main.
+func (w *wanted) inOperands(args []arg) Outcome {
+	found := NoMatch
+	for _, a := range args {
+		switch {
+		case !slices.Contains(w.names, "+") && !slices.Contains(w.names, ":"):
+			return NoMatch
+		case a.text != "" && slices.Contains(w.names, a.text[:1]):
+			return Match
+		case a.kind != literal && a.text == "" && !a.name:
+			found = Opaque
+		}
+	}
+	return found
 }
 
 // values returns how many of the arguments behind the first are its value.

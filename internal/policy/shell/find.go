@@ -1,0 +1,173 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// readFind reads the commands of -exec and its kin.
+func readFind(r *reader, args []arg) {
+	unknown, ends, named := 0, 0, !r.strict && findsNames(args)
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a.kind == anything:
+			r.strictly("an expression of find that is not literal")
+			return
+		case a.says("=-exec =-execdir =-ok =-okdir") != "":
+			n := execEnd(args[i+1:])
+			r.run(replaced(args[i+1:i+1+n], "{}", named && a.says("=-exec =-ok") != ""), nil)
+			i += n + 1
+		case a.says("=; =+") != "":
+			ends++
+		case a.kind != literal && a.may("-exec") || a.kind != literal && a.may("-ok"):
+			unknown++
+		}
+	}
+	if unknown > 1 || unknown == 1 && ends > 0 {
+		r.maybe("an expression of find that is not literal", args...)
+	}
+}
+
+// execEnd returns how many arguments the command of -exec has.
+func execEnd(args []arg) int {
+	for i, a := range args {
+		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {
+			return i
+		}
+	}
+	return len(args)
+}
+
+// replaced returns the arguments with what stands for a file name made unknown. named: it is no option.
+func replaced(args []arg, mark string, named bool) []arg {
+	out := make([]arg, len(args))
+	for i, a := range args {
+		out[i] = a
+		if before, after, ok := strings.Cut(a.text, mark); ok && a.kind == literal {
+			if j := strings.LastIndex(after, mark); j >= 0 {
+				after = after[j+len(mark):]
+			}
+			out[i] = arg{kind: single, text: before, tail: after, name: named && before == ""}
+		}
+	}
+	return out
+}
+
+// xargsOptions are those of xargs; -i, -e and -l, which take a value only if attached, are left out.
+var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
+
+// readXargs reads the command that xargs runs with arguments which are not known.
+func readXargs(r *reader, args []arg) {
+	found, rest, ok := xargsOptions().lead(args)
+	if !ok {
+		r.unread("xargs with options that are not known", args)
+		return
+	}
+	input := arg{kind: anything}
+	if !r.strict && r.pipesNames() && !has(found, "a") && !has(found, "arg-file") {
+		input = arg{kind: spread, name: true}
+	}
+	for _, o := range found {
+		switch o.name {
+		case "process-slot-var":
+			r.arithmeticOn("a variable whose name is not literal")
+		case "I", "J", "R", "replace":
+			if o.value.kind != literal || o.value.text == "" {
+				r.maybe("a mark that is not literal", rest...)
+				return
+			}
+			if len(rest) > 0 {
+				r.run(append(replaced(rest, o.value.text, input.name), input), nil)
+			}
+			return
+		}
+	}
+	if len(rest) > 0 {
+		if clients[rest[0].text] {
+			r.maybe("statements from the input")
+		}
+		r.run(append(rest[:len(rest):len(rest)], input), nil)
+	}
+}
+
+// findsNames reports whether the names of files that find gives to a command begin with its starting
+// points, and are no options. These stand in front of its expression.
+func findsNames(args []arg) bool {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
+		return false
+	}
+	for _, a := range args {
+		switch {
+		case a.kind == literal && (begins(a.text, "-H -L -P -O") || a.text == "--"):
+		case a.kind == literal && begins(a.text, "- ( ! ,"):
+			return !strings.HasPrefix(a.text, "-f") || a.says("=-fstype =-false =-follow =-fls") != "" // of BSD: -f PATH
+		case a.kind != literal && !a.name && (a.text == "" || a.text[0] == '-') && !strings.HasPrefix(a.tail, "/"):
+			return false
+		}
+	}
+	return true
+}
+
+// A pipeline is the part of a pipe in front of the element that is read now.
+type pipeline struct {
+	from     int // its first command
+	elements int // which are all simple commands; 0 or less: there are none, or others
+}
+
+// isSimple reports whether an element of a pipe is a simple command.
+func isSimple(s *syntax.Stmt) bool {
+	_, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && !s.Negated && len(s.Redirs) == 0
+}
+
+// producers are the programs whose output is names of files, of which none is an option unless a file
+// has such a name, by the words behind them.
+var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
+
+// lineFilters are the filters of a pipe that hand on lines as they are.
+var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
+
+// pipesNames reports whether the input of the command that is read now is the names of files.
+func (r *reader) pipesNames() bool {
+	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
+		return false
+	}
+	n := 0
+	for i := r.pipe.from; i < r.owner; i++ {
+		c := &r.commands[i]
+		switch {
+		case r.isWithin(r.owner, i): // sudo xargs
+			continue
+		case n == 0 && !c.producesNames(), n > 0 && (!lineFilters[c.name] || c.hasOption("-o --o")):
+			return false
+		}
+		n++
+	}
+	return n == r.pipe.elements
+}
+
+// isWithin reports whether a command is run by another, or by what that runs.
+func (r *reader) isWithin(i, by int) bool {
+	for i >= 0 && i != by {
+		i = r.commands[i].by
+	}
+	return i == by
+}
+
+// producesNames reports whether the output of a command is names of files that are no options.
+func (c *command) producesNames() bool {
+	words, ok := producers[c.name]
+	if !ok || words != "" && !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == literal && a.says(words) != "" }) {
+		return false
+	}
+	if strings.HasSuffix(c.name, "find") {
+		return findsNames(c.args) && !c.hasOption("-printf -exec -ok -fprint")
+	}
+	return !slices.ContainsFunc(c.args, func(a arg) bool {
+		return a.kind == anything || c.name == "ls" && isCluster(a.text) && strings.ContainsAny(a.text, "lis")
+	}) &&
+		!c.hasOption("--format --json -x -X --exec")
+}

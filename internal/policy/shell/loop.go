@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxTurns bounds the bodies of loops that are read once for each word.
+const maxTurns = 64
+
+// loop reads for and select. A loop over a few words that are known is read once for each.
+func (r *reader) loop(c *syntax.ForClause) {
+	r.files.loops = true
+	r.vars.forget()
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		value, values := arg{text: "0"}, []arg(nil)
+		for _, w := range l.Items {
+			for _, a := range r.expand(nil, w) {
+				values = append(values, a)
+				if !isInteger(a) && !isCount(w) && !(isIndices(w) && !r.strict && !keyed.MatchString(r.outermost)) {
+					value = a
+				}
+			}
+		}
+		if c.Select || !l.InPos.IsValid() {
+			value, values = arg{kind: anything}, nil
+		}
+		r.assigned(l.Name.Value, value)
+		if r.turns += len(values); len(values) > 0 && r.turns <= maxTurns && r.vars.mayBind(l.Name.Value) {
+			for _, v := range values {
+				r.vars.forget()
+				r.vars.bind(l.Name.Value, each(v))
+				r.stmts(c.Do)
+			}
+			r.vars.forget()
+			return
+		}
+	case *syntax.CStyleLoop:
+		r.arithm(l.Init)
+		r.arithm(l.Cond)
+		r.arithm(l.Post)
+	}
+	r.stmts(c.Do)
+	r.vars.forget()
+}
+
+// each is one of the words that an argument stands for.
+func each(a arg) arg {
+	if a.kind == spread {
+		a.kind = single
+	}
+	return a
+}
+
+// isCount reports whether a word is {1..9}.
+func isCount(w *syntax.Word) bool {
+	text := w.Lit()
+	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
+}
+
+// keyed matches scripts that may have an array whose indices are texts.
+var keyed = regexp.MustCompile(`[-+][a-zA-Z]*A`)
+
+// isIndices reports whether a word is the indices of an array: "${!x[@]}". They are numbers unless the array is declared with -A.
+func isIndices(w *syntax.Word) bool {
+	parts := w.Parts
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok {
+			parts = q.Parts
+		}
+	}
+	if len(parts) != 1 {
+		return false
+	}
+	p, ok := parts[0].(*syntax.ParamExp)
+	return ok && p.Excl && p.Names == 0 && (isLit(p.Index, "@") || isLit(p.Index, "*")) && p.Exp == nil && p.Slice == nil && p.Repl == nil
+}
