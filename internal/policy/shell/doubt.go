@@ -81,7 +81,7 @@ func (r *reader) maybe(what string, args ...arg) {
 }
 
 // lines makes spaces of what stands for the end of a line.
-var lines = strings.NewReplacer(`\n`, " ", `\t`, " ")
+var lines = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ")
 
 // span returns the bytes of the command that is read now.
 func (r *reader) span() (from, to int) {

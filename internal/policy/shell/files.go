@@ -17,12 +17,15 @@ type files struct {
 	// What a script writes can be what a later command obeys, though no argument
 	// names it: a test, a hook, a module, a configuration.
 	writing bool  // something is written in the list that is read now
+	obeying bool  // which a program may obey that does not name it
+	strict  bool  // any file may be obeyed
 	git     bool  // and it may be something that git obeys
 	after   int   // the number of commands up to the first that wrote, plus one
 	dashed  bool  // a file is made whose name a program may take for an option
 	loops   bool  // so that a command can come before another and after it
 	texts   []arg // here documents and here strings of the list that is read now
 	data    []arg // what was written
+	pkg     []int // commands that change package.json: npm pkg set
 	writer  set   // the programs whose output is written
 }
 
@@ -30,6 +33,7 @@ type files struct {
 func (f *files) write(a arg) {
 	if a.kind != literal || !isInertFile(a.text) {
 		f.writing = true
+		f.obeying = f.obeying || a.kind != literal || f.strict || !isSource(a.text)
 		f.git = f.git || a.kind != literal || isForGit(a.text)
 	}
 	if a.kind != literal {
@@ -179,7 +183,8 @@ func (r *reader) list(at int, read func()) {
 	for _, c := range r.commands[at:] {
 		if c.makes() {
 			f.writing = true
-			f.git = f.git || c.holds(".git") || c.holds("hook")
+			f.obeying = f.obeying || f.strict || !c.makesSources()
+			f.git = f.git || slices.ContainsFunc(c.args, func(a arg) bool { return isForGit(a.text) || isForGit(a.tail) })
 			f.dashed = f.dashed || c.namesOption()
 		}
 	}
@@ -189,10 +194,10 @@ func (r *reader) list(at int, read func()) {
 			f.writer.add(c.name)
 		}
 		f.data = append(f.data, f.texts...)
-		if f.after == 0 {
+		if f.after == 0 && f.obeying {
 			f.after = len(r.commands) + 1
 		}
-		f.writing = false
+		f.writing, f.obeying = false, false
 	}
 	f.texts = outer
 }
@@ -206,21 +211,28 @@ func (f *files) obeyed(commands []command) bool {
 		commands = commands[f.after-1:]
 	}
 	return slices.ContainsFunc(commands, func(c command) bool {
-		return !isDeaf(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name]
+		return !isDeaf(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (f.strict || !elsewhere[c.name])
 	})
 }
+
+// runsPackage reports whether a command may run a script that another has put into package.json.
+func (f *files) runsPackage(commands []command) bool {
+	for i := range commands {
+		if len(f.pkg) > 0 && tools[commands[i].name].files == "package.json" && !slices.Contains(f.pkg, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere are the programs that run what files say in containers.
+var elsewhere = setOf("docker podman nerdctl docker-compose podman-compose")
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")
 
 // isInertFile reports whether a file is one that programs do not obey.
 func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
-}
-
-// isForGit reports whether git may obey a file with this name.
-func isForGit(name string) bool {
-	base := path.Base(name)
-	return strings.Contains(name, ".git") && base != ".gitignore" || strings.Contains(name, "hook") || strings.Contains(base, "config")
 }
 
 var (

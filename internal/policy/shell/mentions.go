@@ -36,6 +36,9 @@ func (m *mentions) add(args []arg, of int) {
 			}
 			if strings.ContainsAny(text, "\\'\"") {
 				m.text(unquote.Replace(text), of)
+				if spaced := lines.Replace(text); spaced != text {
+					m.text(unquote.Replace(spaced), of)
+				}
 			}
 		}
 	}

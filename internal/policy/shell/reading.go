@@ -68,7 +68,7 @@ func Read(script string) *Reading { return Options{}.Read(script) }
 
 // Read parses a script as [Read] does.
 func (o Options) Read(script string) *Reading {
-	r := &reader{budget: 2 * maxScript, strict: o.Strict, outermost: script, owner: -1}
+	r := &reader{budget: 2 * maxScript, strict: o.Strict, outermost: script, owner: -1, files: files{strict: o.Strict}}
 	r.script(script)
 	r.settle()
 	read := &Reading{text: script, commands: r.commands, strict: o.Strict, side: r.side, defined: r.defined, files: r.touched}
@@ -91,7 +91,7 @@ func (r *reader) settle() {
 		r.unsure("names of files that may be options")
 	}
 	r.files.runsWritten(r)
-	if r.files.obeyed(r.commands) {
+	if r.files.obeyed(r.commands) || r.files.runsPackage(r.commands) {
 		r.doubts = append(r.doubts, doubt{what: "a file that the script itself writes, and a program that may obey it", reach: mild, owner: -1})
 		for _, text := range r.files.data {
 			r.mentions.add([]arg{text}, len(r.doubts)-1)

@@ -112,6 +112,9 @@ func readScriptFile(r *reader, a arg) {
 // readScriptInput reads the script that a shell gets on its input.
 func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 	text, ok := stdin(redirs)
+	if !ok && !r.strict && r.readsFile(redirs) {
+		return
+	}
 	if !ok {
 		r.unsure("a shell that reads its input")
 		return
@@ -123,6 +126,28 @@ func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 		}
 	}
 	readDialect(r, name, arg{text: text})
+}
+
+// readsFile reports whether the input of a shell is files: bash < x.sh, cat x.sh | bash. They are programs as
+// any others, and read as such.
+func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
+	if len(redirs) == 0 && !r.input && !r.piped {
+		redirs = r.handed
+	}
+	var files []arg
+	switch {
+	case len(redirs) == 1 && redirs[0].Op == syntax.RdrIn && redirs[0].N == nil:
+		files = []arg{r.word(redirs[0].Word)}
+	case len(redirs) == 0 && r.commands[r.owner].filter && r.pipe.elements == 1 && r.pipe.from < r.owner && r.commands[r.pipe.from].name == "cat":
+		files = r.commands[r.pipe.from].args
+	}
+	if len(files) == 0 || slices.ContainsFunc(files, func(a arg) bool { return a.kind != literal || begins(a.text, "- <") || isDevice(a.text) }) {
+		return false
+	}
+	for _, a := range files {
+		readScriptFile(r, a)
+	}
+	return true
 }
 
 // asksHelp reports whether the only argument asks a program about itself.

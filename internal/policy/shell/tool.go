@@ -162,6 +162,11 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 			}
 			readLauncher(r, args[i+1:])
 		}
+		if i == 0 && a.text == "pkg" && !r.strict && t.files == "package.json" {
+			r.files.pkg = append(r.files.pkg, r.owner)
+			r.files.data = append(r.files.data, args...)
+			continue
+		}
 		readToolArgument(r, t, a, args[i+1:])
 	}
 	return t.kind != runner

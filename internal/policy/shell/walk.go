@@ -52,8 +52,9 @@ type reader struct {
 	input     bool   // what is read gets its input from the script itself
 	fedText   bool   // a here document is its input
 	pipe      pipeline
-	piped     bool // its input comes through a pipe
-	expanding bool // within ${...} in double quotes, which is looked through as a whole
+	handed    []*syntax.Redirect // of the program that runs the script: ssh host 'bash -s' < x.sh
+	piped     bool               // its input comes through a pipe
+	expanding bool               // within ${...} in double quotes, which is looked through as a whole
 }
 
 // enter goes one node deeper; it reports whether that is too deep. Every enter

@@ -71,6 +71,13 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	}
 	n := min(w.operands, len(rest))
 	operands, rest := rest[:n], rest[n:]
+	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // ssh host -p 22 ls
+		if found, rest, ok = w.options().lead(rest); !ok {
+			r.unread("a wrapper with options that are not known", args)
+			return
+		}
+		readOptionValues(r, found)
+	}
 	switch {
 	case slices.ContainsFunc(operands, func(a arg) bool { return a.kind > single }):
 		r.maybe("a wrapper with operands that are not known", args...)
@@ -79,6 +86,8 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	case w.joins:
 		defer func(before map[string]arg) { r.vars.bound = before }(r.vars.bound)
 		r.vars.bound = nil // of another shell
+		defer func(before []*syntax.Redirect) { r.handed = before }(r.handed)
+		r.handed = redirs
 		r.join(rest)
 	default:
 		r.run(rest, redirs)
