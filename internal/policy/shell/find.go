@@ -67,7 +67,7 @@ func readXargs(r *reader, args []arg) {
 		return
 	}
 	input := arg{kind: anything}
-	if !r.strict && r.pipesNames() && !has(found, "a") && !has(found, "arg-file") {
+	if !r.strict && pipesNames(r) && !has(found, "a") && !has(found, "arg-file") {
 		input = arg{kind: spread, name: true}
 	}
 	for _, o := range found {
@@ -131,7 +131,7 @@ var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
 // pipesNames reports whether the input of the command that is read now is the names of files.
-func (r *reader) pipesNames() bool {
+func pipesNames(r *reader) bool {
 	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
 		return false
 	}
@@ -139,7 +139,7 @@ func (r *reader) pipesNames() bool {
 	for i := r.pipe.from; i < r.owner; i++ {
 		c := &r.commands[i]
 		switch {
-		case r.isWithin(r.owner, i): // sudo xargs
+		case isRunBy(r.commands, r.owner, i): // sudo xargs
 			continue
 		case n == 0 && !c.producesNames(), n > 0 && (!lineFilters[c.name] || c.hasOption("-o --o")):
 			return false
@@ -149,10 +149,10 @@ func (r *reader) pipesNames() bool {
 	return n == r.pipe.elements
 }
 
-// isWithin reports whether a command is run by another, or by what that runs.
-func (r *reader) isWithin(i, by int) bool {
+// isRunBy reports whether a command is run by another, or by what that runs.
+func isRunBy(commands []command, i, by int) bool {
 	for i >= 0 && i != by {
-		i = r.commands[i].by
+		i = commands[i].by
 	}
 	return i == by
 }

@@ -112,7 +112,7 @@ func readScriptFile(r *reader, a arg) {
 // readScriptInput reads the script that a shell gets on its input.
 func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 	text, ok := stdin(redirs)
-	if !ok && !r.strict && r.readsFile(redirs) {
+	if !ok && !r.strict && readsFile(r, redirs) {
 		return
 	}
 	if !ok {
@@ -130,7 +130,7 @@ func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 
 // readsFile reports whether the input of a shell is files: bash < x.sh, cat x.sh | bash. They are programs as
 // any others, and read as such.
-func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
+func readsFile(r *reader, redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.handed
 	}

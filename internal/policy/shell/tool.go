@@ -164,7 +164,7 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 		}
 		if i == 0 && a.text == "pkg" && !r.strict && t.files == "package.json" {
 			r.files.pkg = append(r.files.pkg, r.owner)
-			r.files.data = append(r.files.data, args...)
+			r.files.data = append(r.files.data, args[1:]...)
 			continue
 		}
 		readToolArgument(r, t, a, args[i+1:])

@@ -260,11 +260,12 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	elements := 0 // of the pipe so far; -1: they are more than simple commands
 	for i, b := range rest {
 		piped := isPipe(b)
-		if !piped {
+		switch {
+		case !piped:
 			at, elements = len(r.commands), 0
-		} else if i == 0 && isSimple(s) || i > 0 && isSimple(rest[i-1].Y) {
+		case i == 0 && isSimple(s), i > 0 && isSimple(rest[i-1].Y):
 			elements++
-		} else {
+		default:
 			elements = -maxDepth
 		}
 		r.pipe = pipeline{at, elements}
