@@ -61,6 +61,7 @@ var misused = [][]string{
 	{"check", "a.rules", "--live"},
 	{"explain", "rm", "--rules", "a.rules", "--config", "petrigate.yaml"},
 	{"explain", "rm", "--rules", "a.rules", "--args", "[1]"},
+	{"explain", "rm", `{"all": true}`, "--rules", "a.rules"},
 	{"explain", "rm", "--rules", "a.rules", "--after", "backup,,rm"},
 	{"explain", "rm", "--rules", "a.rules", "--after", "backup{}rm"},
 	{"explain", "rm", "--rules", "a.rules", "--after", "backup{path: a}"},
