@@ -37,6 +37,9 @@ func (c *command) changesNothing() bool {
 	if sub == nil || !sure || sub.kind != literal {
 		return false
 	}
+	if c.asksHelp(sub.text, args) {
+		return true
+	}
 	d, ok := dryRuns[c.name+" "+sub.text]
 	if !ok || slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal }) {
 		return false
@@ -57,6 +60,20 @@ func (c *command) changesNothing() bool {
 		}
 	}
 	return dry
+}
+
+// helping are the programs that show the help of a subcommand for --help at its end, and running the subcommands
+// behind which it may be for another program.
+var (
+	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
+	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
+)
+
+// asksHelp reports whether the command shows its help: --help is the only option, and the last argument.
+func (c *command) asksHelp(sub string, args []arg) bool {
+	n := len(args) - 1
+	return n >= 0 && helping[c.name] && !running[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&
+		!slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind != literal || strings.HasPrefix(a.text, "-") }) && args[n].kind == literal
 }
 
 // dry reports whether the pattern is about such a call itself.

@@ -79,9 +79,6 @@ func (p *FilePattern) is(at arg) Outcome {
 	}
 	if i := strings.IndexByte(at.mid, '/'); i >= 0 {
 		at.text, at.mid, at.glob = at.mid[i+1:], "", at.kind == spread
-		if strings.Contains(p.glob, "/") && matchStar(strings.TrimPrefix(p.glob, "~/"), at.text+"*"+at.tail) {
-			return Match
-		}
 		return p.is(at)
 	}
 	text, tail := at.text[strings.LastIndexByte(at.text, '/')+1:], at.tail
@@ -103,7 +100,8 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends says whether a path of which the beginning or the end is known is described by a glob with a slash.
+// ends says whether a path of which the beginning or the end is known is described by a glob with a slash. What is
+// not known behind the last slash is taken for the name of a file.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	for rest := at.tail; ; {
@@ -115,10 +113,25 @@ func (p *FilePattern) ends(at arg) Outcome {
 			return Match
 		}
 	}
-	if at.text == "" || strings.Contains(at.tail, "/") {
+	folder, file := path.Split(glob)
+	in, name := path.Split(at.text)
+	switch {
+	case in == "" || strings.Contains(at.tail, "/") || !endsLike(strings.TrimSuffix(folder, "/"), path.Clean(in)):
 		return NoMatch
+	case strings.Trim(file, "*") == "":
+		return Match
 	}
-	return couldBe(p.glob, strings.TrimPrefix(at.text, "./"), at.tail)
+	return couldBe(file, name, at.tail)
+}
+
+// endsLike reports whether a glob describes a path or its end.
+func endsLike(glob, at string) bool {
+	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
+		if matchStar(glob, at) {
+			return true
+		}
+	}
+	return false
 }
 
 // couldBe says whether a glob could describe a text of which the beginning and the end are known.
@@ -163,16 +176,7 @@ func (p *FilePattern) matches(at string) bool {
 	if !strings.Contains(p.glob, "/") {
 		return matchStar(p.glob, path.Base(clean))
 	}
-	for {
-		if matchStar(p.glob, clean) {
-			return true
-		}
-		_, rest, ok := strings.Cut(clean, "/")
-		if !ok {
-			return false
-		}
-		clean = rest
-	}
+	return endsLike(p.glob, clean)
 }
 
 // touch notes a file that the script reads or writes.

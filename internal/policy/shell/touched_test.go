@@ -138,6 +138,14 @@ func TestFiles(t *testing.T) {
 		{shell.Writes, "Dockerfile", "git restore --staged Dockerfile", "no match"},
 		{shell.Writes, "*", "rsync -a src/ dst/", "match"},
 		{shell.Reads, ".env*", `cat ~/"$X.env"`, "opaque"},
+		{shell.Reads, "**/.ssh/*", "wc -l src/*.ts", "no match"},
+		{shell.Reads, "**/.ssh/*", "cat ~/.ssh/*.pub", "match"},
+		{shell.Reads, "**/.ssh/id_*", "cat ~/.ssh/*", "opaque"},
+		{shell.Reads, "**/.ssh/*", "cat src/$X.ts .ssh", "no match"},
+		{shell.Reads, "~/.ssh/*", "cp x dist/*", "no match"},
+		{shell.Reads, "**/.ssh/*", `git log "origin/$B..$B"`, "no match"},
+		{shell.Reads, "a/b/*", "cat x/a/b/$Y", "match"},
+		{shell.Reads, "a/b/*.ts", "cat x/a/b/$Y.js", "no match"},
 	} {
 		p, err := shell.CompileFiles(tt.access, tt.glob)
 		if err != nil {
