@@ -32,6 +32,25 @@ func (s *State) nearTo(n *net) (near []Near) {
 	return near
 }
 
+// nearTo returns the calls that were no evidence for the net. One is the call itself, where its script has the evidence
+// beside the name: it is judged before it runs.
+func (j *judgement) nearTo(n *net, name string) []Near {
+	near := j.state.nearTo(n)
+	for i := range j.labels {
+		l := &j.labels[i]
+		if l.Text == name || l.Weak && !l.Near || !slices.Contains(n.awaits, l.Text) {
+			continue
+		}
+		read, m := j.readFor(l.Text)
+		if m == nil || m.Reader == nil {
+			continue
+		}
+		why := Doubt{What: "a call is judged before any of it runs", Code: text.Excerpt(read, maxWords), Advice: "make two calls"}
+		near = append(slices.DeleteFunc(near, func(o Near) bool { return o.Name == l.Text }), Near{Name: l.Text, Why: why})
+	}
+	return near
+}
+
 // near adds to d the names of the call that nets wait for as evidence: why its success is
 // none, or, where it is, that an earlier call does not matter any more.
 func (j *judgement) near(d *Delta) {

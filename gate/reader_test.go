@@ -52,6 +52,9 @@ func (r reading) Doubt(int) gate.Doubt {
 	if slices.Contains(r.commands, "tail") {
 		return gate.Doubt{What: "a doubt", Code: "ls; tail", Advice: "write ls"}
 	}
+	if strings.HasPrefix(r.commands[0], "xxx") {
+		return gate.Doubt{Code: "rm"}
+	}
 	return gate.Doubt{What: "a doubt"}
 }
 

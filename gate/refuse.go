@@ -145,8 +145,8 @@ func (j *judgement) block(b *Block, f *finding) {
 	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.named()}
 	j.explain(b, f)
 	if !f.broken && f.objection() == "" {
-		b.Near = j.state.nearTo(f.net)
 		l := &f.labels[f.label]
+		b.Near = j.nearTo(f.net, l.Text)
 		if b.Doubt, b.Reason = j.doubted(f, l, b.Reason); b.Doubt == nil {
 			j.speakOfCall(b, f, l)
 		}

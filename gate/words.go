@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/internal/argument"
@@ -20,24 +21,32 @@ func (j *judgement) speakOfCall(b *Block, f *finding, l *naming.Label) {
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {
 		return
 	}
-	if read, ok := j.readFor(l.Text); ok && (f.value() == nil || len(f.net.reasoned) == 1) {
+	if read, m := j.readFor(l.Text); m != nil && (f.value() == nil || len(f.net.reasoned) == 1) {
 		b.Words = " `" + text.Excerpt(read, maxWords) + "`"
 	}
 	b.Reason = j.call.Tool + b.Words + " (" + l.Text + ") " + rest
 }
 
-// readFor returns the text that the first map of the call which gives the name has read.
-func (j *judgement) readFor(name string) (string, bool) {
+// readFor returns the text that the first map of the call which gives the name has read, with the map; nil: none has. Of
+// a text that is longer than what is shown, it is the part that the map has found.
+func (j *judgement) readFor(name string) (string, *Map) {
 	for _, l := range j.policy.labels {
 		for i := range l.Maps {
 			if m := &l.Maps[i]; m.As == name && j.isOf(m) {
-				if read, ok := argument.Text(m, j.call); ok && (m.Match == nil || m.Match(read)) {
-					return read, true
+				read, ok := argument.Text(m, j.call)
+				switch {
+				case !ok || m.Match != nil && !m.Match(read):
+				case m.Reader == nil || len(read) <= maxWords:
+					return read, m
+				default:
+					if code, ok := naming.Code(m, j.call, read); ok {
+						return cmp.Or(code, read), m
+					}
 				}
 			}
 		}
 	}
-	return "", false
+	return "", nil
 }
 
 // isOf reports whether a map is of the tool of the call.

@@ -40,4 +40,43 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestWordsOfScripts: of a long script a refusal shows the part that the map has found.
+func TestWordsOfScripts(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	maps := append([]gate.Map{{Tool: "sh", Field: "c", Reader: words, Pattern: 1, As: "remove", Source: "cat"}}, shellMaps(words)...)
+	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, blockNet("remove"))
+	for args, want := range map[string]string{
+		`{"c":"` + long + `; rm"}`:    "sh `rm` (remove) is blocked and cannot be called.",
+		`{"c":"a; ` + long + `; rm"}`: "sh `a; " + long[:77] + "...` (remove) is blocked and cannot be called.",
+		`{"c":"ls; rm"}`:              "sh `ls; rm` (remove) is blocked and cannot be called.",
+	} {
+		if r := p.refuse("sh "+args, gate.KindBlocked, "block-remove"); r.Text != want {
+			t.Errorf("%s: %s, want %s", args, r.Text, want)
+		}
+	}
+}
+
+// TestEvidenceInTheSameCall: the evidence that a script brings itself comes too late for it.
+func TestEvidenceInTheSameCall(t *testing.T) {
+	words := &commands{words: []string{"test", "push"}}
+	var maps []gate.Map
+	for i, word := range words.words {
+		maps = append(maps, gate.Map{Tool: "sh", Field: "c", Reader: words, Pattern: i, As: word, Source: word})
+	}
+	maps = append(maps, gate.Map{Tool: "run", Field: "c", Match: contains("test"), As: "test", Source: "test"},
+		gate.Map{Tool: "run", Field: "c", Match: contains("push"), As: "push", Source: "push"})
+	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, sequenceNet("test", "push"))
+	const refused, late = " (push) requires a successful call to test first.", " did not count as test: a call is judged before any of it runs. Make two calls."
+	p.success(`sh {"c":"test; tail"}`)
+	for call, want := range map[string]string{
+		`sh {"c":"test; push"}`:     "sh `test; push`" + refused + " `test; push`" + late,
+		`run {"c":"test and push"}`: "run `test and push`" + refused + " `ls; tail` did not count as test: a doubt. Write ls.",
+		`sh {"c":"push"}`:           "sh `push`" + refused + " `ls; tail` did not count as test: a doubt. Write ls.",
+	} {
+		if r := p.refuse(call, gate.KindBlocked, "require-test-before-push"); r.Text != want {
+			t.Errorf("%s: %q, want %q", call, r.Text, want)
+		}
+	}
+}
+
 var long = strings.Repeat("x", 90)

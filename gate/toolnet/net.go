@@ -278,7 +278,9 @@ type Reading interface {
 	Finds(pattern int) Found
 	Only(patterns []int) bool  // the text consists only of matches of these patterns
 	Evidence(pattern int) bool // its match is evidence of a call: it unlocks and refills
-	Doubt(pattern int) Doubt   // the reason for [Perhaps], or for [Surely] without evidence; for [NotFound], what is missing, or none
+	// Doubt returns the reason for [Perhaps], or for [Surely] without evidence, and with evidence the part of the text
+	// that matches as its Code; for [NotFound], what is missing, or none.
+	Doubt(pattern int) Doubt
 }
 
 // Found says whether a text matches a pattern.

@@ -68,6 +68,15 @@ const (
 	maxTextBytes = 64 << 10
 )
 
+// Code returns the part of a text in which the reader of a map finds its pattern, if it does.
+func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
+	r := readSafely(m.Reader, c, text)
+	if r == nil || r.Finds(m.Pattern) == toolnet.NotFound {
+		return "", false
+	}
+	return r.Doubt(m.Pattern).Code, true
+}
+
 // readSafely reads a text. It returns nil, for doubt, if the reader panics.
 func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet.Reading) {
 	defer func() {

@@ -193,3 +193,31 @@ func TestWhy(t *testing.T) {
 		t.Error("a policy without maps finds something")
 	}
 }
+
+// TestCode: the part of a text that a map has found, if its reader can tell.
+func TestCode(t *testing.T) {
+	m := toolnet.Map{Tool: "sh", Field: "c", Reader: coded{}, As: "read"}
+	for text, want := range map[string]string{"ls -l": "ls", "cat": "", "panic": ""} {
+		if code, ok := naming.Code(&m, &toolnet.Call{}, text); code != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", text, code, ok)
+		}
+	}
+}
+
+type coded struct{}
+
+func (coded) Read(_ *toolnet.Call, text string) toolnet.Reading {
+	if text == "panic" {
+		panic("beyond me")
+	}
+	return codedReading(text)
+}
+
+type codedReading string
+
+func (r codedReading) Finds(int) toolnet.Found {
+	return map[bool]toolnet.Found{true: toolnet.Surely}[strings.HasPrefix(string(r), "ls")]
+}
+func (codedReading) Only([]int) bool         { return false }
+func (codedReading) Evidence(int) bool       { return true }
+func (codedReading) Doubt(int) toolnet.Doubt { return toolnet.Doubt{Code: "ls"} }

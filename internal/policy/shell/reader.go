@@ -162,6 +162,10 @@ func (n *numbered) Doubt(pattern int) gate.Doubt {
 		return d
 	case n.found[pattern] == Match:
 		_, d := n.script.Surely(*p)
+		if by := n.by[pattern]; d.What == "" && by < len(n.script.commands) {
+			c := &n.script.commands[by]
+			d.Code, d.At = n.script.code(c.from, c.to), n.script.character(c.from)
+		}
 		return d
 	}
 	if n.found[pattern] == NoMatch {

@@ -2,6 +2,7 @@ package shell_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
@@ -41,6 +42,10 @@ func TestReader(t *testing.T) {
 			t.Errorf("%s: ls %d, git push %d, only ls %v, evidence of ls %v", test.script,
 				reading.Finds(ls), reading.Finds(push), reading.Only([]int{ls}), reading.Evidence(ls))
 		}
+	}
+	long := "echo " + strings.Repeat("x", 100) + "; cd a && git push origin main && ls"
+	if d := r.Read(nil, long).Doubt(push); d.What != "" || d.Code != "git push origin main" || d.At != 116 {
+		t.Errorf("the part of a long script is %+v", d)
 	}
 	if !r.Read(nil, "ls && git push").Only([]int{ls, push}) {
 		t.Error("two commands are not all of a script of them")
