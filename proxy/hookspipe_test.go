@@ -24,7 +24,7 @@ const (
 	pipedToo    = `{"command":"set -o pipefail; go test ./... | tail","timeout":5}`
 	goPush      = `{"command":"git push"}`
 	changed     = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":` + pipedToo + `}}`
-	withoutTest = "publish requires a successful call to unit-test first"
+	withoutTest = "(publish) requires a successful call to unit-test first"
 )
 
 // before sends an event of Claude Code before a call, and fails where the answer is another one.
