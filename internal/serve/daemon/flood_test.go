@@ -154,6 +154,7 @@ func TestListeners(t *testing.T) {
 		"internal/serve/control/server.go":                     "a socket in a folder of the user",
 		"internal/serve/oauth/callback.go":                     "of one login, in the process of the user",
 		"internal/doctor/network.go":                           "whether a port is free",
+		"internal/takeover/service.go":                         "whether a port is free",
 		"internal/testserver/http.go":                          "for tests",
 		"internal/serve/store/postgres/postgrestest/proxy.go":  "for tests",
 		"internal/serve/store/postgres/postgrestest/server.go": "for tests",
