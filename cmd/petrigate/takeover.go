@@ -219,7 +219,11 @@ func newConnect(s stdio) *cobra.Command {
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {
-		return nil, fmt.Errorf("%w; begin with: petrigate import %s", err, n.Client)
+		first := "import"
+		if hooks, _ := c.Flags().GetBool("hooks"); hooks {
+			first = "init"
+		}
+		return nil, fmt.Errorf("%w; begin with: petrigate %s %s", err, first, n.Client)
 	}
 	if err != nil {
 		return nil, err

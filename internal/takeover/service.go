@@ -33,6 +33,8 @@ type Serving struct {
 
 	Make bool // without a question
 	Skip bool // do not ask
+
+	barred bool // no service can be made
 }
 
 // serve offers the service, and starts it. It reports whether a proxy answers.
@@ -49,6 +51,7 @@ func (s *Serving) serve(ctx context.Context, d *Desk) (answers bool, err error) 
 		return false, fmt.Errorf("no service was made, and nothing was written: %w", why)
 	case why != nil:
 		d.say("note: no service was made: %s", text.Escape(why.Error()))
+		s.barred = true
 		return len(s.listening(d)) > 0, nil
 	case runs:
 		return true, nil
@@ -229,7 +232,7 @@ func (s *Serving) needed(d *Desk, h clientcfg.Hooks, serve []string, answers boo
 		}
 		d.say("A proxy has to run, or each call of %s's own tools is refused: %s", h.Title, text.Escape(clientcfg.CommandLine(d.System, serve)))
 	}
-	if s != nil && s.Manager != nil && !s.Make {
+	if s != nil && s.Manager != nil && !s.Make && !s.barred {
 		d.say("To run it as a service that starts when you log in: petrigate connect %s --hooks --service", h.Client)
 	}
 }

@@ -113,7 +113,7 @@ func (r *Reading) code(from, to int) string {
 	if to == 0 {
 		return ""
 	}
-	line, _, more := strings.Cut(strings.TrimSpace(r.text[from:to]), "\n")
+	line, _, more := strings.Cut(strings.TrimRight(strings.TrimSpace(r.text[from:to]), ";"), "\n")
 	if utf8.RuneCountInString(line) > longestCode {
 		return string([]rune(line)[:longestCode-3]) + "..."
 	}
