@@ -208,9 +208,9 @@
     if (source !== null) return;
     source = new EventSource("/events");
     source.addEventListener("approvals", (e) => {
-      const first = !seen;
-      seen = true;
-      if (!first || String(e.data) !== (document.getElementById("waiting")?.textContent ?? "0")) soon();
+      const first = !seen, shows = kinds[document.body.dataset.view]?.includes("approvals");
+      seen = true; // the page was made before it: a question may have come since, and be counted there already
+      if (!first || shows || String(e.data) !== (document.getElementById("waiting")?.textContent ?? "0")) soon();
     });
     source.addEventListener("activity", () => { if (kinds[document.body.dataset.view]?.includes("activity") && document.body.dataset.paused !== "yes") soon(); });
   };
