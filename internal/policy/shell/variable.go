@@ -305,6 +305,9 @@ func (r *reader) declare(d *syntax.DeclClause) {
 		switch {
 		case !a.Naked:
 			value := r.assign(a)
+			if d.Variant.Value == "local" && a.Name != nil {
+				r.vars.unbind(a.Name.Value) // outside a function it fails and sets nothing
+			}
 			if a.Array == nil && a.Name != nil {
 				assigned = append(assigned, arg{kind: value.kind, text: a.Name.Value + "=" + value.text, tail: value.tail})
 				r.given(a.Name.Value, value)
