@@ -36,7 +36,7 @@ type filer struct {
 	moves   bool   // as last, and those before it are taken away
 	remote  bool   // operands with a colon are at another machine
 	takes   string // options whose value is no file
-	where   string // options whose value is the folder in which it works
+	where   string // options that name the working folder
 	script  string // with one of these options no operand is skipped
 	writing string // it writes with one of these options alone, and reads else
 	instead bool   // with such an option it rewrites its operands, as sed -i does
@@ -45,8 +45,8 @@ type filer struct {
 	behind  string // options whose value has a file that is read behind @ or <
 	words   bool   // its options are words behind one dash, and not letters
 	some    string // with these arguments it writes files that are not named, see [parsed]
-	dry     string // options with which it writes nothing
-	rewrite string // with these first operands it writes the others, where it changes files that are not named
+	dry     string // options that keep it from writing
+	rewrite string // with these first operands it writes the others too, if it changes files at all
 	shows   string // with these first operands it reads the others, behind a colon as well
 	rows    []someFiles
 }
@@ -73,9 +73,6 @@ func (f *filer) read(r *reader, args []arg) {
 	} else {
 		operands = operands[min(f.skip, len(operands)):]
 	}
-	if f.remote {
-		operands = slices.DeleteFunc(operands, isRemote)
-	}
 	f.use(r, operands, options)
 }
 
@@ -85,7 +82,7 @@ func isRemote(a arg) bool {
 	return ok && !strings.Contains(before, "/")
 }
 
-// use notes what is done to the operands.
+// use notes the operands as files that are read or written.
 func (f *filer) use(r *reader, operands, options []arg) {
 	says := func(words string) bool {
 		return words != "" && slices.ContainsFunc(options, func(a arg) bool { return a.says(words) != "" })
@@ -94,6 +91,8 @@ func (f *filer) use(r *reader, operands, options []arg) {
 	last := f.last && len(operands) > 1 && !says(f.dry)
 	for i, a := range operands {
 		switch {
+		case f.remote && isRemote(a):
+			continue
 		case last && i == len(operands)-1:
 			r.touch(Writes, a)
 		case f.writes, writing && f.instead:
@@ -104,8 +103,8 @@ func (f *filer) use(r *reader, operands, options []arg) {
 		if writing && !f.instead || last && f.moves && i < len(operands)-1 {
 			r.touch(Writes, a)
 		}
-		if last && i < len(operands)-1 {
-			r.touch(Writes, into(operands[len(operands)-1], a))
+		if to := operands[len(operands)-1]; last && i < len(operands)-1 && !(f.remote && isRemote(to)) {
+			r.touch(Writes, into(to, a))
 		}
 	}
 	if writing && len(operands) == 0 {
@@ -113,7 +112,7 @@ func (f *filer) use(r *reader, operands, options []arg) {
 	}
 }
 
-// into returns the path of a file in the folder to which it goes, if that is known for a folder.
+// into returns the new path of a file in a folder, if the folder ends with a slash.
 func into(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
 		return arg{}
@@ -129,7 +128,7 @@ func (f *filer) changesSome(operands, options []arg) bool {
 	return slices.ContainsFunc(f.rows, func(row someFiles) bool { return row.describes(operands, options) })
 }
 
-// someFiles are arguments with which a command writes files that it does not name.
+// someFiles are the arguments that make a command write files it does not name.
 type someFiles struct {
 	subs    []string // its first operands
 	needs   int      // how many more there have to be
@@ -153,7 +152,7 @@ func (row *someFiles) describes(operands, options []arg) bool {
 }
 
 // parsed returns the table with the rows of some. A row has words that are the first operands, + for one more
-// operand, = for no other, options of which the command has one, and behind ! those of which it has none.
+// operand, = for no other, options (one of them has to be there), and behind ! options that must be missing.
 func parsed(table map[string]filer) map[string]filer {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.some, ",") {
@@ -207,6 +206,7 @@ func (f *filer) split(r *reader, args []arg) (operands, options []arg, elsewhere
 			options = append(options, a)
 			if !with && !f.known(name) && !f.words && isCluster(name) {
 				name, value, with = f.letters(a)
+				options[len(options)-1].text = strings.TrimSuffix(a.text, value.text) // without the value, as POST of -XPOST
 			}
 			if !f.known(name) {
 				continue

@@ -1,7 +1,7 @@
 package shell
 
-// fileTable says which files programs read and write that their arguments name, and with which arguments they write
-// files of the project that they do not name, see [parsed].
+// fileTable has the files that programs read and write by their arguments, and the arguments that make them write
+// other files of the project, see [parsed].
 var fileTable = parsed(eachName(map[string]filer{
 	// What reads its operands.
 	"cat,tac,rev,wc,comm,source,.,zcat,zless,jsonlint,md5sum,sha1sum,sha256sum,sha512sum,b2sum": {reads: true},
@@ -55,12 +55,12 @@ var fileTable = parsed(eachName(map[string]filer{
 	"dd":                         {},
 	"find":                       {words: true, some: "-delete", valued: "-fprint -fprint0 -fls -fprintf", sources: "-files0-from", takes: "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -maxdepth -mindepth -newer -size -mtime -mmin -user -group -perm"},
 	"patch":                      {takes: "-p -d", some: "* !--dry-run"},
-	"tar,bsdtar":                 {reads: true, takes: "--exclude", where: "-C --directory", valued: "-f --file", sources: "-T", some: "x*,-x --extract --get"},
+	"tar,bsdtar":                 {reads: true, takes: "--exclude", where: "-C --directory", sources: "-T -f --file", some: "xf,xzf,xvf,xzvf,xvzf,xjf,xvjf,xJf,xvJf,-x --extract --get"},
 	"unzip":                      {where: "-d", some: "+ !-l !-t !-p !-v !-Z !-z"},
 	"gzip,gunzip,xz,unxz,bzip2,bunzip2,zstd,unzstd": {reads: true, takes: "-S -T", some: "+ !-c !-l !-t !--stdout !--list !--test"},
 	"split,csplit,rename,ed,ex":                     {some: "+"},
 	"git": {takes: "-c -m -b -B --create -n --git-dir --work-tree --namespace", where: "-C", rewrite: "checkout restore rm mv", shows: "show diff log blame cat-file difftool archive",
-		some: "checkout +,checkout -f --force,switch +,switch -f,pull !--dry-run,merge +,merge --continue --abort,rebase,cherry-pick,revert,am,mv !-n !--dry-run,rm !--cached !-n !--dry-run," +
+		some: "checkout +,checkout -f --force,switch +,switch -f,checkout -m --merge,switch -m --merge,pull !--dry-run,merge,rebase,cherry-pick,revert,am,mv !-n !--dry-run,rm !--cached !-n !--dry-run," +
 			"apply !--check !--stat !--numstat !--summary,restore !--staged !-S,restore --worktree -W,clean -f --force !-n !--dry-run,reset --hard --merge --keep," +
 			"stash =,stash push,stash save,stash pop,stash apply,stash branch,submodule update,read-tree -u,checkout-index,bisect start,bisect good,bisect bad,bisect skip,bisect reset,lfs pull,lfs checkout,subtree pull,subtree merge,subtree add,sparse-checkout set"},
 	"gh,glab":                            {takes: "-R --repo", some: "pr checkout,mr checkout,co +"},

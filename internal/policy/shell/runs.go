@@ -72,7 +72,7 @@ func (r *Reading) may(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether the command would not be p with -- before what is not literal: rm -- "$f".
+// endsOptions reports whether -- before the first argument that is not literal would rule out p: rm -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.is(c.name) {
