@@ -84,7 +84,7 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// A part is the beginning of a command of more than two words, by which a call may be meant that has not all of it.
+// A part is the first two words of a longer command. A call that has only these may be meant as the command.
 type part struct {
 	name         string // that the map gives
 	first, other []byte // the words
@@ -105,7 +105,7 @@ func (p *Policy) readParts() {
 	}
 }
 
-// spoiledBy returns the other names of the call after which its success is evidence of the name no more, or "".
+// spoiledBy returns the other names of the call that make it no evidence of this one, or "".
 func (j *judgement) spoiledBy(name string) string {
 	var by []string
 	for i := range j.findings {
@@ -122,8 +122,8 @@ func (j *judgement) spoiledBy(name string) string {
 	return text.And(by)
 }
 
-// Unproved returns the names that the maps of the rules find in the call for certain, that nets wait for as
-// evidence, and of which its success would be none.
+// Unproved returns the names that nets wait for and that maps certainly find in the call, if its success would
+// still not count.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

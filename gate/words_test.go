@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestWords: a refusal by a name that a map gives speaks of the tool and of what the map has read.
+// TestWords: a refusal for a mapped name begins with the tool and the text that the map has read.
 func TestWords(t *testing.T) {
 	all := func(string) bool { return true }
 	ofPath := ruleNet("block-edit", gate.CauseBlock, "edit {key} is blocked.", map[string]int{"locked": 0},

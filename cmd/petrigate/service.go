@@ -38,7 +38,7 @@ func (f *serviceFlags) check(hooks bool) error {
 	return nil
 }
 
-// manager is that of the services of this user; nil: none is known for this system.
+// manager returns the service manager of this user, or nil if petrigate knows none for the system.
 func manager(s clientcfg.System) *service.Manager {
 	return service.ManagerOf(service.System{OS: s.OS, Home: s.Home, Env: s.Env, UID: os.Getuid()})
 }
@@ -54,8 +54,8 @@ func (f *serviceFlags) serving(ctx context.Context, d *takeover.Desk, program st
 	}
 }
 
-// places are variables of this process that say where petrigate has its files, and where programs are that it starts: a
-// service has them from no shell.
+// places returns the variables of this process that name the folders of petrigate and of the programs that it starts:
+// a service has no shell that would set them.
 func places(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
 	if runtime.GOOS != "linux" { // there it is the manager's
@@ -74,8 +74,8 @@ func places(c *config.Config) (all []service.Variable) {
 	return all
 }
 
-// readBy are the variables that a configuration reads and that are set here. Those that every process of the user
-// has are left out.
+// readBy returns the variables that a configuration reads and this process has, without those that every process
+// of the user has.
 func readBy(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	for _, v := range places(c) {
@@ -93,7 +93,7 @@ func readBy(ctx context.Context, path string, c *config.Config) (names []string)
 	return names
 }
 
-// proxies lists those of this user that run.
+// proxies lists the running proxies of this user.
 func proxies() (all []takeover.Proxy) {
 	running, _ := ask((*control.Client).Status) // none may run
 	for _, s := range running {

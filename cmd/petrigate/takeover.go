@@ -241,7 +241,7 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 	return loaded, nil
 }
 
-// hooksAddress is where a proxy for hooks listens whose configuration does not say it.
+// hooksAddress is the default address of a proxy for hooks.
 const hooksAddress = "127.0.0.1:7777"
 
 // connectHooks makes petrigate a hook: at the URL of the listener where the configuration opens that to hooks.

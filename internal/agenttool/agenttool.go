@@ -77,7 +77,7 @@ func TellsEnds(agent string) bool { return !slices.Contains(silent, agent) }
 // Codex takes a change only together with "allow", and VS Code and Cursor were not tried.
 var changing = []string{"claude-code", "gemini-cli"}
 
-// TakesScript reports whether the agent runs the script with which its hook answers.
+// TakesScript reports whether the agent runs a script from the answer of its hook.
 func TakesScript(agent string) bool { return slices.Contains(changing, agent) }
 
 // Shells returns the tools of an agent that run scripts.

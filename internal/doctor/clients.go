@@ -20,7 +20,7 @@ func (d *Doctor) connections(ctx context.Context) []Finding {
 		all = append(append(all, d.connection(c)...), unheard(ctx, c)...)
 	}
 	if len(all) == 0 {
-		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // what is said of them is said by hooks
+		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // hooks reports on these
 			return nil
 		}
 		return []Finding{warning("petrigate connect --list shows where their files would be", "no client that petrigate knows has a file here")}

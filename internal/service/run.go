@@ -17,7 +17,7 @@ import (
 // patience bounds how long a program of the manager may take.
 const patience = time.Minute
 
-// output runs a program of the manager, and returns what it printed.
+// output runs a program of the manager and returns its output.
 func output(ctx context.Context, argv []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -102,7 +102,7 @@ func ManagerOf(s System) *Manager {
 	return nil
 }
 
-// Text is the file that describes a service. It fails where the manager could not run it as it is.
+// Text is the file that describes a service. It fails if the manager could not run such a service.
 func (m *Manager) Text(s Service) (string, error) {
 	for _, word := range append([]string{s.Program, s.Config}, s.Args...) {
 		if strings.ContainsRune(word, 0) {
@@ -112,7 +112,7 @@ func (m *Manager) Text(s Service) (string, error) {
 	return m.text(m, s)
 }
 
-// mark is the line by which a file of ours is known.
+// mark is the line that tells petrigate its own files.
 func mark(config string) string {
 	quoted := strconv.QuoteToASCII(config)
 	quoted = strings.ReplaceAll(quoted, "--", `-\x2d`) // which would end a comment of XML

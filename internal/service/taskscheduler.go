@@ -100,7 +100,7 @@ func taskXML(s Service, user string) (string, error) {
 	return fmt.Sprintf(taskForm, mark(s.Config), escaped[0], escaped[1], escaped[2]), nil
 }
 
-// encodeUTF16 is the form in which schtasks reads XML.
+// encodeUTF16 encodes XML for schtasks.
 func encodeUTF16(text string) []byte {
 	b := []byte{0xff, 0xfe}
 	for _, u := range utf16.Encode([]rune(strings.ReplaceAll(text, "\n", "\r\n"))) {

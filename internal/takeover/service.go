@@ -188,7 +188,7 @@ func (s *Serving) start(ctx context.Context, d *Desk, before service.Installed, 
 	return fmt.Errorf("starting the service failed, and nothing was written: %w", err)
 }
 
-// restore makes the service what it was.
+// restore brings back the earlier service.
 func (s *Serving) restore(ctx context.Context, d *Desk, before service.Installed) error {
 	return d.alone(func() error {
 		if before.Exists {
@@ -218,7 +218,7 @@ func (s *Serving) await(ctx context.Context, d *Desk, old []Proxy) error {
 	}
 }
 
-// needed says what runs the proxy for the hooks of an agent, or has to.
+// needed names the service or the command that runs the proxy for the hooks of an agent.
 func (s *Serving) needed(d *Desk, h clientcfg.Hooks, serve []string, answers bool) {
 	switch {
 	case answers && s.installed():

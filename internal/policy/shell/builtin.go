@@ -137,8 +137,7 @@ func readShellOptions(r *reader, letters string, args []arg) {
 	}
 }
 
-// isHarmlessSetting reports whether an option of set exports all variables, or leaves the shell as it is
-// without options.
+// isHarmlessSetting reports whether an option of set only exports variables, or is the default.
 func isHarmlessSetting(option string) bool {
 	return option == "allexport" || begins(option, "- +") && strings.Contains(option, "a") && strings.Trim(option[1:], "aeoux") == "" ||
 		strings.HasPrefix(option, "+") && strings.Trim(option[1:], "akH") == ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A dryRun says with which arguments a command only shows what it would do.
+// A dryRun has the arguments that make a command only show its effect.
 type dryRun struct {
 	says  string // options that say so, as they are written in full
 	flags string // options without a value, that may stand in front of those
@@ -26,8 +26,8 @@ var dryRuns = eachName(map[string]dryRun{
 	"helm uninstall,helm delete": {says: "--dry-run", flags: "--wait --debug"},
 })
 
-// changesNothing reports whether the command certainly only shows what it would do. Where any argument could take that
-// back, be the value of an option, or say it in another way, it is not certain.
+// changesNothing reports whether the command certainly changes nothing. An argument that could take the dry run back,
+// be the value of an option, or be another spelling leaves it uncertain.
 func (c *command) changesNothing() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -62,8 +62,8 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping are the programs that show the help of a subcommand for --help at its end, and running the subcommands
-// behind which it may be for another program.
+// helping are the programs that show the help of a subcommand for --help at its end; behind a subcommand in running,
+// --help may belong to another program.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")

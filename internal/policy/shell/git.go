@@ -48,7 +48,7 @@ func readGitAlias(r *reader, key string, value arg) {
 	r.loosely(script)
 }
 
-// runGitAlias reads the command for which the script made an alias.
+// runGitAlias reads the command behind an alias that the script has made.
 func runGitAlias(r *reader, name string, args []arg) {
 	script, ok := r.gitAliases[name]
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// forGit matches the files by whose names git finds what it runs: its own, those of hooks, and its configuration.
+// forGit matches files that git obeys by their names: its own, hooks, and its configuration.
 var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitconfig|git/config)(/|$)|(^|/)(\.husky|\.?git-?hooks|hooks)(/|$)|(^|/)(lefthook[^/]*|\.pre-commit-config\.ya?ml|(pre|post|prepare|commit|update|applypatch|fsmonitor)-[a-z-]+)$`)
 
 // isForGit reports whether git may obey a file with this name.

@@ -224,7 +224,7 @@ func (c *command) lessensBy(p *Pattern, options *knownOptions, tests bool, args 
 	return n, less
 }
 
-// shows returns the option with which a program that tests shows something instead, or runs another shell.
+// shows returns the option that makes a test program print something instead, or use another shell.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := showing[c.name]
 	for _, a := range c.args {

@@ -41,8 +41,7 @@ var lesser = setOf(`--list --listTests --help -h --version -V -t --testNamePatte
 	--test-name-pattern --name -n --dry-run --showConfig --clearCache --init --exclude --testPathIgnorePatterns --project --selectProjects
 	--ignoreProjects --dir --root --rootDir --roots`)
 
-// showing are options with which programs that test show something instead, or run another shell than the one of
-// the system.
+// showing are options that make test programs print something instead, or use another shell or configuration.
 var showing = eachName(map[string]string{
 	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options --userconfig --globalconfig",
 	"pnpm,yarn":   "-v -h --script-shell",
@@ -50,10 +49,10 @@ var showing = eachName(map[string]string{
 	"pytest":      "-V -h --override-ini --config-file",
 })
 
-// keeping are options of programs that test which leave the tests what they are, though they write files.
+// keeping are options that write files and run the same tests.
 var keeping = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
-// scriptSettings are the settings of npm and its kin by which they run the scripts of a project in another way, or not.
+// scriptSettings are settings that change how npm, pnpm and yarn run the scripts of a project, or stop them.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
 // setsScripts reports whether a command makes such a setting.

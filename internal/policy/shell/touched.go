@@ -100,8 +100,8 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends says whether a path of which the beginning or the end is known is described by a glob with a slash. What is
-// not known behind the last slash is taken for the name of a file.
+// ends compares a glob that has a slash with the known beginning and end of a path. An unknown part behind the last
+// slash is taken for the name of a file.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	for rest := at.tail; ; {
@@ -134,7 +134,7 @@ func endsLike(glob, at string) bool {
 	return false
 }
 
-// couldBe says whether a glob could describe a text of which the beginning and the end are known.
+// couldBe compares a glob with the known beginning and end of a text.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]
@@ -156,7 +156,7 @@ var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 // isTemporary reports whether a path is in a folder for temporary files, or that folder.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
-// isOutput reports whether a file is one that commands write what they say to.
+// isOutput reports whether a file holds the output of a command, by its name.
 func isOutput(name string) bool {
 	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }

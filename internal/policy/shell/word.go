@@ -11,10 +11,10 @@ import (
 type arg struct {
 	kind  argKind
 	text  string // what it begins with; for a literal, all of it
-	mid   string // what is known between two unknown parts, as in ~/.ssh/*
+	mid   string // the known part between two unknown ones, as in ~/.ssh/*
 	tail  string // what it ends with; nothing for a literal
 	name  bool   // what is not known is a name or a number, and no option
-	glob  bool   // what is not known begins as a glob finds it, with no dot
+	glob  bool   // the unknown part is from a glob, and does not begin with a dot
 	pipe  bool   // it is a process substitution
 	setUp bool   // it is the output of a program that sets up a shell, and nothing else
 	split bool   // it is an expansion that the shell divides at blanks, though it is one word as a rule; not under [Options.Strict]

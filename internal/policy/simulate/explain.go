@@ -56,7 +56,7 @@ type Explanation struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
 	Args     json.RawMessage `json:"args,omitempty"`
-	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments with which the agent makes the call, see shell.pipefail
+	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments that the agent uses instead, see shell.pipefail
 	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none has this name
 	Decision string          `json:"decision"`          // "allow", "refuse", "ask"
 	Names    []string        `json:"names"`

@@ -77,8 +77,8 @@ func asking(statement string) (before string, names []string, after string) {
 	return "", nil, ""
 }
 
-// judged is the beginning of a statement of what a success of a tool is: another condition than ours will do. It is empty
-// for other statements.
+// judged returns the beginning of a success statement, since a condition other than ours will do, and nothing for
+// other statements.
 func judged(statement string) string {
 	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
 		return before

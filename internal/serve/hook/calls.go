@@ -23,7 +23,7 @@ const (
 // A call is one that was told of before it is made.
 type call struct {
 	key    string // of the agent, or made from what it says
-	digest string // of the tool and the arguments with which the call is decided
+	digest string // of the tool and the arguments that were decided on
 	sent   string // the same with the arguments that the agent sent
 	turn   string
 	ticket *admission.Ticket // nil: it is not admitted, or not yet
