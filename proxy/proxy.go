@@ -379,13 +379,14 @@ func (p *Proxy) warnOfSlowStarts() {
 // that is to stop waits for calls alone.
 func (p *Proxy) Drain() { p.endStreams() }
 
-// Close ends the upstreams and everything that the proxy runs.
+// Close ends the upstreams and everything that the proxy runs. When it returns, each call that
+// was in flight has its outcome on record.
 func (p *Proxy) Close() error {
 	p.life.End()
 	var all []error
 	for _, u := range p.pool.Connections() {
 		all = append(all, u.Close())
 	}
-	p.life.Work.Wait()
+	p.life.Wait()
 	return errors.Join(append(all, p.watchdog.Close())...)
 }

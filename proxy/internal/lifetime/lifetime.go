@@ -23,10 +23,11 @@ type Lifetime struct {
 
 	Ctx    context.Context //nolint:containedctx // the lifetime of the proxy's own work
 	cancel context.CancelFunc
-	Work   sync.WaitGroup
+	work   sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool // no more work begins
+	waited bool // Wait has been called
 }
 
 // New returns a Lifetime that has begun.
@@ -36,7 +37,7 @@ func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	return l
 }
 
-// Background runs f on a goroutine, for which Work waits. It reports false, and does not
+// Background runs f on a goroutine, for which Wait waits. It reports false, and does not
 // run f, if the proxy is ending.
 func (l *Lifetime) Background(f func()) bool {
 	l.mu.Lock()
@@ -44,9 +45,9 @@ func (l *Lifetime) Background(f func()) bool {
 	if l.closed {
 		return false
 	}
-	l.Work.Add(1)
+	l.work.Add(1)
 	go func() {
-		defer l.Work.Done()
+		defer l.work.Done()
 		f()
 	}()
 	return true
@@ -58,6 +59,29 @@ func (l *Lifetime) End() {
 	l.closed = true
 	l.mu.Unlock()
 	l.cancel()
+}
+
+// Hold makes Wait wait for Release, also where the proxy is ending: the goroutine of a
+// request has something to record. It reports false once Wait has been called; then nothing
+// is to be released.
+func (l *Lifetime) Hold() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.waited {
+		l.work.Add(1)
+	}
+	return !l.waited
+}
+
+// Release ends what a successful Hold began.
+func (l *Lifetime) Release() { l.work.Done() }
+
+// Wait waits for the goroutines of Background and for what is held. End must have been called.
+func (l *Lifetime) Wait() {
+	l.mu.Lock()
+	l.waited = true
+	l.mu.Unlock()
+	l.work.Wait()
 }
 
 // Sleep waits for d. It reports false if the proxy ends.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -29,6 +30,7 @@ type inflightCall struct {
 	handle   *tasks.TaskHandle // of the task that the call goes on as; nil: none
 
 	answered func(admission.Result) // tells observers that the reply has come
+	owed     atomic.Bool            // the end of the proxy waits for the outcome to be on record
 
 	pool.QueuePlace // among the calls in flight to the server
 	inflightState
@@ -94,7 +96,15 @@ func (f *inflightCall) end(r upstream.Reply) {
 		f.finish(c, r, nil)
 		c.detach()
 	default:
+		f.owed.Store(c.pipeline.Life.Hold())
 		c.complete(completion{inflight: f, reply: r})
+	}
+}
+
+// release lets the proxy end: the outcome is on record, or the call goes on.
+func (f *inflightCall) release() {
+	if f.owed.Swap(false) {
+		f.Call.pipeline.Life.Release()
 	}
 }
 
@@ -119,6 +129,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 			p.abandon(f.ticket) // a panic settles as unknown
 		}
 		if !later {
+			f.release()
 			f.afterSettling()
 		}
 	}()
@@ -158,6 +169,7 @@ type ending struct {
 func (e *ending) GoOn() {
 	p, c := e.call.pipeline, e.call
 	defer e.inflight.afterSettling()
+	defer e.inflight.release()
 	defer p.abandon(e.inflight.ticket) // a panic settles as unknown
 	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
 	e.deliver()
@@ -165,6 +177,7 @@ func (e *ending) GoOn() {
 
 func (e *ending) deliver() {
 	e.settling.Wait()
+	e.inflight.release()
 	e.call.pipeline.Advertiser.Touch(e.inflight.Call.State)
 	e.call.deliver(e.reply, e.facts)
 }

@@ -38,13 +38,13 @@ func TestAnnounceIfSeen(t *testing.T) {
 		c.Ready.Store(true)
 		p.AnnounceIfSeen(spec.ResourcesListChanged)
 		c.Subscriptions.SawList(spec.ResourcesListChanged)
-		p.Life.Work.Wait()
+		p.Life.Wait()
 		if len(out.messages) != 0 {
 			t.Errorf("%q", out.messages)
 		}
 		p.AnnounceIfSeen(spec.PromptsListChanged)
 		p.AnnounceIfSeen(spec.ResourcesListChanged)
-		p.Life.Work.Wait()
+		p.Life.Wait()
 		if want := []string{`{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`}; !slices.Equal(out.messages, want) {
 			t.Errorf("%q, want %q", out.messages, want)
 		}

@@ -1,0 +1,36 @@
+package lifetime
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+)
+
+// TestHold: an end waits for what is held, also for what was held after it began, and nothing
+// can be held once it has waited.
+func TestHold(t *testing.T) {
+	l := New(time.Now, slog.New(slog.DiscardHandler))
+	l.End()
+	if l.Background(func() {}) {
+		t.Error("work began after the end")
+	}
+	if !l.Hold() || !l.Hold() {
+		t.Fatal("the end cannot be held")
+	}
+	waited := make(chan struct{})
+	go func() {
+		l.Wait()
+		close(waited)
+	}()
+	for l.Hold() { // until the goroutine has called Wait
+		l.Release()
+	}
+	l.Release()
+	select {
+	case <-waited:
+		t.Fatal("the end did not wait for the second")
+	default:
+	}
+	l.Release()
+	<-waited
+}
