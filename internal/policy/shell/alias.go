@@ -21,7 +21,7 @@ var aliases = map[string]string{
 	"cargo build": "b", "cargo check": "c", "cargo test": "t", "cargo run": "r", "cargo remove": "rm",
 	"svn commit": "ci", "svn delete": "del remove rm", "svn propset": "pset ps", "svn move": "mv rename ren", "svn switch": "sw",
 	"hg commit": "ci", "hg update": "up checkout co", "helm uninstall": "del delete un", "helm install": "i",
-	"brew uninstall": "rm remove", "brew install": "instal",
+	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
 // isAlias reports whether text is another name of the operand of a pattern, as its program has it from the start.

@@ -14,16 +14,21 @@ type dryRun struct {
 // dryRuns are the commands that change nothing with an option, by their first two words. Others, and other spellings,
 // count as the command.
 var dryRuns = eachName(map[string]dryRun{
-	"git push":                   {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
-	"git clean":                  {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
-	"git commit":                 {says: "--dry-run", flags: "-a --all -q --quiet -v --verbose --short --porcelain --amend --no-verify"},
-	"npm publish,npm unpublish":  {says: "--dry-run", flags: "-f --force --json --provenance --ignore-scripts"},
-	"pnpm publish":               {says: "--dry-run", flags: "-r --recursive --force --json --no-git-checks --ignore-scripts"},
-	"cargo publish":              {says: "--dry-run -n", flags: "-v --verbose -q --quiet --allow-dirty --no-verify --locked --offline --all-features --workspace"},
-	"kubectl apply,oc apply":     {says: "--dry-run=client --dry-run=server"},
-	"kubectl delete,oc delete":   {says: "--dry-run=client --dry-run=server"},
-	"helm install,helm upgrade":  {says: "--dry-run --dry-run=client --dry-run=server", flags: "--install -i --atomic --wait --debug"},
-	"helm uninstall,helm delete": {says: "--dry-run", flags: "--wait --debug"},
+	"git push":                  {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
+	"git clean":                 {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
+	"git commit":                {says: "--dry-run", flags: "-a --all -q --quiet -v --verbose --short --porcelain --amend --no-verify"},
+	"npm publish,npm unpublish": {says: "--dry-run", flags: "-f --force --json --provenance --ignore-scripts"},
+	"pnpm publish":              {says: "--dry-run", flags: "-r --recursive --force --json --no-git-checks --ignore-scripts"},
+	"cargo publish":             {says: "--dry-run -n", flags: "-v --verbose -q --quiet --allow-dirty --no-verify --locked --offline --all-features --workspace"},
+	"kubectl apply,oc apply":    {says: "--dry-run=client --dry-run=server"},
+	"kubectl delete,oc delete":  {says: "--dry-run=client --dry-run=server"},
+	"helm install,helm upgrade": {says: "--dry-run --dry-run=client --dry-run=server", flags: "--install -i --atomic --wait --debug"},
+	"helm uninstall,helm delete,helm del,helm un": {says: "--dry-run", flags: "--wait --debug --keep-history --ignore-not-found --no-hooks"},
+	"helm rollback":                        {says: "--dry-run", flags: "--wait --debug --force --no-hooks --cleanup-on-fail"},
+	"poetry publish":                       {says: "--dry-run", flags: "--build --skip-existing -n --no-interaction -q --quiet -v"},
+	"uv publish":                           {says: "--dry-run", flags: "-q --quiet -v --verbose --offline --no-progress"},
+	"bun publish":                          {says: "--dry-run", flags: "--silent --verbose --no-progress --ignore-scripts --tolerate-republish"},
+	"pulumi destroy,pulumi down,pulumi dn": {says: "--preview-only", flags: "-r --refresh -d --debug --diff -y --yes --remove"},
 })
 
 // changesNothing reports whether the command certainly changes nothing. An argument that could take the dry run back,
@@ -55,7 +60,7 @@ func (c *command) changesNothing() bool {
 				return false // its value
 			}
 			dry = true
-		case begins(a.text, "--d --no-d --rec --e true false"):
+		case begins(a.text, "--d --no-d --rec --e true false"), begins(a.text, "--preview-only="):
 			return false // --no-dry-run, --dry-run false, --receive-pack
 		}
 	}

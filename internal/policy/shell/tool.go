@@ -67,8 +67,8 @@ var tools = eachName(map[string]tool{
 	"docker,podman,nerdctl,docker-compose,podman-compose,kubectl,oc,lxc,incus,ip,vagrant,heroku,fly,flyctl,gcloud,multipass,wsl,adb": {
 		kind: container, launches: "=exec =run =debug =shell =ssh =attach =-e =--exec"},
 
-	"npm,pnpm,yarn": {kind: builder, files: "package.json", file: makefile, launches: projectLaunches,
-		tells: projectTells + " =edit =help =pkg --editor --viewer --node-options --call --script-shell --shell"},
+	"npm,pnpm":    {kind: builder, files: "package.json", file: makefile, launches: projectLaunches, tells: packageTells},
+	"yarn":        {kind: builder, files: "package.json", file: makefile, launches: projectLaunches + " =workspace =workspaces", tells: packageTells},
 	"bun":         {kind: builder, files: "package.json", file: makefile, tells: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
 	"deno":        {kind: builder, file: makefile, tells: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
 	"go":          {kind: builder, file: makefile, tells: projectTells + " =-w *-ext", commands: "=-exec =-toolexec =-vettool =--exec =--toolexec =--vettool", runs: "=run"},
@@ -87,6 +87,7 @@ var tools = eachName(map[string]tool{
 const (
 	makefile        = "=-f =--file =--makefile"
 	projectTells    = "=SHELL =.SHELLFLAGS =MAKEFLAGS =set-script =--eval =--shell =--script-shell =-E =eval =--chooser =--shell-arg =--shell-command =-f-"
+	packageTells    = projectTells + " =edit =help =pkg --editor --viewer --node-options --call --script-shell --shell"
 	projectLaunches = "=exec =x =dlx =explore =--command =script-shell"
 
 	launcherNames = "npx,bunx,pnpx,uvx,pipx,poetry,pipenv,uv,conda,mamba,micromamba,pixi,hatch,pdm,rye,bundle,bundler,rbenv,pyenv,nvm,mise,asdf," +

@@ -90,10 +90,13 @@ var asked = []struct {
 	{"wipe", "Files that are gone are gone.", []string{"rm -rf"}},
 	{"force-push", "A forced push removes what others have pushed.", []string{"git push --force"}},
 	{"publish", "What is published cannot be taken back.", []string{
-		"npm publish", "pnpm publish", "yarn npm publish", "cargo publish", "twine upload", "gem push", "docker push", "gh release create",
+		"npm publish", "pnpm publish", "yarn publish", "yarn npm publish", "bun publish", "lerna publish", "changeset publish",
+		"twine upload", "uv publish", "poetry publish", "hatch publish", "flit publish", "cargo publish", "gem push",
+		"docker push", "docker image push", "docker compose push", "gh release create",
 	}},
 	{"apply", "These change what runs elsewhere.", []string{
-		"terraform apply", "terraform destroy", "tofu apply", "tofu destroy", "pulumi up", "kubectl apply", "kubectl delete", "helm install", "helm upgrade",
+		"terraform apply", "terraform destroy", "tofu apply", "tofu destroy", "pulumi up", "pulumi destroy", "kubectl apply", "kubectl delete",
+		"helm install", "helm upgrade", "helm rollback", "helm uninstall",
 	}},
 }
 
