@@ -102,16 +102,6 @@ func readTrap(r *reader, args []arg) {
 	}
 }
 
-// readAlias reads definitions. An alias takes the place of a word before the
-// script is parsed, so that nothing can be said of one that holds one.
-func readAlias(r *reader, name string, args []arg) {
-	for _, a := range args {
-		if a.kind != literal || strings.Contains(a.text, "=") || name == "hash" && a.text != "-r" {
-			r.unsure("an alias")
-		}
-	}
-}
-
 // readingOptions are those that change how a script is read.
 var readingOptions = setOf("allexport keyword histexpand posix braceexpand nocaseglob expand_aliases")
 
@@ -127,7 +117,7 @@ func readShellOptions(r *reader, letters string, args []arg) {
 		if a.text == "extdebug" {
 			r.strictly("an option by which a trap skips commands")
 		}
-		if !r.strict && a.kind == literal && isHarmlessSetting(a.text) {
+		if !r.strict && a.kind == literal && (isHarmlessSetting(a.text) || a.text == "expand_aliases") {
 			r.vars.allexport = r.vars.allexport || strings.HasPrefix(a.text, "-") || a.text == "allexport"
 			continue
 		}

@@ -225,6 +225,9 @@ func (g *generator) dynamic(depth int) string {
 		"set -- rm y; $@", "set -- rm y; \"$@\"", "set -- rm; $1", "printf -v X rm; $X", "read X <<< rm; $X", "{rm,y}", "{rm,}", "r{m,n}", "r?", "r*", "[a-r]m", "$u rm",
 		"X=Y; Y=rm; ${!X}", "declare X=rm; $X", "declare -n X=Y; Y=rm; $X", ": ${X:=rm}; $X", "X=rm\\ y; $X", "IFS=_; X=rm_y; $X", "$(echo rm)", "`echo rm`", "mapfile -t X <<< rm; $X",
 		"for X in rm; do $X; done; ls", "let X=1; $X", "local X=rm; $X", "case rm in $X) ;; *) X=rm;; esac; $X", "X=$'\\x72\\x6d'; $X", "{r,s}m", "$'rm'", "X=r; ${X}m", "X=r; \"${X}m\"", "eval X=rm; $X",
+		"X='sudo -n rm'; $X", "X=(sudo); X+=(rm y); \"${X[@]}\"", "X=(ls); [ $u ] || X=(rm y); \"${X[@]}\"", "X=(ls); [ $u ] || X+=(rm); sudo \"${X[@]}\"", "X=(ls); X[0]=rm; \"${X[@]}\" y",
+		"r() { \"$@\"; }; r rm", "r() { shift; \"$@\"; }; r x rm", "r() { $@; }; r 'rm x'", "r() { set -- rm x; \"$@\"; }; r", "m() { r rm; }; r() { \"$@\"; }; m", "r() { X=$1; shift; sudo \"$@\"; }; r y rm",
+		"r() { [ $2 ] && shift; \"$@\"; }; r ls rm", "r() { ls \"$@\"; }; r rm", "shopt -s expand_aliases; alias l='rm x'\nl", "shopt -s expand_aliases; alias l=sudo k=l\nk rm",
 	)
 }
 

@@ -1,6 +1,10 @@
 package shell
 
-import "slices"
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // A Reading is what a script would run. The zero value is that of an empty script.
 type Reading struct {
@@ -26,6 +30,7 @@ type command struct {
 	strayed bool   // it is of no known place
 	args    []arg
 	inputs  []arg // files that it gets as its input
+	redirs  []*syntax.Redirect
 	// possible: it is not sure that this is run at all, as with the words
 	// that follow `docker exec`.
 	possible bool

@@ -16,6 +16,9 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	defer r.leave()
 	name, sure, system := args[0].base()
 	if !sure {
+		if relays(r, args[0]) && !r.strict {
+			return
+		}
 		r.unsure("a command word that is not literal")
 		return
 	}
@@ -40,7 +43,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.kept += len(args)
 	r.vars.tricks = r.vars.tricks || slices.ContainsFunc(args, func(a arg) bool { return isTrick(a.text) })
 	at := len(r.commands)
-	c := command{name: name, local: local, strayed: !system && !local, args: args[1:], possible: r.loose, by: r.owner, filter: r.piped && !feeds(redirs), lack: r.flow.lack}
+	c := command{name: name, local: local, strayed: !system && !local, args: args[1:], possible: r.loose, by: r.owner, redirs: redirs, filter: r.piped && !feeds(redirs), lack: r.flow.lack}
 	if strings.Contains(args[0].text, "/") && args[0].kind == literal {
 		c.path = args[0].text
 	}
@@ -50,6 +53,11 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	c.from, c.to = r.span()
 	c.inputs = inputsOf(r, redirs)
 	r.commands = append(r.commands, c)
+	readThrough(r, at, name, args, redirs)
+}
+
+// readThrough reads what command number at runs in turn.
+func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	r.owner = at
 	readClientInput(r, name, redirs)
@@ -63,6 +71,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.commands[at].unknown = !known && !r.covered
 	r.commands[at].stranger = !known && !r.recognized
 	r.recognized = before
+	readOwn(r, name, args[1:], redirs)
 	readFiles(r, lower, args[1:])
 	if setsScripts(lower, args[1:]) {
 		r.strictly("a setting that changes how scripts of the project run")

@@ -43,9 +43,9 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 		r.maybe("a shell with options that are not known", args...)
 		return
 	}
-	defer func(before flow, vars map[string]arg) { r.flow, r.vars.bound = before, vars }(r.flow, r.vars.bound)
+	defer func(before flow, vars values) { r.flow, r.vars.values = before, vars }(r.flow, r.vars.values)
 	r.flow.errexit, r.flow.pipefail = has(found, "e"), false
-	r.vars.bound = nil
+	r.vars.values = values{}
 	for _, o := range found {
 		if o.name == "o" {
 			readShellOptions(r, "", []arg{o.value})

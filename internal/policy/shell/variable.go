@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -21,45 +22,10 @@ type variables struct {
 	given     bool  // a program gets a variable that is not known to be inert
 	exported  bool  // all programs get one
 	allexport bool  // all variables are given to programs: set -a
-	values    []arg // of the variables that programs get
+	passed    []arg // values of the variables that programs get
 
-	bound   map[string]arg // what variables hold now, where that is known for certain
-	unbound bool           // nothing is known of any more: a function, a file or a builtin may set them
-}
-
-// bind notes that a variable holds a value.
-func (v *variables) bind(name string, value arg) {
-	if v.bound == nil {
-		v.bound = make(map[string]arg)
-	}
-	v.bound[name] = value
-}
-
-// unbind notes that nothing is known of a variable.
-func (v *variables) unbind(name string) { delete(v.bound, name) }
-
-// forget notes that nothing is known of any variable.
-func (v *variables) forget() { clear(v.bound) }
-
-// mayBind reports whether a variable keeps the value that a script assigns.
-func (v *variables) mayBind(name string) bool {
-	return !v.unbound && !v.wild && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
-}
-
-// ownVariables are those that bash gives values of its own.
-var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD")
-
-// valueOf returns the value of a plain expansion, if it is known.
-func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
-	if len(v.bound) == 0 || p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil ||
-		p.Names != 0 || p.NestedParam != nil || p.Flags != nil || p.IsSet || len(p.Modifiers) > 0 {
-		return arg{}, false
-	}
-	value, ok = v.bound[p.Param.Value]
-	if !ok || !quoted && (value.kind != literal || value.text == "" || strings.ContainsAny(value.text, " \t\n*?[\\~")) {
-		return arg{}, false
-	}
-	return value, value.kind <= single
+	values       // of the script's own
+	unbound bool // nothing is known of values any more: a function, a file or a builtin may set them
 }
 
 // A fact is something that is known of a variable.
@@ -145,7 +111,7 @@ func (r *reader) assigned(name string, value arg) {
 	r.vars.shells = r.vars.shells || strings.Contains(value.text, "$")
 	if r.vars.allexport && !isInertVariable(name, value) {
 		r.vars.exported = true
-		r.vars.values = append(r.vars.values, value)
+		r.vars.passed = append(r.vars.passed, value)
 	}
 	switch {
 	case runVariables[name] && value.kind == literal:
@@ -236,9 +202,10 @@ func (r *reader) assign(a *syntax.Assign) (value arg) {
 	if a.Index != nil {
 		r.arithm(a.Index)
 	}
+	var elements []arg
 	switch {
 	case a.Array != nil:
-		value = r.array(a.Array)
+		value, elements = r.array(a.Array)
 	case a.Value != nil:
 		value = r.value(a.Value)
 	case a.Naked:
@@ -254,13 +221,33 @@ func (r *reader) assign(a *syntax.Assign) (value arg) {
 		r.unsure("a variable that changes what zsh runs: " + a.Name.Value)
 	}
 	if a.Name != nil {
+		before, known := r.vars.arrays[a.Name.Value]
 		r.assigned(a.Name.Value, value)
-		if a.Array == nil && a.Index == nil && !a.Append && r.flow.straight() && r.vars.mayBind(a.Name.Value) && value.kind <= single {
-			r.vars.bind(a.Name.Value, value)
+		if a.Index == nil && r.vars.mayBind(a.Name.Value) {
+			hold(r, a, value, elements, before, known)
 		}
 	}
 	return value
 }
+
+// hold notes what a variable holds after an assignment; before is what it held as an array.
+func hold(r *reader, a *syntax.Assign, value arg, elements, before []arg, known bool) {
+	name, straight := a.Name.Value, r.flow.straight()
+	switch {
+	case a.Array == nil && !a.Append && straight && value.kind <= single:
+		r.vars.bind(name, value)
+	case a.Array == nil || len(elements)+len(before) > maxElements:
+	case straight && !a.Append:
+		r.vars.bindArray(name, elements)
+	case straight && known:
+		r.vars.bindArray(name, slices.Concat(before, elements))
+	case known && a.Append && len(before) > 0: // perhaps
+		r.vars.bindArray(name, slices.Concat(before, []arg{{kind: anything}}))
+	}
+}
+
+// maxElements bounds the elements of an array, and the words of a value, that are kept.
+const maxElements = 64
 
 // value reads the value of an assignment. It is never split, and what surely is
 // a number counts as one.
@@ -279,23 +266,24 @@ func (r *reader) value(w *syntax.Word) arg {
 	return a
 }
 
-// array reads (...), whose elements are words as those of a command.
-func (r *reader) array(x *syntax.ArrayExpr) arg {
-	value := arg{}
+// array reads (...), whose elements are words as those of a command. Elements with indices of their own have no
+// place of their own: the list is then not known.
+func (r *reader) array(x *syntax.ArrayExpr) (value arg, elements []arg) {
 	for _, e := range x.Elems {
 		if e.Index != nil {
 			r.arithm(e.Index)
+			elements = append(elements, arg{kind: anything})
 		}
 		if e.Value == nil {
 			continue
 		}
-		for _, a := range r.expand(nil, e.Value) {
-			if !isInteger(a) {
-				value = arg{kind: anything}
-			}
+		at := len(elements)
+		elements = r.expand(elements, e.Value)
+		if slices.ContainsFunc(elements[at:], func(a arg) bool { return !isInteger(a) }) {
+			value = arg{kind: anything}
 		}
 	}
-	return value
+	return value, elements
 }
 
 // declare reads declare, local, export, readonly and typeset.
@@ -395,6 +383,7 @@ func (r *reader) named(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {
 			r.arithmeticOn("a variable whose name is not literal")
+			r.vars.forget()
 			return
 		}
 		r.assigned(a.text, arg{kind: anything})
@@ -413,7 +402,7 @@ const nameLetters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 func (r *reader) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
-		r.vars.values = append(r.vars.values, value)
+		r.vars.passed = append(r.vars.passed, value)
 	}
 }
 
@@ -424,7 +413,7 @@ func (r *reader) obeyed(commands []command) {
 			r.side = true
 			r.mildly("a variable that a program may obey")
 			if !r.strict {
-				r.mentions.add(r.vars.values, len(r.doubts)-1)
+				r.mentions.add(r.vars.passed, len(r.doubts)-1)
 			}
 			return
 		}

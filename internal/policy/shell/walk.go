@@ -47,6 +47,10 @@ type reader struct {
 	vars       variables
 	files      files
 	gitAliases map[string]string // that the script defines
+	body       *function         // whose body is read; nil: none
+	relayOf    map[string]relay
+	aliases    map[string][]string
+	taken      int // definitions of both
 
 	source    string // of the script that is read
 	input     bool   // what is read gets its input from the script itself
@@ -349,13 +353,7 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 			r.stmts(item.Stmts)
 		}
 	case *syntax.FuncDecl:
-		r.side, r.files.loops = true, true // the body counts, whether or not it is called
-		r.vars.forget()
-		r.vars.unbound = true
-		r.defined.add(c.Name.Value)
-		leave := r.flow.apart()
-		r.fed(true, func() { r.stmt(c.Body) })
-		leave()
+		readFunction(r, c)
 	case *syntax.CoprocClause:
 		r.unsure("a coprocess") // which the parser takes apart in another way than bash
 		r.fed(true, func() { r.stmt(c.Stmt) })

@@ -57,6 +57,10 @@ var heavy = map[string]string{
 	"long words":         strings.Repeat("a", 1000) + " ",
 	"arithmetic":         "((a));",
 	"tests":              "[[ a ]];",
+	"functions":          "a(){ \"$@\";};a a a;",
+	"aliases":            "alias a=b;a x;",
+	"arrays":             "a=(b c d e);a+=(f);x=(\"${a[@]}\" \"${a[@]}\");\"${x[@]}\";",
+	"values":             "a='b c d e f';$a $a $a;",
 }
 
 // asks is what a policy asks of one field: all of it, for each map.

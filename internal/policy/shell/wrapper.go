@@ -84,8 +84,8 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	case len(rest) == 0 && !w.idle:
 		r.maybe("a wrapper without a command")
 	case w.joins:
-		defer func(before map[string]arg) { r.vars.bound = before }(r.vars.bound)
-		r.vars.bound = nil // of another shell
+		defer func(before values) { r.vars.values = before }(r.vars.values)
+		r.vars.values = values{} // of another shell
 		defer func(before []*syntax.Redirect) { r.handed = before }(r.handed)
 		r.handed = redirs
 		r.join(rest)
