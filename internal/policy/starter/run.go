@@ -100,7 +100,7 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 	}
 	if a := plan.agent; a != nil {
 		steps[0] = fmt.Sprintf("petrigate connect %s --hooks: %s asks petrigate before each call of its own tools", a.Client, a.Title)
-		steps[1] = "use your agent as always (petrigate sessions shadow shows what would be refused; with audit: { arguments: full } the record has the commands too)"
+		steps[1] = "use your agent as always (petrigate sessions shadow shows what would be refused; with audit: { arguments: full } it shows the commands too)"
 		steps = steps[:2]
 		if plan.pipefail && a.Name == "claude-code" {
 			steps = append(steps, `allow "Bash(set -o pipefail)" in the permissions of Claude Code, or it asks you about tests that end in a pipe`)

@@ -245,7 +245,7 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 		}
 	case *gate.Allow:
 		if err == nil {
-			a.noteWould(c, d.Would)
+			a.noteWould(c, d.Ticket.Number, d.Would)
 			return a.admitted(v, d.Ticket)
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {

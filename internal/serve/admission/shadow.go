@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ type Would struct {
 	Reason   string    `json:"reason"` // of the last time
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
+
+	Arguments json.RawMessage `json:"arguments,omitempty"` // of the last time, as audit.arguments records them, where they are short
 }
 
 // Counts is what nets in shadow would have refused or asked about.
@@ -122,11 +125,14 @@ func wouldDecide(r *gate.Refusal) string {
 
 // noteWould logs and counts what the nets in shadow say against a call that
 // passes. Its caller is told nothing of it.
-func (a *Admission) noteWould(c *Call, r *gate.Refusal) {
+func (a *Admission) noteWould(c *Call, number uint64, r *gate.Refusal) {
 	if r == nil {
 		return
 	}
-	w := Would{Tool: c.Canonical, Decision: wouldDecide(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{}, Reason: withoutQuotes(r.Text, r.Blocks), Last: c.Gate.Time}
+	w := Would{
+		Tool: c.Canonical, Decision: wouldDecide(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},
+		Reason: withoutQuotes(r.Text, r.Blocks), Last: c.Gate.Time, Arguments: a.Lately.Arguments(c.Key, number),
+	}
 	for _, b := range r.Blocks {
 		w.Nets = append(w.Nets, b.Net)
 		if rule := a.where(b.Rule); rule != "" {

@@ -303,8 +303,8 @@ func saidOf(e *trail.Entry) string {
 	case "decision":
 		verb := map[string]string{"allow": "allowed", "refuse": "refused", "ask": "asked about"}[e.Decision.Decision]
 		said := strings.TrimSpace(tool + " " + verb + call)
-		if does := doesOf(e); does != "" {
-			said += ": " + does
+		if command := does(e.Args); command != "" {
+			said += ": " + command
 		}
 		return said
 	case "outcome":

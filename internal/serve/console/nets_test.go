@@ -71,7 +71,7 @@ func (s *site) Shadow(id string) (proxy.ShadowInfo, error) {
 	if id != "s1" {
 		return proxy.ShadowInfo{}, nil
 	}
-	return proxy.ShadowInfo{Refused: 2, Would: []proxy.WouldInfo{{Tool: evilName, Decision: "refuse", Reason: evilName, Rules: []string{"a.rules:9"}, Count: 2}}}, nil
+	return proxy.ShadowInfo{Refused: 2, Would: []proxy.WouldInfo{{Tool: evilName, Decision: "refuse", Reason: evilName, Rules: []string{"a.rules:9"}, Count: 2, Arguments: []byte(`{"command":"ls <x>\u202e"}`)}}}, nil
 }
 
 func (s *site) ChannelsOf(string) ([]string, error) { return []string{"web", "cli"}, nil }

@@ -42,6 +42,7 @@ var functions = template.FuncMap{
 	"card":   cardOf,
 	"file":   fileOf,
 	"stepto": stepTo,
+	"does":   does,
 	"less":   func(n int) int { return n - 1 },
 }
 

@@ -82,12 +82,12 @@ func (r *row) isRoutine() bool {
 // Does is the command of a call, or its arguments, in a line; empty: they are not recorded.
 func (r *row) Does() string { return r.does }
 
-// doesOf describes a call by its record.
-func doesOf(e *trail.Entry) string {
-	if len(e.Args) > maxDoesRead {
+// does returns the command of a call, or its arguments, in a line; empty: it has none, or long ones.
+func does(args json.RawMessage) string {
+	if len(args) > maxDoesRead {
 		return ""
 	}
-	return text.Excerpt(text.Command(e.Args), maxDoes)
+	return text.Excerpt(text.Command(args), maxDoes)
 }
 
 // Open reports whether the call was let through and has not ended, as far as is known.
@@ -113,7 +113,7 @@ func decided(id string, e *trail.Entry) *row {
 		ID: id, Event: "call", Time: e.Time, Called: e.Called, Session: e.Session, Principal: e.Principal, Client: e.Client,
 		Call: e.Call, Wire: e.ID, Tool: toolOf(e), Names: slices.Clone(e.Names[:min(len(e.Names), maxRowNames)]),
 		Decision: e.Decision.Decision, Kind: e.Kind, Reason: short(e.Reason), Nets: e.Nets[:min(len(e.Nets), maxRowNets)],
-		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy, does: doesOf(e),
+		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy, does: does(e.Args),
 	}
 	if len(e.Args) <= maxRowArgs {
 		r.Args = bytes.Clone(e.Args)

@@ -21,7 +21,7 @@ func TestSessions(t *testing.T) {
 	if strings.Contains(page, `name="call" value="8"`) {
 		t.Error("a call in flight can be settled by hand")
 	}
-	b.wants("/sessions?id=s1", "web, cli", `name="call" value="7"`, "gate:1", "has moved", "2 calls refused", "a.rules:9", `href="/nets?net=backup-first&amp;session=s1"`, "Reset the session")
+	b.wants("/sessions?id=s1", "web, cli", `name="call" value="7"`, "gate:1", "has moved", "2 calls refused", "a.rules:9", `>ls &lt;x&gt;\u{202e}</div>`, `href="/nets?net=backup-first&amp;session=s1"`, "Reset the session")
 	if code, _ := b.get("/sessions?id=nobody"); code != http.StatusNotFound {
 		t.Errorf("an unknown session: %d", code)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/text"
@@ -30,20 +31,47 @@ func Print(w io.Writer, r proxy.ShadowInfo) error {
 	return nil
 }
 
-// printWould writes what would have been refused, or asked about; nothing where nothing would.
+// maxLastCall is how much of a call a row shows, so that its reason stays in sight.
+const maxLastCall = 80
+
+// printWould writes what would have been refused, or asked about; nothing where nothing would. The table has a
+// column for the last call of each row if the arguments of one are on record.
 func printWould(w io.Writer, all []proxy.WouldInfo) error {
-	var rows [][]string
-	for _, a := range all {
+	if len(all) == 0 {
+		return nil
+	}
+	head, calls := "TIMES|WOULD|TOOL|RULE OR NET|REASON", lastCalls(all)
+	if calls != nil {
+		head = "TIMES|WOULD|TOOL|LAST CALL|RULE OR NET|REASON"
+	}
+	rows := make([][]string, len(all))
+	for i, a := range all {
 		from := a.Rules
 		if len(from) == 0 {
 			from = a.Nets // that were written by hand
 		}
-		rows = append(rows, []string{fmt.Sprint(a.Count), a.Decision, a.Tool, strings.Join(from, ", "), a.Reason})
+		rows[i] = []string{fmt.Sprint(a.Count), a.Decision, a.Tool}
+		if calls != nil {
+			rows[i] = append(rows[i], calls[i])
+		}
+		rows[i] = append(rows[i], strings.Join(from, ", "), a.Reason)
 	}
-	if len(rows) == 0 {
-		return nil
+	return text.Table(w, "", head, rows)
+}
+
+// lastCalls returns the command or the arguments of the last call of each, in a line; nil: no arguments are on record.
+func lastCalls(all []proxy.WouldInfo) (calls []string) {
+	for i := range all {
+		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)
+		if does == "" {
+			continue
+		}
+		if calls == nil {
+			calls = slices.Repeat([]string{"-"}, len(all))
+		}
+		calls[i] = does
 	}
-	return text.Table(w, "", "TIMES|WOULD|TOOL|RULE OR NET|REASON", rows)
+	return calls
 }
 
 // State is what a net in shadow would be, and whether that is another

@@ -1,6 +1,7 @@
 package shadow
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -21,8 +22,11 @@ type record struct {
 	would          []proxy.WouldInfo // most often first
 }
 
-// mostWould bounds what is counted apart.
-const mostWould = 200
+// Bounds of what is counted apart, and of the arguments that are kept of each.
+const (
+	mostWould    = 200
+	maxArguments = 64 << 10
+)
 
 // readRecord reads it from the audit log of a configuration, and tells progress of each record. The error wraps
 // [daemon.ErrNoAuditLog] where there is none.
@@ -69,6 +73,9 @@ func (t *tally) add(e *trail.Entry) {
 		tool = e.Upstream + "." + tool
 	}
 	w := proxy.WouldInfo{Tool: tool, Decision: e.Would.Decision, Reason: e.Would.Reason, Nets: []string{}, Rules: []string{}, Last: e.Time}
+	if len(e.Args) <= maxArguments {
+		w.Arguments = bytes.Clone(e.Args)
+	}
 	if w.Decision == "ask" {
 		t.asked++
 	} else {

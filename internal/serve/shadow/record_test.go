@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
@@ -41,6 +42,35 @@ func TestTally(t *testing.T) {
 	}
 	if r := tally.counted(); r.refused != 2+2*mostWould || len(r.would) != mostWould {
 		t.Errorf("%d refused of %d kinds", r.refused, len(r.would))
+	}
+}
+
+// TestPrintWould: a row has the last call where its arguments are on record, escaped and in a line; without any the
+// table has no column for it.
+func TestPrintWould(t *testing.T) {
+	tally := tally{kinds: map[string]*proxy.WouldInfo{}}
+	table := func() string {
+		var b strings.Builder
+		if err := printWould(&b, tally.counted().would); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if got := table(); got != "" {
+		t.Error(got)
+	}
+	add := func(tool, args string) {
+		tally.add(&trail.Entry{Decision: audit.Decision{Tool: tool, Args: []byte(args), Would: &audit.Would{Decision: "refuse", Kind: "blocked", Reason: "no " + tool, Nets: []audit.NetSays{{Net: "n"}}}}})
+	}
+	add("Bash", "")
+	add("rm", `{"path":"`+strings.Repeat("x", maxArguments)+`"}`)
+	if got := table(); got != "TIMES  WOULD   TOOL  RULE OR NET  REASON\n1      refuse  Bash  n            no Bash\n1      refuse  rm    n            no rm\n" {
+		t.Error(got)
+	}
+	add("Bash", `{"command":"git push \u0026\u0026\necho \u001b[2J`+strings.Repeat("x", maxLastCall)+`"}`)
+	want := "2      refuse  Bash  git push &&\\u{a}echo \\u{1b}[2J" + strings.Repeat("x", maxLastCall-21) + "...  n            no Bash\n"
+	if got := table(); !strings.HasPrefix(got, "TIMES  WOULD   TOOL  LAST CALL  ") || !strings.Contains(got, want) || !strings.Contains(got, "rm    -  ") {
+		t.Error(got)
 	}
 }
 
