@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,9 +20,12 @@ func (c *compiler) checkMaps() {
 		}
 		switch m.Pattern.Kind {
 		case Word:
-			c.checkWord(m, scripts.of(m))
+			if !m.checkKeyword(c) {
+				c.checkWord(m, scripts.of(m))
+			}
 		case Runs:
 			c.checkProgram(m)
+			m.checkExactly(c)
 			m.checkStar(c)
 		case Regex:
 			c.checkRegex(m, scripts.of(m) != nil || m.isCommand())
@@ -85,6 +89,28 @@ func (c *compiler) checkWord(m, script *Map) {
 	case script != nil && isWordByte(p.Text, 0) && !strings.Contains(p.Text, "/"):
 		c.warnPattern(m, TextOfScript, "if it is a command, write: runs "+p.Text,
 			"%s is searched for in the text of %s.%s, which the map at %s reads as a script", p.Text, script.tool(), m.Field, script.Pos)
+	}
+}
+
+// followers are the words of maps, and exactly, with what follows them.
+var followers = map[string]string{
+	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
+}
+
+// checkKeyword warns of a keyword with nothing behind it, which is the word that the map looks for.
+func (m *Map) checkKeyword(c *compiler) bool {
+	p := m.Pattern
+	form, ok := followers[p.Text]
+	if ok {
+		c.warnPattern(m, KeywordAsWord, fmt.Sprintf(`write: %s; for the word, write: /\b%s\b/`, form, p.Text), "the map looks for the word %s in %s.%s", p.Text, joinNames(m.Tools), m.Field)
+	}
+	return ok
+}
+
+// checkExactly warns of exactly with nothing behind it, which is the program that the map looks for.
+func (m *Map) checkExactly(c *compiler) {
+	if p := m.Pattern; p.Text == "exactly" && !p.Exactly {
+		c.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")
 	}
 }
 

@@ -2,9 +2,12 @@ package rules
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // pattern reads the pattern of a map.
@@ -43,11 +46,30 @@ func (p *parser) word() Pattern {
 			p.line.fail(BadOperand, t, `write: map tool when "..." as name; quote a tool with a dot in its name`, `"when" reads the whole call and does not take a field`)
 		case slices.ContainsFunc(patternWords[Runs:], t.isCase):
 			p.wrongCase(t, strings.ToLower(t.text))
+		default:
+			p.likeKeyword(t)
 		}
 	}
 	found := p.patternAt(t.off, t.end)
 	found.Text, found.match = t.text, MatchWord(t.text)
 	return found
+}
+
+// otherForms are words that people write for those that begin patterns.
+var otherForms = map[string]string{
+	"run": "runs", "running": "runs", "execute": "runs", "executes": "runs", "exec": "runs", "starts": "runs", "read": "reads", "write": "writes",
+}
+
+// likeKeyword refuses a word, with others behind it, that is nearly one that begins a pattern.
+func (p *parser) likeKeyword(t token) {
+	word := strings.ToLower(t.text)
+	hint := text.Suggest(word, patternWords[Runs:])
+	if meant := otherForms[word]; meant != "" {
+		hint = fmt.Sprintf("did you mean %q?", meant)
+	}
+	if next := p.line.peek(); hint != "" && next.kind != atEnd {
+		p.line.fail(Unexpected, t, hint, `expected "as" after the word %s, not %q`, t.text, next.text)
+	}
 }
 
 // patternAt returns the pattern between two offsets.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/cel"
@@ -48,9 +49,24 @@ func (s *Success) compile(c *compiler) {
 		c.fail(s, badExpression(s.Condition.line, s.Condition.argument, err))
 		return
 	}
+	if c.readers.results.Untyped(number) {
+		s.warnUntyped(c)
+	}
 	for _, tool := range s.Tools {
 		c.out.Labels.Successes = append(c.out.Labels.Successes, gate.Condition{
 			Tool: tool.Text, Glob: tool.Glob(), Source: s.Condition.Text, Rule: s.Pos, Judge: c.readers.results, Number: number,
 		})
 	}
+}
+
+// fieldOfResult matches a field of a result, without a comparison.
+var fieldOfResult = regexp.MustCompile(`^result(\.\w+|\[[\w']+\])+$`)
+
+// warnUntyped warns of a condition without a comparison: of a number or a text, it never holds.
+func (s *Success) warnUntyped(c *compiler) {
+	p, hint := s.Condition, "write a comparison, such as result.exitCode == 0"
+	if fieldOfResult.MatchString(p.Text) {
+		hint = fmt.Sprintf("write: %s == 0, or for true and false: %s == true", p.Text, p.Text)
+	}
+	c.warnAt(p.Pos, p.line.span(p.written.off, p.written.end), NoComparison, hint, "the condition has no comparison: it holds only for true, and a number or a text is a failure")
 }

@@ -32,6 +32,10 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
+// Untyped reports whether the type of the condition is known only when a result comes, as
+// that of a field is. Any value but true is a failure.
+func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
+
 // Holds reports whether the condition is true. An error counts as false.
 func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) bool {
 	v, err := r.programs[number].eval(func(name string, _ lookup) (any, error) {

@@ -22,6 +22,23 @@ func TestResultsRefuse(t *testing.T) {
 	}
 }
 
+// TestResultsUntyped: the type of a field is not known before a result comes; that of a comparison is.
+func TestResultsUntyped(t *testing.T) {
+	for src, want := range map[string]bool{
+		"result": true, "result.a": true, "result['a']": true, "has(result.a) ? result.a : result.b": true,
+		"result.a == true": false, "!result.a": false, "has(result.a)": false, "result.a || result.b": false, "true": false,
+	} {
+		r := NewResults()
+		number, err := r.Condition(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Untyped(number); got != want {
+			t.Errorf("%s: %v, want %v", src, got, want)
+		}
+	}
+}
+
 func TestResults(t *testing.T) {
 	r := NewResults()
 	for _, c := range []struct {
@@ -44,6 +61,12 @@ func TestResults(t *testing.T) {
 		{"result.steps.all(s, s.ok)", `{"steps": [{"ok": true}, {"ok": true}]}`, "", true},
 		{"result.steps.all(s, s.ok)", `{"steps": [{"ok": true}, {}]}`, "", false},
 		{"result.value", `{"value": 1}`, "", false},
+		{"result.value", `{"value": 0}`, "", false},
+		{"result.value", `{"value": "true"}`, "", false},
+		{"result.value", `{"value": false}`, "", false},
+		{"result.value", `{"value": true}`, "", true},
+		{"result", `true`, "", true},
+		{"result", `{"value": true}`, "", false},
 		{"size(result.a) > 1", `{"a":"` + strings.Repeat("x", maxArgs) + `"}`, "", false},
 	} {
 		number, err := r.Condition(c.condition)
