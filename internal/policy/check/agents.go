@@ -10,12 +10,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/toolname"
+	"github.com/petrigate/petrigate/rules"
 )
 
 // withAgents adds the tools of agents that the policy speaks of: their hooks tell of calls of
 // tools that no server lists.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
-	if !s.Known || !s.Agents || result.Policy == nil {
+	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s
 	}
 	named := NamesIn(result)
@@ -32,6 +33,21 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	}
 	s.Tools = all
 	return s
+}
+
+// namesAgents reports whether the rules name a built-in tool of an agent behind the agent, such as claude-code.Bash:
+// they are for its hook, which may not be there yet.
+func namesAgents(cfg *config.Config) bool {
+	if cfg == nil {
+		return false
+	}
+	return slices.ContainsFunc(cfg.Rules, func(text config.RuleText) bool {
+		file, _ := rules.Parse(text.File, []byte(text.Text))
+		return slices.ContainsFunc(slices.Concat(file.Names(), file.Tools()), func(n rules.Name) bool {
+			agent, tool, _ := strings.Cut(n.Text, ".")
+			return OfAgent(n.Text, cfg) && slices.Contains(agenttool.Of(agent), tool)
+		})
+	})
 }
 
 // ToolsOf returns the built-in tools of agents, each name once; without names, those of all

@@ -76,6 +76,8 @@ type ToolSet struct {
 	Schemas map[string][]policy.Schema // of the arguments, by each name of a tool; likely tools have none
 	Agents  bool                       // agents call tools of their own too, and their hooks tell of them
 	Hooks   []string                   // all agents that have petrigate as their hook; nil: they are not known
+
+	named bool // the rules name tools of agents, whose hooks may come later
 }
 
 // Lacks tells which argument that a field reads a tool does not take, by its schema; nil if
@@ -97,7 +99,7 @@ func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	if cfg == nil {
 		owners = ownersOf(list)
 	}
-	set := ToolSet{Tools: joined(list, owners), Known: true, Schemas: make(map[string][]policy.Schema), Agents: cfg != nil && cfg.Listen.Hooks}
+	set := ToolSet{Tools: joined(list, owners), Known: true, Schemas: make(map[string][]policy.Schema), Agents: cfg != nil && cfg.Listen.Hooks, named: namesAgents(cfg)}
 	for i, t := range set.Tools {
 		schema := policy.ParseSchema(list[i].InputSchema)
 		set.Schemas[t.Name] = append(set.Schemas[t.Name], schema)
@@ -244,7 +246,7 @@ func (s ToolSet) Names() []string {
 			names = append(names, also.Text)
 		}
 	}
-	if s.Agents {
+	if s.Agents || s.named {
 		names = append(names, agenttool.Names()...)
 	}
 	return names
