@@ -36,7 +36,8 @@ func newExplain(s stdio) *cobra.Command {
 		Long: "explain decides a call in a new session, without a server, and says what every net has to do with it, the\n" +
 			"names that the call carries, and the shortest way to have it allowed. --after makes calls before, which\n" +
 			"succeed one after the other; a person who is asked about them agrees. Write claude-code.Bash for\n" +
-			"the built-in tool Bash of Claude Code.",
+			"the built-in tool Bash of Claude Code. Bash alone means it where the policy names tools of Claude Code,\n" +
+			"of no other agent with a Bash, and no server can have a tool of that name.",
 		Args: cobra.ExactArgs(1),
 	}
 	var f explainFlags
@@ -81,12 +82,12 @@ func (f *explainFlags) explain(s stdio, st *simulate.Simulation, call simulate.C
 			return usage("--after: %v", err)
 		}
 		for _, c := range calls {
-			if err := st.Before(c); err != nil {
+			if err := st.Before(st.ReadAs(c)); err != nil {
 				return err
 			}
 		}
 	}
-	e := st.Explain(call, f.verbose)
+	e := st.Explain(st.ReadAs(call), f.verbose)
 	if f.json {
 		err = printJSON(s.out, e)
 	} else {

@@ -102,14 +102,22 @@ func Agents() (names []string) {
 // Of returns the tools of an agent, as it calls them.
 func Of(agent string) []string { return slices.Clone(tools[agent]) }
 
+// Spelt returns the name that the agent gives to its tool of this name, which may be bash in any case; empty: it has none.
+func Spelt(agent, name string) string {
+	for _, tool := range tools[agent] {
+		if name == tool || tool == "Bash" && strings.EqualFold(name, tool) {
+			return tool
+		}
+	}
+	return ""
+}
+
 // Qualified returns the name of a tool of an agent behind that of an agent that has it, such as
 // claude-code.Bash; empty where the name is not plainly that of such a tool.
 func Qualified(name string) string {
 	for _, agent := range Agents() {
-		for _, tool := range tools[agent] {
-			if name == tool && name != strings.ToLower(name) || strings.EqualFold(name, "bash") && tool == "Bash" {
-				return agent + "." + tool
-			}
+		if tool := Spelt(agent, name); tool != strings.ToLower(tool) {
+			return agent + "." + tool
 		}
 	}
 	return ""

@@ -184,6 +184,13 @@ func Owners(cfg *config.Config) toolname.Owners {
 	return owners
 }
 
+// MayServe reports whether a server of the configuration, which may be nil, may show clients a tool that it calls so.
+func MayServe(cfg *config.Config, name string) bool {
+	return cfg != nil && slices.ContainsFunc(cfg.Servers, func(s config.Server) bool {
+		return !s.Disabled && toolname.Filter(s.Tools).Filtered(name) == ""
+	})
+}
+
 // ownersOf returns the servers of tools that were recorded.
 func ownersOf(list []ListedTool) toolname.Owners {
 	var owners toolname.Owners

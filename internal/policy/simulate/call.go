@@ -13,6 +13,8 @@ import (
 type Call struct {
 	Tool string
 	Args json.RawMessage // nil: {}
+
+	Asked string // the name that the user wrote, where [Simulation.ReadAs] found the tool; empty: Tool
 }
 
 func (c Call) String() string { return c.Tool + string(c.Args) }

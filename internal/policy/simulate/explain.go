@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,6 +17,9 @@ import (
 
 // made is the call that a user wrote, under an id of its own.
 func (s *Simulation) made(c Call, id int) gate.Call {
+	if c.Asked != "" && !slices.ContainsFunc(s.readAs, func(other Call) bool { return other.Asked == c.Asked }) {
+		s.readAs = append(s.readAs, c)
+	}
 	call := s.call(c.Tool)
 	call.ID, call.Args, call.Time = strconv.Itoa(id), c.Args, s.box.Now()
 	if args, ok := s.piped(&call); ok && s.source.Config != nil && s.source.Config.Shell.AddsPipefail() {
@@ -55,6 +59,7 @@ func blamed(r *gate.Refusal) string {
 type Explanation struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
+	ReadAs   string          `json:"readAs,omitempty"` // the agent's own tool that Tool was taken for
 	Args     json.RawMessage `json:"args,omitempty"`
 	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments that the agent uses instead, see shell.pipefail
 	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none has this name
@@ -109,9 +114,12 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	call, session := s.made(c, 1), s.session
 	session.Tick(s.box.Now())
 	e := &Explanation{
-		Version: 1, Tool: c.Tool, Args: c.Args, Unknown: s.unknown(c.Tool),
+		Version: 1, Tool: cmp.Or(c.Asked, c.Tool), Args: c.Args, Unknown: s.unknown(c.Tool),
 		Names: []string{}, Certain: []string{}, Weak: []string{}, Nets: []explainedNet{}, Remedy: []string{},
 		of: s, verbose: verbose, names: s.result.Policy.Names(call), call: call, states: make(map[string]gate.NetState),
+	}
+	if c.Asked != "" {
+		e.ReadAs = c.Tool
 	}
 	if !bytes.Equal(call.Args, c.Args) {
 		e.Changed = call.Args

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,8 +18,9 @@ import (
 // Text returns the explanation for people.
 func (e *Explanation) Text(k text.Ink) string {
 	var b strings.Builder
+	e.meant(&b)
 	style := map[string]string{"allow": text.Green, "refuse": text.Red, "ask": text.Yellow}[e.Decision]
-	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(e.Tool+" "+string(e.Args)))
+	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(cmp.Or(e.ReadAs, e.Tool)+" "+string(e.Args)))
 	if e.Changed != nil {
 		fmt.Fprintf(&b, "shell.pipefail: the agent runs `%s`, and the answer is about that.\n", text.Escape(pipefail.Script(e.Changed)))
 	}
@@ -46,6 +48,19 @@ func (e *Explanation) Text(k text.Ink) string {
 		fmt.Fprintf(&b, "%s: it succeeds only when %s\n", gate.Position(c.Rule), text.Escape(c.When))
 	}
 	return b.String()
+}
+
+// meant writes which tool the answer is about, where the name may be that of an agent's own tool.
+func (e *Explanation) meant(b *strings.Builder) {
+	for _, c := range e.of.readAs {
+		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)
+	}
+	if e.ReadAs != "" {
+		return
+	}
+	if own := e.of.ownTools(e.Tool); len(own) > 0 {
+		fmt.Fprintf(b, "If the tool of an agent is meant: petrigate explain %s\n", strings.Join(own, ", or petrigate explain "))
+	}
 }
 
 // wantsArguments says how to give the arguments, where a net reads some and the call has none.
@@ -141,11 +156,11 @@ func (e *Explanation) nets(b *strings.Builder) {
 		return
 	}
 	near := ""
-	if !slices.Contains(e.of.names(), e.Tool) {
+	if e.ReadAs == "" && !slices.Contains(e.of.names(), e.Tool) {
 		near = text.DidYouMean(e.Tool, "", e.of.names())
 	}
 	fmt.Fprintf(b, "No rule and no net speaks of this call%s.\n", near)
-	if own := agenttool.Qualified(e.Tool); own != "" {
+	if own := agenttool.Qualified(e.Tool); own != "" && e.ReadAs == "" && len(e.of.ownTools(e.Tool)) == 0 {
 		fmt.Fprintf(b, "If the tool of an agent is meant: petrigate explain %s\n", own)
 	}
 }

@@ -18,6 +18,7 @@ type Simulation struct {
 	call    func(tool string) gate.Call
 	guide   *verify.RemedyFinder
 	tools   check.ToolSet // those that can be called, where they are known
+	readAs  []Call        // calls that were made of an agent's own tool under a name without the agent
 }
 
 // New builds the policy of a source and begins a session.

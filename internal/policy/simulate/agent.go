@@ -1,0 +1,49 @@
+package simulate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/policy/check"
+)
+
+// ReadAs returns the call with the agent's own tool that its name means, such as claude-code.Bash for Bash: the
+// policy names tools of one agent that has such a tool, and no server can have a tool of this name. Otherwise it
+// returns the call as it is.
+func (s *Simulation) ReadAs(c Call) Call {
+	if own := s.ownTools(c.Tool); len(own) == 1 && !s.served(c.Tool) {
+		c.Asked, c.Tool = c.Tool, own[0]
+	}
+	return c
+}
+
+// ownTools returns the tools of agents, such as claude-code.Bash, that a name without an agent may mean. Agents
+// whose tools the policy does not name are left out.
+func (s *Simulation) ownTools(name string) (own []string) {
+	named := s.names()
+	for _, m := range s.result.Policy.Maps() {
+		named = append(named, m.Tool)
+	}
+	for _, agent := range agenttool.Agents() {
+		if !check.OfAgent(agent+"."+name, s.source.Config) { // a server is called like the agent
+			continue
+		}
+		tool := agenttool.Spelt(agent, name)
+		if tool == "" && slices.Contains(named, agent+"."+name) {
+			tool = name
+		}
+		if tool != "" && slices.ContainsFunc(named, func(n string) bool { return strings.HasPrefix(n, agent+".") }) {
+			own = append(own, agent+"."+tool)
+		}
+	}
+	return own
+}
+
+// served reports whether a server has a tool of this name, or may have one where its tools are not known.
+func (s *Simulation) served(name string) bool {
+	if s.tools.Known {
+		return slices.Contains(check.ToolSet{Tools: s.tools.Tools, Known: true}.Names(), name)
+	}
+	return check.MayServe(s.source.Config, name)
+}
