@@ -41,7 +41,7 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke adds to d the names as which the call would have been evidence, had its result met the condition that it broke.
+// broke adds to d the names that the call would have counted for, had its result met the condition that it broke.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	if q.end.Broken == nil {
 		return

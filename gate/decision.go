@@ -101,7 +101,7 @@ type Block struct {
 	Cause  Cause
 	Rule   Position
 	Reason string        // a sentence
-	Words  string        // what the sentence quotes of the arguments, as it stands in it; empty: nothing
+	Words  string        // the part of the arguments that the sentence quotes, as it is written there; empty: no part
 	Name   string        // of the call
 	Holds  []Holder      // calls in flight, the first of them: one that brings what is missing, those that hold it, those that spoil the evidence
 	Retry  time.Duration // as of [Refusal], for this net alone

@@ -38,7 +38,7 @@ func newIndex(g *naming.Naming, nets []*net) listing.Index {
 
 // Why returns whether the maps of the rules give the call a name, and why that is in doubt, or why
 // success of the call would not show it; without a doubt, the name is certain or the maps do not give it. With
-// [NotFound], the doubt says what the call lacks that has a part of what a map looks for.
+// [NotFound], the call has a part of what a map looks for, and the doubt says what is missing.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)

@@ -84,9 +84,9 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// A part is the first two words of a longer command. A call that has only these may be meant as the command.
+// A part is the first two words of a longer command. A call with only these may be an attempt at that command.
 type part struct {
-	name         string // that the map gives
+	name         string // given by the map
 	first, other []byte // the words
 }
 

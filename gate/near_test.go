@@ -95,8 +95,8 @@ func TestNearMisses(t *testing.T) {
 	refused("deploy requires read.")
 }
 
-// TestPartsOfCommands: a call that has the first words of a command, and not all of it, is a near miss; one that has the
-// name by another map is none.
+// TestPartsOfCommands: a call with only the first words of a command is a near miss, unless another map gives it the
+// name.
 func TestPartsOfCommands(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	maps := shellMaps(words)
@@ -164,7 +164,7 @@ func TestDoubtSentences(t *testing.T) {
 	}
 }
 
-// TestSpoiledByItself: a call that itself is what spoils its evidence is a near miss, but not one whose name does.
+// TestSpoiledByItself: a call that spoils its own evidence is a near miss, unless its name alone spoils it.
 func TestSpoiledByItself(t *testing.T) {
 	maps := []gate.Map{
 		{Tool: "run", Field: "c", Match: contains("test"), As: "test", Source: "test"},
@@ -185,7 +185,7 @@ func TestSpoiledByItself(t *testing.T) {
 	}
 }
 
-// TestUnproved: names that nets wait for, and that the success of a call would not show.
+// TestUnproved: Unproved lists names that nets wait for and that the success of the call would not prove.
 func TestUnproved(t *testing.T) {
 	o := gate.PolicyOptions{Labels: labels(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)}
 	waiting, _ := gate.NewPolicy([]gate.Net{sequenceNet("read", "deploy"), blockNet("remove")}, o)

@@ -55,7 +55,7 @@ type Policy struct {
 
 	advisory bool            // some net is
 	awaits   map[string]bool // the names of calls whose success nets wait for
-	parts    []part          // of the commands that give those names
+	parts    []part          // the parts of the commands that give those names
 
 	keys    keyvalue.Set // of the nets
 	keyed   listing.Set  // the nets that have a key

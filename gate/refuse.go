@@ -173,7 +173,7 @@ func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the uncertain name that the pattern l matches; if l is no uncertain pattern, l itself.
+// matched returns the uncertain name that the pattern l matches, or l itself if it is not an uncertain pattern.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l

@@ -24,7 +24,7 @@ type End struct {
 	// Text is the text of the result of a success, for [Policy.Judged].
 	Text string
 
-	// Broken is the condition by which [Policy.Judged] took a success for a failure; nil: none did.
+	// Broken is the condition that made [Policy.Judged] count a success as a failure; nil: no condition did.
 	Broken *Condition
 
 	// All ends, with this call, all others that it stands for in the same way: an operator

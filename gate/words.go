@@ -14,8 +14,8 @@ import (
 const maxWords = 80
 
 // speakOfCall puts the tool and the text that a map has read in front of the sentence of the block, if that begins
-// with a name from a map: the caller knows its call, and may not know the name. A sentence that shows the value
-// of a key does not need the text.
+// with a name from a map: the caller knows its call, but perhaps not the name. A sentence that shows the value of a
+// key does not need the text.
 func (j *judgement) speakOfCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {
@@ -27,8 +27,8 @@ func (j *judgement) speakOfCall(b *Block, f *finding, l *naming.Label) {
 	b.Reason = j.call.Tool + b.Words + " (" + l.Text + ") " + rest
 }
 
-// readFor returns the first map that gives the name to the call, with the text that it has read; nil: there is no such
-// map. A text longer than maxWords is cut to the part that the map has found.
+// readFor returns the first map that gives the name to the call, with the text that it has read, or nil if no map
+// does. A text longer than maxWords is cut to the part that the map has found.
 func (j *judgement) readFor(name string) (string, *Map) {
 	for _, l := range j.policy.labels {
 		for i := range l.Maps {

@@ -57,8 +57,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// unproved returns why the success of a call that has the name would not show it; nil: it would, or the call may not
-// have the name.
+// unproved returns why the success of a call with the name would not count for it; nil: it would count, or the call
+// is not certain to have the name.
 func (e *Example) unproved(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {

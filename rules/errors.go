@@ -130,7 +130,7 @@ const (
 	IdleStar       Code = "W027" // a * between the words of a command
 	NoProof        Code = "W028" // an example of a call that is restricted, and whose success proves nothing
 	KeywordAsWord  Code = "W029" // a map that looks for the word runs, reads, writes, when or exactly
-	NoComparison   Code = "W030" // a condition on results that may be no truth value
+	NoComparison   Code = "W030" // a condition on results that is perhaps not a truth value
 )
 
 // oneLine formats a problem without its source line.

@@ -136,8 +136,8 @@ func (s *Require) reason(first []Name, before Name) string {
 	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, s.fields(restricted), call, s.fields(earning), end)
 }
 
-// some joins names for the sentence of a refusal. Of more than three it has the first two, and how many follow: the
-// rule, whose line the refusal names, has them all.
+// some joins names for the sentence of a refusal. Of more than three it lists the first two and the number of the
+// others: the refusal names the line of the rule, which lists all of them.
 func some(names []Name, last string) string {
 	texts := written(names)
 	if len(texts) > 3 {

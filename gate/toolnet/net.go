@@ -279,7 +279,7 @@ type Reading interface {
 	Only(patterns []int) bool  // the text consists only of matches of these patterns
 	Evidence(pattern int) bool // its match is evidence of a call: it unlocks and refills
 	// Doubt returns the reason for [Perhaps], or for [Surely] without evidence, and with evidence the part of the text
-	// that matches as its Code; for [NotFound], what is missing, or none.
+	// that matches as its Code; for [NotFound], what is missing, or an empty Doubt.
 	Doubt(pattern int) Doubt
 }
 

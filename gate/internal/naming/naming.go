@@ -55,7 +55,7 @@ func (g *Naming) Name(name string) {
 }
 
 // Why returns whether the maps that give a name find it in the call with these physical names, and why
-// that is in doubt, or no evidence; where none finds it, what a part of the call lacks for it.
+// that is in doubt, or no evidence; if none finds it, the doubt says what a part of the call lacks.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	if g.mapping == nil {
 		return toolnet.Doubt{}, toolnet.NotFound

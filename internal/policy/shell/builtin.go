@@ -95,7 +95,7 @@ func readTrap(r *reader, args []arg) {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].says("=-") == "" {
-		r.vars.forget() // it runs when they may hold something else, and may set them
+		r.vars.forget() // the trap runs when variables may hold other values, and may set them
 		r.vars.unbound = true
 		defer func(before lack) { r.flow.lack = before }(r.flow.because(conditional))
 		r.text(args[0])

@@ -172,7 +172,7 @@ var dryRuns = map[string][]string{
 	"jest":             {"jest --listTests", "jest none", "jest --passWithNoTests -t none"},
 }
 
-// partial are tests that succeed with some of the tests, with none, or with other programs.
+// partial are test commands that also succeed if they run only some of the tests, no tests, or other programs.
 var partial = map[string][]string{
 	"yarn test":   {"yarn test src/a.test.ts", "yarn test -t login", "yarn test --testNamePattern login"},
 	"pnpm test":   {"pnpm test src/a.test.ts", "pnpm test -- -t login"},

@@ -41,7 +41,7 @@ func (r *reader) codePaths() (all []codePath, more bool) {
 // isBetweenPaths reports whether a character belongs to no path.
 func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }
 
-// named looks for such a file in texts of other languages. The glob * finds none there.
+// named looks for such a file in texts of other languages. The glob * matches no file there.
 func (r *Reading) named(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
 		return NoMatch, Doubt{}

@@ -10,7 +10,7 @@ import (
 var relativeDevices = regexp.MustCompile(`^(\.\./)*(dev/(std(in|out|err)|fd|tty|pts|null|zero|full|u?random|tcp|udp|shm)|proc/(self|thread-self|[0-9]+))(/|$)`)
 
 // isDevice reports whether an argument names a device, such as /dev/null and of=/dev/sda. A directory dev
-// or proc of a project is none.
+// or proc of a project does not count.
 func isDevice(arg string) bool {
 	if _, value, ok := strings.Cut(arg, "="); ok && isDevice(value) {
 		return true

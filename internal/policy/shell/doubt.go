@@ -26,9 +26,9 @@ type doubt struct {
 	what     string
 	from, to int // bytes of the outermost script; to is 0 for all of it
 	reach    reach
-	owner    int  // the command whose arguments gave the doubt; -1: none
+	owner    int  // the command whose arguments gave the doubt; -1: no command
 	before   int  // the number of commands that were read before it; 0: it is about the whole script
-	spoils   bool // the commands behind it may be others than they seem
+	spoils   bool // later commands may not be the programs that they seem to be
 }
 
 // note notes a doubt at the place that is read now. Under strict reading each is about all.

@@ -7,8 +7,8 @@ import (
 
 // A dryRun has the arguments that make a command only show its effect.
 type dryRun struct {
-	says  string // options that say so, as they are written in full
-	flags string // options without a value, that may stand in front of those
+	says  string // the options for a dry run, in full
+	flags string // options without a value that may come before those
 }
 
 // dryRuns are the commands that change nothing with an option, by their first two words. Others, and other spellings,
@@ -81,7 +81,7 @@ func (c *command) asksHelp(sub string, args []arg) bool {
 		!slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind != literal || strings.HasPrefix(a.text, "-") }) && args[n].kind == literal
 }
 
-// dry reports whether the pattern is about such a call itself.
+// dry reports whether the pattern itself describes a dry run.
 func (p *Pattern) dry() bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(w, "dry") || w == "-n" })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
-// TestDryRuns: a command that certainly changes nothing is not the command; one that may yet do it is.
+// TestDryRuns: a command that certainly changes nothing does not match; one that may change something does.
 func TestDryRuns(t *testing.T) {
 	for _, c := range []struct{ words, script, want string }{
 		{"git push", "git push --dry-run", "no match"},
@@ -119,7 +119,7 @@ func TestFilesInCode(t *testing.T) {
 	}
 }
 
-// wordsOf are so many words, no two of them equal.
+// wordsOf returns n different words.
 func wordsOf(n int) string {
 	var b strings.Builder
 	for i := range n {

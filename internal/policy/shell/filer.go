@@ -33,18 +33,18 @@ type filer struct {
 	reads   bool   // the operands
 	writes  bool   // the operands
 	last    bool   // the last operand is written, those before it are read
-	moves   bool   // as last, and those before it are taken away
+	moves   bool   // as last, and the operands before it are removed
 	remote  bool   // operands with a colon are at another machine
-	takes   string // options whose value is no file
+	takes   string // options whose value does not name a file
 	where   string // options that name the working folder
 	script  string // with one of these options no operand is skipped
-	writing string // it writes with one of these options alone, and reads else
+	writing string // it writes only with one of these options, and reads otherwise
 	instead bool   // with such an option it rewrites its operands, as sed -i does
 	valued  string // options whose value is a file that is written
 	sources string // options whose value is a file that is read
-	behind  string // options whose value has a file that is read behind @ or <
-	words   bool   // its options are words behind one dash, and not letters
-	some    string // with these arguments it writes files that are not named, see [parsed]
+	behind  string // options whose value has @ or < in front of a file that is read
+	words   bool   // one dash begins a word, and not letters
+	some    string // with these arguments it writes files that they do not name, see [parsed]
 	dry     string // options that keep it from writing
 	rewrite string // with these first operands it writes the others too, if it changes files at all
 	shows   string // with these first operands it reads the others, behind a colon as well
@@ -131,10 +131,10 @@ func (f *filer) changesSome(operands, options []arg) bool {
 // someFiles are the arguments that make a command write files it does not name.
 type someFiles struct {
 	subs    []string // its first operands
-	needs   int      // how many more there have to be
-	alone   bool     // there is no other operand
+	needs   int      // how many further operands it needs
+	alone   bool     // it must not have other operands
 	options string   // it has one of these, if any
-	without string   // it has none of these, also as operands
+	without string   // it must not have any of these, as options or operands
 }
 
 func (row *someFiles) describes(operands, options []arg) bool {
@@ -237,7 +237,7 @@ func (f *filer) known(name string) bool {
 	return false
 }
 
-// letters finds the option that takes a value among the letters of an argument, and the value if that is attached.
+// letters finds the option that takes a value among the letters of an argument, and its value if attached.
 func (f *filer) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {
@@ -249,8 +249,8 @@ func (f *filer) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value notes the file that the value of an option is. It reports whether that is a folder for temporary files in
-// which the command works.
+// value notes the file that the value of an option names. It reports whether the command works in that folder and
+// the folder is for temporary files.
 func (f *filer) value(r *reader, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

@@ -17,7 +17,7 @@ type files struct {
 	// What a script writes can be what a later command obeys, though no argument
 	// names it: a test, a hook, a module, a configuration.
 	writing bool  // something is written in the list that is read now
-	obeying bool  // which a program may obey that does not name it
+	obeying bool  // a program may obey the file without naming it
 	strict  bool  // any file may be obeyed
 	git     bool  // and it may be something that git obeys
 	after   int   // the number of commands up to the first that wrote, plus one
@@ -215,7 +215,7 @@ func (f *files) obeyed(commands []command) bool {
 	})
 }
 
-// runsPackage reports whether a command may run a script that another has put into package.json.
+// runsPackage reports whether a command may run a script that another command has put into package.json.
 func (f *files) runsPackage(commands []command) bool {
 	for i := range commands {
 		if len(f.pkg) > 0 && tools[commands[i].name].files == "package.json" && !slices.Contains(f.pkg, i) {
@@ -225,7 +225,7 @@ func (f *files) runsPackage(commands []command) bool {
 	return false
 }
 
-// elsewhere are the programs that run what files say in containers.
+// elsewhere are the programs that run the commands of files in containers.
 var elsewhere = setOf("docker podman nerdctl docker-compose podman-compose")
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")

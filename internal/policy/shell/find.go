@@ -41,7 +41,7 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns the arguments with what stands for a file name made unknown. named: it is no option.
+// replaced returns the arguments, with the placeholders of file names made unknown. named: a name is not an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
@@ -93,8 +93,8 @@ func readXargs(r *reader, args []arg) {
 	}
 }
 
-// findsNames reports whether the names of files that find gives to a command begin with its starting
-// points, and are no options. These stand in front of its expression.
+// findsNames reports whether the names of files that find gives to a command begin with its starting points, and so
+// are not options. The starting points come before the expression.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -114,7 +114,7 @@ func findsNames(args []arg) bool {
 // A pipeline is the part of a pipe in front of the element that is read now.
 type pipeline struct {
 	from     int // its first command
-	elements int // which are all simple commands; 0 or less: there are none, or others
+	elements int // the number of its elements if all are simple commands; otherwise 0 or less
 }
 
 // isSimple reports whether an element of a pipe is a simple command.
@@ -123,14 +123,14 @@ func isSimple(s *syntax.Stmt) bool {
 	return ok && !s.Negated && len(s.Redirs) == 0
 }
 
-// producers are the programs whose output is names of files, of which none is an option unless a file
-// has such a name, by the words behind them.
+// producers are the programs that print names of files, by the words that follow them. A name is an option only if
+// a file is called so.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
-// lineFilters are the filters of a pipe that hand on lines as they are.
+// lineFilters are the filters of a pipe that pass lines on unchanged.
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
-// pipesNames reports whether the input of the command that is read now is the names of files.
+// pipesNames reports whether the command that is read now gets names of files as its input.
 func pipesNames(r *reader) bool {
 	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
 		return false
@@ -149,7 +149,7 @@ func pipesNames(r *reader) bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether a command is run by another, or by what that runs.
+// isRunBy reports whether another command runs a command, directly or through further ones.
 func isRunBy(commands []command, i, by int) bool {
 	for i >= 0 && i != by {
 		i = commands[i].by
@@ -157,7 +157,7 @@ func isRunBy(commands []command, i, by int) bool {
 	return i == by
 }
 
-// producesNames reports whether the output of a command is names of files that are no options.
+// producesNames reports whether a command prints names of files, and no options.
 func (c *command) producesNames() bool {
 	words, ok := producers[c.name]
 	if !ok || words != "" && !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == literal && a.says(words) != "" }) {

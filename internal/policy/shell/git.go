@@ -54,7 +54,7 @@ func runGitAlias(r *reader, name string, args []arg) {
 	if !ok {
 		return
 	}
-	delete(r.gitAliases, name) // one may name itself
+	delete(r.gitAliases, name) // an alias may name itself
 	defer func() { r.gitAliases[name] = script }()
 	var words []arg
 	for word := range strings.FieldsSeq(script) {

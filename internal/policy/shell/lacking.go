@@ -1,7 +1,7 @@
 package shell
 
-// lacking says which word a command lacks that has the program and the subcommand of the pattern, as
-// `go test ./pkg` lacks one of `go test ./...`. Without such a command there is no doubt.
+// lacking names the first word of the pattern that is missing in a command with the pattern's program and
+// subcommand: `go test ./pkg` lacks the ./... of `go test ./...`. Without such a command it returns no doubt.
 func (r *Reading) lacking(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {
@@ -20,14 +20,14 @@ func (r *Reading) lacking(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns the pattern with so many of its operands and no options.
+// upTo returns the pattern with its first n operands and no options.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil
 	return &q
 }
 
-// missing says which word of the pattern a command does not have, that is not what the pattern describes.
+// missing names the word of the pattern that the command lacks; if no word is missing, the arguments differ.
 func (p *Pattern) missing(c *command, args []arg) string {
 	for n := 2; n <= len(p.operands); n++ {
 		if p.upTo(n).found(c, args) != Match {

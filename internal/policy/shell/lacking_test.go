@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
-// TestLacking: a command that has the program and the subcommand of a map, and not all of it, says what it lacks.
+// TestLacking: the doubt about a command with only the program and the subcommand of a map names the missing word.
 func TestLacking(t *testing.T) {
 	for _, c := range []struct{ words, script, want string }{
 		{"go test ./...", "go test ./pkg/foo", "it has no `./...`"},

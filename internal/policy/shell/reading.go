@@ -19,7 +19,7 @@ type Reading struct {
 	files    []file
 
 	codePaths []codePath
-	moreCode  bool // there are more than those
+	moreCode  bool // there are further ones
 }
 
 // A command is one that the script runs.
@@ -63,7 +63,7 @@ const (
 // Options are the options for reading scripts.
 type Options struct {
 	Strict bool // a script that is not fully understood could run any command, see [Doubt]
-	Pass   bool // a [Reader] reports an uncertain match as none
+	Pass   bool // a [Reader] reports an uncertain match as no match
 }
 
 // Read parses a script. It never fails: parts that it cannot understand become doubts.

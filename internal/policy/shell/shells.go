@@ -128,8 +128,8 @@ func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 	readDialect(r, name, arg{text: text})
 }
 
-// readsFile reports whether the input of a shell is files: bash < x.sh, cat x.sh | bash. They are programs as
-// any others, and read as such.
+// readsFile reports whether a shell reads its script from files: bash < x.sh, cat x.sh | bash. They are read like
+// other programs.
 func readsFile(r *reader, redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.handed

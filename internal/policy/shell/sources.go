@@ -21,8 +21,8 @@ var (
 	ofProject  = regexp.MustCompile(`(^|/)\.(github|gitlab|circleci|vscode|devcontainer)/|(^|/)(\.gitlab-ci\.yml|\.dockerignore|\.editorconfig|\.gitignore)$`)
 )
 
-// isSource reports whether a file of a project is such that no program here runs its text: a workflow,
-// a Dockerfile.
+// isSource reports whether a file of a project has a text that no program of the tables runs, as a workflow or a
+// Dockerfile has.
 func isSource(name string) bool {
 	base := path.Base(name)
 	if ofProject.MatchString(name) || base == "Dockerfile" || strings.HasPrefix(base, "Dockerfile.") {
@@ -31,7 +31,7 @@ func isSource(name string) bool {
 	return sourceEnds[strings.ToLower(path.Ext(base))] && !namesTool.MatchString(name) && !isForGit(name)
 }
 
-// makesSources reports whether all files that a command names are such.
+// makesSources reports whether all files that a command names are sources, see [isSource].
 func (c *command) makesSources() bool {
 	return makers[c.name] && !slices.ContainsFunc(c.args, func(a arg) bool {
 		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !isSource(a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=")

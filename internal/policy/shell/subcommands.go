@@ -148,8 +148,8 @@ func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns the arguments without those options before the subcommand whose value is not literal: it
-// is none of the options that a pattern has. An option that the pattern has stays.
+// beside returns the arguments without the options before the subcommand whose value is not literal, unless the
+// pattern has that option.
 func (l *leads) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := l.next(args)
 	end := len(args) - len(rest) - toInt(sub != nil)

@@ -26,7 +26,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 		if c := &r.commands[i]; c.carries(&p) != NoMatch {
 			own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 			if c.by >= 0 || c.lack == substituted {
-				own = p.source // the statement is that of the command around it
+				own = p.source // the statement belongs to the command around it
 			}
 			what, advice := r.missing(i, &p)(own)
 			return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
@@ -45,7 +45,7 @@ func (r *Reading) shows(p *Pattern) bool {
 	return false
 }
 
-// A gap is the reason why the success of a script does not prove that of a command, which is given as the
+// A gap is the reason why the success of a script does not prove the success of a command, which is given as the
 // script has it, and what to write.
 type gap func(own string) (what, advice string)
 

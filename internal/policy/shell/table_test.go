@@ -125,7 +125,7 @@ func TestNarrow(t *testing.T) {
 		{"git push", "git -C x push origin", "match"},
 		{"git push", "git pull", "no match"},
 		{"git push", "git $X", "opaque"},
-		// The value of an option before the subcommand is none.
+		// The value of an option before the subcommand is not the subcommand.
 		{"git push", `git --git-dir="$D/.git" push`, "match"},
 		{"git push", `git -C "$D" push`, "match"},
 		{"git push", "git -C $D push", "match"},
@@ -265,7 +265,7 @@ func TestNarrow(t *testing.T) {
 		{"rm -rf", "rm $X", "opaque"},
 		{"rm -rf", "rm -r $X", "opaque"},
 		{"rm -rf", `rm -r "-$X"`, "opaque"},
-		// What find and its like hand over begins with a starting point, and is no option.
+		// The names that find and its like pass on begin with a starting point, and so are not options.
 		{"rm -rf", `find . -name "*.o" -exec rm {} \;`, "no match"},
 		{"rm -rf", "find -L src lib -name x -exec rm -f {} +", "no match"},
 		{"rm -rf", `find "$HOME/x" "$(pwd)" -type f -exec rm -f {} +`, "no match"},

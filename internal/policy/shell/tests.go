@@ -31,7 +31,7 @@ var evidenceOperands = eachName(map[string]operands{
 // passing are the programs that hand what stands behind -- to the program which they run.
 var passing = setOf("npm pnpm yarn bun cargo npx")
 
-// handing are those that do so without --.
+// handing are the programs that do so without --.
 var handing = setOf("yarn pnpm bun")
 
 // lesser are options that programs which test have for a part of the tests, or for none.
@@ -55,7 +55,7 @@ var keeping = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -m
 // scriptSettings are settings that change how npm, pnpm and yarn run the scripts of a project, or stop them.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
-// setsScripts reports whether a command makes such a setting.
+// setsScripts reports whether a command changes one of the scriptSettings.
 func setsScripts(program string, args []arg) bool {
 	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.says("=set =config =c") != "" }) {
 		return false
@@ -63,8 +63,8 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns what of the arguments that are handed on chooses a part of the tests. What
-// stands behind an option may be its value.
+// passed returns the argument that selects a part of the tests, of those that are passed on. An argument that follows
+// an option may be its value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

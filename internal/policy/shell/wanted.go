@@ -117,7 +117,7 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	return found.or(together)
 }
 
-// inOperands says whether one of the operands behind -- stands for the option: git push origin -- +main.
+// inOperands reports whether one of the operands after -- has the effect of the option: git push origin -- +main.
 func (w *wanted) inOperands(args []arg) Outcome {
 	found := NoMatch
 	for _, a := range args {
