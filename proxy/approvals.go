@@ -32,6 +32,7 @@ type ApprovalInfo struct {
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 	Answered  time.Time       `json:"answered,omitzero"`   // when
+	Stands    time.Time       `json:"stands,omitzero"`     // until when a denial does: the same call is refused, and no one is asked
 	PIN       bool            `json:"pin,omitempty"`       // to approve it by cli, web or url, a person has to type the PIN
 	Needs     int             `json:"needs,omitempty"`     // different persons, where it is more than one
 	Approvals int             `json:"approvals,omitempty"` // of them, who have approved
@@ -190,7 +191,7 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 		ID: r.ID, State: ApprovalState(said.State), Session: c.Session, Principal: c.Principal,
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Shown(), Size: c.Size, SHA256: c.SHA256,
 		Rules: []string{}, Created: r.Created, Expires: r.Expires,
-		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason, Answered: said.At,
+		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason, Answered: said.At, Stands: a.Stands,
 		Client: c.Client, Via: r.Via, Beside: c.Beside, Meta: c.ShownMeta(), Masked: c.Masked, Warnings: c.Warnings,
 		Definition: r.Key.Definition, Policy: r.Key.Policy,
 	}

@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/shadow"
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 func newEnforce(s stdio) *cobra.Command {
@@ -38,7 +38,7 @@ func newEnforce(s stdio) *cobra.Command {
 		return shadow.Enforce(c.Context(), cfg, shadow.Options{
 			Out: s.out, Err: s.err, Yes: *yes, Ask: ask, Actor: actor(), Runtime: daemon.RuntimeDir(),
 			Reading: func(records int) {
-				watch.say(func() string { return "reading the record: " + text.Grouped(records) + " records" })
+				watch.say(func() string { return "reading the record: " + trail.Records(uint64(records)) })
 			},
 			Read: watch.clear, Written: r.renew,
 		})

@@ -117,7 +117,7 @@ func replayed(ctx context.Context, s stdio, log *daemon.AuditLog, p *policy.Resu
 		}
 		r.Add(&record, &e)
 		n++
-		watch.say(func() string { return text.Grouped(n) + " records" })
+		watch.say(func() string { return trail.Records(uint64(n)) })
 	}
 	report := r.Report()
 	return &report, nil

@@ -12,7 +12,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit/mining"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 // suggestFlags are what suggest is asked.
@@ -70,7 +69,7 @@ func (f *suggestFlags) suggest(ctx context.Context, r reading, names []string, f
 	defer done()
 	watch := newProgress(s.err)
 	report, err := mining.Suggest(ctx, log, cfg, mining.Options{Sessions: f.sessions, Progress: func(stage string, records int) {
-		watch.say(func() string { return stage + ": " + text.Grouped(records) + " records" })
+		watch.say(func() string { return stage + ": " + trail.Records(uint64(records)) })
 	}})
 	watch.clear()
 	switch {

@@ -361,7 +361,7 @@ func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
 	}
 	switch {
 	case asBefore && !exists:
-		d.say("disconnected %s: %s is gone, as before connect", f.client.Title, text.Escape(f.path))
+		d.say("disconnected %s: %s was removed: connect had created it", f.client.Title, text.Escape(f.path))
 		return nil
 	case asBefore:
 		d.say("disconnected %s: %s is as it was, byte for byte", f.client.Title, text.Escape(f.path))

@@ -190,6 +190,8 @@ func (d *Desk) unhook(f *file, n *note, h clientcfg.Hooks, after []byte, exists 
 	switch {
 	case n == nil:
 		d.say("petrigate is no hook of %s any more: %s", h.Title, text.Escape(f.path))
+	case asBefore && !exists:
+		d.say("petrigate is no hook of %s any more: %s was removed: connect had created it", h.Title, text.Escape(f.path))
 	case asBefore:
 		d.say("petrigate is no hook of %s any more: %s is as it was, byte for byte", h.Title, text.Escape(f.path))
 	default:

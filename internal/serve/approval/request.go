@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Key identifies the one call that a consent is valid for.
@@ -34,6 +35,7 @@ type Call struct {
 	Principal       string
 	Ignored         []string `json:",omitempty"` // arguments that are no part of its identity: an approval is for other values of them too
 
+	Own     bool `json:",omitempty"` // Upstream is an agent, which has the tool itself: its hook asks
 	Dropped bool // the call cannot run any more, and what it would have sent is not kept
 
 	// The broker sets the rest.
@@ -45,6 +47,15 @@ type Call struct {
 	given     int    // bytes of the arguments and of what is beside them, before some of it was masked
 	copied    int    // bytes of it that are no part of the message of a call that waits
 	presented bool   // the broker has set what it sets
+}
+
+// Subject is the tool and whose it is, for people: an upstream has it, or the agent itself.
+func (c Call) Subject() string {
+	whose := " on upstream "
+	if c.Own {
+		whose = " of "
+	}
+	return text.Escape(c.Tool) + whose + text.Escape(c.Upstream)
 }
 
 // Shown is the arguments as a person sees them; nil: they are not kept.
@@ -167,7 +178,7 @@ type Request struct {
 func (q *Request) live() bool { return isLive(q.answer.State) }
 
 func (q *Request) record() Record {
-	return Record{q, q.call, q.steps, q.since, slices.Clone(q.open), q.answer, q.rejections}
+	return Record{q, q.call, q.steps, q.since, slices.Clone(q.open), q.answer, q.rejections, q.stands}
 }
 
 // A Record is a snapshot of a request.
@@ -180,6 +191,7 @@ type Record struct {
 	Answer  Answer
 
 	Rejections []Rejection // answers that do not count, the oldest first
+	Stands     time.Time   // until when a denial does; zero: it was not denied
 }
 
 // Answered is closed when the request is pending no more.

@@ -46,7 +46,7 @@ const maxCaller = 200
 func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	var b strings.Builder
 	c := s.Call
-	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", text.Escape(c.Tool), text.Escape(c.Upstream))
+	fmt.Fprintf(&b, "Allow %s?\n", c.Subject())
 	for _, s := range s.Steps {
 		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
 			text.Escape(cmp.Or(where(s.Rule), "the policy")), text.Escape(s.Reason), text.Escape(s.Transition), text.Escape(s.Net))

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
@@ -67,7 +68,13 @@ func (d *Daemon) tell(o control.Reload, r *control.Reloaded) {
 	case r.Result == control.Unchanged:
 		d.log.Info("the configuration was read again: the policy is the same", append(attrs, logkind.Reloaded, "policy", r.Policy)...)
 	default:
-		d.log.Warn("another policy is in force", append(attrs, logkind.Reloaded, "policy", r.Policy, "before", r.Before, "difference", r.Diff, "nets", r.Fates())...)
+		difference, left := firstLines(r.Diff)
+		attrs = append(attrs, logkind.Reloaded, "policy", r.Policy, "before", r.Before, "difference", difference, "nets", r.Fates())
+		if left > 0 {
+			attrs = append(attrs, "more", fmt.Sprintf("petrigate diff BEFORE AFTER shows %s more, given the files of before", text.Count(left, "line")))
+			d.log.Debug("the whole difference of the two policies", "difference", r.Diff)
+		}
+		d.log.Warn("another policy is in force", attrs...)
 	}
 	for _, key := range r.Restart {
 		d.log.Warn("a change of the configuration needs a restart", logkind.Restart, "key", key)
@@ -76,6 +83,28 @@ func (d *Daemon) tell(o control.Reload, r *control.Reloaded) {
 		d.monitor.metrics.Reloaded(r.Problem)
 		d.reloads.status.Store(&reloadStatus{at: time.Now(), problem: r.Problem})
 	}
+}
+
+// mostDifference bounds what one line of the log has of a difference, in bytes.
+const mostDifference = 300
+
+// firstLines returns the first lines of a difference, at least one, as a text of one line, and how many are left.
+func firstLines(diff string) (first string, left int) {
+	for line := range strings.Lines(diff) {
+		line = strings.Join(strings.Fields(line), " ")
+		switch {
+		case line == "":
+		case first == "":
+			first = line
+		case left > 0 || len(first)+len(line) > mostDifference:
+			left++
+		case strings.HasSuffix(first, ":"):
+			first += " " + line
+		default:
+			first += "; " + line
+		}
+	}
+	return first, left
 }
 
 func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r control.Reloaded) {

@@ -116,7 +116,7 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 // asked returns the call as a person sees it.
 func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
 	return approval.Call{
-		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,
+		Own: true, Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,
 		Session: c.Session, Client: c.Client, Principal: c.Principal, Ignored: q.Generation.Policy.Ignored(&c.Gate),
 	}
 }

@@ -162,7 +162,7 @@ func Answer(w io.Writer, client *control.Client, a proxy.ApprovalInfo, answer co
 func next(a proxy.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
-		return "The agent is told. The same call of its session is refused for a while, and nobody is asked about it."
+		return "The agent is told. The same call of its session is refused for " + Left(a.Stands) + ", and no one is asked about it."
 	case a.State == proxy.Pending:
 		return fmt.Sprintf("It has %d of the %s that it needs, and waits for another one.", a.Approvals, text.Count(a.Needs, "approval"))
 	default:

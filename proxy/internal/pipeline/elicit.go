@@ -8,7 +8,6 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/approval"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
@@ -158,9 +157,7 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	if channel == approval.Elicit {
 		return asking.Form(p.text(r))
 	}
-	call := p.Approvals.Look(r).Call
-	return asking.Page(fmt.Sprintf("Allow %s on upstream %s? The page of approval %s shows the whole call.",
-		text.Escape(call.Tool), text.Escape(call.Upstream), r.ID), p.Approval.Page(r.ID), id)
+	return asking.Page(fmt.Sprintf("Allow %s? The page of approval %s shows the whole call.", p.Approvals.Look(r).Call.Subject(), r.ID), p.Approval.Page(r.ID), id)
 }
 
 // inputRequired is an InputRequiredResult (2026-07-28): it asks for another round.

@@ -146,7 +146,7 @@ func (v *chainVerifier) met(ctx context.Context, h audit.Head, by string) error 
 	last, ok := v.ends[h.Writer]
 	switch {
 	case !ok:
-		v.fault(h.Writer, 1, fmt.Sprintf("the chain is missing: the first record of chain %s knows it with %d records", by, h.Seq))
+		v.fault(h.Writer, 1, fmt.Sprintf("the chain is missing: the first record of chain %s knows it with %s", by, Records(h.Seq)))
 		return nil
 	case last.Seq < h.Seq:
 		v.fault(h.Writer, last.Seq+1, fmt.Sprintf("records %d to %d are missing at the end: the first record of chain %s knows them", last.Seq+1, h.Seq, by))

@@ -42,6 +42,14 @@ func Records(n uint64) string {
 	return text.Grouped(int(n)) + " records"
 }
 
+// recordsAre says how many records are as the sentence goes on.
+func recordsAre(n uint64) string {
+	if n == 1 {
+		return "1 record is"
+	}
+	return Records(n) + " are"
+}
+
 // Counts are statistics as a verb answers with them.
 type Counts struct {
 	Records   uint64          `json:"records"`

@@ -94,7 +94,7 @@ func Verify(ctx context.Context, f File) (Report, error) {
 	}
 	v.end(string(f))
 	if rest := after(pending, v.last.Seq); len(rest) > 0 && r.OK() {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d records are still in %s: so it is while the log is written, and after a crash until it is opened", bytes.Count(rest, []byte{'\n'}), string(f)+audit.PendingSuffix))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s still in %s: so it is while the log is written, and after a crash until it is opened", recordsAre(uint64(bytes.Count(rest, []byte{'\n'}))), string(f)+audit.PendingSuffix))
 		return r, v.lines(ctx, bytes.NewReader(rest), len(rest)+1, string(f)+audit.PendingSuffix)
 	}
 	return r, nil
@@ -230,7 +230,7 @@ func (v *verifier) end(path string) {
 	switch {
 	case h.Seq == 0:
 	case h.Seq > v.last.Seq:
-		v.fault(Fault{File: path, Seq: v.last.Seq + 1, What: fmt.Sprintf("%d records are missing at the end, from number %d to %d: the head knows them", h.Seq-v.last.Seq, v.last.Seq+1, h.Seq)})
+		v.fault(Fault{File: path, Seq: v.last.Seq + 1, What: fmt.Sprintf("%s missing at the end, from number %d to %d: so says the head", recordsAre(h.Seq-v.last.Seq), v.last.Seq+1, h.Seq)})
 	case h.Seq == v.last.Seq && h.Hash != v.last.Hash:
 		v.fault(Fault{File: path, Seq: h.Seq, What: "the last record is not the one that the head knows"})
 	case h.Seq < v.last.Seq:

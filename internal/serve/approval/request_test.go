@@ -1,0 +1,16 @@
+package approval
+
+import "testing"
+
+// TestSubject: a tool is on an upstream, or of the agent itself.
+func TestSubject(t *testing.T) {
+	for want, c := range map[string]Call{
+		"deploy on upstream ci":              {Tool: "deploy", Upstream: "ci"},
+		"Bash of claude-code":                {Tool: "Bash", Upstream: "claude-code", Own: true},
+		`a\u{202e}b on upstream claude-code`: {Tool: "a\u202eb", Upstream: "claude-code"},
+	} {
+		if got := c.Subject(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
