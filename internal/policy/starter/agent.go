@@ -114,7 +114,15 @@ func (a Agent) rules(tests []string, deny bool) string {
 		say("\n# The configuration refuses what no rule names (default: deny). The tools of %s pass.\nallow %s.*", a.Title, a.Name)
 	}
 	claims := a.push(say, tests)
+	labels, force := []string(nil), "force-push"
+	if a.asksPush(tests) {
+		force = "push" // a person is asked about each push anyway
+	}
 	for _, one := range asked {
+		if one.label == "force-push" && force != one.label {
+			continue
+		}
+		labels = append(labels, one.label)
 		say("\n# %s A person is asked, each time.", one.comment)
 		for _, c := range one.commands {
 			say("map bash.command runs %s as %s", c, one.label)
@@ -128,16 +136,18 @@ func (a Agent) rules(tests []string, deny bool) string {
 	for _, c := range claims {
 		say("%s", c)
 	}
-	say("prove never wipe, force-push, publish, apply, secret-file without human-approval")
+	say("prove never %s, secret-file without human-approval", strings.Join(labels, ", "))
 	say("\n# What the maps must make of a script, checked when the file is loaded.")
 	for _, t := range tests {
 		if agenttool.TellsEnds(a.Name) {
 			say("example %s %q as tests", a.evidence(), t)
 		}
 	}
-	say(`example bash.command "git push -f origin main" as force-push`)
+	say(`example bash.command "git push -f origin main" as %s`, force)
 	say(`example bash.command "rm -fr build" as wipe`)
-	say(`example bash.command "git push" not as force-push`)
+	if force != "push" {
+		say(`example bash.command "git push" not as %s`, force)
+	}
 	return b.String()
 }
 
@@ -145,6 +155,9 @@ func (a Agent) rules(tests []string, deny bool) string {
 func (a Agent) evidence() string {
 	return fmt.Sprintf("%q.command", a.names(agenttool.Shells(a.Name)[0]))
 }
+
+// asksPush reports whether a person is asked before each push, as no tests can come before it.
+func (a Agent) asksPush(tests []string) bool { return !agenttool.TellsEnds(a.Name) || len(tests) == 0 }
 
 // push has tests come before a push, or a person, where no tests are known or no hook tells whether they passed.
 func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
@@ -161,7 +174,7 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 		}
 	}
 	say("map bash.command runs git push as push")
-	if !told || len(tests) == 0 {
+	if a.asksPush(tests) {
 		say("require human-approval before push")
 		return []string{"prove never push without human-approval"}
 	}
