@@ -36,7 +36,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		if slices.ContainsFunc(args, func(a arg) bool { return isCluster(a.text) && strings.Contains(a.text, "n") || a.text == "noexec" }) {
 			r.strictly("an option with which no command is run")
 		}
-		r.flow.setOptions(args)
+		readSet(r, args)
 	case "shopt":
 		readShellOptions(r, "o", args)
 	case "let":
@@ -89,6 +89,30 @@ var settingPrograms = map[string]set{
 // isSetUp reports whether eval gets the output of such a program and nothing else.
 func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
 
+// setting are the programs and builtins by which set is that of the script's own shell.
+var setting = setOf("command builtin eval")
+
+// readSet reads what set changes of the shell.
+func readSet(r *reader, args []arg) {
+	if operands := slices.IndexFunc(args, func(a arg) bool {
+		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") || a.text == "--"
+	}); operands >= 0 {
+		r.vars.setArguments(nil, false)
+		r.vars.resets = r.vars.resets || r.body != nil && r.body.trap
+	}
+	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || isCluster(a.text) && strings.Contains(a.text, "A") }) {
+		r.vars.forget()
+	}
+	by := r.commands[r.owner].by
+	switch {
+	case r.body != nil:
+		*r.flow.perhaps = true
+	case r.defined["set"], by >= 0 && !setting[r.commands[by].name] && !shells[r.commands[by].name]:
+	default:
+		r.flow.setOptions(args)
+	}
+}
+
 // readTrap reads the action, which is a script. Without a signal there is none.
 func readTrap(r *reader, args []arg) {
 	for len(args) > 0 && args[0].says("=-- =-p =-l") != "" {
@@ -97,7 +121,8 @@ func readTrap(r *reader, args []arg) {
 	if len(args) > 0 && args[0].says("=-") == "" {
 		r.vars.forget() // the trap runs when variables may hold other values, and may set them
 		r.vars.unbound = true
-		defer func(before lack) { r.flow.lack = before }(r.flow.because(conditional))
+		defer func(before lack, b *body) { r.flow.lack, r.body = before, b }(r.flow.because(conditional), r.body)
+		r.body = &body{trap: true, texts: -1}
 		r.text(args[0])
 	}
 }
@@ -179,6 +204,7 @@ func readPrintf(r *reader, args []arg) {
 	case strings.HasPrefix(args[0].text, "-v"):
 		r.named([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
 	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && !strings.HasPrefix(args[0].tail, "/") && len(args) > 1:
+		r.vars.forget()
 		r.vars.wild = true // it may be -v, and what follows it a name
 	}
 }

@@ -180,8 +180,14 @@ func (r *reader) list(at int, read func()) {
 	outer := r.files.texts
 	read()
 	f := &r.files
-	for _, c := range r.commands[at:] {
-		if c.makes() {
+	for i := at; i < len(r.commands); i++ {
+		c := &r.commands[i]
+		if c.maker == unasked { // lists in lists ask again
+			if c.maker = makesNone; c.makes() {
+				c.maker = makesFiles
+			}
+		}
+		if c.maker == makesFiles {
 			f.writing = true
 			f.obeying = f.obeying || f.strict || !c.makesSources()
 			f.git = f.git || slices.ContainsFunc(c.args, func(a arg) bool { return isForGit(a.text) || isForGit(a.tail) })
@@ -243,6 +249,15 @@ var (
 	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
 	tput help times bg fg`)
 	modePrograms = setOf("chmod chown chgrp chattr mkdir")
+)
+
+// A maker says whether a command may make files, once that was asked.
+type maker uint8
+
+const (
+	unasked maker = iota
+	makesNone
+	makesFiles
 )
 
 // makes reports whether a program may make files or change them, other than

@@ -35,7 +35,15 @@ type flow struct {
 	isApart  int  // processes of their own around it
 	gone     bool // something before it may have ended the script with success
 	orRight  bool // it is the right side of ||
+
+	perhaps *bool // a function or a trap may set them
 }
+
+// exits reports whether a command that fails ends the script.
+func (f *flow) exits() bool { return f.errexit && !*f.perhaps }
+
+// failsPipes reports whether a command of a pipe that fails makes all of it fail.
+func (f *flow) failsPipes() bool { return f.pipefail && !*f.perhaps }
 
 // because makes w the lack of what follows, unless there is one, and returns the one before.
 func (f *flow) because(w lack) (before lack) {
@@ -104,7 +112,7 @@ func (f *flow) element(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before 
 	if apart = n > 0 && isPipe(list[n-1]) || len(behind) > 0 && isPipe(behind[0]); apart {
 		f.isApart++
 	}
-	if slices.ContainsFunc(behind, isPipe) && !f.pipefail {
+	if slices.ContainsFunc(behind, isPipe) && !f.failsPipes() {
 		lacks(piped)
 	}
 	if slices.ContainsFunc(behind, func(b *syntax.BinaryCmd) bool { return b.Op == syntax.OrStmt && !fails(b.Y) }) {

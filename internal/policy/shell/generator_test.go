@@ -227,7 +227,11 @@ func (g *generator) dynamic(depth int) string {
 		"for X in rm; do $X; done; ls", "let X=1; $X", "local X=rm; $X", "case rm in $X) ;; *) X=rm;; esac; $X", "X=$'\\x72\\x6d'; $X", "{r,s}m", "$'rm'", "X=r; ${X}m", "X=r; \"${X}m\"", "eval X=rm; $X",
 		"X='sudo -n rm'; $X", "X=(sudo); X+=(rm y); \"${X[@]}\"", "X=(ls); [ $u ] || X=(rm y); \"${X[@]}\"", "X=(ls); [ $u ] || X+=(rm); sudo \"${X[@]}\"", "X=(ls); X[0]=rm; \"${X[@]}\" y",
 		"r() { \"$@\"; }; r rm", "r() { shift; \"$@\"; }; r x rm", "r() { $@; }; r 'rm x'", "r() { set -- rm x; \"$@\"; }; r", "m() { r rm; }; r() { \"$@\"; }; m", "r() { X=$1; shift; sudo \"$@\"; }; r y rm",
-		"r() { [ $2 ] && shift; \"$@\"; }; r ls rm", "r() { ls \"$@\"; }; r rm", "shopt -s expand_aliases; alias l='rm x'\nl", "shopt -s expand_aliases; alias l=sudo k=l\nk rm",
+		"r() { [ $2 ] && shift; \"$@\"; }; r ls rm", "r() { ls \"$@\"; }; r rm",
+		"r() { \"$@\" rm x; }; r env", "r() { sudo \"$@\"; }; r rm", "r() { eval \"$*\"; }; r rm x", "r() { for i in 1 2; do \"$@\"; shift; done; }; r ls rm", "r() { r2() { \"$@\"; }; r2 \"$@\"; }; r rm",
+		"X=ls; [ $u ] || X=rm; $X", "if :; then X='sudo rm'; else X=ls; fi; $X y", "X=ls; for i in 1 2; do $X y; X=rm; done", "X=ls; r() { X=rm; }; r; $X", "r() { \"$1\" x; }; r rm", "r() { \"${@:2}\"; }; r ls rm x",
+		"set -e; r() { set +e; }; r; rm x; ls", "r() { \"$@\"; }; r set -e; rm x; ls", "r() { echo 'rm x' | \"$@\"; }; r bash", "r() { \"$@\"; }; r bash <<< 'rm x'", "declare -A c=(ls rm); \"${c[@]}\" x", "c=(ls [0]=rm); \"${c[@]}\"",
+		"shopt -s expand_aliases; alias l='rm x'\nl", "shopt -s expand_aliases; alias l=sudo k=l\nk rm",
 	)
 }
 

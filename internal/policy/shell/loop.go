@@ -13,7 +13,7 @@ const maxTurns = 64
 // loop reads for and select. A loop over a few words that are known is read once for each.
 func (r *reader) loop(c *syntax.ForClause) {
 	r.files.loops = true
-	r.vars.forget()
+	changed := r.vars.effectsOf(c)
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		value, values := arg{text: "0"}, []arg(nil)
@@ -28,23 +28,27 @@ func (r *reader) loop(c *syntax.ForClause) {
 		if c.Select || !l.InPos.IsValid() {
 			value, values = arg{kind: anything}, nil
 		}
+		r.vars.lose(changed)
 		r.assigned(l.Name.Value, value)
 		if r.turns += len(values); len(values) > 0 && r.turns <= maxTurns && r.vars.mayBind(l.Name.Value) {
 			for _, v := range values {
-				r.vars.forget()
-				r.vars.bind(l.Name.Value, each(v))
+				r.vars.lose(changed)
+				if r.vars.mayBind(l.Name.Value) { // no function of the body sets it
+					r.vars.bind(l.Name.Value, each(v))
+				}
 				r.stmts(c.Do)
 			}
-			r.vars.forget()
+			r.vars.lose(changed)
 			return
 		}
 	case *syntax.CStyleLoop:
+		r.vars.lose(changed)
 		r.arithm(l.Init)
 		r.arithm(l.Cond)
 		r.arithm(l.Post)
 	}
 	r.stmts(c.Do)
-	r.vars.forget()
+	r.vars.lose(changed)
 }
 
 // each is one of the words that an argument stands for.

@@ -1,10 +1,6 @@
 package shell
 
-import (
-	"slices"
-
-	"mvdan.cc/sh/v3/syntax"
-)
+import "slices"
 
 // A Reading is what a script would run. The zero value is that of an empty script.
 type Reading struct {
@@ -30,7 +26,6 @@ type command struct {
 	strayed bool   // it is of no known place
 	args    []arg
 	inputs  []arg // files that it gets as its input
-	redirs  []*syntax.Redirect
 	// possible: it is not sure that this is run at all, as with the words
 	// that follow `docker exec`.
 	possible bool
@@ -39,7 +34,8 @@ type command struct {
 	unknown bool
 	// stranger: no table has the program at all.
 	stranger bool
-	by       int  // the command that runs it; -1: the script itself
+	by       int // the command that runs it; -1: the script itself
+	maker    maker
 	filter   bool // it gets its input from a pipe
 	lack     lack // why its success does not follow from that of the script
 	from, to int  // the bytes of the script that say it
@@ -73,7 +69,7 @@ func Read(script string) *Reading { return Options{}.Read(script) }
 
 // Read parses a script as [Read] does.
 func (o Options) Read(script string) *Reading {
-	r := &reader{budget: 2 * maxScript, strict: o.Strict, outermost: script, owner: -1, files: files{strict: o.Strict}}
+	r := &reader{budget: 2 * maxScript, strict: o.Strict, outermost: script, owner: -1, files: files{strict: o.Strict}, flow: flow{perhaps: new(bool)}}
 	r.script(script)
 	r.settle()
 	read := &Reading{text: script, commands: r.commands, strict: o.Strict, side: r.side, defined: r.defined, files: r.touched}

@@ -16,7 +16,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	defer r.leave()
 	name, sure, system := args[0].base()
 	if !sure {
-		if relays(r, args[0]) && !r.strict {
+		if r.body.awaits(r, args[0]) && !r.strict {
 			return
 		}
 		r.unsure("a command word that is not literal")
@@ -43,7 +43,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.kept += len(args)
 	r.vars.tricks = r.vars.tricks || slices.ContainsFunc(args, func(a arg) bool { return isTrick(a.text) })
 	at := len(r.commands)
-	c := command{name: name, local: local, strayed: !system && !local, args: args[1:], possible: r.loose, by: r.owner, redirs: redirs, filter: r.piped && !feeds(redirs), lack: r.flow.lack}
+	c := command{name: name, local: local, strayed: !system && !local, args: args[1:], possible: r.loose, by: r.owner, filter: r.piped && !feeds(redirs), lack: r.flow.lack}
 	if strings.Contains(args[0].text, "/") && args[0].kind == literal {
 		c.path = args[0].text
 	}
@@ -52,8 +52,9 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	}
 	c.from, c.to = r.span()
 	c.inputs = inputsOf(r, redirs)
+	c.args = r.body.without(r, c.args) // they are read at each call
 	r.commands = append(r.commands, c)
-	readThrough(r, at, name, args, redirs)
+	readThrough(r, at, name, append(args[:1:1], c.args...), redirs)
 }
 
 // readThrough reads what command number at runs in turn.
@@ -71,8 +72,22 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 	r.commands[at].unknown = !known && !r.covered
 	r.commands[at].stranger = !known && !r.recognized
 	r.recognized = before
-	readOwn(r, name, args[1:], redirs)
-	readFiles(r, lower, args[1:])
+	switch {
+	case name == "shift":
+		r.body.shift(r, args[1:])
+	case name == "print" && slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || isCluster(a.text) && strings.Contains(a.text, "v") }):
+		r.vars.forget() // in zsh it sets a variable
+	}
+	if strings.Contains(args[0].text, "/") {
+		name = args[0].text
+	}
+	readCall(r, name, args[1:], redirs)
+	expandAlias(r, name, args[1:], redirs)
+	if len(r.functions[name]) == 0 {
+		readFiles(r, lower, args[1:])
+	} else {
+		r.commands[at].unknown, r.commands[at].stranger = false, false // its body is read
+	}
 	if setsScripts(lower, args[1:]) {
 		r.strictly("a setting that changes how scripts of the project run")
 	}
@@ -180,6 +195,9 @@ func (r *reader) join(args []arg) {
 	var b strings.Builder
 	for i, a := range args {
 		if a.kind != literal {
+			if r.body.awaits(r, a) && !r.strict {
+				return
+			}
 			r.unsure("a script that is not literal")
 			return
 		}

@@ -44,7 +44,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 		return
 	}
 	defer func(before flow, vars values) { r.flow, r.vars.values = before, vars }(r.flow, r.vars.values)
-	r.flow.errexit, r.flow.pipefail = has(found, "e"), false
+	r.flow.errexit, r.flow.pipefail, r.flow.perhaps = has(found, "e"), false, new(bool)
 	r.vars.values = values{}
 	for _, o := range found {
 		if o.name == "o" {

@@ -1,16 +1,25 @@
 package shell
 
 import (
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// values is what variables hold now, where that is known for certain.
+// values is what variables hold now, where that is known for certain. "@" is the array of what the function was
+// called with whose body is read, and "1" to "9" are the first of these.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
+	either map[string][]string // of a variable that holds one of several
 }
+
+// maxElements bounds the elements of an array, and the words of a value, that are kept.
+const maxElements = 64
+
+// maxHeld bounds the values of which a variable holds one.
+const maxHeld = 4
 
 // bind notes that a variable holds a value.
 func (v *values) bind(name string, value arg) {
@@ -32,25 +41,93 @@ func (v *values) bindArray(name string, elements []arg) {
 func (v *values) unbind(name string) {
 	delete(v.texts, name)
 	delete(v.arrays, name)
+	delete(v.either, name)
 }
 
 // forget notes that nothing is known of any variable.
 func (v *values) forget() {
 	clear(v.texts)
 	clear(v.arrays)
+	clear(v.either)
+}
+
+// bindEither notes that a variable holds one of these values.
+func (v *values) bindEither(name string, list []string) {
+	if v.either == nil {
+		v.either = make(map[string][]string)
+	}
+	v.either[name] = list
+}
+
+// held returns the values of which a variable holds one; none are known if the list is empty.
+func (v *values) held(name string) []string {
+	if value, ok := v.texts[name]; ok && value.kind == literal {
+		return []string{value.text}
+	}
+	return v.either[name]
+}
+
+// setArguments notes what a function is called with; known is false if that is not known.
+func (v *values) setArguments(list []arg, known bool) {
+	v.unbind("@")
+	v.unbind("*")
+	for i := range 9 {
+		v.unbind(strconv.Itoa(i + 1))
+	}
+	if !known {
+		return
+	}
+	v.bindArray("@", list)
+	joined := make([]string, 0, len(list))
+	for i, a := range list {
+		if a.kind > single {
+			break // those behind it have no numbers
+		}
+		if i < 9 {
+			v.bind(strconv.Itoa(i+1), a)
+		}
+		if a.kind == literal {
+			joined = append(joined, a.text)
+		}
+	}
+	if len(joined) == len(list) {
+		v.bind("*", arg{text: strings.Join(joined, " ")})
+	}
 }
 
 // mayBind reports whether a variable keeps the value that a script assigns.
 func (v *variables) mayBind(name string) bool {
-	return !v.unbound && !v.wild && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
+	return !v.unbound && !v.wild && !v.never[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
 
-// ownVariables are those that bash gives values of its own.
-var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD")
+// neverBind notes that no value of a variable can be known, from here on.
+func (v *variables) neverBind(name string) {
+	v.unbind(name)
+	v.never.add(name)
+}
+
+// lose notes that nothing is known of what a part of the script changes that runs more than once, or later.
+func (v *variables) lose(c effects) {
+	if c.all {
+		v.forget()
+	}
+	if c.arguments {
+		v.setArguments(nil, false)
+	}
+	for name := range c.names {
+		v.unbind(name)
+	}
+}
+
+// ownVariables are those that bash or zsh gives values of its own.
+var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD argv status pipestatus")
 
 // isPlain reports whether an expansion is $x, ${x} or ${x[...]}.
-func isPlain(p *syntax.ParamExp) bool {
-	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Slice == nil && p.Repl == nil && p.Exp == nil &&
+func isPlain(p *syntax.ParamExp) bool { return p.Slice == nil && isSlice(p) }
+
+// isSlice reports whether an expansion is one of these, or ${x:...}.
+func isSlice(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Repl == nil && p.Exp == nil &&
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
@@ -60,36 +137,88 @@ func (v *values) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
 		return arg{}, false
 	}
 	value, ok = v.texts[p.Param.Value]
-	if !ok || !quoted && (value.kind != literal || value.text == "" || strings.ContainsAny(value.text, " \t\n*?[\\~")) {
+	if value.name && value.kind == single && value.text == "" && value.tail == "" {
+		return value, ok
+	}
+	if !ok || !quoted && (value.kind != literal || value.text == "" || p.Param.Value == "*" || strings.ContainsAny(value.text, " \t\n*?[\\~")) {
 		return arg{}, false
 	}
 	return value, value.kind <= single
 }
 
-// several returns what a word stands for that is nothing but "${x[@]}" or an unquoted $x whose value
-// is divided at its blanks, if that is known.
-func (v *values) several(w *syntax.Word) (list []arg, ok bool) {
+// elements returns what a word stands for that is nothing but "${x[@]}", "$@" or "${@:2}", if that is known.
+// Outside quotes the elements have to be words that no shell divides.
+func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	p, quoted := onlyExpansion(w)
-	if p == nil || !isPlain(p) {
+	if p == nil || !isSlice(p) {
 		return nil, false
 	}
-	if p.Index == nil {
-		value, ok := v.texts[p.Param.Value]
-		if quoted || !ok || value.kind != literal || !isDivisible(value.text) {
-			return nil, false
-		}
-		return literals(strings.Fields(value.text)), true
-	}
-	list, ok = v.arrays[p.Param.Value]
-	if !ok || !isLit(p.Index, "@") {
-		return nil, false
+	if p.Param.Value == "@" {
+		list, ok = v.arrays["@"]
+		list, ok = sliced(p, list, ok && p.Index == nil)
+	} else if p.Slice == nil && isLit(p.Index, "@") {
+		list, ok = v.arrays[p.Param.Value]
 	}
 	for _, a := range list {
-		if !quoted && (a.kind != literal || a.text == "" || strings.Trim(a.text, plainLetters) != "") {
+		if !quoted && (v.divides || a.kind != literal || a.text == "" || strings.Trim(a.text, plainLetters) != "") {
 			return nil, false
 		}
 	}
-	return list, true
+	return list, ok
+}
+
+// sliced returns the elements behind the offset of "${@:2}".
+func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
+	if p.Slice == nil || !known {
+		return list, known
+	}
+	w, ok := p.Slice.Offset.(*syntax.Word)
+	if !ok || p.Slice.Length != nil {
+		return nil, false
+	}
+	n, err := strconv.Atoi(w.Lit())
+	if err != nil || n < 1 {
+		return nil, false
+	}
+	return behind(list, n-1)
+}
+
+// behind returns a list without its first n elements, if it is known to have them.
+func behind(list []arg, n int) ([]arg, bool) {
+	if n > len(list) {
+		return nil, false
+	}
+	for _, a := range list[:n] {
+		if a.kind > single {
+			return nil, false
+		}
+	}
+	return list[n:], true
+}
+
+// commands returns the words that a command word stands for that is nothing but $x, one list for each value that it
+// may hold. Without quotes, plain letters with blanks between them are divided: zsh does not divide them, and finds no
+// program of that name. No value may be a builtin, which does something to the shell that divides it.
+func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
+	p, quoted := onlyExpansion(w)
+	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
+		return nil
+	}
+	values := v.held(p.Param.Value)
+	for _, text := range values {
+		words := strings.Fields(text)
+		switch {
+		case len(words) == 0 && !quoted: // the words behind it are the command
+		case len(words) == 0, len(words) > maxElements, shellWords[words[0]], strings.Trim(text, plainLetters+" ") != "",
+			len(words) > 1 && (quoted || v.divides):
+			return nil
+		}
+		lists = append(lists, literals(words))
+	}
+	if len(lists) == 1 && len(lists[0]) == 1 {
+		return nil // as any other value
+	}
+	return lists
 }
 
 // onlyExpansion returns the expansion that a word consists of; nil: it is another word.
@@ -108,11 +237,22 @@ func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	return p, quoted
 }
 
+// isGiven reports whether a word is nothing but arguments of a function: "$@", "${@:2}", "$*" or $1.
+func isGiven(w *syntax.Word) bool {
+	p, _ := onlyExpansion(w)
+	if p == nil || !isSlice(p) || p.Index != nil {
+		return false
+	}
+	name := p.Param.Value
+	return name == "@" || p.Slice == nil && (name == "*" || len(name) == 1 && "1" <= name && name <= "9")
+}
+
 // plainLetters are characters that mean themselves in every shell, wherever they stand in a word but as its first.
 const plainLetters = nameLetters + "0123456789./:=@%+,-"
 
-// isDivisible reports whether a text is words of plain letters with blanks between them. What is
-// made of it is the same whether or not the shell divides it: zsh does not.
-func isDivisible(text string) bool {
-	return strings.Contains(strings.TrimSpace(text), " ") && strings.Count(text, " ") < maxElements && strings.Trim(text, plainLetters+" ") == ""
-}
+// shellWords are the builtins of shells and the words of their grammar, of which some change the shell itself.
+var shellWords = setOf(`. : [ [[ ]] { } ! alias autoload bg bind bindkey break builtin caller case cd chdir command compgen complete compopt continue coproc
+	declare dirs disable disown do done echo elif else emulate enable esac eval exec exit export false fc fg fi float for function functions getopts hash help
+	history if in integer jobs kill let limit local logout mapfile nocorrect noglob popd print printf pushd pwd read readarray readonly rehash return select
+	set setopt shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unfunction unhash unset unsetopt until vared wait
+	whence where which while zle zmodload zparseopts zstyle`)

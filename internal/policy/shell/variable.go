@@ -25,6 +25,11 @@ type variables struct {
 	passed    []arg // values of the variables that programs get
 
 	values       // of the script's own
+	looked  int  // nodes for what they change
+	never   set  // those whose values cannot be known
+	fixed   set  // those that may be read only
+	divides bool // expansions may be divided at other characters than blanks
+	resets  bool // a trap may set what functions are called with
 	unbound bool // nothing is known of values any more: a function, a file or a builtin may set them
 }
 
@@ -97,6 +102,9 @@ func (r *reader) compute(name string) {
 		r.strictly("a variable that changes what is run: " + name) // ((PATH=1))
 	}
 	r.vars.unbind(name)
+	if name == "IFS" {
+		r.assigned(name, arg{kind: anything})
+	}
 	r.vars.note(name, computed)
 }
 
@@ -105,7 +113,10 @@ func (r *reader) assigned(name string, value arg) {
 	r.vars.unbind(name)
 	if name == "IFS" { // nothing is known of how expansions are split
 		r.vars.forget()
-		r.vars.unbound = true
+		r.vars.unbound, r.vars.divides = true, true
+	}
+	if name == "argv" { // of zsh
+		r.vars.setArguments(nil, false)
 	}
 	r.vars.tricks = r.vars.tricks || isTrick(value.text) || isTrick(value.tail)
 	r.vars.shells = r.vars.shells || strings.Contains(value.text, "$")
@@ -222,20 +233,25 @@ func (r *reader) assign(a *syntax.Assign) (value arg) {
 	}
 	if a.Name != nil {
 		before, known := r.vars.arrays[a.Name.Value]
+		held := r.vars.held(a.Name.Value)
 		r.assigned(a.Name.Value, value)
 		if a.Index == nil && r.vars.mayBind(a.Name.Value) {
-			hold(r, a, value, elements, before, known)
+			hold(r, a, value, elements, before, known, held)
 		}
 	}
 	return value
 }
 
-// hold notes what a variable holds after an assignment; before is what it held as an array.
-func hold(r *reader, a *syntax.Assign, value arg, elements, before []arg, known bool) {
+// hold notes what a variable holds after an assignment; before is what it held as an array, and held as a text.
+func hold(r *reader, a *syntax.Assign, value arg, elements, before []arg, known bool, held []string) {
 	name, straight := a.Name.Value, r.flow.straight()
+	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
 	switch {
+	case r.vars.fixed[name], indexed:
 	case a.Array == nil && !a.Append && straight && value.kind <= single:
 		r.vars.bind(name, value)
+	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxHeld && value.kind == literal: // perhaps
+		r.vars.bindEither(name, append(held[:len(held):len(held)], value.text))
 	case a.Array == nil || len(elements)+len(before) > maxElements:
 	case straight && !a.Append:
 		r.vars.bindArray(name, elements)
@@ -246,12 +262,14 @@ func hold(r *reader, a *syntax.Assign, value arg, elements, before []arg, known 
 	}
 }
 
-// maxElements bounds the elements of an array, and the words of a value, that are kept.
-const maxElements = 64
-
 // value reads the value of an assignment. It is never split, and what surely is
 // a number counts as one.
 func (r *reader) value(w *syntax.Word) arg {
+	if p, _ := onlyExpansion(w); p != nil { // it is not divided
+		if a, ok := r.vars.valueOf(p, true); ok {
+			return a
+		}
+	}
 	a := r.word(w)
 	if len(w.Parts) == 1 {
 		switch p := w.Parts[0].(type) {
@@ -266,13 +284,11 @@ func (r *reader) value(w *syntax.Word) arg {
 	return a
 }
 
-// array reads (...), whose elements are words as those of a command. Elements with indices of their own have no
-// place of their own: the list is then not known.
+// array reads (...), whose elements are words as those of a command.
 func (r *reader) array(x *syntax.ArrayExpr) (value arg, elements []arg) {
 	for _, e := range x.Elems {
 		if e.Index != nil {
 			r.arithm(e.Index)
-			elements = append(elements, arg{kind: anything})
 		}
 		if e.Value == nil {
 			continue
@@ -312,6 +328,31 @@ func (r *reader) declare(d *syntax.DeclClause) {
 	c.from, c.to = r.span()
 	r.commands = append(r.commands, c)
 	r.declared(d.Variant.Value, assigned, args)
+	attributes(r, d)
+}
+
+// attributes notes the variables that declare and its kin give attributes, by which they hold something other than what they are
+// assigned.
+func attributes(r *reader, d *syntax.DeclClause) {
+	readOnly, strange, array := d.Variant.Value == "readonly", false, false
+	for _, a := range d.Args {
+		if a.Name != nil || a.Value == nil {
+			continue
+		}
+		option := a.Value.Lit()
+		readOnly = readOnly || strings.HasPrefix(option, "-") && strings.Contains(option, "r")
+		array = array || strings.Contains(option, "a")
+		strange = strange || strings.Trim(option, "-xgpra") != "" || option == ""
+	}
+	for _, a := range d.Args {
+		switch {
+		case a.Name == nil:
+		case strange, array && a.Array == nil && !a.Naked:
+			r.vars.neverBind(a.Name.Value)
+		case readOnly:
+			r.vars.fixed.add(a.Name.Value)
+		}
+	}
 }
 
 // declared reads the assignments and the other arguments of declare and its kin.

@@ -47,10 +47,12 @@ type reader struct {
 	vars       variables
 	files      files
 	gitAliases map[string]string // that the script defines
-	body       *function         // whose body is read; nil: none
-	relayOf    map[string]relay
 	aliases    map[string][]string
-	taken      int // definitions of both
+	functions  map[string][]*syntax.Stmt // the bodies that use what they are called with
+	body       *body                     // that is read; nil: none
+	calling    map[string][]arg          // the functions whose bodies are read for a call
+	calls      int                       // bodies that were read for calls
+	called     int                       // bytes of these
 
 	source    string // of the script that is read
 	input     bool   // what is read gets its input from the script itself
@@ -216,7 +218,7 @@ func (r *reader) stmts(list []*syntax.Stmt) {
 	r.expanding = false
 	lack := r.flow.lack
 	for i, s := range list {
-		if i < len(list)-1 && lack == certain && !(r.flow.errexit && endsScript(s)) {
+		if i < len(list)-1 && lack == certain && !(r.flow.exits() && endsScript(s)) {
 			r.flow.lack = followed
 		}
 		r.stmt(s)
@@ -325,9 +327,12 @@ func (r *reader) command(s *syntax.Stmt) {
 		r.doubtPosix()
 		r.test(c.X)
 	default:
+		straight := r.flow.straight()
 		leave := r.flow.maybe(conditional)
 		r.compoundCommand(s.Cmd)
-		leave()
+		if leave(); straight {
+			bindBranches(r, s.Cmd)
+		}
 	}
 }
 
@@ -340,7 +345,7 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 			r.stmts(c.Then)
 		}
 	case *syntax.WhileClause:
-		r.vars.forget()
+		r.vars.lose(r.vars.effectsOf(c))
 		r.files.loops = true
 		r.stmts(c.Cond)
 		r.stmts(c.Do)
@@ -397,10 +402,24 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
 			r.unsure("a command word that may be an assignment") // after coproc, say
 		}
-		args := r.words(c.Args)
 		defer func(before bool) { r.fedText = before }(r.fedText)
 		r.fedText = r.fedText || slices.ContainsFunc(redirs, givesText)
-		r.run(args, redirs)
+		callEach(r, r.vars.commands(c.Args[0]), c.Args, redirs)
+	}
+}
+
+// callEach reads a command whose command word is one of the lists; none: it is any other word.
+func callEach(r *reader, lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
+	if len(lists) == 0 {
+		r.run(r.words(words), redirs)
+		return
+	}
+	if len(lists) > 1 {
+		defer func(before lack) { r.flow.lack = before }(r.flow.because(conditional))
+	}
+	rest := r.words(words[1:])
+	for _, first := range lists {
+		r.run(append(first, rest...), redirs)
 	}
 }
 

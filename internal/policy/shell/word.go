@@ -17,8 +17,7 @@ type arg struct {
 	glob  bool   // the unknown part is from a glob, and does not begin with a dot
 	pipe  bool   // it is a process substitution
 	setUp bool   // it is the output of a program that sets up a shell, and nothing else
-	all   bool   // it is "$@", or $@
-	bare  bool   // outside quotes
+	given bool   // it is arguments of a function, and nothing else
 	split bool   // it is an expansion that the shell divides at blanks, though it is one word as a rule; not under [Options.Strict]
 }
 
@@ -116,13 +115,13 @@ func (r *reader) expand(args []arg, w *syntax.Word) []arg {
 	if hasBraces(w) {
 		return r.expandBraces(args, w)
 	}
-	if list, ok := r.vars.several(w); ok {
+	if list, ok := r.vars.elements(w); ok {
 		if r.kept += len(list); r.kept <= maxKept {
 			return append(args, list...)
 		}
 	}
 	a := r.word(w)
-	a.bare, a.all = isArguments(w)
+	a.given = isGiven(w)
 	return append(args, a)
 }
 

@@ -54,6 +54,9 @@ const (
 
 // readWrapper reads the command that a wrapper runs.
 func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
+	if r.commands[r.owner].name == "command" && len(args) > 0 && args[0].says("=-v =-V") != "" {
+		return // it tells what a command is
+	}
 	found, rest, ok := w.options().lead(args)
 	if !ok {
 		r.unread("a wrapper with options that are not known", args)
@@ -96,6 +99,7 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 
 // unread notes unknown options before a command. An argument that is not literal could be the command.
 func (r *reader) unread(what string, args []arg) {
+	args = r.body.without(r, args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
 		r.unsure("a command word that is not literal")
 		return

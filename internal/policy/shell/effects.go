@@ -1,0 +1,185 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// effects is what a part of a script may change of the variables, whenever it runs.
+type effects struct {
+	names     set
+	arguments bool // of the function around it
+	all       bool
+}
+
+// maxEffects bounds the nodes that are looked through for effects, those of loops in loops counted again.
+const maxEffects = 200_000
+
+// effectsOf looks through a part of a script. What "$@" runs in a function is read at each call.
+func (v *variables) effectsOf(node syntax.Node) (c effects) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		if v.looked++; v.looked > maxEffects {
+			c.all = true
+			return false
+		}
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if c.names.add(nameOf(n)); nameOf(n) == "" || nameOf(n) == "IFS" {
+				c.all = true
+			}
+		case *syntax.WordIter:
+			c.names.add(n.Name.Value)
+		case *syntax.ParamExp:
+			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
+				c.names.add(n.Param.Value)
+			}
+		case *syntax.BinaryArithm:
+			if name := lit(n.X); name != "" {
+				c.names.add(name)
+			} else if n.Op >= syntax.Assgn && n.Op <= syntax.ShrAssgn {
+				c.all = true
+			}
+		case *syntax.UnaryArithm:
+			c.names.add(lit(n.X))
+		case *syntax.LetClause, *syntax.CoprocClause:
+			c.all = true
+		case *syntax.Redirect:
+			c.all = c.all || n.N != nil && n.N.Value != "" && n.N.Value[0] == '{'
+		case *syntax.CallExpr:
+			v.calls(&c, n.Args)
+		}
+		return true
+	})
+	return c
+}
+
+// nameOf returns the name that an assignment has; empty: it is not literal.
+func nameOf(a *syntax.Assign) string {
+	switch {
+	case a.Name != nil:
+		return a.Name.Value
+	case a.Value != nil && a.Value.Lit() != "":
+		return a.Value.Lit() // an option of declare
+	}
+	return ""
+}
+
+// lit returns the text of an operand that is one plain word.
+func lit(x syntax.ArithmExpr) string {
+	if w, ok := x.(*syntax.Word); ok {
+		return w.Lit()
+	}
+	return ""
+}
+
+// setters are the builtins that set the variables whose names they get as arguments.
+var setters = setOf("read mapfile readarray getopts unset")
+
+// otherSetters are those that may set any, or run something that does.
+var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
+	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
+
+// calls notes what a simple command may change.
+func (v *variables) calls(c *effects, args []*syntax.Word) {
+	if len(args) == 0 {
+		return
+	}
+	word := args[0].Lit()
+	if list, ok := v.elements(args[0]); ok && word == "" && len(list) > 0 && list[0].kind == literal {
+		word = list[0].text
+	} else if p, _ := onlyExpansion(args[0]); word == "" && p != nil && isPlain(p) && p.Index == nil && v.texts[p.Param.Value].kind == literal {
+		word = v.texts[p.Param.Value].text
+	}
+	second := ""
+	if len(args) > 1 {
+		second = args[1].Lit()
+	}
+	switch {
+	case word == "":
+		c.all = c.all || !isGiven(args[0])
+	case word == "shift", word == "set":
+		c.arguments = true
+		c.all = c.all || second == "-A" || second == "+A" || word == "shift" && second != "" && !isDigits(second)
+	case word == "printf":
+		c.all = c.all || len(args) > 1 && (!isText(args[1].Parts) || strings.HasPrefix(second, "-v"))
+	case setters[word]:
+		for _, a := range args[1:] {
+			if c.names.add(a.Lit()); a.Lit() == "" {
+				c.all = true
+			}
+		}
+	case word == "command" && (second == "-v" || second == "-V"):
+	case otherSetters[word]:
+		c.all = true
+	}
+}
+
+// bindBranches notes the variables that each branch of an if sets, the else as well, to a text that is known.
+func bindBranches(r *reader, cmd syntax.Command) {
+	c, ok := cmd.(*syntax.IfClause)
+	held, branches := make(map[string][]string), 0
+	for ; ok && c != nil; c = c.Else {
+		branches++
+		for name, text := range r.vars.assignedIn(c.Then) {
+			held[name] = append(held[name], text)
+		}
+		if c.Else == nil && c.ThenPos.IsValid() {
+			return // no else
+		}
+	}
+	for name, texts := range held {
+		if len(texts) == branches && branches <= maxHeld && r.vars.mayBind(name) && !r.vars.fixed[name] {
+			r.vars.bindEither(name, texts)
+		}
+	}
+}
+
+// assignedIn returns the texts that the statements of a list assign, each to a variable that nothing else in it changes.
+func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
+	texts, changed := make(map[string]string), make(set)
+	for _, s := range list {
+		c := v.effectsOf(s)
+		if c.all {
+			return nil
+		}
+		call, ok := s.Cmd.(*syntax.CallExpr)
+		simple := ok && len(call.Args) == 0 && !s.Negated && !s.Background && len(s.Redirs) == 0
+		for name := range c.names {
+			if changed[name] || !simple {
+				delete(texts, name)
+				simple = simple && !changed[name]
+			}
+			changed.add(name)
+		}
+		for i := 0; simple && i < len(call.Assigns); i++ {
+			if a := call.Assigns[i]; a.Name != nil && a.Array == nil && a.Index == nil && !a.Append && a.Value != nil {
+				if text, ok := plainText(a.Value); ok {
+					texts[a.Name.Value] = text
+				}
+			}
+		}
+	}
+	return texts
+}
+
+// plainText returns the text of a word without expansions.
+func plainText(w *syntax.Word) (text string, ok bool) {
+	if len(w.Parts) != 1 {
+		return "", false
+	}
+	switch p := w.Parts[0].(type) {
+	case *syntax.SglQuoted:
+		text, ok = p.Value, !p.Dollar
+	case *syntax.DblQuoted:
+		if len(p.Parts) == 0 {
+			return "", true
+		}
+		if l, is := p.Parts[0].(*syntax.Lit); is && len(p.Parts) == 1 {
+			text, ok = l.Value, !p.Dollar
+		}
+	case *syntax.Lit:
+		text, ok = p.Value, true
+	}
+	return text, ok && strings.Trim(text, plainLetters+" ") == ""
+}
