@@ -85,7 +85,7 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
-	word := args[0].Lit()
+	word := strings.ReplaceAll(args[0].Lit(), `\`, "") // of \read
 	if list, ok := v.elements(args[0]); ok && word == "" && len(list) > 0 && list[0].kind == literal {
 		word = list[0].text
 	} else if p, _ := onlyExpansion(args[0]); word == "" && p != nil && isPlain(p) && p.Index == nil && v.texts[p.Param.Value].kind == literal {
