@@ -1,7 +1,9 @@
 package callclass
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -85,6 +87,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 		for i := range members(set) { // one command may be what all of them look for
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
+		tried = append(tried, scriptsOf(ps, set, text)...)
 		for _, s := range tried {
 			if hits, exact := b.reads(ps, set, s); exact && texts[spell(hits)] == nil {
 				texts[spell(hits)] = []string{s}
@@ -95,6 +98,32 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 		values = append(values, &value{field: field, hits: hits, texts: texts[spell(hits)]})
 	}
 	return values, true
+}
+
+// scriptsOf are scripts that also run what no pattern looks for, and those of the
+// commands that the patterns of the set look for in which some are evidence and the
+// others are not, or do not matter.
+func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
+	other := foreign(ps)
+	var commands []string
+	for i := range members(set) {
+		if ps[i].script == nil {
+			return []string{text + "; " + other, other + "; " + text}
+		}
+		commands = include(commands, cmp.Or(ps[i].evident(), strings.Join(ps[i].script, " ")))
+	}
+	scripts = append(scripts, text+"; "+other, other+"; "+text)
+	if len(commands) > maxMatters {
+		return scripts
+	}
+	for last := range partsOf(1<<len(commands) - 1) {
+		proving, rest := chosen(commands, last), chosen(commands, (1<<len(commands)-1)&^last)
+		if len(proving) > 0 {
+			script := strings.Join(append(rest, strings.Join(proving, " && ")), "; ")
+			scripts = append(scripts, script, other+"; "+script)
+		}
+	}
+	return scripts
 }
 
 // withOperands is the command by itself, and with operands that programs may need.
@@ -159,44 +188,81 @@ func neutral(ps []pattern) string {
 	return "true"
 }
 
+// foreign is a command that no pattern looks for and that does something, as far as
+// some reader can tell.
+func foreign(ps []pattern) string {
+	for _, s := range []string{"date", "id", "hostname", "uname"} {
+		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
+			return s
+		}
+	}
+	return "date"
+}
+
 // ways are what the labels of the readers can be worth together. What does not
 // matter is weak and uncertain.
 func (b *Enumerator) ways(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
+	var proving, exempting uint64 // of matter
 	for _, i := range readers {
-		if w := b.certainties[ps[i].As]; w.evidence || w.certain {
-			matter = append(matter, i)
+		w := b.certainties[ps[i].As]
+		if !w.evidence && !w.certain {
+			continue
 		}
+		if w.evidence {
+			proving |= 1 << len(matter)
+		}
+		if w.certain && (ps[i].script != nil || b.vouches(ps[i].mapping)) {
+			exempting |= 1 << len(matter)
+		}
+		matter = append(matter, i)
 	}
 	if len(matter) > maxMatters {
 		return nil, false
 	}
-	seen := make(map[string]bool)
-	take := func(strong uint64, evidence bool) {
+	all := uint64(1)<<len(matter) - 1
+	take := func(evidence, certain uint64) {
 		hits := hitsOf(ps, set)
 		for k := range hits {
 			h := &hits[k]
 			h.weak = h.of.Reader != nil
-			at := slices.IndexFunc(matter, func(i int) bool { return ps[i].mapping == h.of })
-			if at >= 0 && strong&(1<<at) != 0 {
-				w := b.certainties[h.of.As]
-				h.weak, h.certain = !(evidence && w.evidence), w.certain && (ps[matter[at]].script != nil || b.vouches(h.of))
+			if at := slices.IndexFunc(matter, func(i int) bool { return ps[i].mapping == h.of }); at >= 0 {
+				h.weak, h.certain = evidence&(1<<at) == 0, certain&(1<<at) != 0
 			}
 		}
-		if key := spell(hits); !seen[key] {
-			seen[key] = true
-			ways = append(ways, hits)
-		}
+		ways = append(ways, hits)
 	}
-	for strong := uint64(0); strong < 1<<len(matter); strong++ {
-		if oneCommand(ps, readers) {
-			take(strong, true)
+	if ps[readers[0]].Field == "" { // conditions: one that holds is all that it can be
+		for strong := range partsOf(all) {
+			if strong&^(proving|exempting) == 0 {
+				take(strong&proving, strong&exempting)
+			}
 		}
-		if compatible(ps, readers, matter, strong) {
-			take(strong, false)
+		return ways, true
+	}
+	one := oneCommand(ps, readers)
+	for _, plain := range []bool{true, false} { // first those in which a label is both or neither
+		for certain := range partsOf(exempting) {
+			if !one && !compatible(ps, readers, matter, certain) {
+				continue
+			}
+			for evidence := range partsOf(proving) { // it takes some commands of a script, whatever the others are
+				if plain == (evidence&exempting == certain&proving) {
+					take(evidence, certain)
+				}
+			}
 		}
 	}
 	return ways, true
+}
+
+// partsOf yields those of the set, the empty one first.
+func partsOf(set uint64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for sub := uint64(0); yield(sub) && sub != set; {
+			sub = (sub - set) & set
+		}
+	}
 }
 
 // oneCommand reports whether a single command can be what all the readers find,
@@ -219,7 +285,7 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 		label := ps[i].As
 		for _, j := range readers {
 			fits := slices.ContainsFunc(ps, func(p pattern) bool {
-				return p.As == label && p.script != nil && ps[j].script != nil && (p.script[0] == ps[j].script[0] || carries(&p, &ps[j]))
+				return p.As == label && p.script != nil && ps[j].script != nil && (p.script[0] == ps[j].script[0] || carries(&p, &ps[j]) || spares(&p, &ps[j]))
 			})
 			if !fits {
 				return false
@@ -233,4 +299,11 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 // another looks for: of a program that is not known anything can be.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
+}
+
+// spares reports whether a script of nothing but what the pattern looks for may also run
+// what the other one looks for: that does nothing.
+func spares(p, other *pattern) bool {
+	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
+	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })
 }
