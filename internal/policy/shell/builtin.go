@@ -31,6 +31,10 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		r.unsure("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(name, nil, args)
+		for _, a := range args { // of command readonly x=y
+			name, _, _ := strings.Cut(a.text, "=")
+			r.vars.neverBind(name)
+		}
 	case "set":
 		readShellOptions(r, "akHB", args)
 		if slices.ContainsFunc(args, func(a arg) bool { return isCluster(a.text) && strings.Contains(a.text, "n") || a.text == "noexec" }) {
@@ -40,6 +44,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	case "shopt":
 		readShellOptions(r, "o", args)
 	case "let":
+		r.vars.forget()
 		r.arithmeticOn("arithmetic on text")
 	case "unset":
 		for len(args) > 0 && args[0].says("=-f =-v =-n") != "" {
@@ -89,8 +94,21 @@ var settingPrograms = map[string]set{
 // isSetUp reports whether eval gets the output of such a program and nothing else.
 func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
 
-// setting are the programs and builtins by which set is that of the script's own shell.
-var setting = setOf("command builtin eval")
+// within are the builtins by which another is that of the shell itself.
+var within = setOf("command builtin eval")
+
+// isOutside reports whether a program runs what command number i runs, so that a builtin does nothing to the shell.
+func isOutside(r *reader, i int) bool {
+	for ; i >= 0; i = r.commands[i].by {
+		switch c := &r.commands[i]; {
+		case shells[c.name]:
+			return false // it has a flow and values of its own
+		case !within[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
+			return true
+		}
+	}
+	return false
+}
 
 // readSet reads what set changes of the shell.
 func readSet(r *reader, args []arg) {
@@ -103,11 +121,10 @@ func readSet(r *reader, args []arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || isCluster(a.text) && strings.Contains(a.text, "A") }) {
 		r.vars.forget()
 	}
-	by := r.commands[r.owner].by
 	switch {
-	case r.body != nil:
+	case r.body != nil, r.piped: // the last of a pipe may be the shell itself
 		*r.flow.perhaps = true
-	case r.defined["set"], by >= 0 && !setting[r.commands[by].name] && !shells[r.commands[by].name]:
+	case r.defined["set"]:
 	default:
 		r.flow.setOptions(args)
 	}
@@ -203,7 +220,7 @@ func readPrintf(r *reader, args []arg) {
 		r.named(args[1:2])
 	case strings.HasPrefix(args[0].text, "-v"):
 		r.named([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
-	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && !strings.HasPrefix(args[0].tail, "/") && len(args) > 1:
+	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && strings.Trim(args[0].mid+args[0].tail, nameLetters+"0123456789[]-") == "" && len(args) > 1:
 		r.vars.forget()
 		r.vars.wild = true // it may be -v, and what follows it a name
 	}

@@ -25,9 +25,10 @@ func (v *variables) effectsOf(node syntax.Node) (c effects) {
 		}
 		switch n := n.(type) {
 		case *syntax.Assign:
-			if c.names.add(nameOf(n)); nameOf(n) == "" || nameOf(n) == "IFS" {
-				c.all = true
-			}
+			name := nameOf(n)
+			c.names.add(name)
+			c.all = c.all || name == "" || name == "IFS"
+			c.arguments = c.arguments || name == "argv"
 		case *syntax.WordIter:
 			c.names.add(n.Name.Value)
 		case *syntax.ParamExp:
@@ -88,8 +89,10 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 	word := strings.ReplaceAll(args[0].Lit(), `\`, "") // of \read
 	if list, ok := v.elements(args[0]); ok && word == "" && len(list) > 0 && list[0].kind == literal {
 		word = list[0].text
+		c.all = c.all || isSetter(word)
 	} else if p, _ := onlyExpansion(args[0]); word == "" && p != nil && isPlain(p) && p.Index == nil && v.texts[p.Param.Value].kind == literal {
 		word = v.texts[p.Param.Value].text
+		c.all = c.all || isSetter(word)
 	}
 	second := ""
 	if len(args) > 1 {
@@ -101,18 +104,46 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 	case word == "shift", word == "set":
 		c.arguments = true
 		c.all = c.all || second == "-A" || second == "+A" || word == "shift" && second != "" && !isDigits(second)
+	case strings.Contains(word, "{"):
+		c.all = true
 	case word == "printf":
-		c.all = c.all || len(args) > 1 && (!isText(args[1].Parts) || strings.HasPrefix(second, "-v"))
+		c.all = c.all || len(args) > 1 && mayBeOption(args[1])
 	case setters[word]:
 		for _, a := range args[1:] {
-			if c.names.add(a.Lit()); a.Lit() == "" {
-				c.all = true
-			}
+			name := a.Lit()
+			c.names.add(name)
+			c.all = c.all || strings.Trim(name, nameLetters+"0123456789-") != "" || name == "" || len(name) > 2 && name[0] == '-' && name != "-ra" && name != "-rp" && name != "-rs"
+		}
+	case v.relays[word]:
+		for _, a := range args[1:] {
+			c.all = c.all || isSetter(strings.ReplaceAll(a.Lit(), `\`, ""))
 		}
 	case word == "command" && (second == "-v" || second == "-V"):
 	case otherSetters[word]:
 		c.all = true
 	}
+}
+
+// isSetter reports whether a word is that of a builtin which may change variables.
+func isSetter(word string) bool {
+	return setters[word] || otherSetters[word] || word == "printf" || word == "set" || word == "shift"
+}
+
+// mayBeOption reports whether the first argument of printf may be -v, or -v with a name.
+func mayBeOption(w *syntax.Word) bool {
+	known := ""
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Lit:
+			known += n.Value
+		case *syntax.SglQuoted:
+			known += n.Value
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp:
+			return false
+		}
+		return true
+	})
+	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
 // bindBranches notes the variables that each branch of an if sets, the else as well, to a text that is known.

@@ -3,6 +3,7 @@ package shell
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -35,6 +36,8 @@ type flow struct {
 	isApart  int  // processes of their own around it
 	gone     bool // something before it may have ended the script with success
 	orRight  bool // it is the right side of ||
+
+	redirected int // redirections around it that may fail
 
 	perhaps *bool // a function or a trap may set them
 }
@@ -193,24 +196,26 @@ func endsScript(s *syntax.Stmt) bool {
 
 // setOptions reads set -e and set -o pipefail.
 func (f *flow) setOptions(args []arg) {
-	if f.inIf > 0 {
+	if f.inIf > 0 || f.redirected > 0 {
 		f.errexit, f.pipefail = false, false // whatever it sets, perhaps it does not
 		return
 	}
+	value := false // of -o
 	for i, a := range args {
-		if a.kind != literal || len(a.text) < 2 {
+		if value {
+			value = false
 			continue
 		}
-		on := a.text[0] == '-'
-		if !on && a.text[0] != '+' {
-			continue
+		on := strings.HasPrefix(a.text, "-")
+		if a.kind != literal || len(a.text) < 2 || a.text == "--" || !on && a.text[0] != '+' {
+			return // the others are operands
 		}
 		for k := 1; k < len(a.text); k++ {
 			switch a.text[k] {
 			case 'e':
 				f.errexit = on
 			case 'o':
-				if i+1 < len(args) && args[i+1].kind == literal {
+				if value = i+1 < len(args); value && args[i+1].kind == literal {
 					f.option(args[i+1].text, on)
 				}
 			}
@@ -253,4 +258,6 @@ func (f *flow) ends(name string, args []arg) {
 }
 
 // straight reports whether the command that is read now runs exactly once, in the script's own shell.
-func (f *flow) straight() bool { return f.inIf == 0 && f.inChain == 0 && f.isApart == 0 && !f.orRight }
+func (f *flow) straight() bool {
+	return f.inIf == 0 && f.inChain == 0 && f.isApart == 0 && !f.orRight && f.redirected == 0
+}

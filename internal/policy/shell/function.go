@@ -40,22 +40,37 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 		r.vars.neverBind(changed)
 	}
 	r.vars.unbound = r.vars.unbound || c.all
-	before := r.vars.values
-	r.vars.values = values{}
+	before, lost := r.vars.values, make(set)
+	r.vars.values = values{lost: &lost}
 	f := &body{definition: true}
 	readBody(r, f, d.Body)
 	r.vars.values = before
+	for name := range lost {
+		if r.vars.neverBind(name); name == "" {
+			r.vars.forget()
+			r.vars.unbound = true
+		}
+	}
 	switch {
 	case !f.given:
-	case handlers[name], slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name && c.path == "" }):
+	case handlers[name], slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }), isHook(name):
 		r.unsure("a command word that is not literal") // it is called in a way that is not seen, or was before
 	default:
 		if r.functions == nil {
 			r.functions = make(map[string][]*syntax.Stmt)
 		}
 		r.functions[name] = append(r.functions[name], d.Body)
+		r.vars.relays.add(name)
 	}
 }
+
+// isHook reports whether zsh itself calls a function of that name.
+func isHook(name string) bool {
+	return strings.HasPrefix(name, "TRAP") || hooks[name]
+}
+
+// hooks are the functions that zsh calls.
+var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
 // readBody reads the body of a function.
 func readBody(r *reader, f *body, s *syntax.Stmt) {
@@ -92,7 +107,7 @@ func (b *body) without(r *reader, args []arg) []arg {
 // readCall reads the bodies of a function for what it is called with.
 func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
-	if len(bodies) == 0 || r.loose {
+	if len(bodies) == 0 {
 		return
 	}
 	for _, a := range args {

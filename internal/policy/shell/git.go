@@ -54,6 +54,7 @@ func runGitAlias(r *reader, name string, args []arg) {
 	if !ok {
 		return
 	}
+	defer otherShell(r)()
 	delete(r.gitAliases, name) // an alias may name itself
 	defer func() { r.gitAliases[name] = script }()
 	var words []arg

@@ -52,14 +52,20 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	}
 	c.from, c.to = r.span()
 	c.inputs = inputsOf(r, redirs)
-	c.args = r.body.without(r, c.args) // they are read at each call
+	c.args = r.body.without(r, c.args)
 	r.commands = append(r.commands, c)
-	readThrough(r, at, name, append(args[:1:1], c.args...), redirs)
+	if len(c.args) < len(args)-1 {
+		return // the rest is read at each call
+	}
+	readThrough(r, at, name, args, redirs)
 }
 
 // readThrough reads what command number at runs in turn.
 func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
+	if shellWords[name] && isOutside(r, owner) {
+		defer otherShell(r)()
+	}
 	r.owner = at
 	readClientInput(r, name, redirs)
 	before := r.recognized

@@ -80,7 +80,7 @@ func (r *Reading) missing(i int, p *Pattern) gap {
 		}
 	}
 	for k := i; k >= 0; k = r.commands[k].by {
-		if name := r.commands[k].name; r.defined[name] {
+		if name := r.commands[k].name; r.defined[name] || r.defined[r.commands[k].path] {
 			return because("the script defines a function " + name)
 		}
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,29 @@ type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
 	either map[string][]string // of a variable that holds one of several
+	lost   *set                // where there is one: the names that lose their values; empty: all do
+}
+
+// clone returns values of their own.
+func (v *values) clone() values {
+	return values{maps.Clone(v.texts), maps.Clone(v.arrays), maps.Clone(v.either), v.lost}
+}
+
+// maxValue bounds the bytes of a value that is kept, and maxExpanded those that stand for variables, all together.
+const (
+	maxValue    = 4 << 10
+	maxExpanded = 256 << 10
+)
+
+// size returns the bytes of an argument.
+func (a arg) size() int { return len(a.text) + len(a.mid) + len(a.tail) }
+
+// sizes returns the bytes of a list.
+func sizes(list []arg) (n int) {
+	for _, a := range list {
+		n += a.size()
+	}
+	return n
 }
 
 // maxElements bounds the elements of an array, and the words of a value, that are kept.
@@ -23,6 +47,9 @@ const maxHeld = 4
 
 // bind notes that a variable holds a value.
 func (v *values) bind(name string, value arg) {
+	if value.size() > maxValue {
+		return
+	}
 	if v.texts == nil {
 		v.texts = make(map[string]arg)
 	}
@@ -31,6 +58,9 @@ func (v *values) bind(name string, value arg) {
 
 // bindArray notes that an array has these elements.
 func (v *values) bindArray(name string, elements []arg) {
+	if sizes(elements) > maxValue {
+		return
+	}
 	if v.arrays == nil {
 		v.arrays = make(map[string][]arg)
 	}
@@ -42,6 +72,9 @@ func (v *values) unbind(name string) {
 	delete(v.texts, name)
 	delete(v.arrays, name)
 	delete(v.either, name)
+	if v.lost != nil {
+		v.lost.add(name)
+	}
 }
 
 // forget notes that nothing is known of any variable.
@@ -49,6 +82,9 @@ func (v *values) forget() {
 	clear(v.texts)
 	clear(v.arrays)
 	clear(v.either)
+	if v.lost != nil {
+		v.lost.add("")
+	}
 }
 
 // bindEither notes that a variable holds one of these values.
@@ -68,7 +104,7 @@ func (v *values) held(name string) []string {
 }
 
 // setArguments notes what a function is called with; known is false if that is not known.
-func (v *values) setArguments(list []arg, known bool) {
+func (v *variables) setArguments(list []arg, known bool) {
 	v.unbind("@")
 	v.unbind("*")
 	for i := range 9 {
@@ -78,6 +114,9 @@ func (v *values) setArguments(list []arg, known bool) {
 		return
 	}
 	v.bindArray("@", list)
+	if v.divides {
+		return
+	}
 	joined := make([]string, 0, len(list))
 	for i, a := range list {
 		if a.kind > single {
@@ -132,11 +171,14 @@ func isSlice(p *syntax.ParamExp) bool {
 }
 
 // valueOf returns the value of an expansion that is one word, if it is known.
-func (v *values) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
+func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
 	if len(v.texts) == 0 || !isPlain(p) || p.Index != nil {
 		return arg{}, false
 	}
 	value, ok = v.texts[p.Param.Value]
+	if v.expanded += value.size(); v.expanded > maxExpanded {
+		return arg{}, false
+	}
 	if value.name && value.kind == single && value.text == "" && value.tail == "" {
 		return value, ok
 	}
@@ -164,7 +206,8 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 			return nil, false
 		}
 	}
-	return list, ok
+	v.expanded += sizes(list)
+	return list, ok && v.expanded <= maxExpanded
 }
 
 // sliced returns the elements behind the offset of "${@:2}".
@@ -217,6 +260,11 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	}
 	if len(lists) == 1 && len(lists[0]) == 1 {
 		return nil // as any other value
+	}
+	for _, list := range lists {
+		if v.expanded += sizes(list); v.expanded > maxExpanded {
+			return nil
+		}
 	}
 	return lists
 }

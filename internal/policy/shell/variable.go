@@ -24,13 +24,15 @@ type variables struct {
 	allexport bool  // all variables are given to programs: set -a
 	passed    []arg // values of the variables that programs get
 
-	values       // of the script's own
-	looked  int  // nodes for what they change
-	never   set  // those whose values cannot be known
-	fixed   set  // those that may be read only
-	divides bool // expansions may be divided at other characters than blanks
-	resets  bool // a trap may set what functions are called with
-	unbound bool // nothing is known of values any more: a function, a file or a builtin may set them
+	values        // of the script's own
+	expanded int  // bytes that stood for variables
+	relays   set  // functions that use what they are called with
+	looked   int  // nodes for what they change
+	never    set  // those whose values cannot be known
+	fixed    set  // those that may be read only
+	divides  bool // expansions may be divided at other characters than blanks
+	resets   bool // a trap may set what functions are called with
+	unbound  bool // nothing is known of values any more: a function, a file or a builtin may set them
 }
 
 // A fact is something that is known of a variable.
@@ -203,9 +205,18 @@ var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS 
 // loosely reads a text as a script that a program may run.
 func (r *reader) loosely(text string) {
 	defer func(before bool) { r.loose = before }(r.loose)
-	defer func(before lack) { r.flow.lack = before }(r.flow.because(started))
+	defer otherShell(r)()
+	r.flow.because(started)
 	r.loose = true
 	r.script(text)
+}
+
+// otherShell begins what runs in another process, where what it does to the shell is lost. Call what it returns at the end.
+func otherShell(r *reader) (leave func()) {
+	flow, before := r.flow, r.vars.values
+	r.vars.values = before.clone()
+	r.vars.lost = nil
+	return func() { r.flow, r.vars.values = flow, before }
 }
 
 // assign reads name=value, name[index]=value and name=(...), and returns the value.

@@ -301,6 +301,10 @@ func (r *reader) command(s *syntax.Stmt) {
 	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && feeds(s.Redirs) {
 		r.input = true // from here on
 	}
+	if slices.ContainsFunc(s.Redirs, mayFail) {
+		r.flow.redirected++
+		defer func() { r.flow.redirected-- }()
+	}
 	switch c := s.Cmd.(type) {
 	case nil: // redirections alone
 	case *syntax.CallExpr:
@@ -317,6 +321,7 @@ func (r *reader) command(s *syntax.Stmt) {
 		r.declare(c)
 	case *syntax.LetClause:
 		r.doubtPosix()
+		r.vars.forget()
 		for _, x := range c.Exprs {
 			r.arithm(x)
 		}
@@ -455,6 +460,11 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 			}
 		}
 	}
+}
+
+// mayFail reports whether a redirection opens a file, so that the command may not be run.
+func mayFail(rd *syntax.Redirect) bool {
+	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }
 
 // harmless reports whether a redirection changes nothing outside the script.
