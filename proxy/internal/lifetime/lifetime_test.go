@@ -14,8 +14,10 @@ func TestHold(t *testing.T) {
 	if l.Background(func() {}) {
 		t.Error("work began after the end")
 	}
-	if !l.Hold() || !l.Hold() {
-		t.Fatal("the end cannot be held")
+	for range 2 {
+		if !l.Hold() {
+			t.Fatal("the end cannot be held")
+		}
 	}
 	waited := make(chan struct{})
 	go func() {
