@@ -27,6 +27,11 @@ const (
 
 // readFunction reads the definition of a function. Its body counts, whether or not it is called.
 func readFunction(r *reader, d *syntax.FuncDecl) {
+	if d.Name == nil { // of zsh: function { ls; }
+		r.unsure("a statement that bash does not know")
+		r.stmt(d.Body)
+		return
+	}
 	name := d.Name.Value
 	r.side, r.files.loops = true, true
 	r.defined.add(name)
