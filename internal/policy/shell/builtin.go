@@ -94,7 +94,7 @@ var settingPrograms = map[string]set{
 // isSetUp reports whether eval gets the output of such a program and nothing else.
 func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
 
-// within are the builtins by which another is that of the shell itself.
+// within are the builtins that run another builtin in the shell itself.
 var within = setOf("command builtin eval")
 
 // isOutside reports whether a program runs what command number i runs, so that a builtin does nothing to the shell.

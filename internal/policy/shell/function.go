@@ -8,12 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A body is that of a function which is read now: once where it is defined, and once more for each call if it
-// uses what it is called with.
+// A body is the body of a function while it is read: at the definition, and again at each call if the function uses its
+// arguments.
 type body struct {
 	definition bool
 	trap       bool // it is the action of a trap
-	given      bool // it uses what it is called with
+	given      bool // it uses the arguments of the function
 	texts      int  // the depth of scripts within scripts at which it stands
 	begin      flow
 	owner      int // the command that calls it
@@ -59,7 +59,7 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 	switch {
 	case !f.given:
 	case handlers[name], slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }), isHook(name):
-		r.unsure("a command word that is not literal") // it is called in a way that is not seen, or was before
+		r.unsure("a command word that is not literal") // the shell calls it, or a command before the definition did
 	default:
 		if r.functions == nil {
 			r.functions = make(map[string][]*syntax.Stmt)
@@ -92,7 +92,7 @@ func readBody(r *reader, f *body, s *syntax.Stmt) {
 	r.flow.lack = before
 }
 
-// awaits reports whether an argument is what the function is called with whose definition is read.
+// awaits reports whether a word stands for arguments of the function, while its definition is read: no call has given them yet.
 func (b *body) awaits(r *reader, a arg) bool {
 	if b == nil || !a.given || !b.definition || b.texts != r.texts {
 		return false
@@ -101,7 +101,7 @@ func (b *body) awaits(r *reader, a arg) bool {
 	return true
 }
 
-// without returns the arguments of a command without those that the function is called with whose definition is read.
+// without leaves out the words that stand for arguments of the function, while its definition is read.
 func (b *body) without(r *reader, args []arg) []arg {
 	if b == nil || !b.definition || r.strict || !slices.ContainsFunc(args, func(a arg) bool { return b.awaits(r, a) }) {
 		return args
@@ -109,7 +109,7 @@ func (b *body) without(r *reader, args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return b.awaits(r, a) })
 }
 
-// readCall reads the bodies of a function for what it is called with.
+// readCall reads the bodies of a function again, with the arguments of a call.
 func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
 	if len(bodies) == 0 {
@@ -147,7 +147,7 @@ func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	delete(r.calling, name)
 }
 
-// shift notes that the first arguments of the function whose body is read are gone.
+// shift takes the first arguments away from the function.
 func (b *body) shift(r *reader, args []arg) {
 	n, err := 1, error(nil)
 	if len(args) > 0 {

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// values is what variables hold now, where that is known for certain. "@" is the array of what the function was
-// called with whose body is read, and "1" to "9" are the first of these.
+// values has the values of variables that are known for certain. While a body is read for a call, the array "@" has the
+// arguments of the function, and "1" to "9" are the first of them.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
@@ -42,7 +42,7 @@ func sizes(list []arg) (n int) {
 // maxElements bounds the elements of an array, and the words of a value, that are kept.
 const maxElements = 64
 
-// maxHeld bounds the values of which a variable holds one.
+// maxHeld bounds the values that one variable may have.
 const maxHeld = 4
 
 // bind notes that a variable holds a value.
@@ -95,7 +95,7 @@ func (v *values) bindEither(name string, list []string) {
 	v.either[name] = list
 }
 
-// held returns the values of which a variable holds one; none are known if the list is empty.
+// held returns the values that a variable may have; the list is empty if they are not known.
 func (v *values) held(name string) []string {
 	if value, ok := v.texts[name]; ok && value.kind == literal {
 		return []string{value.text}
@@ -103,7 +103,7 @@ func (v *values) held(name string) []string {
 	return v.either[name]
 }
 
-// setArguments notes what a function is called with; known is false if that is not known.
+// setArguments notes the arguments of a function, if they are known.
 func (v *variables) setArguments(list []arg, known bool) {
 	v.unbind("@")
 	v.unbind("*")
@@ -298,7 +298,7 @@ func isGiven(w *syntax.Word) bool {
 // plainLetters are characters that mean themselves in every shell, wherever they stand in a word but as its first.
 const plainLetters = nameLetters + "0123456789./:=@%+,-"
 
-// shellWords are the builtins of shells and the words of their grammar, of which some change the shell itself.
+// shellWords are the builtins of shells and the words of their grammar. Some of them change the shell itself.
 var shellWords = setOf(`. : [ [[ ]] { } ! alias autoload bg bind bindkey break builtin caller case cd chdir command compgen complete compopt continue coproc
 	declare dirs disable disown do done echo elif else emulate enable esac eval exec exit export false fc fg fi float for function functions getopts hash help
 	history if in integer jobs kill let limit local logout mapfile nocorrect noglob popd print printf pushd pwd read readarray readonly rehash return select

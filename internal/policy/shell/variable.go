@@ -2,10 +2,7 @@ package shell
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // variables is what is known of the variables of a script. bash evaluates the
@@ -26,12 +23,12 @@ type variables struct {
 
 	values        // of the script's own
 	expanded int  // bytes that stood for variables
-	relays   set  // functions that use what they are called with
+	relays   set  // functions that use their arguments
 	looked   int  // nodes for what they change
 	never    set  // those whose values cannot be known
 	fixed    set  // those that may be read only
 	divides  bool // expansions may be divided at other characters than blanks
-	resets   bool // a trap may set what functions are called with
+	resets   bool // a trap may set the arguments of functions
 	unbound  bool // nothing is known of values any more: a function, a file or a builtin may set them
 }
 
@@ -211,235 +208,13 @@ func (r *reader) loosely(text string) {
 	r.script(text)
 }
 
-// otherShell begins what runs in another process, where what it does to the shell is lost. Call what it returns at the end.
+// otherShell begins a part that runs in another process: the variables and options that it sets are lost with the process.
+// Call leave at the end.
 func otherShell(r *reader) (leave func()) {
 	flow, before := r.flow, r.vars.values
 	r.vars.values = before.clone()
 	r.vars.lost = nil
 	return func() { r.flow, r.vars.values = flow, before }
-}
-
-// assign reads name=value, name[index]=value and name=(...), and returns the value.
-func (r *reader) assign(a *syntax.Assign) (value arg) {
-	if a.Index != nil {
-		r.arithm(a.Index)
-	}
-	var elements []arg
-	switch {
-	case a.Array != nil:
-		value, elements = r.array(a.Array)
-	case a.Value != nil:
-		value = r.value(a.Value)
-	case a.Naked:
-		return value
-	}
-	if a.Append && !isInteger(value) {
-		value = arg{kind: anything}
-	}
-	if a.Name != nil && (a.Array != nil || a.Index != nil) {
-		r.vars.note(a.Name.Value, isArray)
-	}
-	if a.Name != nil && zshArrays[a.Name.Value] && (a.Array != nil || a.Index != nil || a.Append) {
-		r.unsure("a variable that changes what zsh runs: " + a.Name.Value)
-	}
-	if a.Name != nil {
-		before, known := r.vars.arrays[a.Name.Value]
-		held := r.vars.held(a.Name.Value)
-		r.assigned(a.Name.Value, value)
-		if a.Index == nil && r.vars.mayBind(a.Name.Value) {
-			hold(r, a, value, elements, before, known, held)
-		}
-	}
-	return value
-}
-
-// hold notes what a variable holds after an assignment; before is what it held as an array, and held as a text.
-func hold(r *reader, a *syntax.Assign, value arg, elements, before []arg, known bool, held []string) {
-	name, straight := a.Name.Value, r.flow.straight()
-	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
-	switch {
-	case r.vars.fixed[name], indexed:
-	case a.Array == nil && !a.Append && straight && value.kind <= single:
-		r.vars.bind(name, value)
-	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxHeld && value.kind == literal: // perhaps
-		r.vars.bindEither(name, append(held[:len(held):len(held)], value.text))
-	case a.Array == nil || len(elements)+len(before) > maxElements:
-	case straight && !a.Append:
-		r.vars.bindArray(name, elements)
-	case straight && known:
-		r.vars.bindArray(name, slices.Concat(before, elements))
-	case known && a.Append && len(before) > 0: // perhaps
-		r.vars.bindArray(name, slices.Concat(before, []arg{{kind: anything}}))
-	}
-}
-
-// value reads the value of an assignment. It is never split, and what surely is
-// a number counts as one.
-func (r *reader) value(w *syntax.Word) arg {
-	if p, _ := onlyExpansion(w); p != nil { // it is not divided
-		if a, ok := r.vars.valueOf(p, true); ok {
-			return a
-		}
-	}
-	a := r.word(w)
-	if len(w.Parts) == 1 {
-		switch p := w.Parts[0].(type) {
-		case *syntax.ArithmExp:
-			return arg{text: "0"}
-		case *syntax.ParamExp:
-			if p.Length || isNumber(p.Param.Value) {
-				return arg{text: "0"}
-			}
-		}
-	}
-	return a
-}
-
-// array reads (...), whose elements are words as those of a command.
-func (r *reader) array(x *syntax.ArrayExpr) (value arg, elements []arg) {
-	for _, e := range x.Elems {
-		if e.Index != nil {
-			r.arithm(e.Index)
-		}
-		if e.Value == nil {
-			continue
-		}
-		at := len(elements)
-		elements = r.expand(elements, e.Value)
-		if slices.ContainsFunc(elements[at:], func(a arg) bool { return !isInteger(a) }) {
-			value = arg{kind: anything}
-		}
-	}
-	return value, elements
-}
-
-// declare reads declare, local, export, readonly and typeset.
-func (r *reader) declare(d *syntax.DeclClause) {
-	var args, assigned []arg
-	for _, a := range d.Args {
-		switch {
-		case !a.Naked:
-			value := r.assign(a)
-			if d.Variant.Value == "local" && a.Name != nil {
-				r.vars.unbind(a.Name.Value) // outside a function it fails and sets nothing
-			}
-			if a.Array == nil && a.Name != nil {
-				assigned = append(assigned, arg{kind: value.kind, text: a.Name.Value + "=" + value.text, tail: value.tail})
-				r.given(a.Name.Value, value)
-			}
-		case a.Value != nil:
-			args = r.expand(args, a.Value)
-		case a.Name != nil && a.Index == nil:
-			args = append(args, arg{text: a.Name.Value})
-		default:
-			r.unsure("a declaration of an element")
-		}
-	}
-	c := command{name: d.Variant.Value, args: append(args[:len(args):len(args)], assigned...), by: r.owner, lack: r.flow.lack}
-	c.from, c.to = r.span()
-	r.commands = append(r.commands, c)
-	r.declared(d.Variant.Value, assigned, args)
-	attributes(r, d)
-}
-
-// attributes notes the variables that declare and its kin give attributes, by which they hold something other than what they are
-// assigned.
-func attributes(r *reader, d *syntax.DeclClause) {
-	readOnly, strange, array := d.Variant.Value == "readonly", false, false
-	for _, a := range d.Args {
-		if a.Name != nil || a.Value == nil {
-			continue
-		}
-		option := a.Value.Lit()
-		readOnly = readOnly || strings.HasPrefix(option, "-") && strings.Contains(option, "r")
-		array = array || strings.Contains(option, "a")
-		strange = strange || strings.Trim(option, "-xgpra") != "" || option == ""
-	}
-	for _, a := range d.Args {
-		switch {
-		case a.Name == nil:
-		case strange, array && a.Array == nil && !a.Naked:
-			r.vars.neverBind(a.Name.Value)
-		case readOnly:
-			r.vars.fixed.add(a.Name.Value)
-		}
-	}
-}
-
-// declared reads the assignments and the other arguments of declare and its kin.
-func (r *reader) declared(builtin string, assigned, args []arg) {
-	var kind fact // of what is declared
-	exported, functions := builtin == "export", false
-	for _, a := range args {
-		if strings.HasPrefix(a.text, "-") {
-			if strings.ContainsAny(a.text, "aA") {
-				kind = isArray
-			}
-			exported = exported || strings.Contains(a.text, "x")
-			functions = functions || strings.Contains(a.text, "f")
-		}
-		r.declaration(a)
-	}
-	for _, a := range append(assigned, args...) {
-		r.compound(a, kind)
-	}
-	for _, a := range args {
-		if name, value, _ := strings.Cut(a.text, "="); !strings.HasPrefix(a.text, "-") {
-			r.given(name, arg{kind: max(a.kind, single), text: value})
-		}
-	}
-	if !functions {
-		r.vars.exported, r.vars.given = r.vars.exported || exported && r.vars.given, false
-	}
-}
-
-// declaration reads an argument of declare and its kin that is not a plain assignment.
-func (r *reader) declaration(a arg) {
-	name, value, ok := strings.Cut(a.text, "=")
-	name = strings.TrimSuffix(name, "+")
-	switch {
-	case a.kind == literal && strings.HasPrefix(a.text, "-"):
-		if strings.ContainsAny(a.text, "inI") {
-			r.unsure("a variable whose values are evaluated")
-		}
-	case a.kind == literal && strings.HasPrefix(a.text, "+"):
-	case a.kind != literal && !ok:
-		r.unsure("a declaration that is not literal")
-	case !isName(name):
-		r.unsure("a declaration of an element")
-	case a.kind != literal:
-		r.assigned(name, arg{kind: anything})
-	case ok:
-		r.assigned(name, arg{text: value})
-	}
-}
-
-// compound reads an argument whose value may be that of an array.
-func (r *reader) compound(a arg, kind fact) {
-	name, value, ok := strings.Cut(a.text, "=")
-	name = strings.TrimSuffix(name, "+")
-	switch {
-	case !ok:
-		r.vars.note(name, kind)
-	case strings.HasPrefix(value, "("):
-		if a.kind != literal || strings.ContainsAny(value, "$`<>") {
-			r.arrayOf("an array that is read from text")
-		}
-	case a.kind != literal && value == "":
-		r.vars.note(name, kind|filled)
-	}
-}
-
-// named notes that the variables which arguments name get some value.
-func (r *reader) named(args []arg) {
-	for _, a := range args {
-		if a.kind != literal || !isName(a.text) {
-			r.arithmeticOn("a variable whose name is not literal")
-			r.vars.forget()
-			return
-		}
-		r.assigned(a.text, arg{kind: anything})
-	}
 }
 
 // isName reports whether a text is the name of a variable.

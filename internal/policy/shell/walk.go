@@ -48,7 +48,7 @@ type reader struct {
 	files      files
 	gitAliases map[string]string // that the script defines
 	aliases    map[string][]string
-	functions  map[string][]*syntax.Stmt // the bodies that use what they are called with
+	functions  map[string][]*syntax.Stmt // the bodies of those that use their arguments
 	body       *body                     // that is read; nil: none
 	calling    map[string][]arg          // the functions whose bodies are read for a call
 	calls      int                       // bodies that were read for calls
@@ -301,7 +301,7 @@ func (r *reader) command(s *syntax.Stmt) {
 	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && feeds(s.Redirs) {
 		r.input = true // from here on
 	}
-	if slices.ContainsFunc(s.Redirs, mayFail) {
+	if _, own := s.Cmd.(*syntax.Subshell); !own && slices.ContainsFunc(s.Redirs, mayFail) {
 		r.flow.redirected++
 		defer func() { r.flow.redirected-- }()
 	}

@@ -37,7 +37,7 @@ func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	return l
 }
 
-// Background runs f on a goroutine, for which Wait waits. It reports false, and does not
+// Background runs f on a goroutine, and Wait waits for it. It reports false, and does not
 // run f, if the proxy is ending.
 func (l *Lifetime) Background(f func()) bool {
 	l.mu.Lock()
@@ -76,7 +76,7 @@ func (l *Lifetime) Hold() bool {
 // Release ends what a successful Hold began.
 func (l *Lifetime) Release() { l.work.Done() }
 
-// Wait waits for the goroutines of Background and for what is held. End must have been called.
+// Wait waits for the goroutines of Background and for each Hold to be released. Call End before.
 func (l *Lifetime) Wait() {
 	l.mu.Lock()
 	l.waited = true

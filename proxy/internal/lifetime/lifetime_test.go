@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestHold: an end waits for what is held, also for what was held after it began, and nothing
-// can be held once it has waited.
+// TestHold: Wait waits for each Hold, also one after End; once Wait is called, Hold fails.
 func TestHold(t *testing.T) {
 	l := New(time.Now, slog.New(slog.DiscardHandler))
 	l.End()
