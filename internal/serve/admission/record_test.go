@@ -117,8 +117,8 @@ func TestFull(t *testing.T) {
 }
 
 // TestWordsOfCalls: a refusal begins with the words of the call. Logs and records have it without them,
-// unless the record has the arguments. What is counted of nets in shadow has the sentence without them, and
-// beside it the arguments as they are on record.
+// unless the record has the arguments. The counts of nets in shadow have the sentence without these words, and
+// the recorded arguments beside it.
 func TestWordsOfCalls(t *testing.T) {
 	full, err := audit.NewRedactor(audit.Full, nil)
 	if err != nil {

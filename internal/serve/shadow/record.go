@@ -22,7 +22,7 @@ type record struct {
 	would          []proxy.WouldInfo // most often first
 }
 
-// Bounds of what is counted apart, and of the arguments that are kept of each.
+// Bounds of the rows that are counted apart, and of the arguments kept with each.
 const (
 	mostWould    = 200
 	maxArguments = 64 << 10

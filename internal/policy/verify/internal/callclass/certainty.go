@@ -100,9 +100,8 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return values, true
 }
 
-// scriptsOf are scripts that also run what no pattern looks for, and those of the
-// commands that the patterns of the set look for in which some are evidence and the
-// others are not, or do not matter.
+// scriptsOf are scripts of the commands that the patterns of the set look for, some as evidence
+// and some not, and scripts that also run a command which no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := foreign(ps)
 	var commands []string
