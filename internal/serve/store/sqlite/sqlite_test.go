@@ -200,7 +200,7 @@ func unpack(t *testing.T, version int, path string) {
 // TestNewer: what a newer program, or another one, wrote is refused and left alone.
 func TestNewer(t *testing.T) {
 	for text, want := range map[string]string{
-		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one knows 2)",
+		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one knows 3)",
 		"PRAGMA application_id = 1":                             "it is a database of another program",
 		"PRAGMA application_id = 0; CREATE TABLE other (a INT)": "it is a database of another program",
 	} {
