@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	flushes   = 200             // appends, each with a flush
+	flushTime = 2 * time.Second // after which no other append begins, on a slow disk
+	flushSize = 1000            // bytes of an append
+)
+
+// measureFlush appends to a new file in dir, flushes each append, and returns the median time of one in microseconds.
+func measureFlush(dir string) (float64, error) {
+	f, err := os.CreateTemp(dir, "append-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	defer f.Close()
+	line := append(bytes.Repeat([]byte{'x'}, flushSize-1), '\n')
+	var took []float64
+	for begin := time.Now(); len(took) < flushes && time.Since(begin) < flushTime; {
+		start := time.Now()
+		if _, err := f.Write(line); err != nil {
+			return 0, err
+		}
+		if err := flush(f); err != nil {
+			return 0, fmt.Errorf("flushing %s: %w", f.Name(), err)
+		}
+		took = append(took, float64(time.Since(start).Nanoseconds())/1e3)
+	}
+	return median(took), nil
+}
+
+// flushFile is where a measurement is written, beside the other files of its target.
+const flushFile = "flush"
+
+// writeFlush measures the disk of dir and writes the result there.
+func writeFlush(dir string) error {
+	us, err := measureFlush(dir)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, flushFile), []byte(strconv.FormatFloat(us, 'f', 1, 64)+"\n"), 0o644)
+}
+
+// readFlush returns what writeFlush measured in dir.
+func readFlush(dir string) (float64, error) {
+	text, err := os.ReadFile(filepath.Join(dir, flushFile))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+}

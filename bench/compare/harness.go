@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// sample is one measurement of one target in one round, as the harness writes it.
+type sample struct {
+	Scenario, Target, Kind string
+	Round                  int
+	Metric                 string  // p50, rate or cold
+	Value                  float64 // microseconds, calls a second, or milliseconds
+	Error                  string  `json:",omitempty"`
+	Load                   *load   `json:",omitempty"`
+}
+
+// load describes the calls of a sample.
+type load struct {
+	Calls, Errors int64
+	FirstError    string `json:",omitempty"`
+	P50, P99      float64
+	ProxyCPU      float64 // microseconds a call
+	ClientCPU     float64
+	RSS           int64 // bytes
+	UpstreamReqs  float64
+}
+
+// flushTarget names the samples that measure the disk.
+const flushTarget = "flush"
+
+// harness runs the program that measures.
+type harness struct {
+	program, config string
+	rounds          int
+	duration        time.Duration
+	progress        io.Writer // for its progress, and its own tables
+
+	work string // a new directory for the files of all targets
+	disk string // the file system of work
+}
+
+// prepare makes the directory of the run below dir.
+func (h *harness) prepare(dir string) (err error) {
+	if h.disk, err = fileSystem(dir); err != nil {
+		return fmt.Errorf("looking at the disk of %s: %w", dir, err)
+	}
+	if h.disk == "tmpfs" || h.disk == "ramfs" {
+		return fmt.Errorf("%s is in memory (%s): choose a directory on a disk with -dir", dir, h.disk)
+	}
+	if h.work, err = os.MkdirTemp(dir, "mcpbench-"); err != nil {
+		return fmt.Errorf("making a directory for the run: %w", err)
+	}
+	return nil
+}
+
+// measure runs all rounds of one scenario and removes the files of its targets, unless a target failed.
+func (h *harness) measure(s scenario) ([]sample, error) {
+	// What earlier scenarios wrote must not be on its way to the disk in this one.
+	flushAll()
+	work := filepath.Join(h.work, s.id)
+	out := filepath.Join(h.work, s.id+".json")
+	cmd := exec.Command(h.program, "run", "-config", h.config, "-only", s.id, "-rounds", strconv.Itoa(h.rounds),
+		"-duration", h.duration.String(), "-work", work, "-out", out)
+	cmd.Stdout, cmd.Stderr = h.progress, h.progress
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("running the harness: %w", err)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		return nil, err
+	}
+	var samples []sample
+	if err := json.Unmarshal(text, &samples); err != nil {
+		return nil, fmt.Errorf("reading the samples: %w", err)
+	}
+	for i := range samples {
+		if t := &samples[i]; t.Target == flushTarget && t.Error == "" {
+			dir := filepath.Join(work, fmt.Sprintf("%s-%s-%d", s.id, flushTarget, t.Round))
+			if t.Value, err = readFlush(dir); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(failures(samples)) > 0 {
+		return samples, nil
+	}
+	return samples, os.RemoveAll(work)
+}
+
+// writeSamples writes samples as the harness does.
+func writeSamples(file string, samples []sample) error {
+	text, err := json.MarshalIndent(samples, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+// failures describes the samples in which a target or a call failed.
+func failures(samples []sample) (bad []string) {
+	for _, s := range samples {
+		switch at := fmt.Sprintf("%s, %s, round %d", s.Scenario, s.Target, s.Round+1); {
+		case s.Error != "":
+			bad = append(bad, fmt.Sprintf("%s: %s", at, s.Error))
+		case s.Load != nil && s.Load.Errors > 0:
+			bad = append(bad, fmt.Sprintf("%s: %d calls failed: %s", at, s.Load.Errors, s.Load.FirstError))
+		}
+	}
+	return bad
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// scenario is a row of the table; the harness defines what it measures.
+type scenario struct {
+	id, what string
+	memory   float64 // goal: the cost of memory against floor is at most this; 0: no goal
+	goal     goal    // of default against memory
+}
+
+// goal is what default may cost, compared with memory.
+type goal int
+
+const (
+	noGoal    goal = iota
+	costGoal       // at most mostCost times memory
+	flushGoal      // at most mostCost times the sum of memory and one flush
+	rateGoal       // at least leastRate of the calls a second of memory
+)
+
+const (
+	mostCost  = 1.15
+	leastRate = 0.67
+)
+
+const defaultScenarios = "S1,S2,S3,S4,S5a,S5b,S5c"
+
+// all lists the scenarios of the harness but S9, which has several figures.
+var all = [...]scenario{
+	{"S1", "stdio, one call at a time", 1.5, costGoal},
+	{"S2", "stdio, 64 calls in flight", 2.6, costGoal},
+	{"S3", "HTTP, one call at a time", 2.0, flushGoal},
+	{"S4", "HTTP, 64 sessions", 3.3, rateGoal},
+	{"S5a", "HTTP to stdio, one call at a time", 1.4, flushGoal},
+	{"S5b", "HTTP to stdio, 64 sessions", 1.9, rateGoal},
+	{"S5c", "stdio to HTTP, one call at a time", 1.2, costGoal},
+	{"S6a", "stdio, results of 1 MiB", 0, noGoal},
+	{"S6b", "HTTP, results of 1 MiB", 0, noGoal},
+	{"S7a", "stdio, lists of 1005 tools", 0, noGoal},
+	{"S7b", "HTTP, lists of 1005 tools", 0, noGoal},
+	{"S8a", "stdio, start to first list", 0, noGoal},
+	{"S8b", "HTTP, start to first list", 0, noGoal},
+}
+
+// choose returns the scenarios that only names, in the order of all.
+func choose(only string) (chosen []scenario, err error) {
+	wanted := map[string]bool{}
+	for _, name := range strings.Split(only, ",") {
+		found := false
+		for _, s := range all {
+			if name == s.id || name == strings.TrimRight(s.id, "abc") {
+				wanted[s.id], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("unknown scenario %q", name)
+		}
+	}
+	for _, s := range all {
+		if wanted[s.id] {
+			chosen = append(chosen, s)
+		}
+	}
+	return chosen, nil
+}
