@@ -37,28 +37,54 @@ func withoutOwn(doc []byte) []byte {
 	return s.dst
 }
 
-// mayNameUs reports whether a name of ours may stand in doc: most documents are told
-// apart without reading them as JSON.
+// mayNameUs reports whether a name of ours may stand in doc. Most documents are told apart
+// without reading them as JSON. Where slashes or escapes are frequent, as in a file of many
+// lines, looking at each costs more than looking at the keys alone.
 func mayNameUs(doc []byte) bool {
+	looks := fewLooks + len(doc)/bytesPerLook
+	if may, done := mentionsUs(doc, looks); done {
+		return may
+	}
+	if _, _, found, readable := ownMember(doc, 0); readable {
+		return found
+	}
+	may, _ := mentionsUs(doc, len(doc))
+	return may
+}
+
+const (
+	fewLooks     = 16
+	bytesPerLook = 1024
+)
+
+// mentionsUs reports whether doc has the letters of our name, or escapes that may stand
+// for them. It is done only if doc has no more slashes and backslashes than looks.
+func mentionsUs(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
 		if i < 0 {
 			break
 		}
+		if looks--; looks < 0 {
+			return false, false
+		}
 		at += i
 		before := bytes.TrimSuffix(doc[:at], []byte(`\`))
 		if n := len(OwnMeta) - 1; len(before) >= n && bytes.EqualFold(before[len(before)-n:], []byte(OwnMeta[:n])) {
-			return true
+			return true, true
 		}
 	}
 	for at := 0; ; at += 2 {
 		i := bytes.IndexByte(doc[at:], '\\')
 		if i < 0 || at+i+6 > len(doc) {
-			return false
+			return false, true
+		}
+		if looks--; looks < 0 {
+			return false, false
 		}
 		at += i
 		if doc[at+1] == 'u' && spelled(doc[at+2:at+6]) {
-			return true
+			return true, true
 		}
 	}
 }
@@ -78,28 +104,43 @@ type scrubber struct {
 
 // copy reports whether the document could be read as far as that takes.
 func (s *scrubber) copy() bool {
-	for i := 0; i < len(s.src); {
-		if s.src[i] != '"' {
+	for i := 0; ; {
+		from, to, found, readable := ownMember(s.src, i)
+		switch {
+		case !readable:
+			return false
+		case found:
+			i = s.leaveOut(from, to)
+			continue
+		case s.dropped:
+			s.dst = append(s.dst, s.src[s.at:]...)
+		}
+		return true
+	}
+}
+
+// ownMember finds the first member of ours that begins at i or after it, from its key to
+// the end of its value. The document is readable if its strings end, up to there, and so
+// does that value.
+func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
+	for i < len(doc) {
+		if doc[i] != '"' {
 			i++
 			continue
 		}
-		end := rawjson.Skip(s.src, i)
+		end := rawjson.Skip(doc, i)
 		if end < 0 {
-			return false
+			return 0, 0, false, false
 		}
-		colon := afterSpace(s.src, end)
-		if colon == len(s.src) || s.src[colon] != ':' || !ownLiteral(s.src[i:end]) {
+		colon := afterSpace(doc, end)
+		if colon == len(doc) || doc[colon] != ':' || !ownLiteral(doc[i:end]) {
 			i = end
 			continue
 		}
-		value := rawjson.Skip(s.src, afterSpace(s.src, colon+1))
-		if value < 0 {
-			return false
-		}
-		i = s.leaveOut(i, value)
+		to = rawjson.Skip(doc, afterSpace(doc, colon+1))
+		return i, to, true, to >= 0
 	}
-	s.dst = append(s.dst, s.src[s.at:]...)
-	return true
+	return 0, 0, false, true
 }
 
 func ownLiteral(lit []byte) bool {

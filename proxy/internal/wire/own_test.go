@@ -26,6 +26,19 @@ func TestWithoutOwn(t *testing.T) {
 		if got := string(withoutOwn([]byte(tt.doc))); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.doc, got, tt.want)
 		}
+		for _, slashes := range []string{`{"lines":"` + strings.Repeat(`\n`, 100) + `"}`, `["` + strings.Repeat("/", 100) + `"]`} { // then only keys are looked at
+			want := slashes + tt.want
+			if tt.want == "null" {
+				want = "null"
+			}
+			if got := string(withoutOwn([]byte(slashes + tt.doc))); got != want {
+				t.Errorf("after many slashes, %s: got %s, want %s", tt.doc, got, want)
+			}
+		}
+	}
+	broken := strings.Repeat(`\n/`, 100) + `{"a":"`
+	if got := string(withoutOwn([]byte(broken))); got != broken {
+		t.Errorf("a document that does not name us and cannot be read: got %s", got)
 	}
 }
 

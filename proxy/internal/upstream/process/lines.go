@@ -15,6 +15,7 @@ var ErrTooLong = errors.New("a message of the server is too long")
 const (
 	lineBuffer = 64 << 10
 	bigLine    = 32 << 10 // from here on a line is handed over rather than copied
+	maxExpect  = 4 << 20  // of the length that is expected of a line
 )
 
 // OneLine puts another white space in the place of line breaks. In JSON they are
@@ -40,8 +41,10 @@ type LineReader struct {
 	max int
 
 	buf        []byte
-	start, end int // of what was read and not yet returned
-	seen       int // no newline before here
+	spare      []byte // the buffer of usual size, while buf is a larger one
+	expect     int    // length of the last line that was handed over
+	start, end int    // of what was read and not yet returned
+	seen       int    // no newline before here
 	err        error
 }
 
@@ -88,10 +91,21 @@ func (l *LineReader) cut(i int) (line []byte, kept bool) {
 	if len(line) < bigLine {
 		return line, false
 	}
-	rest := l.buf[l.start:l.end]
-	l.buf = make([]byte, max(lineBuffer, 2*len(rest)))
-	l.start, l.seen, l.end = 0, 0, copy(l.buf, rest)
+	l.expect = min(len(line), maxExpect)
+	if len(line) < len(l.buf)/4 { // a call may keep it for long
+		line = bytes.Clone(line)
+	}
+	l.replace(l.buf[l.start:l.end])
 	return line[:len(line):len(line)], true
+}
+
+// replace begins another buffer with what is left of the one that was handed over.
+func (l *LineReader) replace(rest []byte) {
+	if size := max(lineBuffer, 2*len(rest)); len(l.spare) < size {
+		l.spare = make([]byte, size)
+	}
+	l.buf, l.spare = l.spare, nil
+	l.start, l.seen, l.end = 0, 0, copy(l.buf, rest)
 }
 
 // read makes room and reads once.
@@ -103,13 +117,22 @@ func (l *LineReader) read() {
 		l.end = copy(l.buf, l.buf[l.start:l.end])
 		l.start, l.seen = 0, l.end
 	case l.end == len(l.buf):
-		grown := make([]byte, 2*len(l.buf))
-		l.end = copy(grown, l.buf[l.start:l.end])
-		l.buf, l.start, l.seen = grown, 0, l.end
+		l.grow()
 	}
 	var n int
 	n, l.err = l.r.Read(l.buf[l.end:])
 	l.end += n
+}
+
+// grow gets a larger buffer: one for a line as long as the last one, since servers repeat
+// themselves, and each doubling would be cleared and copied anew.
+func (l *LineReader) grow() {
+	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
+	l.end = copy(grown, l.buf[l.start:l.end])
+	if len(l.buf) == lineBuffer {
+		l.spare = l.buf
+	}
+	l.buf, l.start, l.seen = grown, 0, l.end
 }
 
 // maxTail is more than a pipe holds.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,51 @@ func TestKeptLines(t *testing.T) {
 			t.Errorf("line %d changed", i)
 		}
 	}
+}
+
+// A server that sends large lines over and over costs one buffer for each.
+func TestLinesAlike(t *testing.T) {
+	for _, size := range []int{bigLine, lineBuffer - 1, lineBuffer, 1 << 20} {
+		in := strings.Repeat(strings.Repeat("a", size)+"\n", 22)
+		l := NewLineReader(&steps{data: []byte(in), step: size + 1}, 2<<20) // a line at a time
+		next := func() {
+			if line, own, err := l.Next(); len(line) != size || !own || err != nil {
+				t.Fatalf("%d bytes, kept: %t, %v", len(line), own, err)
+			}
+		}
+		next()
+		if made := testing.AllocsPerRun(20, next); made > 1 {
+			t.Errorf("%v buffers for a line of %d bytes", made, size)
+		}
+	}
+}
+
+// A line does not keep the memory that a larger one needed before.
+func TestLineBehindLarger(t *testing.T) {
+	const pairs = 20
+	l := NewLineReader(strings.NewReader(strings.Repeat(strings.Repeat("a", 4<<20)+"\n"+strings.Repeat("b", 100<<10)+"\n", pairs)), 8<<20)
+	inUse := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse
+	}
+	before := inUse()
+	var kept [][]byte
+	for range pairs {
+		if line, _, err := l.Next(); len(line) != 4<<20 || err != nil {
+			t.Fatalf("%d bytes, %v", len(line), err)
+		}
+		line, own, err := l.Next()
+		if len(line) != 100<<10 || !own || err != nil {
+			t.Fatalf("%d bytes, kept: %t, %v", len(line), own, err)
+		}
+		kept = append(kept, line)
+	}
+	if took := int64(inUse() - before); took > pairs<<20 {
+		t.Errorf("%d lines of 100 KiB take %d KiB", len(kept), took>>10)
+	}
+	runtime.KeepAlive(kept)
 }
 
 func TestLongLineIsCut(t *testing.T) {
