@@ -92,8 +92,8 @@ func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 		a.succeed(n, old)
 	}
 	a.drop(heirs)
-	for number, c := range s.Calls {
-		to.Calls[number] = to.suspected(c.renumbered(a.numbers))
+	for _, c := range s.Calls {
+		to.addCall(to.suspected(c.renumbered(a.numbers)))
 	}
 	return to, a.kept
 }

@@ -166,7 +166,7 @@ func (p *Policy) Used(net int, d *NetData, t time.Time) *big.Rat {
 func (p *Policy) Charge(net int, d *NetData, used *big.Rat, t time.Time) *NetData {
 	n := p.nets[net]
 	if n.budget == nil {
-		return n.fresh(d.Active)
+		return n.atStart(d.Active)
 	}
 	if used == nil {
 		used = new(big.Rat)

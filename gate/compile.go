@@ -26,6 +26,7 @@ type net struct {
 	alone      bool   // every timed transition ticks as if it were alone
 	initial    petri.Marking
 	start      petri.Marking // at rest
+	on, off    *NetData      // at its start, active and not
 	listing    listing.Listing
 	own        naming.Own // without Labels, the names that it gives; with or without, its patterns
 	reasoned   []string   // the reason, as what is around each {key}
@@ -82,5 +83,6 @@ func compile(def Net) (*net, ErrorList) {
 	}
 	n.print = fingerprint.Net(&n.Net)
 	n.budget = n.findBudget()
+	n.on, n.off = n.fresh(true), n.fresh(false)
 	return n, nil
 }

@@ -14,8 +14,8 @@ import (
 // what changes is a [Delta], and [State.Apply] is the only writer.
 type State struct {
 	Nets  []*NetData           // in the order of the policy
-	Calls map[uint64]*OpenCall // admitted and not settled
-	Asks  map[uint64]*OpenAsk  // waiting for an answer
+	Calls map[uint64]*OpenCall // admitted and not settled; nil: there was none yet
+	Asks  map[uint64]*OpenAsk  // waiting for an answer; nil: as of Calls
 	Spent []uint64             // numbers of grants that were used
 	Last  uint64               // the number given last
 
@@ -121,29 +121,33 @@ func (d *Delta) of(net int, key string) *NetData {
 // NewState returns the initial state. The named nets are active, all if active is
 // nil.
 func (p *Policy) NewState(active []string) *State {
-	s := &State{
-		Calls:  make(map[uint64]*OpenCall),
-		Asks:   make(map[uint64]*OpenAsk),
-		policy: p,
-		ids:    make(map[string]int),
-	}
+	s := &State{Nets: make([]*NetData, len(p.nets)), policy: p}
 	on := make(map[string]bool, len(active))
 	for _, name := range active {
 		on[name] = true
 	}
-	for _, n := range p.nets {
-		s.Nets = append(s.Nets, n.fresh(active == nil || on[n.Name]))
+	for i, n := range p.nets {
+		s.Nets[i] = n.atStart(active == nil || on[n.Name])
 	}
 	return s
 }
 
-// fresh returns the state of the net at its start.
+// fresh makes the state of the net at its start.
 func (n *net) fresh(active bool) *NetData {
 	d := &NetData{Active: active, Marking: n.start}
 	if n.Shadow {
 		d.Shadow = &ShadowData{Enforced: &NetData{Active: active, Marking: n.start}}
 	}
 	return d
+}
+
+// atStart returns the state of the net at its start. All states share it: most nets of
+// most sessions are never moved.
+func (n *net) atStart(active bool) *NetData {
+	if active {
+		return n.on
+	}
+	return n.off
 }
 
 // Reset puts every net of s back to its start; calls in flight settle without
@@ -196,15 +200,18 @@ func (s *State) Apply(d *Delta) {
 		s.Spent = append(s.Spent[:len(s.Spent):len(s.Spent)], d.Spent)
 	}
 	if d.Asked != nil {
-		s.ids[d.Asked.Call.ID]++
+		s.countID(d.Asked.Call.ID)
+		if s.Asks == nil {
+			s.Asks = make(map[uint64]*OpenAsk)
+		}
 		s.Asks[d.Asked.Number] = d.Asked
 		s.Last = max(s.Last, d.Asked.Number)
 	}
 	if c := d.Opened; c != nil {
 		if s.Calls[c.Number] == nil {
-			s.ids[c.Call.ID]++
+			s.countID(c.Call.ID)
 		}
-		s.Calls[c.Number] = c
+		s.addCall(c)
 		s.Last = max(s.Last, c.Number)
 	}
 }
@@ -228,6 +235,22 @@ func (d *Delta) check() {
 			panic("gate: a place has a negative number of tokens")
 		}
 	}
+}
+
+// addCall adds the record of an admitted call.
+func (s *State) addCall(c *OpenCall) {
+	if s.Calls == nil {
+		s.Calls = make(map[uint64]*OpenCall)
+	}
+	s.Calls[c.Number] = c
+}
+
+// countID counts one more open call or question with the id.
+func (s *State) countID(id string) {
+	if s.ids == nil {
+		s.ids = make(map[string]int)
+	}
+	s.ids[id]++
 }
 
 func (s *State) forget(id string) {

@@ -34,9 +34,11 @@ type Push struct {
 	last     int           // number of the last event
 	open     int           // GET streams
 	replaced chan struct{} // closed when the client takes the stream up anew; nil: there was no stream yet
-	wake     chan struct{}
-	closed   chan struct{}
-	once     sync.Once
+	ended    bool
+
+	// Made with the first stream, and the same from then on.
+	wake   chan struct{}
+	closed chan struct{}
 }
 
 // A pushed event is one message of the stream.
@@ -48,7 +50,7 @@ type pushed struct {
 // NewPush makes a stream. News reports of a message that it says only that
 // something has changed: one such message says as much as several.
 func NewPush(news func(message []byte) bool) *Push {
-	return &Push{news: news, wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	return &Push{news: news}
 }
 
 // Send keeps a message for the client, whose stream takes it at once if one is
@@ -74,6 +76,7 @@ func (s *Push) Send(parts ...[]byte) {
 	}
 }
 
+// poke wakes a stream; there is one, or was.
 func (s *Push) poke() {
 	select {
 	case s.wake <- struct{}{}:
@@ -117,7 +120,14 @@ func (s *Push) Listening() bool {
 }
 
 // Close ends all streams, for good.
-func (s *Push) Close() { s.once.Do(func() { close(s.closed) }) }
+func (s *Push) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended && s.closed != nil {
+		close(s.closed)
+	}
+	s.ended = true
+}
 
 // Serve writes the stream to a GET until the client ends it, Close does, or stop
 // is closed. Prime begins it with an event without data, for a client that knows
@@ -173,6 +183,12 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.wake == nil {
+		s.wake, s.closed = make(chan struct{}, 1), make(chan struct{})
+		if s.ended {
+			close(s.closed)
+		}
+	}
 	s.open++
 	from = s.last
 	if len(s.waiting) > 0 {

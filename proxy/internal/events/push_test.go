@@ -3,8 +3,11 @@ package events
 import (
 	"bytes"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 const changed = "notifications/tools/list_changed"
@@ -78,4 +81,26 @@ func TestReplacedPush(t *testing.T) {
 	if got := s.take(current); len(got) != 1 {
 		t.Errorf("the new one takes %v", got)
 	}
+}
+
+// TestClosedPush: streams end with Close, and so does one that comes later.
+func TestClosedPush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewPush(isNews)
+		serve := func() { s.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), true, nil) }
+		for range 2 {
+			go serve()
+		}
+		synctest.Wait()
+		s.Close()
+		s.Close()
+		synctest.Wait()
+		if s.Listening() {
+			t.Error("a stream is still open")
+		}
+		serve()
+		early := NewPush(isNews)
+		early.Close()
+		early.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), true, nil)
+	})
 }

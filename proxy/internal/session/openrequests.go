@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"sync"
@@ -14,11 +15,18 @@ import (
 // openRequests holds the requests of one client that have no answer yet. The zero value
 // is empty.
 type openRequests struct {
-	mu   sync.Mutex
-	byID map[string]canceller // by the id on the wire
-	open int                  // requests whose answer is not written yet
-	past []string             // ids of the last requests that have ended, each of few bytes
-	idle chan struct{}        // closed when open becomes 0; nil: nobody waits for that
+	mu    sync.Mutex
+	first openRequest          // most clients have one at a time; without a request, there is none
+	more  map[string]canceller // the others, by the id on the wire
+	open  int                  // requests whose answer is not written yet
+	past  []uint64             // hashes of the ids of the last requests that have ended
+	idle  chan struct{}        // closed when open becomes 0; nil: nobody waits for that
+}
+
+// An openRequest is a request with its id on the wire.
+type openRequest struct {
+	id      string
+	request canceller
 }
 
 // A canceller is a request of a client that has not been answered.
@@ -35,30 +43,48 @@ func (f CancelFunc) Cancel(reason error) { f(reason) }
 func (r *openRequests) Begin(id string, request canceller) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, busy := r.byID[id]; busy {
+	if r.find(id) != nil {
 		return false
 	}
-	if r.byID == nil {
-		r.byID = map[string]canceller{}
+	if r.first.request == nil {
+		r.first = openRequest{id, request}
+	} else {
+		if r.more == nil {
+			r.more = map[string]canceller{}
+		}
+		r.more[id] = request
 	}
-	r.byID[id] = request
 	r.open++
 	return true
+}
+
+// find returns the request with an id; nil: there is none. r.mu is held.
+func (r *openRequests) find(id string) canceller {
+	if r.first.request != nil && r.first.id == id {
+		return r.first.request
+	}
+	return r.more[id]
 }
 
 // End removes a request: the client may use its id again.
 func (r *openRequests) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.byID, id)
+	if r.first.id == id {
+		r.first = openRequest{}
+	} else {
+		delete(r.more, id)
+	}
 	if len(id) > maxPastBytes {
 		return
 	}
 	if len(r.past) >= maxPast {
 		r.past = slices.Delete(r.past, 0, 1)
 	}
-	r.past = append(r.past, id)
+	r.past = append(r.past, maphash.String(pastSeed, id))
 }
+
+var pastSeed = maphash.MakeSeed()
 
 // The ids of so many requests that have ended are known, if they are not longer.
 const (
@@ -76,8 +102,7 @@ func (r *openRequests) Knows(params []byte) bool {
 	key := wire.IDKey(id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, open := r.byID[key]
-	return open || len(key) > maxPastBytes || slices.Contains(r.past, key)
+	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
 }
 
 // Answered records that the answer to a request is written, or that it gets none.
@@ -110,7 +135,7 @@ func (r *openRequests) Drained() <-chan struct{} {
 func (r *openRequests) Any() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.byID) > 0
+	return r.first.request != nil || len(r.more) > 0
 }
 
 // Cancelled cancels the request that notifications/cancelled names. The id must be of
@@ -121,7 +146,7 @@ func (r *openRequests) Cancelled(params []byte) {
 		return
 	}
 	r.mu.Lock()
-	request := r.byID[wire.IDKey(id)]
+	request := r.find(wire.IDKey(id))
 	r.mu.Unlock()
 	if request == nil {
 		return
@@ -152,5 +177,9 @@ func (r *openRequests) CancelCalls(reason error) {
 func (r *openRequests) all() []canceller {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Collect(maps.Values(r.byID))
+	all := slices.Collect(maps.Values(r.more))
+	if r.first.request != nil {
+		all = append(all, r.first.request)
+	}
+	return all
 }

@@ -29,7 +29,7 @@ type Subscription struct {
 // of. The zero value says none.
 type subscriptions struct {
 	mu      sync.Mutex
-	listed  map[string]bool          // the lists that it has seen, by the notification of their changes
+	listed  []string                 // the lists that it has seen, by the notification of their changes
 	watched map[string]bool          // resources/subscribe, up to 2025-11-25
 	open    map[string]*Subscription // subscriptions/listen, since 2026-07-28, by the id on the wire
 }
@@ -39,10 +39,9 @@ type subscriptions struct {
 func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.listed == nil {
-		i.listed = map[string]bool{}
+	if !slices.Contains(i.listed, method) {
+		i.listed = append(i.listed, method)
 	}
-	i.listed[method] = true
 }
 
 // OfList reports whether the client has fetched the list that a notification is about,
@@ -50,7 +49,7 @@ func (i *subscriptions) SawList(method string) {
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.listed[method], i.that(func(s *Subscription) bool { return s.Lists[filterOf(method)] })
+	return slices.Contains(i.listed, method), i.that(func(s *Subscription) bool { return s.Lists[filterOf(method)] })
 }
 
 // Subscribe opens a subscription. It reports false if too many are open.
