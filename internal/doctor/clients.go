@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"debug/buildinfo"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,9 +95,9 @@ func older(info os.FileInfo, program, ours string) bool {
 	if err != nil || os.SameFile(info, mine) || !info.ModTime().Before(mine.ModTime()) {
 		return false
 	}
-	a, failed := buildinfo.ReadFile(program)
-	b, err := buildinfo.ReadFile(ours)
-	return failed != nil || err != nil || a.Main.Version != b.Main.Version || a.Main.Version == "(devel)"
+	a, known := mainVersion(program)
+	b, own := mainVersion(ours)
+	return !known || !own || a != b || a == "(devel)"
 }
 
 // same reports whether two paths lead to one file.
