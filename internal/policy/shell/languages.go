@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -146,15 +147,15 @@ func readSed(r *reader, args []arg) {
 		}
 	}
 	for _, s := range scripts {
-		if s.kind != literal || !sedHarmless.MatchString(s.text) {
+		if s.kind != literal || !sedHarmless().MatchString(s.text) {
 			r.maybe("a script of sed that is not known", args...)
 		}
 	}
 }
 
 // sedHarmless matches the scripts of sed that hold no commands but those that print,
-// delete and substitute.
-var sedHarmless = sedScripts()
+// delete and substitute. It is large, and made when it is needed.
+var sedHarmless = sync.OnceValue(sedScripts)
 
 func sedScripts() *regexp.Regexp {
 	// part is text up to a delimiter, which brackets do not hold: versions differ over that.
