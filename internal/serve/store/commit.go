@@ -24,6 +24,7 @@ func (d *Durable) commitNext(s *queued) {
 	defer d.queue.rest()
 	if !s.over() {
 		runtime.Gosched() // whoever is about to stage does so before the batch is closed
+		d.queue.gather(s)
 		d.commit(d.queue.take())
 	}
 }
@@ -59,7 +60,9 @@ func (d *Durable) commit(batch []*queued) {
 	defer cancel()
 	err := d.resolve(ctx)
 	if err == nil {
+		began := time.Now()
 		err = d.database.Commit(ctx, ops)
+		d.queue.committed(ops, len(lost), time.Since(began))
 	}
 	switch {
 	case err == nil:

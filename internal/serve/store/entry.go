@@ -22,6 +22,7 @@ type entry struct {
 	row     *row // nil: it is not read
 	new     bool // it may not be there yet
 	evicted bool // another entry may be in its place
+	roams   bool // another process had changed it when it was read last
 	owner   uint64
 	others  map[uint64]string  // by which open calls were admitted; this one: those that are not in it
 	asks    map[uint64]*queued // by which calls began to wait for a person
@@ -64,6 +65,13 @@ func (e *entry) described() admission.SessionInfo {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.info
+}
+
+// elsewhere reports whether another process is likely to have changed the session since the last
+// step here: its calls go to several processes, and one begins now. To read it again costs less than
+// a decision that the database refuses. It needs the lock.
+func (e *entry) elsewhere() bool {
+	return e.roams && !e.row.pending() && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
 }
 
 // hold locks the session alone.

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -23,6 +25,7 @@ type queued struct {
 	rows    []*row        // that it was decided on, the first ones those of the writes
 	events  []audit.Event // those of op
 	call    uint64        // the call that it admits; 0: none
+	behind  bool          // a commit was under way when it was staged
 	ended   chan struct{}
 	err     error // once it has ended
 }
@@ -93,13 +96,16 @@ type queue struct {
 
 	mu    sync.Mutex
 	steps []*queued
+	gathering
 }
 
 // add needs the locks of the rows of the step.
 func (q *queue) add(s *queued) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	s.behind = len(q.lead) > 0
 	q.steps = append(q.steps, s)
+	q.arrived(len(q.steps))
 }
 
 func (q *queue) full() bool {
@@ -122,3 +128,79 @@ func (q *queue) take() []*queued {
 
 // rest gives the lead away.
 func (q *queue) rest() { <-q.lead }
+
+// gathering is the part of a [queue] that decides how long a commit waits for more steps. A commit
+// costs a database about the same for one step and for many, and the more replicas share the clients,
+// the fewer steps wait at each of them.
+type gathering struct {
+	wanted int           // the steps that a commit waits for; 0: no commit waits
+	filled chan struct{} // closed when there are as many
+
+	took   time.Duration // by the last commit
+	busy   int           // the steps of the last commit, and those that were staged meanwhile
+	again  bool          // steps of the last commit were stale: they are decided again at once
+	rivals int           // for so many commits other processes are expected to change the same parts
+}
+
+// Bounds of gathering.
+const (
+	quick     = 500 * time.Microsecond // after a commit that took less, the next one does not wait
+	patient   = 2 * time.Millisecond   // the longest wait
+	rivalries = 8                      // for so many commits after one with stale steps, others are expected
+)
+
+// gather waits until those who waited for the last commit have staged their next steps, but at most
+// for half of the time of that commit. Only a step that was staged while a commit was under way waits,
+// or one that was stale: a lone call does not. Where other processes change the same parts, a step
+// that waits becomes stale, so then only those that were stale are waited for.
+func (q *queue) gather(s *queued) {
+	if q.took < quick || !q.again && (!s.behind || q.rivals > 0) || !q.want(q.busy) {
+		return
+	}
+	timer := time.NewTimer(min(q.took/2, patient))
+	defer timer.Stop()
+	select {
+	case <-q.filled:
+	case <-timer.C:
+		q.want(0)
+	}
+}
+
+// want has filled closed as soon as n steps wait, and reports whether there are fewer now.
+func (q *queue) want(n int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.wanted = 0; len(q.steps) >= n {
+		return false
+	}
+	q.wanted, q.filled = n, make(chan struct{})
+	return true
+}
+
+// arrived notes that n steps wait.
+func (g *gathering) arrived(n int) {
+	if g.wanted > 0 && n >= g.wanted {
+		g.wanted = 0
+		close(g.filled)
+	}
+}
+
+// committed notes how a commit of ops went, before their steps end. Steps that were lost are decided
+// again too.
+func (q *queue) committed(ops []*backend.Op, lost int, took time.Duration) {
+	stale := 0
+	for _, op := range ops {
+		if errors.Is(op.Err, backend.ErrStale) {
+			stale++
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.took, q.again = took, stale > 0
+	if q.again {
+		q.busy, q.rivals = stale+lost+len(q.steps), rivalries
+	} else {
+		q.busy, q.rivals = len(ops)+lost+len(q.steps), max(0, q.rivals-1)
+	}
+	q.busy = min(q.busy, maxBatch)
+}

@@ -64,7 +64,7 @@ func (d *Durable) under(ctx context.Context, e *entry, f func(*entry) (*queued, 
 
 // read makes the state of a session that of the database, unless it is. It needs the lock.
 func (d *Durable) read(ctx context.Context, e *entry) error {
-	if e.row != nil && e.row.faulty() == nil {
+	if e.row != nil && e.row.faulty() == nil && !e.elsewhere() {
 		return nil
 	}
 	part := backend.Part{ID: sessionID(e.info.Session)}
@@ -74,6 +74,9 @@ func (d *Durable) read(ctx context.Context, e *entry) error {
 			return d.fault(err)
 		}
 		part = parts[0]
+	}
+	if e.row != nil {
+		e.roams = errors.Is(e.row.faulty(), admission.ErrStale) || part.Version != e.row.version
 	}
 	var state *gate.State
 	switch {

@@ -21,7 +21,7 @@ const connections = 6
 
 // plans keeps to indexes. Plans are made once for a connection: one that was made while a
 // table was small would read the whole of it when it is large.
-const plans = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`
+const plans = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan`
 
 // parse reads the DSN. Its errors do not quote it: it may hold a password, and what a DSN
 // with a mistake means by its parts is anybody's guess.

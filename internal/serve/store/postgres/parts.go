@@ -29,18 +29,6 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// Load implements [backend.Backend].
-func (d *DB) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
-	var parts []backend.Part
-	err := d.current(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
-		if parts, mark, err = d.load(ctx, ids); err == nil {
-			d.fresh.add(mark, ids...)
-		}
-		return mark, err
-	})
-	return parts, err
-}
-
 // current reads n rows, again if the server has recovered from a crash meanwhile.
 func (d *DB) current(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
 	return d.read(ctx, "reading", func(ctx context.Context) error {

@@ -36,6 +36,7 @@ type DB struct {
 	pool    *pgxpool.Pool
 	writer  *writer
 	fresh   *fresh
+	loads   loads
 	health  *health
 	room    room
 	changes chan struct{}
