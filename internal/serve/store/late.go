@@ -18,12 +18,14 @@ type Late struct {
 	open func(context.Context) (backend.Backend, error)
 	log  *slog.Logger
 
-	mu     sync.Mutex
-	inner  backend.Backend // nil: it is not open yet
-	tried  time.Time
-	since  time.Time // it is open
-	err    error     // of the last attempt
-	closed bool
+	mu       sync.Mutex
+	inner    backend.Backend // nil: it is not open yet
+	running  chan struct{}   // closed when the attempt to open it that runs has ended; nil: none runs
+	tried    time.Time
+	since    time.Time // it is open
+	err      error     // of the last attempt, or [errSilent]
+	unusable error     // of the last attempt, where it was the first
+	closed   bool
 }
 
 var _ backend.Backend = (*Late)(nil)
@@ -34,8 +36,12 @@ func NewLate(open func(context.Context) (backend.Backend, error), log *slog.Logg
 	return &Late{open: open, log: log}
 }
 
-// retry is how often a database that is away is tried at most.
-const retry = time.Second
+// A database that is away is tried once in a retry at most. A caller waits for a glimpse for an
+// attempt then: the database may be back.
+const (
+	retry   = time.Second
+	glimpse = 500 * time.Millisecond
+)
 
 // ErrLate is the error of a database that could not be opened yet.
 var ErrLate = errors.New("the state database could not be opened yet")
@@ -46,33 +52,84 @@ func (l *Late) Try(ctx context.Context) error {
 	return err
 }
 
+// errSilent: the first attempt takes longer than the start of the process waits.
+var errSilent = errors.New("it does not answer")
+
+// opened returns the database, and has it opened unless it is open. The first attempt is waited for
+// until ctx ends. Those after it are waited for shortly: on a network that drops all packets an attempt
+// takes long, and every caller would hang.
 func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
+	switch {
+	case l.running == nil && (l.inner != nil || l.closed || l.err != nil && time.Since(l.tried) < retry):
+		defer l.mu.Unlock()
+		return l.answer(ctx)
+	case l.running == nil:
+		l.running = make(chan struct{})
+		go l.attempt(context.WithoutCancel(ctx), l.running) // not only for whoever asks first
+	}
+	ended := l.running
+	if l.err != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, glimpse)
+		defer cancel()
+	}
+	l.mu.Unlock()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.answer(ctx)
+}
+
+// attempt opens the database once.
+func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
+	inner, err := l.open(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer close(ended)
+	l.running, l.tried, l.unusable = nil, time.Now(), nil
+	switch {
+	case err == nil && l.closed:
+		_ = inner.Close() // the process ends
+	case err == nil:
+		if l.err != nil {
+			l.log.Info("the state database is open now: calls are decided again")
+		}
+		l.inner, l.since, l.err = inner, l.tried, nil
+	case errors.Is(err, backend.ErrUnusable) && l.err == nil:
+		l.unusable = err // at the start: it is for whoever starts the process
+	default:
+		l.fail(err)
+	}
+}
+
+// fail notes why the database is not open. It needs the lock.
+func (l *Late) fail(err error) {
+	if l.err == nil {
+		l.log.Error("the state database cannot be opened: every call is refused until it can be", "error", err)
+	}
+	l.err = err
+}
+
+// answer returns the database, or why it is not open. It needs the lock.
+func (l *Late) answer(ctx context.Context) (backend.Backend, error) {
+	if l.err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.running != nil {
+		l.fail(errSilent)
+	}
 	switch {
 	case l.closed:
 		return nil, fmt.Errorf("%w: the process ends", ErrLate)
 	case l.inner != nil:
 		return l.inner, nil
-	case l.err != nil && time.Since(l.tried) < retry:
+	case l.unusable != nil:
+		return nil, l.unusable
+	case l.err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrLate, l.err)
 	}
-	inner, err := l.open(context.WithoutCancel(ctx)) // not only for whoever asks first
-	if l.tried = time.Now(); errors.Is(err, backend.ErrUnusable) && l.err == nil {
-		return nil, err // at the start: it is for whoever starts the process
-	}
-	if err != nil {
-		if l.err == nil {
-			l.log.Error("the state database cannot be opened: every call is refused until it can be", "error", err)
-		}
-		l.err = err
-		return nil, fmt.Errorf("%w: %w", ErrLate, err)
-	}
-	if l.err != nil {
-		l.log.Info("the state database is open now: calls are decided again")
-	}
-	l.inner, l.since, l.err = inner, l.tried, nil
-	return inner, nil
+	return nil, fmt.Errorf("%w: %w", ErrLate, ctx.Err())
 }
 
 // Since returns since when the database is open; zero: it is not.

@@ -58,23 +58,12 @@ func (d *DB) SetStop(ctx context.Context, s backend.Stop, on bool, events ...bac
 }
 
 func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change func(*batch)) error {
-	if err := d.available(ctx); err != nil {
-		return err
-	}
-	// What has been sent is not given up because a caller is: nobody would know how it ended.
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
-	defer cancel()
-	err := ctx.Err()
-	if err == nil {
-		err = d.writer.take(within)
-	}
+	within, cancel, err := d.turn(ctx, doing)
 	if err != nil {
-		return d.failed(doing, err)
-	}
-	defer d.writer.leave()
-	if err := d.health.get(); err != nil { // it has failed since
 		return err
 	}
+	defer cancel()
+	defer d.writer.leave()
 	err = d.writer.commit(within, ops, change)
 	var u *uncertainError
 	switch {
@@ -88,6 +77,31 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 		d.health.set(d.failed(doing, err))
 	}
 	return d.failed(doing, err)
+}
+
+// turn takes the turn of the writer, unless the database is away. Where that was found out while the
+// turn was waited for, nothing is begun, and the next trial of the database decides.
+func (d *DB) turn(ctx context.Context, doing string) (within context.Context, cancel context.CancelFunc, err error) {
+	// What has been sent is not given up because a caller is: nobody would know how it ended.
+	within, cancel = context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
+	for {
+		if err = d.available(ctx); err != nil {
+			break
+		}
+		if err = ctx.Err(); err == nil {
+			err = d.writer.take(within)
+		}
+		if err != nil {
+			err = d.failed(doing, err)
+			break
+		}
+		if d.health.get() == nil {
+			return within, cancel, nil
+		}
+		d.writer.leave()
+	}
+	cancel()
+	return nil, nil, err
 }
 
 // Stops implements [backend.Backend].

@@ -42,7 +42,7 @@ func (d *DB) listen(ctx context.Context, config *pgx.ConnConfig, poll time.Durat
 			return
 		}
 		d.pool.Reset() // the connection broke, and those of the pool have hardly fared better
-		_ = d.try(ctx)
+		d.trial(ctx)
 		d.wake()
 		sleep(ctx, poll)
 	}
@@ -72,13 +72,16 @@ func (d *DB) follow(ctx context.Context, config *pgx.ConnConfig, poll time.Durat
 	seen := int64(-1)
 	for {
 		if n, err := d.changed(ctx, conn); err != nil {
+			if timedOut(err) && ctx.Err() == nil {
+				d.health.suspect(d.failed("polling", err))
+			}
 			return err
 		} else if n != seen {
 			seen = n
 			d.wake()
 		}
 		if d.health.get() != nil {
-			_ = d.try(ctx)
+			d.trial(ctx)
 		}
 		if err := await(ctx, conn, poll); err != nil {
 			return err

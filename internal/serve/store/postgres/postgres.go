@@ -151,21 +151,25 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 	if err := d.available(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	within, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	for n := 1; ; n++ {
-		err := d.writer.settled(ctx)
+		err := d.writer.settled(within)
 		if err == nil {
-			err = f(ctx)
+			err = f(within)
 		}
 		if err == nil {
 			return nil
 		}
-		if lost(err) || ctx.Err() != nil {
+		if lost(err) || within.Err() != nil {
 			d.health.want() // is it away, or was that one connection, or only much to read?
 		}
-		if !lost(err) || pause(ctx, n) != nil {
-			return d.failed(doing, err)
+		if !lost(err) || pause(within, n) != nil {
+			err = d.failed(doing, err)
+			if within.Err() != nil && ctx.Err() == nil {
+				d.health.suspect(err)
+			}
+			return err
 		}
 	}
 }
