@@ -14,9 +14,6 @@ func openFile(path string, flags int) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, 0o600)
 }
 
-// removed is not known here.
-func removed(os.FileInfo) bool { return false }
-
 // Without a lock only one process may write the file.
 func lock(*os.File) error  { return nil }
 func unlock(*os.File)      {}

@@ -23,12 +23,6 @@ func openFile(path string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// removed says whether the file has no name any more.
-func removed(info os.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && stat.Nlink == 0
-}
-
 // lock waits until no other process has the file locked. Mostly none has: then the
 // scheduler need not be told.
 func lock(f *os.File) error {

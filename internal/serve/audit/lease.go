@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/quickfile"
 )
 
 // Bounds of a lease. It begins where as many appends came in the time that one takes.
@@ -82,7 +84,7 @@ func (l *Log) borrow(records [][]byte) bool {
 // furnish sees to it that there is a room. On a file system that other machines share there is
 // none: they have other memory of the same file.
 func (l *Log) furnish() bool {
-	if !local(l.head.file) {
+	if !quickfile.Local(l.head.file) {
 		return false
 	}
 	if l.room != nil && l.room.lost() {

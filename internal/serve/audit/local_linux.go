@@ -6,20 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// local says whether the file is on a file system of this machine, where what one process
-// puts into the memory of a file is there for all others, and outlives it.
-func local(f *os.File) bool {
-	var s unix.Statfs_t
-	if unix.Fstatfs(int(f.Fd()), &s) != nil {
-		return false
-	}
-	switch s.Type {
-	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC:
-		return true
-	}
-	return false
-}
-
 // allocate makes the file as long as that, with room on the disk, so that none is missing
 // when it is written.
 func allocate(f *os.File, length int) error { return unix.Fallocate(int(f.Fd()), 0, 0, int64(length)) }

@@ -7,7 +7,4 @@ import (
 	"os"
 )
 
-// local is not known here.
-func local(*os.File) bool { return false }
-
 func allocate(*os.File, int) error { return errors.ErrUnsupported }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/safefile"
+	"github.com/petrigate/petrigate/internal/serve/quickfile"
 )
 
 // A Log is an open audit file. It is safe for concurrent use. When lines reach
@@ -22,7 +23,7 @@ type Log struct {
 
 	mu      sync.Mutex
 	file    *os.File // nil once closed
-	quick   quick
+	quick   quickfile.File
 	head    head
 	room    *room // nil: there is none
 	lease   lease
@@ -69,7 +70,7 @@ func (l *Log) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickFile(l.file) // and those that follow it in the directory
+	l.quick = quickfile.Of(l.file) // and those that follow it in the directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
@@ -266,7 +267,7 @@ func (l *Log) write(lines []byte, end Place) error {
 	if err := l.tries(len(lines)); err != nil {
 		return err
 	}
-	n, err := l.quick.write(l.file, lines)
+	n, err := l.quick.Write(l.file, lines)
 	if err != nil {
 		l.lacked(len(lines))
 		if l.regular && n > 0 {

@@ -15,7 +15,7 @@ func (l *Log) resume() error {
 	if !l.regular {
 		return nil
 	}
-	size, removed, err := l.quick.state(l.file)
+	size, removed, err := l.quick.State(l.file)
 	switch {
 	case err != nil:
 		return err

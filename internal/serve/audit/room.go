@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/petrigate/petrigate/internal/serve/quickfile"
 )
 
 // PendingSuffix is behind the name of a log in the name of its room: the file that has the
@@ -93,7 +95,7 @@ func (r *room) clear() {
 // lost reports whether what is kept there would not be found.
 func (r *room) lost() bool {
 	info, err := r.file.Stat()
-	return r.mapped == nil || err != nil || removed(info)
+	return r.mapped == nil || err != nil || quickfile.Removed(info)
 }
 
 func (r *room) close() {

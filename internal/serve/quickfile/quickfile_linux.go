@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package audit
+package quickfile
 
 import (
 	"os"
@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A quick file is asked and written by calls of the system of which the scheduler does not
+// A File is asked and written by calls of the system of which the scheduler does not
 // hear: into the memory of a file system of this machine they do not wait as a rule, while
 // to tell the scheduler wakes another thread for each call of a client. Where a write has
 // waited all the same, for a disk that is behind, the scheduler is told for a while. The
 // zero value always tells it.
-type quick struct {
+type File struct {
 	local bool
 	told  time.Time // until then the scheduler is told
 }
@@ -28,10 +28,11 @@ const (
 	tell    = 10 * time.Second
 )
 
-func quickFile(f *os.File) quick { return quick{local: local(f)} }
+// Of returns the quick file of a file that is open.
+func Of(f *os.File) File { return File{local: Local(f)} }
 
-// write writes all of b at the end of the file.
-func (q *quick) write(f *os.File, b []byte) (int, error) {
+// Write writes all of b at the end of the file.
+func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if !q.local || len(b) == 0 {
 		return f.Write(b)
 	}
@@ -60,15 +61,15 @@ func (q *quick) write(f *os.File, b []byte) (int, error) {
 
 var empty [1]byte // a path
 
-// state tells the size of the file, and whether it has no name any more: what is written to
+// State tells the size of the file, and whether it has no name any more: what is written to
 // it then is lost.
-func (q *quick) state(f *os.File) (size int64, gone bool, err error) {
+func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 	if !q.local {
 		info, err := f.Stat()
 		if err != nil {
 			return 0, false, err
 		}
-		return info.Size(), removed(info), nil
+		return info.Size(), Removed(info), nil
 	}
 	// Who asks for the times, too, has the file system write new ones with each line.
 	var s unix.Statx_t

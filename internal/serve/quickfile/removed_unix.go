@@ -1,0 +1,14 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package quickfile
+
+import (
+	"os"
+	"syscall"
+)
+
+// Removed reports whether the file has no name any more.
+func Removed(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink == 0
+}
