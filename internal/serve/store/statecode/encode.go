@@ -127,13 +127,18 @@ func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 		}
 		any = true
 		e.comma()
-		e.dst = append(e.dst, n.head...)
-		e.flag(`,"off":true`, !d.Active)
-		e.number(`,"values":`, uint64(d.Values.Len()))
-		e.state(n, d)
-		e.text("}")
+		e.net(n, d)
 	}
 	e.flag("}", any)
+}
+
+// net appends a net that is not at its start.
+func (e *encoder) net(n *net, d *gate.NetData) {
+	e.dst = append(e.dst, n.head...)
+	e.flag(`,"off":true`, !d.Active)
+	e.number(`,"values":`, uint64(d.Values.Len()))
+	e.state(n, d)
+	e.text("}")
 }
 
 // state appends the members of a state, but for the values of the key.

@@ -23,6 +23,9 @@ type Loaded struct {
 	Kept []gate.Kept
 	Gone []string
 	Anew bool
+
+	// Same says that the part was written under the policy, while the same nets were active.
+	Same bool
 }
 
 // Session reads the part of a session.
@@ -70,7 +73,7 @@ func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string
 			switched, l.Anew = true, l.Anew || data.Values.Len() > 0
 		}
 	}
-	if d.taken || switched {
+	if l.Same = !d.taken && !switched; !l.Same {
 		c.adopt(&l, scope, values)
 	}
 	return l, nil

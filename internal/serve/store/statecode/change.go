@@ -1,0 +1,211 @@
+package statecode
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// A Change says which parts of a state have moved since it was written.
+type Change struct {
+	Nets  []int    // by their index in the policy
+	Calls []uint64 // by their numbers
+	Spent bool     // a grant was used
+}
+
+// AppendSessionChange appends what the part of a session has now that it did not have when it was written,
+// by the same process under the same policy: members of the part, of its nets, and of its calls, by
+// their numbers. Null stands for a net that is at its start again, and for a call that has ended.
+// [Merge] makes it part of what was written.
+func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
+	e := encoder{Codec: c, dst: dst}
+	e.text(`{"v":` + form(s, i.Writer, p))
+	e.text(`,"ended":`)
+	e.dst = strconv.AppendBool(e.dst, i.Ended)
+	e.text(`,"last":`)
+	e.dst = strconv.AppendUint(e.dst, s.Last, 10)
+	if change.Spent {
+		e.spent(s.Spent[max(0, len(s.Spent)-maxSpent):])
+	}
+	e.text(`,"would":[`)
+	e.dst = append(strconv.AppendInt(e.dst, int64(s.Would.Refused), 10), ',')
+	e.dst = append(strconv.AppendInt(e.dst, int64(s.Would.Asked), 10), ']')
+	e.changedNets(s, change)
+	for k, n := range change.Calls {
+		if k == 0 {
+			e.text(`,"calls":{`)
+		}
+		e.comma()
+		e.dst = append(strconv.AppendUint(append(e.dst, '"'), n, 10), '"', ':')
+		if o := s.Calls[n]; o != nil {
+			e.call(o, p.named(n, i.Writer))
+		} else {
+			e.text("null")
+		}
+	}
+	e.flag("}", len(change.Calls) > 0)
+	return append(e.dst, '}'), e.err
+}
+
+// AppendSharedChange is AppendSessionChange of a part that sessions share.
+func (c *Codec) AppendSharedChange(dst []byte, s *gate.State, change *Change) ([]byte, error) {
+	e := encoder{Codec: c, dst: dst}
+	e.text(`{"v":1`)
+	e.changedNets(s, change)
+	return append(e.dst, '}'), e.err
+}
+
+func (e *encoder) changedNets(s *gate.State, change *Change) {
+	for k, i := range change.Nets {
+		if k == 0 {
+			e.text(`,"nets":{`)
+		}
+		e.comma()
+		n := &e.Codec.nets[i]
+		if n.atStart(s.Nets[i]) {
+			e.dst = append(rawjson.AppendString(e.dst, n.name), ":null"...)
+			continue
+		}
+		e.net(n, s.Nets[i])
+	}
+	e.flag("}", len(change.Nets) > 0)
+}
+
+// order is the order of the members of a part; others come behind them, before the nets and the calls.
+var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
+
+// none are values that stand for a member that is not written.
+var none = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
+
+var errMerge = errors.New("what has changed of a state cannot be read: it is damaged")
+
+// Merge returns the part as it is after changes, which were written by the Append...Change methods.
+func Merge(part []byte, changes [][]byte) ([]byte, error) {
+	m := merged{top: map[string][]byte{}, nets: map[string][]byte{}, calls: map[uint64][]byte{}}
+	if !m.part(part) {
+		return nil, errMerge
+	}
+	for _, c := range changes {
+		if !m.change(c) {
+			return nil, errMerge
+		}
+	}
+	return m.append(make([]byte, 0, len(part)+len(part)/4+256)), nil
+}
+
+// merged is a part, taken apart.
+type merged struct {
+	top   map[string][]byte
+	keys  []string // of top that order lacks
+	nets  map[string][]byte
+	names []string // of nets, in their order
+	calls map[uint64][]byte
+}
+
+func (m *merged) part(data []byte) bool {
+	ok := true
+	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {
+		switch string(key) {
+		case "nets":
+			ok = m.net(value)
+		case "calls":
+			ok = rawjson.Elements(value, func(value []byte, _ int) bool {
+				number, _ := rawjson.Member(value, "number")
+				n, err := strconv.ParseUint(string(number), 10, 64)
+				m.calls[n] = value
+				return err == nil
+			})
+		default:
+			m.set(string(key), value)
+		}
+		return ok
+	})
+	return whole && ok
+}
+
+func (m *merged) set(key string, value []byte) {
+	if _, known := m.top[key]; !known && !slices.Contains(order, key) {
+		m.keys = append(m.keys, key)
+	}
+	m.top[key] = value
+}
+
+func (m *merged) net(nets []byte) bool {
+	return rawjson.Members(nets, func(key, value []byte, _ int) bool {
+		name := string(key)
+		if _, known := m.nets[name]; !known {
+			m.names = append(m.names, name)
+		}
+		m.nets[name] = value
+		return true
+	})
+}
+
+func (m *merged) change(data []byte) bool {
+	ok := true
+	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {
+		switch string(key) {
+		case "nets":
+			ok = m.net(value)
+		case "calls":
+			ok = rawjson.Members(value, func(key, value []byte, _ int) bool {
+				n, err := strconv.ParseUint(string(key), 10, 64)
+				if string(value) == "null" {
+					delete(m.calls, n)
+				} else {
+					m.calls[n] = value
+				}
+				return err == nil
+			})
+		default:
+			m.set(string(key), value)
+		}
+		return ok
+	})
+	return whole && ok
+}
+
+func (m *merged) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	add := func(key string) {
+		value, ok := m.top[key]
+		if !ok || string(value) == none[key] {
+			return
+		}
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(rawjson.AppendString(dst, key), ':'), value...)
+	}
+	for _, key := range order {
+		add(key)
+	}
+	for _, key := range m.keys {
+		add(key)
+	}
+	n := 0
+	for _, name := range m.names {
+		value := m.nets[name]
+		if string(value) == "null" {
+			continue
+		}
+		dst = append(dst, [2]string{`,"nets":{`, `,`}[min(n, 1)]...)
+		dst = append(append(rawjson.AppendString(dst, name), ':'), value...)
+		n++
+	}
+	if n > 0 {
+		dst = append(dst, '}')
+	}
+	for k, number := range slices.Sorted(maps.Keys(m.calls)) {
+		dst = append(dst, [2]string{`,"calls":[`, `,`}[min(k, 1)]...)
+		dst = append(dst, m.calls[number]...)
+	}
+	if len(m.calls) > 0 {
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
