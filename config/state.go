@@ -15,7 +15,7 @@ type State struct {
 	Driver string // "memory", "sqlite" or "postgres"
 	Path   string // of the database of sqlite; "": a place for this configuration
 	DSN    string // of postgres; it may contain a password
-	Sync   string // "full": what admits a call is on the disk before the call is forwarded; "normal": it outlives the process, and not always a loss of power
+	Sync   string // "full": what admits a call is on the disk before the call is forwarded, where what it moves outlives the process; "always": wherever; "normal": it outlives the process, and not always a loss of power
 }
 
 // String shows nothing of the DSN.
@@ -41,7 +41,7 @@ type Telemetry struct {
 // The words of the section "state", and of "session". Read-only.
 var (
 	stateDrivers = []string{"memory", "sqlite", "postgres"}
-	syncModes    = []string{"full", "normal"}
+	syncModes    = []string{"full", "always", "normal"}
 	sessionBys   = []string{"connection", "principal", "name", "header", "meta"}
 )
 

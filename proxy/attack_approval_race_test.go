@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -42,7 +42,7 @@ func newContest(t *testing.T, l leg, replicas int, capabilities string, channels
 			if replicas == 1 {
 				return
 			}
-			b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal, Now: c.now.Now})
+			b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal, Now: c.now.Now})
 			if err != nil {
 				t.Fatal(err)
 			}

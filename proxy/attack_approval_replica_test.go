@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -13,7 +13,7 @@ import (
 func sharing(t *testing.T) func() (proxy.Database, error) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	return func() (proxy.Database, error) {
-		return sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+		return journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -22,7 +22,7 @@ func eachDriver(t *testing.T, f func(t *testing.T, opened func(t *testing.T) pro
 	t.Run("memory", func(t *testing.T) { f(t, func(*testing.T) proxy.Database { return nil }) })
 	for driver, open := range map[string]func(t *testing.T) (proxy.Database, error){
 		"sqlite": func(t *testing.T) (proxy.Database, error) {
-			return sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "state.db"), Sync: sqlite.Normal})
+			return journal.Open(t.Context(), journal.Options{Path: filepath.Join(t.TempDir(), "state.db"), Sync: journal.Normal})
 		},
 		"postgres": func(t *testing.T) (proxy.Database, error) {
 			return postgres.Open(t.Context(), postgres.Options{DSN: postgrestest.Schema(t)})

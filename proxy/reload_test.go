@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -20,7 +20,7 @@ import (
 func TestReloadUnderLoad(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { reloadUnderLoad(t, nil) })
 	t.Run("sqlite", func(t *testing.T) {
-		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "state.db"), Sync: sqlite.Normal})
+		b, err := journal.Open(t.Context(), journal.Options{Path: filepath.Join(t.TempDir(), "state.db"), Sync: journal.Normal})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -18,7 +18,7 @@ import (
 func eachDatabase(t *testing.T, f func(t *testing.T, open func() (proxy.Database, error))) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
-		f(t, func() (proxy.Database, error) { return sqlite.Open(t.Context(), sqlite.Options{Path: path}) })
+		f(t, func() (proxy.Database, error) { return journal.Open(t.Context(), journal.Options{Path: path}) })
 	})
 	t.Run("postgres", func(t *testing.T) {
 		dsn := postgrestest.Schema(t)
@@ -250,7 +250,7 @@ func TestInputNowhere(t *testing.T) {
 func TestInputOnAConnection(t *testing.T) {
 	f := newFleet(t, func() func() (proxy.Database, error) {
 		path := filepath.Join(t.TempDir(), "state.db")
-		return func() (proxy.Database, error) { return sqlite.Open(t.Context(), sqlite.Options{Path: path}) }
+		return func() (proxy.Database, error) { return journal.Open(t.Context(), journal.Options{Path: path}) }
 	}(), setup{rules: "limit curious to 1 per user\n",
 		server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("elicitation/create", asksName)}}})
 	again := `,"inputResponses":{"request-1":` + nameGiven + `},"requestState":` + at(f.clients[0].do("curious", `{}`).result, "requestState")

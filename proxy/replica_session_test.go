@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -22,7 +22,7 @@ func eachBreakable(t *testing.T, f func(t *testing.T, open func() proxy.Database
 		path := filepath.Join(t.TempDir(), "state.db")
 		var first proxy.Database
 		f(t, func() proxy.Database {
-			b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			b, err := journal.Open(t.Context(), journal.Options{Path: path})
 			if err != nil {
 				t.Fatal(err)
 			}

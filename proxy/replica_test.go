@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -19,7 +19,7 @@ func replicas(t *testing.T, n int, rules string, change func(*proxy.Options)) []
 	var all []*site
 	for range n {
 		s := start(t, setup{rules: rules, change: func(o *proxy.Options) {
-			b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			b, err := journal.Open(t.Context(), journal.Options{Path: path})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
@@ -53,7 +53,7 @@ func onEach(t *testing.T, f func(t *testing.T, c *cluster)) {
 		path := filepath.Join(t.TempDir(), "state.db")
 		c := &cluster{t: t}
 		c.open = func() backend.Backend {
-			b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal, Now: c.now})
+			b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal, Now: c.now})
 			if err != nil {
 				t.Fatal(err)
 			}

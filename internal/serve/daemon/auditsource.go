@@ -12,8 +12,8 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
 // An AuditLog is the log that a verb reads. The caller must close it.
@@ -86,7 +86,7 @@ func OpenAuditLog(ctx context.Context, name string) (*AuditLog, error) {
 	case !database:
 		return &AuditLog{Source: trail.File(name), Name: name, Close: func() error { return nil }}, nil
 	}
-	b, err := sqlite.Open(ctx, sqlite.Options{Path: name})
+	b, err := journal.Open(ctx, journal.Options{Path: name})
 	if err != nil {
 		return nil, err
 	}

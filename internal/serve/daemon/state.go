@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
 // StatePath is the database of the driver sqlite: that of the configuration, or a place for
@@ -85,7 +85,7 @@ func stateOf(config *config.Config, log *slog.Logger) (*database, error) {
 		}
 		db.place = path
 		open = func(ctx context.Context) (backend.Backend, error) {
-			return opened(sqlite.Open(ctx, sqlite.Options{Path: path, Sync: c.Sync, Logger: log}))
+			return opened(journal.Open(ctx, journal.Options{Path: path, Sync: c.Sync, Logger: log}))
 		}
 	case "postgres":
 		place, err := postgres.Describe(c.DSN)

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 )
 
 // twenty is a policy of twenty rules.
@@ -33,7 +33,7 @@ func twenty(b *testing.B) *gate.Policy {
 // BenchmarkCall decides and settles calls of 1 and 64 sessions.
 func BenchmarkCall(b *testing.B) {
 	p := twenty(b)
-	for _, kind := range []string{"memory", "log", "tmpfs", "normal", "full"} {
+	for _, kind := range []string{"memory", "log", "tmpfs", "normal", "journal", "always"} {
 		for _, sessions := range []int{1, 64} {
 			b.Run(fmt.Sprintf("%s/%d", kind, sessions), func(b *testing.B) {
 				l := ledgerOf(b, kind, p)
@@ -45,7 +45,7 @@ func BenchmarkCall(b *testing.B) {
 
 func ledgerOf(b *testing.B, kind string, p *gate.Policy) admission.Ledger {
 	b.Helper()
-	dir, sync := b.TempDir(), sqlite.Full
+	dir, sync := b.TempDir(), journal.Full
 	switch kind {
 	case "memory":
 		return store.NewMemory(p, nil, nil, audit.NewRecorder(nil, nil))
@@ -63,9 +63,11 @@ func ledgerOf(b *testing.B, kind string, p *gate.Policy) admission.Ledger {
 		}
 		b.Cleanup(func() { _ = os.RemoveAll(dir) })
 	case "normal":
-		sync = sqlite.Normal
+		sync = journal.Normal
+	case "always":
+		sync = journal.Always
 	}
-	db, err := sqlite.Open(b.Context(), sqlite.Options{Path: filepath.Join(dir, "state", "db"), Sync: sync})
+	db, err := journal.Open(b.Context(), journal.Options{Path: filepath.Join(dir, "state", "db"), Sync: sync})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,9 @@ func (d *Durable) commitNext(s *queued) {
 	defer d.settleUnsent()
 	defer d.queue.rest()
 	if !s.over() {
-		runtime.Gosched() // whoever is about to stage does so before the batch is closed
+		if d.staging.Load() > 0 {
+			runtime.Gosched() // whoever is about to stage does so before the batch is closed
+		}
 		d.queue.gather(s)
 		d.commit(d.queue.take())
 	}
@@ -56,8 +58,7 @@ func (d *Durable) commit(batch []*queued) {
 	for i, s := range sound {
 		ops[i] = &s.op
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
+	ctx := d.allowance.context()
 	err := d.resolve(ctx)
 	if err == nil {
 		began := time.Now()
@@ -74,6 +75,32 @@ func (d *Durable) commit(batch []*queued) {
 		for _, s := range sound {
 			s.fail(err, err)
 		}
+	}
+}
+
+// An allowance makes contexts of commits. A commit does not make one of its own: that would cost more than
+// a short commit does. It is used by one goroutine at a time.
+type allowance struct {
+	last context.Context //nolint:containedctx // to be used again
+	made time.Time
+	stop context.CancelFunc
+}
+
+// context is one that ends in between [patience] and one and a half of it. It takes the place of the one
+// before.
+func (p *allowance) context() context.Context {
+	if now := time.Now(); p.last == nil || now.Sub(p.made) > patience/2 {
+		p.end()
+		p.made = now
+		p.last, p.stop = context.WithTimeout(context.Background(), patience+patience/2)
+	}
+	return p.last
+}
+
+func (p *allowance) end() {
+	if p.last != nil {
+		p.stop()
+		p.last = nil
 	}
 }
 
@@ -108,16 +135,22 @@ func (d *Durable) conclude(steps []*queued) {
 	unwritten := d.copy(steps)
 	for _, s := range steps {
 		d.Clock.hear(&s.op)
-		if s.op.Err != nil {
+		told := unwritten
+		if errors.Is(s.op.Err, backend.ErrUnflushed) {
+			told = d.fault(s.op.Err)
+		} else if s.op.Err != nil {
 			s.refuse(s.op.Err)
 			continue
 		}
-		if unwritten != nil && s.call != 0 {
+		switch {
+		case told != nil && s.call != 0:
 			d.unsent.add(admitted{session: s.session, call: s.call})
-			s.succeed(unwritten)
-			continue
+			s.succeed(told)
+		case s.op.Err != nil: // a round that was taken
+			s.succeed(told)
+		default:
+			s.succeed(nil)
 		}
-		s.succeed(nil)
 	}
 }
 
@@ -128,7 +161,7 @@ func (d *Durable) copy(steps []*queued) error {
 	}
 	var all []audit.Event
 	for _, s := range steps {
-		if s.op.Err == nil {
+		if s.op.Err == nil || errors.Is(s.op.Err, backend.ErrUnflushed) {
 			all = append(all, s.events...)
 		}
 	}

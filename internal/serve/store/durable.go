@@ -32,10 +32,12 @@ type Durable struct {
 	log      *slog.Logger
 	now      func() time.Time
 	queue    queue
+	staging  atomic.Int32 // steps that are being made
 
-	broken atomic.Pointer[error] // of the last commit; nil: it succeeded
-	doubts doubts                // guarded by the lead of the queue
-	unsent unsent
+	broken    atomic.Pointer[error] // of the last commit; nil: it succeeded
+	doubts    doubts                // guarded by the lead of the queue
+	allowance allowance             // likewise
+	unsent    unsent
 
 	swap  sync.RWMutex // held while a step is made, and, for writing, while a policy takes over
 	codec *statecode.Codec
@@ -79,7 +81,13 @@ func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 }
 
 // Close says that the process is not there any more.
-func (d *Durable) Close(ctx context.Context) error { return d.leave(ctx) }
+func (d *Durable) Close(ctx context.Context) error {
+	err := d.leave(ctx)
+	d.queue.lead <- struct{}{}
+	defer d.queue.rest()
+	d.allowance.end()
+	return err
+}
 
 // Open implements [admission.Ledger].
 func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -35,7 +35,7 @@ func place(t testing.TB) string {
 // database opens a database until the end of the test.
 func database(t testing.TB, path string) backend.Backend {
 	t.Helper()
-	b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+	b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
 	if err != nil {
 		t.Fatal(err)
 	}

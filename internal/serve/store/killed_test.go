@@ -18,7 +18,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 )
 
 // childPath is the variable that makes this program a child of [TestKilled].
@@ -37,7 +37,7 @@ func child(path string) {
 	ctx := context.Background()
 	p, err := sharedLimit()
 	check(err)
-	b, err := sqlite.Open(ctx, sqlite.Options{Path: path, Sync: sqlite.Normal})
+	b, err := journal.Open(ctx, journal.Options{Path: path, Sync: journal.Normal})
 	check(err)
 	d, err := store.NewDurable(ctx, store.DurableOptions{Backend: b, Policy: p})
 	check(err)

@@ -199,6 +199,12 @@ func (l *Late) Writer() string {
 	return ""
 }
 
+// Merges implements [backend.Backend].
+func (l *Late) Merges() bool {
+	b := l.now()
+	return b != nil && b.Merges()
+}
+
 // Heads implements [backend.Backend].
 func (l *Late) Heads(ctx context.Context) ([]backend.Record, error) {
 	b, err := l.opened(ctx)

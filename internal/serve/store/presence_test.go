@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 )
 
 // pass lets a time pass for a process, which then says that it is there.
@@ -28,7 +28,7 @@ func pass(t *testing.T, d *Durable, by time.Duration) {
 // process is one that uses the database at path.
 func process(t *testing.T, path string, p *gate.Policy) *Durable {
 	t.Helper()
-	b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+	b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ var errEvicted = errors.New("another is in its place")
 func (d *Durable) attempt(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
 	d.stay()
 	defer d.move()
+	d.staging.Add(1)
+	defer d.staging.Add(-1)
 	for {
 		e, err := d.entry(ctx, k)
 		if err != nil {
@@ -92,6 +94,9 @@ func (d *Durable) read(ctx context.Context, e *entry) error {
 		if err := d.taken(row, &l, gate.ScopeSession); err != nil {
 			return err
 		}
+		if l.Same && (l.Info.Writer == "" || l.Info.Writer == d.database.Writer()) {
+			row.written = 1
+		}
 		e.row = row
 		e.owner, e.ended, e.new = l.Info.Owner, l.Info.Ended, false
 		e.others = l.Processes
@@ -158,6 +163,9 @@ func (d *Durable) readPart(ctx context.Context, p *part, e *entry) error {
 			return err
 		}
 		p.take(l.State)
+		if l.Same {
+			r.written = 1
+		}
 	}
 	p.row = r
 	return nil

@@ -1,12 +1,13 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,9 +20,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
@@ -34,8 +35,77 @@ type past struct {
 	now    time.Time
 	policy *gate.Policy
 	open   func() backend.Backend
-	run    func(statement string) // on the tables $RECORD, $WRITER, $PART
-	n      int                    // of sessions
+	forger forger
+	n      int // of sessions
+}
+
+// A forger removes records by hand, and puts them back.
+type forger interface {
+	remove(writer string, seq uint64) // 0: all of the chain
+	restore()                         // what was removed
+}
+
+// A table has the records of PostgreSQL.
+type table struct {
+	*testing.T
+	dsn string
+}
+
+func (f table) remove(writer string, seq uint64) {
+	of := fmt.Sprintf("writer = (SELECT no FROM petrigate_writer WHERE name = '%s')", writer)
+	if seq > 0 {
+		of += fmt.Sprintf(" AND seq = %d", seq)
+	}
+	postgrestest.Run(f.T, f.dsn, "CREATE TABLE IF NOT EXISTS kept AS SELECT * FROM petrigate_record WHERE false")
+	postgrestest.Run(f.T, f.dsn, "INSERT INTO kept SELECT * FROM petrigate_record WHERE "+of)
+	postgrestest.Run(f.T, f.dsn, "DELETE FROM petrigate_record WHERE "+of)
+}
+
+func (f table) restore() {
+	postgrestest.Run(f.T, f.dsn, "INSERT INTO petrigate_record SELECT * FROM kept; DROP TABLE kept")
+}
+
+// A logFile has the records of the embedded driver. What is removed leaves blanks, since the file is in use.
+type logFile struct {
+	*testing.T
+	name string
+	kept []byte
+}
+
+func (f *logFile) remove(writer string, seq uint64) {
+	f.Helper()
+	data, err := os.ReadFile(f.name)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.kept = bytes.Clone(data)
+	start := fmt.Sprintf(`{"writer":%q,"seq":`, writer)
+	if seq > 0 {
+		start += fmt.Sprint(seq) + ","
+	}
+	for line := range bytes.Lines(data) {
+		if bytes.HasPrefix(line, []byte(start)) {
+			copy(line, bytes.Repeat([]byte{' '}, len(line)-1))
+		}
+	}
+	if bytes.Equal(data, f.kept) {
+		f.Fatalf("there is no record %d of %s", seq, writer)
+	}
+	f.write(data)
+}
+
+func (f *logFile) restore() { f.write(f.kept) }
+
+// write changes the file, which stays as long as it is.
+func (f *logFile) write(data []byte) {
+	f.Helper()
+	file, err := os.OpenFile(f.name, os.O_RDWR, 0)
+	if err == nil {
+		_, err = file.WriteAt(data, 0)
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		f.Fatal(err)
+	}
 }
 
 // onBoth runs a test on both drivers.
@@ -43,30 +113,19 @@ func onBoth(t *testing.T, test func(*past)) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := place(t)
 		test(newPast(t, func() (backend.Backend, error) {
-			return sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
-		}, func(statement string) {
-			db, err := sql.Open("sqlite", path)
-			if err == nil {
-				_, err = db.ExecContext(t.Context(), strings.NewReplacer("$RECORD", "record", "$WRITER", "(SELECT id FROM writer WHERE name = '", "$END", "')", "$PART", "part").Replace(statement))
-			}
-			if err != nil {
-				t.Fatal(statement, err)
-			}
-			_ = db.Close()
-		}))
+			return journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
+		}, &logFile{T: t, name: path + "-log"}))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		dsn := postgrestest.Schema(t)
 		test(newPast(t, func() (backend.Backend, error) {
 			return postgres.Open(t.Context(), postgres.Options{DSN: dsn})
-		}, func(statement string) {
-			postgrestest.Run(t, dsn, strings.NewReplacer("$RECORD", "petrigate_record", "$WRITER", "(SELECT no FROM petrigate_writer WHERE name = '", "$END", "')", "$PART", "petrigate_part").Replace(statement))
-		}))
+		}, table{t, dsn}))
 	})
 }
 
-func newPast(t *testing.T, open func() (backend.Backend, error), run func(string)) *past {
-	return &past{T: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), policy: policyOf(t), run: run, open: func() backend.Backend {
+func newPast(t *testing.T, open func() (backend.Backend, error), f forger) *past {
+	return &past{T: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), policy: policyOf(t), forger: f, open: func() backend.Backend {
 		b, err := open()
 		if err != nil {
 			t.Fatal(err)
@@ -426,33 +485,42 @@ func TestRetentionForged(t *testing.T) {
 		b.sound(21)
 		event, _ := b.event()
 		a.retain() // no time has passed
-		p.run("CREATE TABLE kept AS SELECT * FROM $RECORD")
-		of := func(o *proc, seq int) string {
-			return fmt.Sprintf("writer = $WRITER%s$END AND seq = %d", o.b.Writer(), seq)
-		}
-		for _, c := range []struct{ name, statement, want string }{
-			{"the next record", "DELETE FROM $RECORD WHERE " + of(a, 22), "record 23 follows record 21"},
-			{"one in between", "DELETE FROM $RECORD WHERE " + of(a, 24), "record 25 follows record 23"},
-			{"the chain", "DELETE FROM $RECORD WHERE writer = $WRITER" + a.b.Writer() + "$END", "the chain is missing"},
-			{"the event", "DELETE FROM $RECORD WHERE " + of(b, int(event.Seq)), fmt.Sprintf("record %d follows record %d", event.Seq+1, event.Seq-1)},
-			{"a further one by the copy", "UPDATE $PART SET data = replace($TEXT, '\"seq\":21', '\"seq\":22') WHERE scope = 'removal'", "is not that of its content"},
+		for _, c := range []struct {
+			name, writer string
+			seq          uint64
+			want         string
+		}{
+			{"the next record", a.b.Writer(), 22, "record 23 follows record 21"},
+			{"one in between", a.b.Writer(), 24, "record 25 follows record 23"},
+			{"the chain", a.b.Writer(), 0, "missing"},
+			{"the event", b.b.Writer(), event.Seq, fmt.Sprintf("record %d follows record %d", event.Seq+1, event.Seq-1)},
 		} {
-			statement := c.statement
-			if strings.Contains(statement, "$TEXT") {
-				if strings.HasSuffix(p.Name(), "postgres") {
-					statement = strings.Replace(strings.Replace(statement, "replace($TEXT", "convert_to(replace(convert_from(data, 'UTF8')", 1), "22')", "22'), 'UTF8')", 1)
-				} else {
-					statement = strings.Replace(statement, "$TEXT", "data", 1)
-				}
-			}
-			p.run(statement)
+			p.forger.remove(c.writer, c.seq)
 			if faults, _ := b.verify(); !strings.Contains(faults, c.want) {
 				t.Errorf("%s: found %q, want %q", c.name, faults, c.want)
 			}
-			p.run("DELETE FROM $RECORD")
-			p.run("INSERT INTO $RECORD SELECT * FROM kept")
+			p.forger.restore()
+			b.sound(21)
+		}
+		b.further()
+		if faults, _ := b.verify(); !strings.Contains(faults, "is not that of its content") {
+			t.Errorf("a further one by the copy: found %q", faults)
 		}
 	})
+}
+
+// further has the copy of the event say that one more record was removed.
+func (o *proc) further() {
+	o.Helper()
+	parts, err := o.b.Load(o.Context(), backend.RemovalID)
+	if err != nil {
+		o.Fatal(err)
+	}
+	data := bytes.Replace(parts[0].Data, []byte(`"seq":21`), []byte(`"seq":22`), 1)
+	op := &backend.Op{Writes: []backend.Write{{ID: backend.RemovalID, Version: parts[0].Version, Data: data}}}
+	if err := o.b.Commit(o.Context(), []*backend.Op{op}); err != nil || op.Err != nil || bytes.Equal(data, parts[0].Data) {
+		o.Fatal(err, op.Err)
+	}
 }
 
 // TestRetentionOfChanged: records of a process that were changed by hand are not removed, so that
@@ -463,12 +531,16 @@ func TestRetentionOfChanged(t *testing.T) {
 		a.notes(20)
 		b := p.start()
 		b.notes(5)
-		p.run(fmt.Sprintf("DELETE FROM $RECORD WHERE writer = $WRITER%s$END AND seq = 7", a.b.Writer()))
+		p.forger.remove(a.b.Writer(), 7)
 		p.later(keep + time.Hour)
 		a.notes(1)
 		b.notes(1)
 		b.retain()
 		faults, r := b.verify()
+		faults, damage, changed := strings.Cut(faults, "petrigate.db-log: ") // the file says so as well
+		if changed != strings.HasSuffix(p.Name(), "sqlite") || changed && !strings.HasSuffix(damage, "is not as it was written: it was changed\n") {
+			t.Error(damage)
+		}
 		if !strings.Contains(faults, "record 8 follows record 6") || strings.Count(faults, "\n") != 1 || r.Removed == nil || r.Removed.Records != 6 {
 			t.Errorf("%s %+v", faults, r.Removed)
 		}
@@ -489,7 +561,6 @@ func TestRetentionRandom(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 29))
 			o := p.history(random)
 			o.missed(random, seed)
-			p.run("DROP TABLE kept")
 			o.end()
 			p.later(10 * keep)
 		}
@@ -572,18 +643,16 @@ func (o *proc) missed(random *rand.Rand, seed uint64) {
 	if faults, _ := o.verify(); faults != "" {
 		o.Fatalf("seed %d: %s", seed, faults)
 	}
-	o.run("CREATE TABLE kept AS SELECT * FROM $RECORD")
 	for range min(8, len(all)) {
 		r := all[random.IntN(len(all))]
 		if r.Seq == last[r.Writer] && !named[fmt.Sprint(r.Writer, r.Seq)] || r.Writer == o.b.Writer() && r.Seq == last[r.Writer] {
 			continue
 		}
-		where := fmt.Sprintf("writer = $WRITER%s$END AND seq = %d", r.Writer, r.Seq)
-		o.run("DELETE FROM $RECORD WHERE " + where)
+		o.forger.remove(r.Writer, r.Seq)
 		if faults, _ := o.verify(); faults == "" {
 			o.Errorf("seed %d: nobody misses record %d of %s: %s", seed, r.Seq, r.Writer, r.Object)
 		}
-		o.run("INSERT INTO $RECORD SELECT * FROM kept WHERE " + where)
+		o.forger.restore()
 	}
 	if faults, _ := o.verify(); faults != "" {
 		o.Fatalf("seed %d: %s", seed, faults)

@@ -30,7 +30,7 @@ func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 // it again, not even after a crash of the database. Nil: nothing is kept. The session goes on
 // by it: the error is [admission.ErrStopped] while it is stopped.
 func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, error) {
-	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve = session, true })
+	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }
 
 // DropRound is TakeRound of whoever ends the call: it is possible while the session is stopped.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
@@ -18,6 +19,9 @@ type row struct {
 	last    *queued // that was staged last; nil: none
 	dirty   map[value]struct{}
 	gone    []string // rows of values that are to be removed with the next write
+
+	written int              // by this process, or like it: so many writes, the first one of the whole part; 0: it was not
+	change  statecode.Change // since the last write
 
 	durable atomic.Int64          // version after the steps that were committed
 	dropped atomic.Pointer[error] // why; nil: it is not
@@ -48,6 +52,28 @@ func (r *row) faulty() error {
 
 // pending reports whether steps were staged whose end is not known.
 func (r *row) pending() bool { return r.version != r.durable.Load() }
+
+// mostChanges is how many writes of changes follow a write of the whole part: it is made of them again.
+const mostChanges = 64
+
+// changesOnly reports whether the next write is of what has changed.
+func (r *row) changesOnly(b backend.Backend) bool {
+	return r.written > 0 && r.written <= mostChanges && b.Merges()
+}
+
+// moves notes that a net has moved.
+func (r *row) moves(net int) {
+	if !slices.Contains(r.change.Nets, net) {
+		r.change.Nets = append(r.change.Nets, net)
+	}
+}
+
+// calls notes that an open call was opened, closed or changed.
+func (r *row) calls(number uint64) {
+	if number != 0 && !slices.Contains(r.change.Calls, number) {
+		r.change.Calls = append(r.change.Calls, number)
+	}
+}
 
 // spoil notes that the state for a value has changed.
 func (r *row) spoil(net int, key string) {

@@ -141,11 +141,18 @@ func (e *entry) apply(delta *gate.Delta) {
 	}
 	for i := range delta.Nets {
 		n := &delta.Nets[i]
+		r := e.rowOf(n.Net)
+		r.moves(n.Net)
 		if n.Key != "" {
-			e.rowOf(n.Net).spoil(n.Net, n.Key)
+			r.spoil(n.Net, n.Key)
 		} else if old := e.state.Nets[n.Net].Values; old != n.Data.Values {
-			e.rowOf(n.Net).spoilAll(n.Net, old, n.Data.Values)
+			r.spoilAll(n.Net, old, n.Data.Values)
 		}
+	}
+	e.row.change.Spent = e.row.change.Spent || delta.Spent != 0
+	e.row.calls(delta.Closed)
+	if delta.Opened != nil {
+		e.row.calls(delta.Opened.Number)
 	}
 	e.state.Apply(delta)
 }
@@ -175,7 +182,7 @@ func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*qu
 		w := backend.Write{ID: e.row.id, Version: e.row.version}
 		var err error
 		if e.ifOver() == nil {
-			if w.Data, err = d.codec.AppendSession(e.row.room(), e.state, e.stored(d.database.Writer()), d.processesOf(e)); err == nil {
+			if err = e.encode(d, &w); err == nil {
 				w.Values, err = e.row.values(d.codec, e.state)
 			}
 		}
@@ -184,6 +191,7 @@ func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*qu
 		}
 		s.writes(e.row, w)
 	}
+	s.op.Lasts = len(s.op.Writes) > 0 && (e.info.Lasting || e.info.About != nil) // a session of others, or over HTTP
 	if parts[gate.ScopeSession] == read {
 		s.writes(e.row, backend.Write{ID: e.row.id, Version: e.row.version, Read: true})
 	}
@@ -196,16 +204,38 @@ func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*qu
 			continue
 		}
 		var err error
-		if w.Data, err = d.codec.AppendShared(p.row.room(), e.state, p.scope); err == nil {
+		if err = p.encode(d, e.state, &w); err == nil {
 			w.Values, err = p.row.values(d.codec, e.state)
 		}
 		if err != nil {
 			return nil, e.spoilt(err)
 		}
+		s.op.Lasts = true
 		s.writes(p.row, w)
 	}
 	s.rows = e.addRows(s.rows)
 	return s, nil
+}
+
+// encode writes the session, or what has changed of it.
+func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
+	info, processes := e.stored(d.database.Writer()), d.processesOf(e)
+	if e.row.changesOnly(d.database) {
+		w.Change, err = d.codec.AppendSessionChange(make([]byte, 0, 512), e.state, info, processes, &e.row.change)
+	} else {
+		w.Data, err = d.codec.AppendSession(e.row.room(), e.state, info, processes)
+	}
+	return err
+}
+
+// encode writes the part as it is in the state, or what has changed of it.
+func (p *part) encode(d *Durable, s *gate.State, w *backend.Write) (err error) {
+	if p.row.changesOnly(d.database) {
+		w.Change, err = d.codec.AppendSharedChange(make([]byte, 0, 512), s, &p.row.change)
+	} else {
+		w.Data, err = d.codec.AppendShared(p.row.room(), s, p.scope)
+	}
+	return err
 }
 
 // spoilt drops what was changed in memory and cannot be written.
@@ -233,7 +263,13 @@ func (s *queued) writes(r *row, w backend.Write) {
 	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
 	if !w.Read {
 		r.version++
-		r.size = len(w.Data)
+		if w.Data != nil {
+			r.size = len(w.Data)
+		}
+		if r.written++; w.Change == nil {
+			r.written = 1
+		}
+		r.change.Nets, r.change.Calls, r.change.Spent = r.change.Nets[:0], r.change.Calls[:0], false
 		r.dirty, r.gone = nil, nil
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 	"github.com/petrigate/petrigate/internal/serve/webhook"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -651,7 +651,7 @@ func TestAnswerFasterThanResponse(t *testing.T) {
 func TestReplica(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state", "state.db")
-		answeredElsewhere(t, func() (backend.Backend, error) { return sqlite.Open(t.Context(), sqlite.Options{Path: path}) })
+		answeredElsewhere(t, func() (backend.Backend, error) { return journal.Open(t.Context(), journal.Options{Path: path}) })
 	})
 	t.Run("postgres", func(t *testing.T) {
 		dsn := postgrestest.Schema(t)

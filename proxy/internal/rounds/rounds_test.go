@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/store"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 )
 
 // keeper is that of a process.
 func keeper(t *testing.T, path string, now func() time.Time) *Keeper {
 	t.Helper()
-	b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+	b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,9 +21,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
 // together are rules whose nets sessions share, or that many calls at once press on.
@@ -144,7 +144,7 @@ func TestTogether(t *testing.T) {
 func TestDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "petrigate.db")
 	log := shared(t, "sqlite", func() (backend.Backend, error) {
-		return sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+		return journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
 	})
 	tamper(t, path, log, log.Backend.Writer())
 }
@@ -217,7 +217,7 @@ func shortened(t *testing.T, p *policy.Result) {
 	path := filepath.Join(t.TempDir(), "state", "petrigate.db")
 	var log trail.Database
 	for range 3 {
-		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Sync: sqlite.Normal})
+		b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
 		if err != nil {
 			t.Fatal(err)
 		}

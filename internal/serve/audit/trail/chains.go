@@ -56,7 +56,7 @@ func verifyChains(ctx context.Context, d Database, copied *audit.Removed) (Repor
 			return r, err
 		}
 	}
-	if err := d.order(ctx, &r, gone.since()); err != nil {
+	if err := d.damage(ctx, &r); err != nil {
 		return r, err
 	}
 	if len(v.named) == 0 && len(heads) > 0 {

@@ -1,8 +1,9 @@
 package trail_test
 
 import (
-	"database/sql"
+	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,9 +11,9 @@ import (
 
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
 // TestChangedColumns: a column of a real database that was changed is found, though the
@@ -20,28 +21,20 @@ import (
 func TestChangedColumns(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
-		b, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-		changedColumns(t, b, err, func(statement string) {
-			db, err := sql.Open("sqlite", path)
-			if err == nil {
-				_, err = db.ExecContext(t.Context(), strings.ReplaceAll(statement, "$RECORD", "record"))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = db.Close()
-		}, []change{
-			{"session = 'other'", "session = 's'", `record 2: its column session has "other", and the record itself "s": the column was changed`},
-			{"time = time - 3600000000", "time = time + 3600000000", "record 2: its column time has 2026-11-23T11:00:01Z, before the 2026-11-23T12:00:01Z of the record itself: the column was changed"},
-			{"time = time + 3600000000", "time = time - 3600000000", "record 3: its column late does not follow from the times of the records before it: a column was changed, or a record was removed"},
-			{"late = -3600000000", "late = 0", "record 2: its column late does not follow"},
+		b, err := journal.Open(t.Context(), journal.Options{Path: path})
+		second := time.Date(2026, 11, 23, 12, 0, 1, 0, time.UTC)
+		const also = "state.db-log: a line behind step 1 is not as it was written: it was changed\n"
+		changedColumns(t, b, err, also, func(set string) { replaceIn(t, path+"-log", set) }, []change{
+			{`"of":"s" "of":"t"`, `"of":"t" "of":"s"`, `record 2: its column session has "t", and the record itself "s": the column was changed`},
+			{fmt.Sprint(second.UnixMicro(), " ", second.Add(-time.Hour).UnixMicro()), fmt.Sprint(second.Add(-time.Hour).UnixMicro(), " ", second.UnixMicro()),
+				"record 2: its column time has 2026-11-23T11:00:01Z, before the 2026-11-23T12:00:01Z of the record itself: the column was changed"},
 		})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		dsn := postgrestest.Schema(t)
 		b, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn})
-		changedColumns(t, b, err, func(statement string) {
-			postgrestest.Run(t, dsn, strings.ReplaceAll(statement, "$RECORD", "petrigate_record"))
+		changedColumns(t, b, err, "", func(set string) {
+			postgrestest.Run(t, dsn, "UPDATE petrigate_record SET "+set+" WHERE seq = 2")
 		}, []change{
 			{"session = 'other'", "session = 's'", `record 2: its column session has "other", and the record itself "s": the column was changed`},
 			{"time = time - interval '1 hour'", "time = time + interval '1 hour'", "record 2: its column time has 2026-11-23T11:00:01Z, before the 2026-11-23T12:00:01Z of the record itself: the column was changed"},
@@ -49,10 +42,32 @@ func TestChangedColumns(t *testing.T) {
 	})
 }
 
+// replaceIn replaces a text by another in the line of the second record of a log.
+func replaceIn(t *testing.T, name, set string) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to, _ := strings.Cut(set, " ")
+	for line := range bytes.Lines(data) {
+		if bytes.Contains(line, []byte(`"seq":2,`)) {
+			copy(line, bytes.Replace(line, []byte(from), []byte(to), 1)) // both are as long
+		}
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(data, 0); err != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+}
+
 // A change of the second record of three, how it is taken back, and what is found.
 type change struct{ set, back, want string }
 
-func changedColumns(t *testing.T, b backend.Backend, err error, run func(statement string), changes []change) {
+func changedColumns(t *testing.T, b backend.Backend, err error, also string, set func(to string), changes []change) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -79,11 +94,11 @@ func changedColumns(t *testing.T, b backend.Backend, err error, run func(stateme
 		return found
 	}
 	for _, c := range changes {
-		run("UPDATE $RECORD SET " + c.set + " WHERE seq = 2")
-		if got := verify(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 {
+		set(c.set)
+		if got := verify(); !strings.HasPrefix(got, c.want) || !strings.HasSuffix(got, "\n"+also) || strings.Count(got, "\n") != 1+strings.Count(also, "\n") {
 			t.Errorf("%s: found %q, want %q", c.set, got, c.want)
 		}
-		run("UPDATE $RECORD SET " + c.back + " WHERE seq = 2")
+		set(c.back)
 		if got := verify(); got != "" {
 			t.Errorf("%s, and taken back: found %q", c.set, got)
 		}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/petrigate/petrigate/internal/serve/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/journal"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
 // TestDatabases: of the records that two processes have written to a real database, the newest
@@ -18,7 +18,7 @@ import (
 func TestDatabases(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
-		bothRead(t, func() (backend.Backend, error) { return sqlite.Open(t.Context(), sqlite.Options{Path: path}) })
+		bothRead(t, func() (backend.Backend, error) { return journal.Open(t.Context(), journal.Options{Path: path}) })
 	})
 	t.Run("postgres", func(t *testing.T) {
 		dsn := postgrestest.Schema(t)

@@ -107,14 +107,6 @@ func (m *removals) add(s *subject) {
 	}
 }
 
-// since is from when on no record may have been removed; zero: none was.
-func (m *removals) since() time.Time {
-	if m.newest == nil {
-		return time.Time{}
-	}
-	return m.newest.Before
-}
-
 // covers reports whether the record that a head names may be missing, or says why not: it was another one.
 func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {

@@ -34,6 +34,10 @@ var ErrUncertain = errors.New("it is not known whether the commit took effect")
 // process before it, has seen committed: an old copy was restored.
 var ErrRolledBack = errors.New("the database is an older copy of itself")
 
+// ErrUnflushed is the error of an [Op] that is committed, and may be lost with power although it must
+// not be: nothing may come of it.
+var ErrUnflushed = errors.New("it could not be brought to the disk")
+
 // ErrUnusable is an error of a database that no waiting mends: it is none, or of another
 // program, or of a newer version of this one.
 var ErrUnusable = errors.New("the database cannot be used")
@@ -79,7 +83,8 @@ type Write struct {
 	ID      PartID
 	Version int64             // that was read; 0: it must not be there yet
 	Read    bool              // the part only has to have the version, and stays as it is
-	Data    []byte            // nil: the part is removed, with its values
+	Data    []byte            // nil, without Change: the part is removed, with its values
+	Change  []byte            // what has changed, instead of Data, for a backend that merges
 	Values  map[string][]byte // rows to replace; nil: the row is removed. Others stay
 }
 
@@ -103,13 +108,14 @@ type Record struct {
 type Op struct {
 	Session string  // whose step it is, for the kill switch
 	Reserve bool    // it admits a call: it is on the disk when it is committed, and is refused while stopped
+	Lasts   bool    // what it moves outlives this process
 	Writes  []Write // all, or none
 	Events  []Event // that go on the chain of this process if the op is committed
 	Uses    string  // id of the approval that this uses up; empty: none
 	Time    time.Time
 
-	// Err is set by [Backend.Commit]: nil, or [ErrStale], [ErrUsed], [ErrStopped] or
-	// [ErrClock] where nothing of this op was committed.
+	// Err is set by [Backend.Commit]: nil, or [ErrUnflushed], or [ErrStale], [ErrUsed],
+	// [ErrStopped] or another error where nothing of this op was committed.
 	Err error
 }
 
@@ -174,12 +180,15 @@ type Backend interface {
 
 	// Commit commits the ops in order, in one transaction, and sets their Err. An op reads
 	// what the ops before it wrote. After an error of Commit itself nothing of any op is
-	// committed, except with [ErrUncertain]. Where an op reserves, all are on the disk when
-	// Commit returns, unless the configuration waives it.
+	// committed, except with [ErrUncertain]. Where an op reserves, and what it moves outlives this
+	// process, all are on the disk when Commit returns, unless the configuration waives it.
 	Commit(ctx context.Context, ops []*Op) error
 
 	// Writer names the chain of this process.
 	Writer() string
+
+	// Merges reports whether a [Write] may have what has changed instead of the data.
+	Merges() bool
 
 	// Heads are the last records of all chains, by writer.
 	Heads(ctx context.Context) ([]Record, error)

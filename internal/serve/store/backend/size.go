@@ -6,7 +6,7 @@ func Largest(ops []*Op) int {
 	for _, op := range ops {
 		n := 0
 		for i := range op.Writes {
-			n += len(op.Writes[i].Data)
+			n += len(op.Writes[i].Data) + len(op.Writes[i].Change)
 			for key, value := range op.Writes[i].Values {
 				n += len(key) + len(value)
 			}

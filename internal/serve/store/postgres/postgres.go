@@ -100,6 +100,9 @@ func (d *DB) begin(ctx context.Context, o Options) error {
 	return w.probe(ctx)
 }
 
+// Merges reports false: a row has the whole of a part.
+func (d *DB) Merges() bool { return false }
+
 // Writer implements [backend.Backend].
 func (d *DB) Writer() string { return d.writer.name }
 

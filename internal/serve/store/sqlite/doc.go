@@ -1,13 +1,11 @@
-// Package sqlite keeps the states of sessions in one file, which several processes of a
-// machine may share. It implements backend.Backend.
+// Package sqlite keeps the checkpoint of the states of sessions in one file, which several
+// processes of a machine may share: the states as they were at a [Place] of the log, which package
+// journal writes, the approvals, and where the records of the log are.
 //
-// One connection writes, in transactions that begin with the lock of the database; before
-// it, processes take turns by two files to lock, since the lock of SQLite alone is not
-// fair. Another connection reads. The journal is a write-ahead log, which is synced by each
-// commit that has to be on the disk. Nobody but SQLite checkpoints it, so that programs
-// which replicate it may be used.
+// One connection writes, and each transaction is on the disk when it ends. Another connection
+// reads. Only SQLite brings its write-ahead log into the file, so that programs which replicate it
+// may be used.
 //
-// A process sees that a copy was put in the place of the file by the file itself, and that
-// the copy is old by the last record of its own chain. What ended before is known from a
-// witness, a small file beside the database.
+// A process sees that a copy was put in the place of the file by the file itself. That the copy is
+// old follows from its place in the log.
 package sqlite

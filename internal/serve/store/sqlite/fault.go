@@ -34,22 +34,22 @@ func broken(err error) bool {
 // hurry has the next transactions wait for a moment only where this one has waited in vain for
 // another program that has the file locked: calls are refused until it is free, and
 // each would wait, and those behind it. The first one that succeeds is patient again.
-func (s *scribe) hurry(err error) {
+func (c *connection) hurry(err error) {
 	locked := code(err) == lib.SQLITE_BUSY
-	if s.link == nil || locked == s.hurried {
+	if c.link == nil || locked == c.hurried {
 		return
 	}
 	wait := patient
 	if locked {
 		wait = hurried
 	}
-	if s.link.run("PRAGMA busy_timeout = "+strconv.Itoa(wait)) == nil {
-		s.hurried = locked
+	if c.link.run("PRAGMA busy_timeout = "+strconv.Itoa(wait)) == nil {
+		c.hurried = locked
 	}
 }
 
 // explain says what an error of SQLite means for whoever has to do something about it.
-func (s *scribe) explain(err error) error {
+func (c *connection) explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -74,15 +74,9 @@ func (s *scribe) explain(err error) error {
 		err = backend.Unusable(err)
 	}
 	if why == "" {
-		return fmt.Errorf("%q: %w", s.path, err)
+		return fmt.Errorf("%q: %w", c.path, err)
 	}
-	return fmt.Errorf("%q: %s: %w", s.path, why, err)
-}
-
-// rolledBack says what is missing, and what to do.
-func (s *scribe) rolledBack(writer string, seq uint64) error {
-	return fmt.Errorf("%w: record %d of writer %s is missing, which was committed; put the newer copy back, or, to go on without what was lost, end all petrigate that use it and remove %q",
-		backend.ErrRolledBack, seq, writer, s.path+witnessSuffix)
+	return fmt.Errorf("%q: %s: %w", c.path, why, err)
 }
 
 // damaged is how a row may not be.

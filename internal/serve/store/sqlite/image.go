@@ -16,7 +16,7 @@ import (
 type image struct{ counter, pages uint32 }
 
 // readImage reads the header of the file by a connection that ignores the log. The file
-// must not be opened in any other way, see [scribe.create]. Without the log the file may
+// must not be opened in any other way, see [connection.create]. Without the log the file may
 // be in pieces, where a process was killed while it brought the log into it.
 func readImage(d dialer, path string) (i image, err error) {
 	l, err := d.dial(path, ignoringLog)
@@ -44,40 +44,39 @@ func (i image) before(j image) bool {
 //
 // A file beside the log of another is not connected to: SQLite would bring the log into
 // it, or remove the log, and what is in it would be lost to the file that it belongs to.
-func (s *scribe) foresee(info fs.FileInfo, same bool) (image, error) {
-	i, err := readImage(s.dialer, s.path)
+func (c *connection) foresee(info fs.FileInfo, same bool) (image, error) {
+	i, err := readImage(c.dialer, c.path)
 	if same {
 		switch {
 		case err != nil:
-			return s.image, nil
-		case i.before(s.image):
-			return i, s.old("the file was written over")
+			return c.image, nil
+		case i.before(c.image):
+			return i, c.old("the file was written over")
 		}
 		return i, nil
 	}
-	journal, missing := os.Lstat(s.path + "-wal")
-	if missing != nil || journal.Size() == 0 || s.journal != nil && !os.SameFile(journal, s.journal) {
+	journal, missing := os.Lstat(c.path + "-wal")
+	if missing != nil || journal.Size() == 0 || c.journal != nil && !os.SameFile(journal, c.journal) {
 		return i, nil // it has a log of its own, or none
 	}
 	switch {
-	case s.file == nil: // nothing is known yet
+	case c.file == nil: // nothing is known yet
 		if info.Size() == 0 {
-			return i, s.old("the file is empty, and its log is not")
+			return i, c.old("the file is empty, and its log is not")
 		}
 	case err != nil:
 		return i, err
-	case i.before(s.image):
-		return i, s.old("another file has taken its place")
-	case i != s.image:
+	case i.before(c.image):
+		return i, c.old("another file has taken its place")
+	case i != c.image:
 		return i, errors.New("another file has taken its place, but not that of its log; put the file back, or the other in its place with its own log")
 	}
 	return i, nil
 }
 
-// old says that the file is an older copy of itself, and what to do.
-func (s *scribe) old(why string) error {
-	return fmt.Errorf("%w: %s; put the newer copy back in its place, or, to go on without what was lost, end all petrigate that use it and remove %q",
-		backend.ErrRolledBack, why, s.path+witnessSuffix)
+// old says that the file is an older copy of itself.
+func (c *connection) old(why string) error {
+	return fmt.Errorf("%w: %s; put the newer copy back in its place", backend.ErrRolledBack, why)
 }
 
 // unchanged says that nobody has written the file itself.

@@ -1,46 +1,45 @@
 package sqlite
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
-// Load reads parts as they are now.
-func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backend.Part, err error) {
-	err = b.read(func(l *link) error {
-		parts = make([]backend.Part, len(ids))
-		for i, id := range ids {
-			parts[i].ID = id
-			if err := load(l, &parts[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return parts, err
-}
+// A Reading is a transaction that reads: all that it reads is of one moment.
+type Reading struct{ link *link }
 
-// read runs reads in one transaction.
-func (b *Backend) read(f func(*link) error) error {
-	if err := b.reader.use(f); err != nil {
+// Read runs f with what is in the database now.
+func (c *Checkpoint) Read(f func(r Reading) error) error {
+	if err := c.reader.use(func(l *link) error { return f(Reading{l}) }); err != nil {
 		return fmt.Errorf("reading from the state database: %w", err)
 	}
 	return nil
 }
 
-func load(l *link, p *backend.Part) error {
-	args := []any{string(p.ID.Scope), p.ID.Name}
+// Place is how far the log is folded in.
+func (r Reading) Place() (Place, error) { return place(r.link) }
+
+// Clock is what the records say of the time.
+func (r Reading) Clock() (c Clock, err error) {
+	const all = `SELECT coalesce((SELECT value FROM counter WHERE name = 'latest'), 0),
+  coalesce((SELECT value FROM counter WHERE name = 'told'), 0), coalesce((SELECT value FROM counter WHERE name = 'ahead'), 0)`
+	_, err = r.link.row(all, nil, &c.Latest, &c.Told, &c.Ahead)
+	return c, err
+}
+
+// Part reads a part with its values. One that does not exist has version 0.
+func (r Reading) Part(id backend.PartID) (p backend.Part, err error) {
+	p.ID = id
+	args := []any{string(id.Scope), id.Name}
 	var changed int64
-	found, err := l.row("SELECT version, changed, data FROM part WHERE scope = ? AND name = ?", args, &p.Version, &changed, &p.Data)
+	found, err := r.link.row("SELECT version, changed, data FROM part WHERE scope = ? AND name = ?", args, &p.Version, &changed, &p.Data)
 	if err != nil || !found {
-		return err
+		return p, err
 	}
 	p.Changed = micro(changed)
-	return l.rows("SELECT key, data FROM part_value WHERE scope = ? AND name = ?", args, func(scan func(...any) error) error {
+	err = r.link.rows("SELECT key, data FROM part_value WHERE scope = ? AND name = ?", args, func(scan func(...any) error) error {
 		var key string
 		var data []byte
 		err := scan(&key, &data)
@@ -50,161 +49,108 @@ func load(l *link, p *backend.Part) error {
 		p.Values[key] = data
 		return err
 	})
+	return p, err
 }
 
-// Versions reads the versions of parts as they are now.
-func (b *Backend) Versions(_ context.Context, ids ...backend.PartID) (versions []int64, err error) {
-	err = b.read(func(l *link) (err error) {
-		versions = make([]int64, len(ids))
-		for i, id := range ids {
-			if versions[i], err = l.number(partVersion, string(id.Scope), id.Name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return versions, err
+// Version reads the version of a part; 0: it does not exist.
+func (r Reading) Version(id backend.PartID) (int64, error) {
+	return r.link.number("SELECT version FROM part WHERE scope = ? AND name = ?", string(id.Scope), id.Name)
 }
 
-// List reads the parts of a scope, the oldest first.
-func (b *Backend) List(ctx context.Context, scope backend.Scope) iter.Seq2[backend.Part, error] {
-	return b.ListWith(ctx, scope, "")
-}
-
-// ListWith reads the parts of a scope that have the text in their data, the oldest first.
-func (b *Backend) ListWith(_ context.Context, scope backend.Scope, text string) iter.Seq2[backend.Part, error] {
-	return func(yield func(backend.Part, error) bool) {
-		var all []backend.Part
-		err := b.read(func(l *link) error {
-			all = nil
-			return l.rows("SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name", []any{string(scope), text}, func(scan func(...any) error) error {
-				p := backend.Part{ID: backend.PartID{Scope: scope}}
-				var changed int64
-				err := scan(&p.ID.Name, &p.Version, &changed, &p.Data)
-				p.Changed = micro(changed)
-				all = append(all, p)
-				return err
-			})
-		})
-		if err != nil {
-			yield(backend.Part{}, err)
-			return
-		}
-		for _, p := range all {
-			if !yield(p, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Heads are the last records of all chains.
-func (b *Backend) Heads(context.Context) (heads []backend.Record, err error) {
-	err = b.read(func(l *link) error {
-		rows, err := records(l, " WHERE r.seq = (SELECT max(seq) FROM record WHERE writer = w.id) ORDER BY w.name", nil)
-		heads = nil
-		for i := range rows {
-			heads = append(heads, rows[i].Record)
-		}
+// Parts reads the parts of a scope that have the text in their data, without their values, the
+// oldest first.
+func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
+	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
+	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {
+		p := backend.Part{ID: backend.PartID{Scope: scope}}
+		var changed int64
+		err := scan(&p.ID.Name, &p.Version, &changed, &p.Data)
+		p.Changed = micro(changed)
+		all = append(all, p)
 		return err
 	})
-	return heads, err
+	return all, err
 }
 
-// Misplaced is the first record whose column late does not follow from the times of those
-// before it; nil where there is none. Records from before since may have been removed, so that what
-// follows from their times alone is not known; zero: none was.
-func (b *Backend) Misplaced(_ context.Context, since time.Time) (first *backend.Record, err error) {
-	err = b.read(func(l *link) error {
-		const late = ` WHERE r.id = (SELECT id FROM (SELECT id, time, late, max(time) OVER (ORDER BY id) - time AS want FROM record)
-			WHERE late <> want AND time + max(late, want) >= ? ORDER BY id LIMIT 1)`
-		rows, err := records(l, late, []any{since.UnixMicro()})
-		first = nil
-		if len(rows) > 0 {
-			first = &rows[0].Record
-		}
+// Stops reads what is stopped, by session.
+func (r Reading) Stops() (map[string]backend.Stop, error) {
+	all := map[string]backend.Stop{}
+	err := r.link.rows("SELECT session, actor, reason, time FROM stop", nil, func(scan func(...any) error) error {
+		var s backend.Stop
+		var at int64
+		err := scan(&s.Session, &s.Actor, &s.Reason, &at)
+		s.Time = micro(at)
+		all[s.Session] = s
 		return err
 	})
-	return first, err
+	return all, err
 }
 
-// Records reads records in the order in which they were committed.
-func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
-	q.Last = q.Last && q.Limit > 0
-	return backend.Pages(q, func(after backend.Row, n int) (rows []backend.Row, err error) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		err = b.read(func(l *link) (err error) {
-			if after.Place == 0 && !q.Since.IsZero() {
-				if after.Place, err = before(l, q.Since.UnixMicro()); err != nil {
-					return err
-				}
-			}
-			text, args := selected(q, after.Place)
-			rows, err = records(l, text, append(args, n))
-			return err
-		})
-		return rows, err
-	})
-}
-
-// selected says which records are read next, after the one with the id.
-func selected(q backend.Query, id int64) (text string, args []any) {
-	text, args = " WHERE r.id > ?", []any{id}
-	also := func(condition string, values ...any) {
-		text += " AND " + condition
-		args = append(args, values...)
-	}
-	if q.Writer != "" {
-		also("r.writer = (SELECT id FROM writer WHERE name = ?) AND r.seq > ?", q.Writer, int64(q.After))
-	}
-	if !q.Since.IsZero() {
-		also("r.time >= ?", q.Since.UnixMicro())
-	}
-	if q.Session != "" {
-		also("r.session IN (?, '')", q.Session)
-	}
-	if q.Last {
-		return text + " ORDER BY r.id DESC LIMIT ?", args
-	}
-	return text + " ORDER BY r.id LIMIT ?", args
-}
-
-// before is the id of a record such that those up to it are all of before a time: most that
-// are, or all.
-func before(l *link, at int64) (id int64, err error) {
-	end, err := l.number("SELECT coalesce(max(id), 0) FROM record")
-	for id < end && err == nil {
-		var next, latest int64
-		middle := id + (end-id)/2
-		_, err = l.row("SELECT id, time + late FROM record WHERE id > ? ORDER BY id LIMIT 1", []any{middle}, &next, &latest)
-		if latest < at {
-			id = next
-		} else {
-			end = middle
-		}
-	}
-	return id, err
-}
-
-// records reads the records that the end of the statement selects.
-func records(l *link, end string, args []any) (all []backend.Row, err error) {
-	const columns = "SELECT r.id, w.name, r.seq, r.hash, r.time, r.session, r.object FROM record r JOIN writer w ON w.id = r.writer"
-	err = l.rows(columns+end, args, func(scan func(...any) error) error {
-		var r backend.Row
+// Heads reads the last record of each chain.
+func (r Reading) Heads() (all []backend.Record, err error) {
+	err = r.link.rows("SELECT writer, seq, hash, time, session, object FROM head", nil, func(scan func(...any) error) error {
+		var h backend.Record
 		var seq, at int64
 		var hash []byte
-		if err := scan(&r.Place, &r.Writer, &seq, &hash, &at, &r.Session, &r.Object); err != nil {
-			return err
+		err := scan(&h.Writer, &seq, &hash, &at, &h.Session, &h.Object)
+		if err == nil && len(hash) != len(h.Hash) {
+			err = damaged("last record of", h.Writer)
 		}
-		if len(hash) != len(r.Hash) {
-			return damaged("record", r.Place)
+		copy(h.Hash[:], hash)
+		h.Seq, h.Time = uint64(seq), micro(at)
+		all = append(all, h)
+		return err
+	})
+	return all, err
+}
+
+// Removed reads up to which number the records of chains are removed.
+func (r Reading) Removed() (map[string]uint64, error) {
+	all := map[string]uint64{}
+	err := r.link.rows("SELECT writer, through FROM removed", nil, func(scan func(...any) error) error {
+		var writer string
+		var through int64
+		err := scan(&writer, &through)
+		all[writer] = uint64(through)
+		return err
+	})
+	return all, err
+}
+
+// A Segment is a file of the log that is sealed: nothing is added to it any more, and it has records
+// only.
+type Segment struct {
+	After  uint64           // the step that it begins after
+	Latest time.Time        // of its records
+	Chains map[string]Range // by writer
+}
+
+// A Range is the numbers of records on a chain, from the first to the last.
+type Range struct{ First, Last uint64 }
+
+// Segments reads which segments are sealed, the oldest first.
+func (r Reading) Segments() (all []Segment, err error) {
+	err = r.link.rows("SELECT after, latest FROM segment ORDER BY after", nil, func(scan func(...any) error) error {
+		var after, latest int64
+		err := scan(&after, &latest)
+		all = append(all, Segment{After: uint64(after), Latest: micro(latest), Chains: map[string]Range{}})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	byAfter := map[int64]*Segment{}
+	for i := range all {
+		byAfter[int64(all[i].After)] = &all[i]
+	}
+	err = r.link.rows("SELECT after, writer, first, last FROM segment_chain", nil, func(scan func(...any) error) error {
+		var after, first, last int64
+		var writer string
+		err := scan(&after, &writer, &first, &last)
+		if s := byAfter[after]; s != nil {
+			s.Chains[writer] = Range{uint64(first), uint64(last)}
 		}
-		copy(r.Hash[:], hash)
-		r.Seq, r.Time = uint64(seq), micro(at)
-		all = append(all, r)
-		return nil
+		return err
 	})
 	return all, err
 }

@@ -52,6 +52,9 @@ func (r *reader) attach() error {
 	info, err := os.Lstat(r.path)
 	if err != nil {
 		r.detach()
+		if errors.Is(err, fs.ErrNotExist) && r.file != nil {
+			return errRemoved
+		}
 		return err
 	}
 	if r.link != nil && os.SameFile(info, r.file) {

@@ -71,32 +71,100 @@ func examine(l *link) (empty bool, err error) {
 	return tables == 0, err
 }
 
+// logged is the version of the schema from which on records are in the log.
+const logged = 4
+
 // migrate brings the schema up to date. No other process writes meanwhile.
-func migrate(l *link) error {
+func (c *connection) migrate() error {
+	l := c.link
 	if err := l.run("PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}
 	if err := l.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	err := upgrade(l)
+	shrinks, err := c.upgrade()
 	if err == nil {
-		err = touch(l) // of a file that may not be written, BEGIN says nothing
+		_, err = l.exec("UPDATE counter SET value = value + 1 WHERE name = 'witnessed'") // of a file that may not be written, BEGIN says nothing
 	}
 	if err != nil {
 		return errors.Join(err, l.run("ROLLBACK"))
 	}
-	return l.run("COMMIT")
-}
-
-func upgrade(l *link) error {
-	have, err := l.number("PRAGMA user_version")
-	if err != nil {
+	if err := l.run("COMMIT"); err != nil {
 		return err
 	}
-	return schema.Run(int(have), func(to int, sql string) error {
-		return l.run(fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", sql, application, to))
+	if shrinks {
+		_ = l.run("VACUUM") // without room for it the file stays long
+	}
+	return nil
+}
+
+func (c *connection) upgrade() (shrinks bool, err error) {
+	l := c.link
+	have, err := l.number("PRAGMA user_version")
+	if err != nil {
+		return false, err
+	}
+	err = schema.Run(int(have), func(to int, sql string) error {
+		var old []Segment
+		if to == logged && have > 0 {
+			shrinks = true
+			if old, err = c.exportRecords(); err != nil {
+				return err
+			}
+		}
+		if err := l.run(fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", sql, application, to)); err != nil || to != logged {
+			return err
+		}
+		if err := index(l, old); err != nil {
+			return err
+		}
+		return begin(l, len(old))
 	})
+	return shrinks, err
+}
+
+// exportRecords hands the records of the table that older schemas had to the log.
+func (c *connection) exportRecords() ([]Segment, error) {
+	total, err := c.link.number("SELECT count(*) FROM record")
+	if err != nil || c.export == nil {
+		return nil, err
+	}
+	return c.export(total, func(yield func(backend.Record, error) bool) {
+		for after, more := int64(0), true; more; {
+			page, last, err := c.oldRecords(after)
+			if err != nil {
+				yield(backend.Record{}, err)
+				return
+			}
+			for i := range page {
+				if !yield(page[i], nil) {
+					return
+				}
+			}
+			after, more = last, len(page) > 0
+		}
+	})
+}
+
+// oldRecords reads the next records behind the row, in the order in which they were committed.
+func (c *connection) oldRecords(after int64) (page []backend.Record, last int64, err error) {
+	const next = `SELECT r.id, w.name, r.seq, r.hash, r.time, r.session, r.object FROM record r JOIN writer w ON w.id = r.writer
+  WHERE r.id > ? ORDER BY r.id LIMIT 1000`
+	err = c.link.rows(next, []any{after}, func(scan func(...any) error) error {
+		var r backend.Record
+		var seq, at int64
+		var hash []byte
+		err := scan(&last, &r.Writer, &seq, &hash, &at, &r.Session, &r.Object)
+		if err == nil && len(hash) != len(r.Hash) {
+			err = damaged("record", last)
+		}
+		copy(r.Hash[:], hash)
+		r.Seq, r.Time = uint64(seq), micro(at)
+		page = append(page, r)
+		return err
+	})
+	return page, last, err
 }
 
 var errForeign = backend.Unusable(errors.New("it is a database of another program"))

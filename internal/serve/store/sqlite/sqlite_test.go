@@ -1,12 +1,7 @@
 package sqlite
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
-	"flag"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,94 +12,57 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/backend/backendtest"
 )
 
 func TestMain(m *testing.M) {
-	runChild()
 	goleak.VerifyTestMain(m)
 }
 
-// place is the path of a database in a directory of its own.
-func place(t testing.TB) string {
-	return filepath.Join(t.TempDir(), "state", "petrigate.db")
-}
-
-// open opens a database until the end of the test.
-func open(t testing.TB, o Options) *Backend {
+// open opens a database in a directory of its own until the end of the test.
+func open(t *testing.T) (*Checkpoint, string) {
 	t.Helper()
-	b, err := Open(t.Context(), o)
+	path := filepath.Join(t.TempDir(), "petrigate.db")
+	if err := os.Chmod(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(t.Context(), Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
+		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return b
+	return c, path
 }
 
-func TestBackend(t *testing.T) {
-	for _, sync := range []string{Full, Normal} {
-		t.Run(sync, func(t *testing.T) {
-			backendtest.Run(t, func(t *testing.T) func() backend.Backend {
-				path := place(t)
-				return func() backend.Backend { return open(t, Options{Path: path, Sync: sync}) }
-			})
-		})
-	}
-}
+var session = backend.PartID{Scope: backend.Session, Name: "s"}
 
-// TestModes: nobody else can read what is kept, and what others can write is refused.
-func TestModes(t *testing.T) {
-	path := place(t)
-	b := open(t, Options{Path: path})
-	if _, err := b.Heads(t.Context()); err != nil {
+// fold brings the database from one step to another, at which the part has that version.
+func fold(t *testing.T, c *Checkpoint, from, to uint64) (Place, error) {
+	t.Helper()
+	var at Place
+	if err := c.Read(func(r Reading) (err error) { at, err = r.Place(); return err }); err != nil {
 		t.Fatal(err)
 	}
-	files, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(files) != 5 {
-		t.Fatal(files, err)
-	}
-	for _, f := range files {
-		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s has mode %v, %v", f.Name(), info.Mode(), err)
-		}
-	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the directory has mode %v, %v", info.Mode(), err)
-	}
+	change := Change{Part: backend.Part{ID: session, Version: int64(to), Data: []byte(`{}`), Changed: time.Unix(int64(to), 0)}}
+	f := &Fold{From: from, To: Place{ID: at.ID, Step: to, Hash: [32]byte{byte(to)}, Segment: 0, Offset: int64(to) * 100}, Parts: []Change{change}}
+	return c.Fold(f)
 }
 
-// TestRefused: files and directories that somebody else could have written.
-func TestRefused(t *testing.T) {
-	for name, c := range map[string]struct {
-		prepare func(path string) error
-		want    string
-	}{
-		"directory": {func(path string) error { return os.Chmod(filepath.Dir(path), 0o777) }, "others may write to the directory"},
-		"sticky":    {func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, "others may write to the directory"},
-		"file":      {func(path string) error { return os.Chmod(path, 0o660) }, "others may write it (mode 0660); chmod 600"},
-		"log": {func(path string) error {
-			return errors.Join(os.WriteFile(path+"-wal", nil, 0o600), os.Chmod(path+"-wal", 0o666))
-		}, `petrigate.db-wal": others may write it`},
-		"link": {func(path string) error {
-			return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path))
-		}, "is no regular file"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := place(t)
-			if b := open(t, Options{Path: path}); b.Close() != nil {
-				t.Fatal("not closed")
-			}
-			if err := c.prepare(path); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := Open(t.Context(), Options{Path: path}); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
-		})
+// version is that of the part.
+func version(t *testing.T, c *Checkpoint, want int64) {
+	t.Helper()
+	err := c.Read(func(r Reading) error {
+		v, err := r.Version(session)
+		if err == nil && v != want {
+			t.Errorf("version %d, want %d", v, want)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -116,116 +74,172 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-var fixture = flag.Bool("fixture", false, "write the file in testdata of the newest schema anew")
-
-// fixtureOf is a database that a schema wrote.
-func fixtureOf(version int) string { return fmt.Sprintf("testdata/%d.db.gz", version) }
-
-// TestOlder: a database of each schema opens, with what was in it.
-func TestOlder(t *testing.T) {
-	if *fixture {
-		write(t, place(t))
-	}
-	for version := range len(schema) {
-		t.Run(fmt.Sprint(version+1), func(t *testing.T) { older(t, version+1) })
-	}
-}
-
-func older(t *testing.T, version int) {
-	path := place(t)
-	unpack(t, version, path)
-	b := open(t, Options{Path: path})
-	p, err := b.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
-	if err != nil || p[0].Version != 3 || string(p[0].Data) != `{"v":2}` || string(p[0].Values["k"]) != `{"k":1}` {
-		t.Error(p, err)
-	}
-	heads, err := b.Heads(t.Context())
-	if err != nil || len(heads) != 1 || heads[0].Seq != 3 || heads[0].Writer != "first" {
-		t.Error(heads, err)
-	}
-	asked, err := b.Approvals(t.Context(), "", "", time.Time{})
-	if err != nil || len(asked) != 1 || asked[0].ID != "q" {
-		t.Error(asked, err)
-	}
-	if stops, err := b.Stops(t.Context()); err != nil || len(stops) != 1 || stops[0].Session != "other" {
-		t.Error(stops, err)
-	}
-	op := &backend.Op{Writes: []backend.Write{{ID: p[0].ID, Version: 3, Data: []byte(`{}`)}}}
-	if err := b.Commit(t.Context(), []*backend.Op{op}); err != nil || op.Err != nil {
-		t.Error(err, op.Err)
-	}
-}
-
-// write makes a database for TestOlder.
-func write(t *testing.T, path string) {
-	b := open(t, Options{Path: path, Writer: "first"})
-	id := backend.PartID{Scope: backend.Session, Name: "s"}
-	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	for i := range 3 {
-		data := []byte(`{"v":` + strconv.Itoa(i) + `}`)
-		op := &backend.Op{Time: at, Writes: []backend.Write{{ID: id, Version: int64(i), Data: data, Values: map[string][]byte{"k": []byte(`{"k":1}`)}}},
-			Events: []backend.Event{{Time: at, Session: "s", Object: data}}}
-		if err := b.Commit(t.Context(), []*backend.Op{op}); err != nil || op.Err != nil {
-			t.Fatal(err, op.Err)
+// TestFold: a database only goes forward, from where it is: what it has already is not written again, and
+// where something in between is missing nothing is.
+func TestFold(t *testing.T) {
+	c, _ := open(t)
+	for _, f := range []struct {
+		from, to uint64
+		at       uint64 // afterwards; 0: it is refused
+		version  int64
+	}{{0, 3, 3, 3}, {3, 5, 5, 5}, {3, 7, 7, 7}, {0, 4, 7, 7}, {7, 7, 7, 7}, {8, 9, 0, 7}, {7, 9, 9, 9}} {
+		at, err := fold(t, c, f.from, f.to)
+		if f.at == 0 {
+			if e, ok := errors.AsType[*FoldError](err); !ok || e.Have != 7 || e.From != 8 || !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "put the newer copy back") {
+				t.Errorf("%+v: %v", f, err)
+			}
+		} else if err != nil || at.Step != f.at {
+			t.Errorf("%+v: %+v, %v", f, at, err)
 		}
+		version(t, c, f.version)
 	}
-	_, err := b.PutApproval(t.Context(), backend.Approval{ID: "q", Key: "k", State: backend.Pending, Created: at, Expires: at, Data: []byte("{}")})
-	err = errors.Join(err, b.SetStop(t.Context(), backend.Stop{Session: "other", Time: at}, true), b.Close())
-	data, more := os.ReadFile(path)
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, last := w.Write(data)
-	if err := errors.Join(err, more, last, w.Close(), os.WriteFile(fixtureOf(len(schema)), packed.Bytes(), 0o644)); err != nil {
+	other := &Fold{From: 9, To: Place{ID: "other", Step: 11}}
+	if _, err := c.Fold(other); !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "put its own database back") {
+		t.Error(err)
+	}
+}
+
+// TestFull: there is no room. Once there is, it goes on.
+func TestFull(t *testing.T) {
+	c, _ := open(t)
+	pages, err := c.writer.link.number("PRAGMA page_count")
+	if err = errors.Join(err, c.writer.link.run("PRAGMA max_page_count = "+strconv.FormatInt(pages, 10))); err != nil {
 		t.Fatal(err)
 	}
+	if err := c.Try(1 << 20); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Error(err)
+	}
+	if err := c.Try(100); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(c.writer.link.run("PRAGMA max_page_count = 1000000"), c.Try(1<<20)); err != nil {
+		t.Error(err)
+	}
+	if _, err := fold(t, c, 0, 1); err != nil {
+		t.Error(err)
+	}
+	version(t, c, 1)
 }
 
-func unpack(t *testing.T, version int, path string) {
-	t.Helper()
-	f, err := os.Open(fixtureOf(version))
+// TestLocked: another program has the database locked, for longer than is waited for. The next ones wait
+// for a moment only.
+func TestLocked(t *testing.T) {
+	c, path := open(t)
+	if err := c.writer.link.run("PRAGMA busy_timeout = 20"); err != nil {
+		t.Fatal(err)
+	}
+	l, err := usual.dial(path, writing)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	r, err := gzip.NewReader(f)
+	defer l.close()
+	if err := l.run("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	waits := func(want int64) {
+		t.Helper()
+		if n, err := c.writer.link.number("PRAGMA busy_timeout"); err != nil || n != want {
+			t.Errorf("the next one waits for %d ms, want %d: %v", n, want, err)
+		}
+	}
+	for range 2 {
+		if _, err := fold(t, c, 0, 1); err == nil || !strings.Contains(err.Error(), "another program has it locked") {
+			t.Error(err)
+		}
+		waits(hurried)
+	}
+	version(t, c, 0) // which is read all the same
+	if err := l.run("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fold(t, c, 0, 1); err != nil {
+		t.Error(err)
+	}
+	waits(patient)
+	version(t, c, 1)
+}
+
+// TestDamaged: pages of the file are garbage.
+func TestDamaged(t *testing.T) {
+	c, path := open(t)
+	for n := range uint64(3) {
+		if _, err := fold(t, c, n, n+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := io.ReadAll(r)
-	if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+	copy(data[4096:], strings.Repeat("garbage ", (len(data)-4096)/8))
+	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// TestNewer: what a newer program, or another one, wrote is refused and left alone.
-func TestNewer(t *testing.T) {
-	for text, want := range map[string]string{
-		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one knows 3)",
-		"PRAGMA application_id = 1":                             "it is a database of another program",
-		"PRAGMA application_id = 0; CREATE TABLE other (a INT)": "it is a database of another program",
-	} {
-		path := place(t)
-		b := open(t, Options{Path: path})
-		l, err := usual.dial(path, writing)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(l.run(text), l.close()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(t.Context(), Options{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-		if err := b.Commit(t.Context(), []*backend.Op{{}}); strings.Contains(want, "newer") && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("a process that has it open says %v, want %q", err, want)
-		}
+	again, err := Open(t.Context(), Options{Path: path})
+	if err == nil {
+		defer again.Close()
+		err = again.Read(func(r Reading) error { _, err := r.Part(session); return err })
+	}
+	if err == nil || !strings.Contains(err.Error(), "it is damaged; put a good copy in its place") {
+		t.Error(err)
 	}
 }
 
-func TestOptions(t *testing.T) {
-	for _, o := range []Options{{}, {Path: place(t), Sync: "off"}} {
-		if _, err := Open(t.Context(), o); err == nil {
-			t.Errorf("%+v is taken", o)
+// TestOverwritten: an older copy is written into the file itself, which SQLite does not notice.
+func TestOverwritten(t *testing.T) {
+	c, path := open(t)
+	copied := func(to string) {
+		t.Helper()
+		err := c.writer.link.run("PRAGMA wal_checkpoint(TRUNCATE)")
+		data, more := os.ReadFile(path)
+		if err := errors.Join(err, more, os.WriteFile(path+to, data, 0o600)); err != nil {
+			t.Fatal(err)
 		}
+	}
+	over := func(from string) {
+		t.Helper()
+		data, err := os.ReadFile(path + from)
+		if err := errors.Join(err, os.WriteFile(path, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied(".old")
+	for n := range uint64(40) {
+		if _, err := fold(t, c, n, n+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Try(100_000); err != nil {
+		t.Fatal(err)
+	}
+	copied(".new")
+	if _, err := fold(t, c, 40, 41); err != nil {
+		t.Fatal(err)
+	}
+	over(".old")
+	if _, err := fold(t, c, 41, 42); !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "the file was written over; put the newer copy back in its place") {
+		t.Error(err)
+	}
+	over(".new")
+	if _, err := fold(t, c, 41, 42); err != nil {
+		t.Error(err)
+	}
+	version(t, c, 42)
+}
+
+// TestLog: the log of SQLite could have been written by others.
+func TestLog(t *testing.T) {
+	c, path := open(t)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(path+"-wal", nil, 0o600), os.Chmod(path+"-wal", 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), Options{Path: path}); err == nil || !strings.Contains(err.Error(), `petrigate.db-wal": others may write it (mode 0666); chmod 600`) {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,61 @@
+package journal
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/petrigate/petrigate/internal/serve/quickfile"
+)
+
+// A disk is where the files of the log are. Tests have one whose power can go.
+type disk interface {
+	open(name string, flags int) (file, error) // with mode 0600 if it is made, and never by a symbolic link
+	stat(name string) (fs.FileInfo, error)     // of the name itself
+	rename(from, to string) error
+	remove(name string) error
+	list(dir string) (names []string, err error)
+	syncDir(dir string) error // brings the names in it to the disk
+}
+
+// A file is an open one. Writes go to its end.
+type file interface {
+	io.ReaderAt
+	io.WriteCloser
+	Stat() (fs.FileInfo, error)
+	Truncate(size int64) error
+	state() (size int64, removed bool, err error)
+	sync() error // brings its content to the disk
+}
+
+// machine is the disk of the machine.
+type machine struct{}
+
+type machineFile struct {
+	*os.File
+	quick quickfile.File
+}
+
+func (f *machineFile) Write(b []byte) (int, error)                  { return f.quick.Write(f.File, b) }
+func (f *machineFile) state() (size int64, removed bool, err error) { return f.quick.State(f.File) }
+
+func (machine) open(name string, flags int) (file, error) {
+	f, err := os.OpenFile(name, flags|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &machineFile{f, quickfile.Of(f)}, nil
+}
+
+func (machine) stat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
+func (machine) rename(from, to string) error          { return os.Rename(from, to) }
+func (machine) remove(name string) error              { return os.Remove(name) }
+
+func (machine) list(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, filepath.Join(dir, e.Name()))
+	}
+	return names, err
+}

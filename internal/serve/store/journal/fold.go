@@ -1,0 +1,142 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// foldAll folds what waits until the backend is closed: once a second, and before that if there are
+// many steps.
+func (b *Backend) foldAll() {
+	defer close(b.ended)
+	var due <-chan time.Time
+	said := ""
+	for {
+		select {
+		case <-b.stop:
+			return
+		case <-b.kick:
+			b.hold()
+			many := b.image.bytes >= foldBytes
+			b.release()
+			if due == nil && !many {
+				due = time.After(foldAfter)
+			}
+			if !many {
+				continue
+			}
+		case <-due:
+		}
+		due = nil
+		switch err := b.fold(); {
+		case err == nil:
+			said = ""
+		case err.Error() != said:
+			said = err.Error()
+			b.logger.Warn("the log of the state cannot be folded into its database; it is tried again", "error", err)
+			fallthrough
+		default:
+			due = time.After(foldAgain)
+		}
+	}
+}
+
+// fold brings the checkpoint to where the image is.
+func (b *Backend) fold() error {
+	b.beginFold()
+	defer b.endFold()
+	err := b.foldNow(true)
+	b.hold()
+	defer b.release()
+	if b.unfolded = err; err != nil && errors.Is(err, backend.ErrRolledBack) {
+		b.fault = err
+	}
+	return err
+}
+
+// foldNow needs folding. What is folded has to be on the disk before.
+func (b *Backend) foldNow(flush bool) error {
+	b.hold()
+	f, file, n := b.image.fold(), b.log.file, b.image.bytes
+	f.To.ID = b.log.database
+	idle, unsynced := f.To.Step == b.image.folded, b.unsynced
+	b.release()
+	switch {
+	case idle:
+		return nil
+	case flush && unsynced:
+		return errUnsynced // a flush that is tried again says nothing of what the one before it has lost
+	case flush && file != nil:
+		if err := file.sync(); err != nil && !errors.Is(err, os.ErrClosed) { // a segment that was put aside is on the disk
+			b.hold()
+			b.unsynced = true
+			b.release()
+			return err
+		}
+	}
+	at, err := b.checkpoint.Fold(f)
+	if err != nil {
+		return err
+	}
+	b.hold()
+	if b.image.folded >= f.From { // else it was loaded anew meanwhile
+		if at.Step > f.To.Step {
+			n = b.image.bytes // of which some may not be folded yet
+		}
+		b.image.forget(min(at.Step, b.image.at.step), n)
+	}
+	b.release()
+	if at.Step == f.To.Step {
+		b.witness(position{step: at.Step, hash: at.Hash})
+	}
+	return b.archive.seal(at.Step)
+}
+
+var errUnsynced = errors.New("the disk has failed to take the log of the state; the next commit begins another segment")
+
+// roll begins the next segment where this one is full. It needs the turn. That it fails is no reason
+// to refuse anything.
+func (b *Backend) roll() {
+	b.hold()
+	defer b.release()
+	at := b.image.at.offset
+	if at < max(b.segment, b.retry) {
+		return
+	}
+	if err := b.putAside(); err != nil {
+		b.retry = at + b.segment/8
+		b.logger.Warn("the log of the state cannot be put aside, and grows on", "error", err)
+	}
+}
+
+// putAside gives the segment its name aside, and begins the next. It needs the turn and mu.
+func (b *Backend) putAside() error {
+	l, at := &b.log, &b.image.at
+	if err := l.file.sync(); err != nil && !b.unsynced {
+		return err
+	}
+	if err := l.write(l.path+nextSuffix, at); err != nil {
+		return err
+	}
+	dir := filepath.Dir(l.path) // the disk need not take the names in their order
+	if err := l.disk.syncDir(dir); err != nil {
+		return err
+	}
+	aside := l.aside(l.header.segment) + fullSuffix
+	if err := l.disk.rename(l.name(), aside); err != nil {
+		return err
+	}
+	err := l.disk.syncDir(dir)
+	if err == nil {
+		err = l.install()
+	}
+	if err != nil {
+		return errors.Join(err, l.disk.rename(aside, l.name()))
+	}
+	b.retry = 0
+	return b.goOver()
+}

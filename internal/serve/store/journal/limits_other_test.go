@@ -1,0 +1,5 @@
+//go:build !linux
+
+package journal
+
+func limits() map[string]func(path string) error { return nil }

@@ -1,0 +1,252 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/safefile"
+	"github.com/petrigate/petrigate/internal/serve/store/backend"
+)
+
+// The names of files beside the database. A segment that is full is put aside under its number, the
+// step that it begins after: at first with all its lines, and once it is folded with its records
+// alone.
+const (
+	logSuffix   = "-log"
+	nextSuffix  = "-log.new"  // the next segment, until it has its name
+	asideSuffix = "-log-"     // and twenty digits
+	fullSuffix  = ".full"     // with all its lines
+	tornSuffix  = ".unsealed" // a segment with records alone, until it has its name
+)
+
+// A directory has the files beside a database.
+type directory struct {
+	disk     disk
+	path     string // of the database
+	database string // its id; empty: it is not known yet
+	owner    string // of files until they have their names: the writer
+}
+
+// A log is the segment that steps are appended to.
+type log struct {
+	directory
+	file   file
+	header position
+	end    int64 // of the last step
+	buf    []byte
+}
+
+func (l *directory) name() string { return l.path + logSuffix }
+
+// aside is the name of a segment that was put aside.
+func (l *directory) aside(after uint64) string {
+	return fmt.Sprintf("%s%s%020d", l.path, asideSuffix, after)
+}
+
+// start makes the first segment of a database.
+func (l *directory) start(at *position) error {
+	if err := l.write(l.path+nextSuffix, at); err != nil {
+		return err
+	}
+	return l.install()
+}
+
+// write makes a segment that begins behind a position, which is on the disk when it returns.
+func (l *directory) write(name string, at *position) error {
+	if err := l.disk.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := l.disk.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(appendHeader(nil, l.database, at))
+	return errors.Join(err, f.sync(), f.Close())
+}
+
+// install gives the next segment its name.
+func (l *directory) install() error {
+	if err := l.disk.rename(l.path+nextSuffix, l.name()); err != nil {
+		return err
+	}
+	return l.disk.syncDir(filepath.Dir(l.path))
+}
+
+// open opens the segment that has the name now.
+func (l *log) open() error {
+	f, header, err := l.openSegment(l.name(), os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	l.close()
+	l.file, l.header = f, header
+	return nil
+}
+
+// openSegment opens a file of the log of this database, and reads its header.
+func (l *directory) openSegment(name string, flags int) (f file, header position, err error) {
+	f, err = l.disk.open(name, flags)
+	if err != nil {
+		if info, missing := l.disk.stat(name); missing == nil {
+			err = errors.Join(regular(name, info), err)
+		}
+		return nil, header, err
+	}
+	if header, err = l.readHeader(name, f); err != nil {
+		_ = f.Close()
+		return nil, header, err
+	}
+	return f, header, nil
+}
+
+func (l *directory) readHeader(name string, f file) (header position, err error) {
+	info, err := f.Stat()
+	if err == nil {
+		err = regular(name, info)
+	}
+	if err != nil {
+		return header, err
+	}
+	line, err := bufio.NewReader(io.NewSectionReader(f, 0, 4<<10)).ReadSlice('\n')
+	if err != nil {
+		return header, fmt.Errorf("%q does not begin as a log of petrigate does; put its own log back", name)
+	}
+	database, header, err := readHeader(line[:len(line)-1])
+	if err != nil {
+		return header, fmt.Errorf("%q: %w", name, err)
+	}
+	if database != l.database {
+		return header, fmt.Errorf("%w: %q is the log of another state database; put its own log back", backend.ErrRolledBack, name)
+	}
+	return header, nil
+}
+
+// exists reports whether a file has the name.
+func (l *directory) exists(name string) bool {
+	_, err := l.disk.stat(name)
+	return err == nil
+}
+
+// regular refuses a file that others could have written.
+func regular(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return backend.Unusable(fmt.Errorf("%q is no regular file", name))
+	}
+	if info.Mode().Perm()&0o600 != 0o600 {
+		return fmt.Errorf("%q may not be written (mode %04o); chmod 600", name, info.Mode().Perm())
+	}
+	if err := safefile.Regular(info); err != nil {
+		return fmt.Errorf("%q: %w", name, err)
+	}
+	return nil
+}
+
+func (l *log) close() {
+	if l.file != nil {
+		_ = l.file.Close()
+		l.file = nil
+	}
+}
+
+// named reports whether the file that is open is the one that has the name.
+func (l *log) named() (bool, error) {
+	now, err := l.disk.stat(l.name())
+	if err != nil {
+		return false, err
+	}
+	own, err := l.file.Stat()
+	return err == nil && os.SameFile(now, own), err
+}
+
+// rest reads what the file has behind an offset.
+func rest(f file, offset int64) ([]byte, error) {
+	size, _, err := f.state()
+	switch {
+	case err != nil:
+		return nil, err
+	case size < offset:
+		return nil, fmt.Errorf("%w: the log is shorter than it was; put the newer copy back", backend.ErrRolledBack)
+	case size == offset:
+		return nil, nil
+	default:
+		data := make([]byte, size-offset)
+		n, err := f.ReadAt(data, offset)
+		if errors.Is(err, io.EOF) {
+			err = nil // it was cut meanwhile
+		}
+		return data[:n], err
+	}
+}
+
+// ends reports whether a step with the hash ends at the offset of a segment with that header.
+func ends(f file, header *position, at *position) (bool, error) {
+	if at.offset == 0 || at.offset == header.offset {
+		return header.step == at.step && header.hash == at.hash, nil
+	}
+	var end [tail + 1]byte
+	if _, err := f.ReadAt(end[:], at.offset-int64(len(end))); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return false, err
+	}
+	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
+}
+
+// append appends lines behind the last step. After an error so many bytes of them are in the file as
+// it says: nothing but whole steps, which end at the ends.
+func (l *log) append(lines []byte, ends []int) (n int, err error) {
+	n, err = l.file.Write(lines)
+	if err == nil {
+		l.end += int64(n)
+		return n, nil
+	}
+	whole := 0
+	for _, end := range ends {
+		if end <= n {
+			whole = end
+		}
+	}
+	if cut := l.file.Truncate(l.end + int64(whole)); cut != nil && n > whole {
+		err = errors.Join(err, cut) // whoever has the turn next cuts it off
+	}
+	l.end += int64(whole)
+	return whole, err
+}
+
+// asides lists the segments that were put aside, the oldest first, by number, with whether the one
+// with all its lines is there and the one with its records alone.
+func (l *directory) asides() (numbers []uint64, full, sealed map[uint64]bool, err error) {
+	names, err := l.disk.list(filepath.Dir(l.path))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	full, sealed = map[uint64]bool{}, map[uint64]bool{}
+	for _, name := range names {
+		digits, ok := strings.CutPrefix(filepath.Base(name), filepath.Base(l.path)+asideSuffix)
+		digits, whole := strings.CutSuffix(digits, fullSuffix)
+		after, err := strconv.ParseUint(digits, 10, 64)
+		if !ok || err != nil || len(digits) != 20 {
+			continue
+		}
+		if !full[after] && !sealed[after] {
+			numbers = append(numbers, after)
+		}
+		if whole {
+			full[after] = true
+		} else {
+			sealed[after] = true
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, full, sealed, nil
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package journal
+
+func (f *machineFile) sync() error { return f.Sync() }

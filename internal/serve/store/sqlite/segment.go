@@ -1,0 +1,63 @@
+package sqlite
+
+import (
+	"fmt"
+)
+
+// Seal notes segments that are sealed, and forgets others that are removed.
+func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
+	err := c.writer.transact(func(l *link) error {
+		for _, after := range removed {
+			if err := forget(l, after); err != nil {
+				return err
+			}
+		}
+		return index(l, sealed)
+	})
+	if err != nil {
+		return fmt.Errorf("noting segments of the log in the state database: %w", err)
+	}
+	return nil
+}
+
+func forget(l *link, after uint64) error {
+	_, err := l.exec("DELETE FROM segment_chain WHERE after = ?", int64(after))
+	if err == nil {
+		_, err = l.exec("DELETE FROM segment WHERE after = ?", int64(after))
+	}
+	return err
+}
+
+func index(l *link, segments []Segment) error {
+	for i := range segments {
+		s := &segments[i]
+		if err := forget(l, s.After); err != nil {
+			return err
+		}
+		if _, err := l.exec("INSERT INTO segment (after, latest) VALUES (?, ?)", int64(s.After), s.Latest.UnixMicro()); err != nil {
+			return err
+		}
+		for writer, r := range s.Chains {
+			if _, err := l.exec("INSERT INTO segment_chain (after, writer, first, last) VALUES (?, ?, ?, ?)", int64(s.After), writer, int64(r.First), int64(r.Last)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Remove notes that the records of a chain up to a number are removed, and forgets a chain that ends
+// there.
+func (c *Checkpoint) Remove(writer string, through uint64, whole bool) error {
+	err := c.writer.transact(func(l *link) error {
+		_, err := l.exec("INSERT INTO removed (writer, through) VALUES (?, ?) ON CONFLICT DO UPDATE SET through = max(through, excluded.through)", writer, int64(through))
+		if err == nil && whole {
+			_, err = l.exec("DELETE FROM head WHERE writer = ? AND seq <= ?", writer, int64(through))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("removing old records: %w", err)
+	}
+	return nil
+}
