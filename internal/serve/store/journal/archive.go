@@ -23,7 +23,7 @@ type archive struct {
 // seal leaves of the segments that were put aside, and are folded up to that step, the records. It
 // needs folding.
 func (a *archive) seal(folded uint64) error {
-	numbers, full, sealed, err := a.asides()
+	numbers, full, _, err := a.asides()
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (a *archive) seal(folded uint64) error {
 		if err != nil || end > folded {
 			return err
 		}
-		if err := a.sealOne(after, sealed[after]); err != nil {
+		if err := a.sealOne(after); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (a *archive) endOf(later []uint64) (uint64, error) {
 	return header.step, f.Close()
 }
 
-func (a *archive) sealOne(after uint64, done bool) error {
+func (a *archive) sealOne(after uint64) error {
 	name := a.aside(after)
 	f, header, err := a.openSegment(name+fullSuffix, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func (a *archive) sealOne(after uint64, done bool) error {
 	}
 	defer f.Close()
 	s, err := a.copyRecords(name, after, func(yield func([]byte) error) error {
-		return eachLine(io.NewSectionReader(f, header.offset, 1<<62), true, yield)
+		return eachLine(io.NewSectionReader(f, header.offset, math.MaxInt64-header.offset), true, yield)
 	})
 	if err == nil {
 		err = a.checkpoint.Seal([]sqlite.Segment{*s}, nil)
@@ -176,7 +176,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 	}
 	defer f.Close()
 	left, err := a.copyRecords(name, s.After, func(yield func([]byte) error) error {
-		return eachLine(io.NewSectionReader(f, 0, 1<<62), false, func(line []byte) error {
+		return eachLine(io.NewSectionReader(f, 0, math.MaxInt64), false, func(line []byte) error {
 			r, _, err := readPlace(line, backend.Record{})
 			if err != nil || r.Seq <= removed[r.Writer] {
 				return err

@@ -378,3 +378,36 @@ func TestBehindBetweenNames(t *testing.T) {
 		}
 	}
 }
+
+// TestReadWhilePutAside: who reads records while segments are put aside, sealed and removed has all that
+// were there at the begin.
+func TestReadWhilePutAside(t *testing.T) {
+	b := open(t, Options{Path: place(t), segment: 700})
+	add := func(n int) {
+		t.Helper()
+		for range n {
+			op := &backend.Op{Events: []backend.Event{{Time: time.Now(), Object: []byte(`{"event":"outcome"}`)}}}
+			if err := errors.Join(b.Commit(t.Context(), []*backend.Op{op}), op.Err); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add(10)
+	for _, q := range []backend.Query{{}, {Writer: b.Writer()}, {Writer: b.Writer(), After: 3}} {
+		last := q.After
+		for r, err := range b.Records(t.Context(), q) {
+			if err != nil || r.Seq != last+1 {
+				t.Fatalf("%+v: record %d follows record %d, %v", q, r.Seq, last, err)
+			}
+			if last = r.Seq; r.Seq < q.After+9 {
+				add(7)
+				if err := b.fold(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if last < 10 {
+			t.Errorf("%+v: it ended with record %d", q, last)
+		}
+	}
+}

@@ -16,6 +16,7 @@ func (l *log) removeLeftovers(now time.Time) error {
 	if err != nil {
 		return err
 	}
+	_ = l.disk.remove(l.path + "-witness") // of schemas before the log
 	for _, name := range names {
 		unsealed := strings.HasPrefix(name, l.path+asideSuffix) && strings.HasSuffix(name, tornSuffix)
 		if !unsealed && !strings.HasPrefix(name, l.path+witnessSuffix+".") {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"slices"
 
@@ -18,8 +19,8 @@ import (
 
 // A segment is a file of the log, for whoever reads records.
 type segment struct {
-	name  string
-	steps bool            // it has steps: a record counts once its step is there
+	name  string          // of one that is sealed
+	file  file            // of one that is not; nil: it is sealed
 	index *sqlite.Segment // nil: it is not known what it has
 }
 
@@ -57,18 +58,8 @@ func (s *selection) lacks(g *segment) bool {
 func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	return func(yield func(backend.Record, error) bool) {
 		err := b.isOpen()
-		for range 3 { // segments are sealed, or removed, meanwhile
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				break
-			}
-			begun := false
-			err = b.archive.records(ctx, q, func(r *backend.Record) bool {
-				begun = true
-				return yield(*r, nil)
-			})
-			if begun || err == nil {
-				break
-			}
+		if err == nil {
+			err = b.archive.records(ctx, q, func(r *backend.Record) bool { return yield(*r, nil) })
 		}
 		if err != nil {
 			yield(backend.Record{}, fmt.Errorf("reading from the log of the state: %w", err))
@@ -77,8 +68,9 @@ func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backen
 }
 
 func (a *archive) records(ctx context.Context, q backend.Query, yield func(*backend.Record) bool) error {
-	s, err := a.survey(q)
-	if err != nil {
+	s := &selection{Query: q}
+	defer s.close()
+	if err := s.survey(a); err != nil {
 		return err
 	}
 	if q.Last && q.Limit > 0 {
@@ -113,9 +105,9 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 	return nil
 }
 
-// survey lists the segments, and what is removed of them.
-func (a *archive) survey(q backend.Query) (*selection, error) {
-	s := &selection{Query: q}
+// survey finds the segments, and what is removed of them. Those that are not sealed stay open, so that all
+// is read of one moment, whatever is put aside or sealed meanwhile.
+func (s *selection) survey(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
 	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {
 		if s.removed, err = r.Removed(); err != nil {
@@ -128,41 +120,63 @@ func (a *archive) survey(q backend.Query) (*selection, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
+	}
+	newest, header, err := a.openSegment(a.name(), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) { // another process is about to give the next one its name
+		header.segment, err = math.MaxUint64, nil
+	}
+	if err != nil {
+		return err
 	}
 	numbers, _, sealed, err := a.asides()
-	if err != nil {
-		return nil, err
-	}
 	for _, after := range numbers {
+		if after >= header.segment || err != nil {
+			break // it is the newest, or was begun after it
+		}
 		g := segment{name: a.aside(after), index: index[after]}
 		if !sealed[after] {
-			g = segment{name: g.name + fullSuffix, steps: true}
+			if g.file, err = a.disk.open(g.name+fullSuffix, os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
+				g.file, err = nil, nil // it is sealed now
+			}
+			g.index = nil
 		}
 		s.segments = append(s.segments, g)
 	}
-	s.segments = append(s.segments, segment{name: a.name(), steps: true})
-	return s, nil
+	if newest != nil {
+		s.segments = append(s.segments, segment{file: newest})
+	}
+	return err
 }
 
-// open opens the file of a segment, which may be sealed by now.
-func (g *segment) open(d disk) (file, error) {
-	f, err := d.open(g.name, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) && g.steps && bytes.HasSuffix([]byte(g.name), []byte(fullSuffix)) {
-		g.name, g.steps = g.name[:len(g.name)-len(fullSuffix)], false
-		f, err = d.open(g.name, os.O_RDONLY)
+func (s *selection) close() {
+	for i := range s.segments {
+		if f := s.segments[i].file; f != nil {
+			_ = f.Close()
+		}
 	}
-	return f, err
+}
+
+// open opens a segment unless it is open. Nil: all its records are removed.
+func (g *segment) open(d disk) (f file, done func(), err error) {
+	if g.file != nil {
+		return g.file, func() {}, nil
+	}
+	f, err = d.open(g.name, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	return f, func() { _ = f.Close() }, err
 }
 
 // read reads the records of a segment from an offset on.
 func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, error)) error {
-	f, err := g.open(d)
-	if err != nil {
+	f, done, err := g.open(d)
+	if err != nil || f == nil {
 		return err
 	}
-	defer f.Close()
-	return eachRecord(io.NewSectionReader(f, offset, 1<<62), g.steps, each)
+	defer done()
+	return eachRecord(io.NewSectionReader(f, offset, math.MaxInt64-offset), g.file != nil, each)
 }
 
 // locate finds where to begin: behind the record that is named by writer and number, which mostly is
@@ -208,7 +222,7 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 		if s.lacks(g) {
 			continue
 		}
-		counts := !g.steps
+		counts := g.file == nil
 		err := g.backwards(d, func(line []byte, _ int64) (bool, error) {
 			if !bytes.HasPrefix(line, []byte(recordStart)) {
 				counts = true
@@ -238,11 +252,11 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 
 // backwards reads the lines of a segment from its end, each with where it ends.
 func (g *segment) backwards(d disk, each func(line []byte, end int64) (bool, error)) error {
-	f, err := g.open(d)
-	if err != nil {
+	f, done, err := g.open(d)
+	if err != nil || f == nil {
 		return err
 	}
-	defer f.Close()
+	defer done()
 	info, err := f.Stat()
 	if err != nil {
 		return err
