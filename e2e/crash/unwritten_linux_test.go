@@ -89,23 +89,33 @@ func (p *plant) endsUnwritten(t *testing.T, fail, mend func()) {
 }
 
 // padding is how long an argument of the next call has to be for the record of its decision to
-// leave hardly a byte in the last block of the audit file, which could be written on a full disk.
-// It is found out by a call that fails.
+// leave hardly a byte in the last block of the audit file, or of the log of the state, which could be
+// written on a full disk. It is found out by calls that fail.
 func (p *plant) padding(t *testing.T, x *proxy) int {
 	t.Helper()
 	const block, left = 4096, 64
-	if got, err := x.fails("backup", "p"); err != nil || !strings.Contains(got, "no") {
-		t.Fatal(got, err)
+	for range 2 { // the first one writes the whole of a session
+		if got, err := x.fails("backup", "p"); err != nil || !strings.Contains(got, "no") {
+			t.Fatal(got, err)
+		}
 	}
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(p.config), "audit.jsonl"))
+	dir, ends := filepath.Dir(p.config), []int{3} // which lines from the end on are the decision
+	data, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
+	if errors.Is(err, os.ErrNotExist) {
+		ends = []int{5, 4}
+		data, err = os.ReadFile(filepath.Join(dir, "state", "petrigate.db-log"))
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return 0
 	}
 	lines := strings.SplitAfter(string(data), "\n")
-	if err != nil || len(lines) < 3 {
+	if err != nil || len(lines) < 6 {
 		t.Fatal(err, len(lines))
 	}
-	decision := len(lines[len(lines)-3])
+	decision := 0
+	for _, end := range ends {
+		decision += len(lines[len(lines)-end])
+	}
 	return block - left - (len(data)+decision)%block
 }
 

@@ -329,6 +329,7 @@ func TestRestart(t *testing.T) {
 	}
 	s.Start()
 	recovers(t, a)
+	recovers(t, b)
 	commit(t, a, nil, step(true, 1, "2"))
 	expect(t, b, 2, "2", 0)
 
