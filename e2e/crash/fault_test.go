@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// TestFaults lets things happen to the file of a proxy that serves: each call meanwhile is
-// refused for the reason, none reaches the upstream, and the proxy goes on by itself.
+// TestFaults lets things happen to the file of a proxy that serves: once the log is to be folded into it,
+// each call is refused for the reason, none reaches the upstream, and the proxy goes on by itself.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state", "petrigate.db")
@@ -46,6 +46,13 @@ func TestFaults(t *testing.T) {
 		good()
 		if err := happen(); err != nil {
 			t.Fatal(err)
+		}
+		for n := 0; ; n++ { // until the log is to be folded into the file
+			got, err := x.call("backup", fmt.Sprint("late", allowed, "-", n))
+			if err != nil || !strings.Contains(got, "yes") {
+				break
+			}
+			allowed++
 		}
 		for i := range 3 {
 			got, err := x.call("backup", fmt.Sprint("bad", i))

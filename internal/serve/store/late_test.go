@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,11 +31,12 @@ func (c *closing) Close() error {
 func TestLateSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hangs = 30 * time.Second
-		attempts, answers := 0, false
+		var attempts atomic.Int32
+		var answers atomic.Bool
 		db := &closing{}
 		l := store.NewLate(func(context.Context) (backend.Backend, error) {
-			attempts++
-			if !answers {
+			attempts.Add(1)
+			if !answers.Load() {
 				time.Sleep(hangs) //nolint:forbidigo // of synctest
 				return nil, context.DeadlineExceeded
 			}
@@ -57,16 +59,16 @@ func TestLateSilent(t *testing.T) {
 			waits(500*time.Millisecond, func() error { return l.Ready(context.Background()) })
 		}
 		waits(500*time.Millisecond, func() error { return l.Commit(t.Context(), nil) })
-		if attempts != 1 {
-			t.Errorf("%d attempts, want 1", attempts)
+		if n := attempts.Load(); n != 1 {
+			t.Errorf("%d attempts, want 1", n)
 		}
 		if l.Writer() != "" || l.Changes() != nil || !l.Since().IsZero() {
 			t.Error("it is open")
 		}
 		time.Sleep(hangs) //nolint:forbidigo // of synctest
-		answers = true
-		if err := l.Ready(t.Context()); err != nil || attempts != 2 {
-			t.Errorf("%v after %d attempts", err, attempts)
+		answers.Store(true)
+		if err := l.Ready(t.Context()); err != nil || attempts.Load() != 2 {
+			t.Errorf("%v after %d attempts", err, attempts.Load())
 		}
 	})
 }

@@ -33,6 +33,7 @@ type batch struct {
 	ops     []*backend.Op
 	ends    []int // of the steps in lines
 	flush   bool
+	amiss   error  // why the log cannot be folded; nil: it can, or its database is locked for a while
 	scratch []byte // for the hashes of records
 }
 
@@ -86,6 +87,7 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	}
 	defer func() { b.turns.rest(time.Now()) }()
 	w := b.newBatch()
+	w.amiss = b.foldAnew()
 	if err := w.fetch(ops); err != nil {
 		return err
 	}
@@ -229,6 +231,9 @@ var errBacklog = errors.New("too much of the log of the state is not folded into
 // judge says why an op may not be.
 func (w *batch) judge(op *backend.Op) error {
 	if op.Reserve {
+		if w.amiss != nil {
+			return w.amiss
+		}
 		if _, all := w.image.stops[""]; all {
 			return backend.ErrStopped
 		}

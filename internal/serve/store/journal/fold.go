@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
 // foldAll folds what waits until the backend is closed: once a second, and before that if there are
@@ -52,10 +52,25 @@ func (b *Backend) fold() error {
 	err := b.foldNow(true)
 	b.hold()
 	defer b.release()
-	if b.unfolded = err; err != nil && errors.Is(err, backend.ErrRolledBack) {
+	if b.unfolded = err; err != nil && !sqlite.Locked(err) {
 		b.fault = err
 	}
 	return err
+}
+
+// foldAnew tries again to fold the log where that has failed, but not where another program has the database
+// locked: without its database nothing is reserved. It needs the turn.
+func (b *Backend) foldAnew() error {
+	b.hold()
+	failed := b.unfolded
+	b.release()
+	if failed == nil || sqlite.Locked(failed) {
+		return nil
+	}
+	if failed = b.fold(); sqlite.Locked(failed) {
+		return nil
+	}
+	return failed
 }
 
 // foldNow needs folding. What is folded has to be on the disk before.

@@ -20,6 +20,12 @@ func code(err error) int {
 	return 0
 }
 
+// Locked reports whether an error is that another program has the database locked, for how long nobody knows.
+func Locked(err error) bool {
+	c := code(err)
+	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED
+}
+
 // broken says that a new connection may help where this one does not.
 func broken(err error) bool {
 	switch code(err) {

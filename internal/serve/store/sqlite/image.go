@@ -13,7 +13,10 @@ import (
 // An image is how far the file itself has come, without its log. It never goes back: a
 // file for which it has was written over with an older copy, which the connections that
 // are open would not notice before they mix the two.
-type image struct{ counter, pages uint32 }
+type image struct {
+	counter, pages uint32
+	step           int64 // the last one of the log that is folded into the file
+}
 
 // readImage reads the header of the file by a connection that ignores the log. The file
 // must not be opened in any other way, see [connection.create]. Without the log the file may
@@ -31,11 +34,15 @@ func readImage(d dialer, path string) (i image, err error) {
 	}
 	i.counter = binary.BigEndian.Uint32(page[24:])
 	i.pages = binary.BigEndian.Uint32(page[28:])
-	return i, nil
+	if there, err := l.number("SELECT count(*) FROM sqlite_schema WHERE name = 'place'"); err != nil || there == 0 {
+		return i, err
+	}
+	i.step, err = l.number("SELECT coalesce(max(step), 0) FROM place")
+	return i, err
 }
 
 func (i image) before(j image) bool {
-	return i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
+	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
 }
 
 // foresee looks at a file that was written since the last look, mostly by a checkpoint, or
