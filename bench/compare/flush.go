@@ -44,7 +44,7 @@ func measureFlush(dir string) (float64, error) {
 		if _, err := f.Write(line[:unflushed]); err != nil {
 			return 0, err
 		}
-		time.Sleep(idle)
+		<-time.After(idle)
 	}
 	return median(took), nil
 }

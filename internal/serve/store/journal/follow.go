@@ -138,7 +138,7 @@ func (b *Backend) moved(s *step, at position) {
 	b.image.apply(s)
 	b.image.at = at
 	if before == 0 || before < foldBytes && b.image.bytes >= foldBytes {
-		b.wake()
+		wake(b.kick)
 	}
 	for i := range s.records {
 		if r := &s.records[i]; r.Writer == b.name {
@@ -327,10 +327,10 @@ func (b *Backend) restore() error {
 		backend.ErrRolledBack, b.log.name(), b.log.path+witnessSuffix)
 }
 
-// wake wakes the goroutine that folds.
-func (b *Backend) wake() {
+// wake wakes the goroutine that folds, by the channel on which it waits.
+func wake(kick chan<- struct{}) {
 	select {
-	case b.kick <- struct{}{}:
+	case kick <- struct{}{}:
 	default:
 	}
 }

@@ -43,7 +43,7 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 		return err // it is in force as long as the machine runs
 	}
 	if err := b.fold(); err != nil { // so that other processes see it at once; the log has it already
-		b.wake()
+		wake(b.kick)
 	}
 	return nil
 }
