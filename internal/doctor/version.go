@@ -53,7 +53,7 @@ func mainVersion(program string) (version string, ok bool) {
 // versionAt reads the information whose magic is at an offset.
 func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	b := make([]byte, infoMost)
-	n, _ := f.ReadAt(b, at) // what is missing is noticed below
+	n, _ := f.ReadAt(b, at) // a short read is noticed below
 	if b = b[:n]; len(b) < infoStrings || b[infoFlags]&infoInline == 0 {
 		return "", false
 	}
@@ -69,7 +69,7 @@ func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	return info.Main.Version, true
 }
 
-// lengthAndText reads a text with its length before it; nil: there is none.
+// lengthAndText reads a text with its length before it; nil: the data is too short.
 func lengthAndText(b []byte) (text, rest []byte) {
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size > uint64(len(b)-n) {

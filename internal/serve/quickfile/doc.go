@@ -1,3 +1,3 @@
-// Package quickfile writes files to which lines are appended all the time, and asks how long they are,
-// by calls of the system that cost as little as they can.
+// Package quickfile appends to files and asks for their size by system calls that cost as little as
+// possible.
 package quickfile

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is asked and written by calls of the system of which the scheduler does not
-// hear: into the memory of a file system of this machine they do not wait as a rule, while
+// A File is asked and written by system calls without telling the scheduler: into the memory of a file system of this machine they do not wait as a rule, while
 // to tell the scheduler wakes another thread for each call of a client. Where a write has
 // waited all the same, for a disk that is behind, the scheduler is told for a while. The
 // zero value always tells it.

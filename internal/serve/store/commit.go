@@ -24,7 +24,7 @@ func (d *Durable) commitNext(s *queued) {
 	defer d.queue.rest()
 	if !s.over() {
 		if d.staging.Load() > 0 {
-			runtime.Gosched() // whoever is about to stage does so before the batch is closed
+			runtime.Gosched() // steps that are being made still join the batch
 		}
 		d.queue.gather(s)
 		d.commit(d.queue.take())

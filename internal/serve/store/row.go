@@ -56,7 +56,7 @@ func (r *row) pending() bool { return r.version != r.durable.Load() }
 // mostChanges is how many writes of changes follow a write of the whole part: it is made of them again.
 const mostChanges = 64
 
-// changesOnly reports whether the next write is of what has changed.
+// changesOnly reports whether the next write has only the changes.
 func (r *row) changesOnly(b backend.Backend) bool {
 	return r.written > 0 && r.written <= mostChanges && b.Merges()
 }

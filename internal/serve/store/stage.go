@@ -217,7 +217,7 @@ func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*qu
 	return s, nil
 }
 
-// encode writes the session, or what has changed of it.
+// encode writes the session, or only its changes.
 func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
 	info, processes := e.stored(d.database.Writer()), d.processesOf(e)
 	if e.row.changesOnly(d.database) {
@@ -228,7 +228,7 @@ func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
 	return err
 }
 
-// encode writes the part as it is in the state, or what has changed of it.
+// encode writes the part from the state, or only its changes.
 func (p *part) encode(d *Durable, s *gate.State, w *backend.Write) (err error) {
 	if p.row.changesOnly(d.database) {
 		w.Change, err = d.codec.AppendSharedChange(make([]byte, 0, 512), s, &p.row.change)

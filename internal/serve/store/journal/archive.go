@@ -42,7 +42,7 @@ func (a *archive) seal(folded uint64) error {
 	return nil
 }
 
-// endOf is the step with which a segment ends: the number of the next.
+// endOf returns the last step of a segment: the number of the next one.
 func (a *archive) endOf(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil
@@ -126,7 +126,7 @@ func (a *directory) copyRecords(name string, after uint64, lines func(yield func
 	return s, nil
 }
 
-// purge removes what is removed from segments that are sealed. It needs folding.
+// purge rewrites or removes sealed segments after records were removed. It needs folding.
 func (a *archive) purge() error {
 	var removed map[string]uint64
 	var all []sqlite.Segment

@@ -101,7 +101,7 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// fetch reads what is to be known of parts and approvals that only the checkpoint has.
+// fetch reads versions and approvals that only the checkpoint has.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string
@@ -366,8 +366,8 @@ func (w *batch) bring() {
 	}
 }
 
-// repair begins another segment where the disk has failed to take this one: of such a file nobody
-// knows what is on the disk. It needs the turn.
+// repair begins another segment after a flush has failed: how much of the old one is on the disk is not
+// known. It needs the turn.
 func (b *Backend) repair() error {
 	b.hold()
 	unsynced := b.unsynced

@@ -138,7 +138,7 @@ func (i *inspection) meet(name string) error {
 	}
 	for id, p := range i.image.parts {
 		if p.data == nil && p.version > 0 {
-			continue // only the checkpoint knows what it was
+			continue // the log has only changes of it
 		}
 		if err := i.compare(id, p); err != nil {
 			return err

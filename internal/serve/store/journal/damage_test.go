@@ -1,13 +1,14 @@
 package journal
 
 import (
+	"database/sql"
+	"errors"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
 // moved is a state that has steps of all kinds in its log, all of which are folded.
@@ -102,7 +103,12 @@ func TestChangedCheckpoint(t *testing.T) {
 	} {
 		path := place(t)
 		b := moved(t, path)
-		if err := sqlite.Execute(path, change); err != nil {
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.Exec(change)
+		if err := errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
 		damaged(t, b, change)

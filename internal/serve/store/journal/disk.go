@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/quickfile"
 )
 
-// A disk is where the files of the log are. Tests have one whose power can go.
+// A disk holds the files of the log. Tests have one that loses its power.
 type disk interface {
 	open(name string, flags int) (file, error) // with mode 0600 if it is made, and never by a symbolic link
 	stat(name string) (fs.FileInfo, error)     // of the name itself

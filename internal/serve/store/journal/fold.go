@@ -73,7 +73,7 @@ func (b *Backend) foldAnew() error {
 	return failed
 }
 
-// foldNow needs folding. What is folded has to be on the disk before.
+// foldNow flushes the log, and then folds it. It needs folding.
 func (b *Backend) foldNow(flush bool) error {
 	b.hold()
 	f, file, n := b.image.fold(), b.log.file, b.image.bytes
@@ -100,7 +100,7 @@ func (b *Backend) foldNow(flush bool) error {
 	b.hold()
 	if b.image.folded >= f.From { // else it was loaded anew meanwhile
 		if at.Step > f.To.Step {
-			n = b.image.bytes // of which some may not be folded yet
+			n = b.image.bytes // though some of them may not be folded yet
 		}
 		b.image.forget(min(at.Step, b.image.at.step), n)
 	}
@@ -113,8 +113,8 @@ func (b *Backend) foldNow(flush bool) error {
 
 var errUnsynced = errors.New("the disk has failed to take the log of the state; the next commit begins another segment")
 
-// roll begins the next segment where this one is full. It needs the turn. That it fails is no reason
-// to refuse anything.
+// roll begins the next segment where this one is full. It needs the turn. A failure
+// does not refuse anything.
 func (b *Backend) roll() {
 	b.hold()
 	defer b.release()

@@ -286,7 +286,7 @@ func (b *Backend) finish() error {
 	return b.log.install()
 }
 
-// recover opens the log, reads it to its end, and cuts off what is no step. It needs the turn and mu.
+// recover opens the log, reads it to its end, and cuts off the bytes behind the last step. It needs the turn and mu.
 func (b *Backend) recover() error {
 	if err := b.restore(); err != nil {
 		return err
@@ -327,7 +327,7 @@ func (b *Backend) restore() error {
 		backend.ErrRolledBack, b.log.name(), b.log.path+witnessSuffix)
 }
 
-// wake wakes the goroutine that folds, by the channel on which it waits.
+// wake wakes the goroutine that folds.
 func wake(kick chan<- struct{}) {
 	select {
 	case kick <- struct{}{}:

@@ -15,7 +15,7 @@ const mostVersions = 1 << 16
 // An image is the state as it is at a position of the log, as far as it differs from the checkpoint.
 type image struct {
 	at     position
-	folded uint64 // a step up to which the checkpoint has all
+	folded uint64 // the checkpoint has all steps up to this one
 
 	parts    map[backend.PartID]*part
 	versions map[backend.PartID]int64 // of other parts, as far as they are known
@@ -153,7 +153,7 @@ func (i *image) fold() *sqlite.Fold {
 	return f
 }
 
-// now is the part without what only the checkpoint has. Nobody else has its maps.
+// now returns a copy of the changes to the part.
 func (p *part) now(id backend.PartID) sqlite.Change {
 	return sqlite.Change{Cleared: p.cleared, Changes: slices.Clip(p.changes),
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}

@@ -59,12 +59,12 @@ type Backend struct {
 	logger  *slog.Logger
 	segment int64
 
-	appending sync.Mutex // held by whoever appends to the log
+	appending sync.Mutex // held while appending to the log
 	turns     turnstile
 	timer     *time.Timer // of the turn
 	batch     batch
 
-	folding    sync.Mutex // held by whoever writes the checkpoint from the image
+	folding    sync.Mutex // held while writing the checkpoint from the image
 	checkpoint *sqlite.Checkpoint
 	kick       chan struct{} // wakes the goroutine that folds
 	stop       chan struct{}
@@ -126,7 +126,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return b, nil
 }
 
-// open reads what is there, in the turn of this process.
+// open recovers the state, in the turn of this process.
 func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err error) {
 	dir := filepath.Dir(b.log.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -240,7 +240,7 @@ func (b *Backend) Writer() string { return b.name }
 // Merges reports true: a step may have what changes of a part.
 func (b *Backend) Merges() bool { return true }
 
-// Changes wakes whoever reads the channel when approvals or stops have changed.
+// Changes returns a channel that receives after approvals or stops have changed.
 func (b *Backend) Changes() <-chan struct{} { return b.checkpoint.Changes() }
 
 // expire gives up the turn in time.
@@ -256,7 +256,7 @@ func (b *Backend) expire() {
 	b.timer.Reset(lease)
 }
 
-// Close folds all that is in the log, and gives up the files. Closing twice is no error.
+// Close folds the log and closes the files. Closing twice is not an error.
 func (b *Backend) Close() error {
 	b.appending.Lock()
 	defer b.appending.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// abandoned is for how long a file that is being written may stay as it is: then its process was killed.
+// abandoned is the age at which a temporary file is taken to be that of a killed process.
 const abandoned = time.Minute
 
 // removeLeftovers removes the files that killed processes have not given their names yet. Another process

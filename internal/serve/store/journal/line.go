@@ -288,7 +288,7 @@ func readRecord(line []byte) (r backend.Record, err error) {
 	return r, err
 }
 
-// readPlace reads where on which chain a record is, and when: the beginning of its line.
+// readPlace reads the writer, the number and the time of a record, with which its line begins.
 func readPlace(line []byte, r backend.Record) (_ backend.Record, rest []byte, err error) {
 	writer, rest := cutMember(line, recordStart)
 	seq, rest := cutMember(rest, `,"seq":`)
@@ -306,7 +306,7 @@ func readPlace(line []byte, r backend.Record) (_ backend.Record, rest []byte, er
 	return r, rest, err
 }
 
-// cutMember cuts the value off whose member begins a text; nil: another member does.
+// cutMember cuts the value of the first member off a text; nil: the first member is another one.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {
 		return nil, text

@@ -217,7 +217,7 @@ func (l *log) append(lines []byte, ends []int) (n int, err error) {
 		}
 	}
 	if cut := l.file.Truncate(l.end + int64(whole)); cut != nil && n > whole {
-		err = errors.Join(err, cut) // whoever has the turn next cuts it off
+		err = errors.Join(err, cut) // the next process with the turn cuts it off
 	}
 	l.end += int64(whole)
 	return whole, err

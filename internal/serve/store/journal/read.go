@@ -97,7 +97,7 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 	return parts, err
 }
 
-// wholeOf reads a part in the checkpoint, with what has changed since. A change without a scope is none.
+// wholeOf reads a part from the checkpoint and applies its changes. Without a scope there is no change.
 func wholeOf(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
 	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
 		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {
@@ -191,7 +191,7 @@ func (b *Backend) ListWith(_ context.Context, scope backend.Scope, text string) 
 	}
 }
 
-// listed reads the parts of a scope that have the text in their data, with what has changed since.
+// listed reads the parts of a scope that have the text in their data, with their changes applied.
 func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {
@@ -247,7 +247,7 @@ func (b *Backend) Heads(context.Context) (heads []backend.Record, err error) {
 	return heads, err
 }
 
-// Stops reads what is stopped.
+// Stops reads the stops that are in force.
 func (b *Backend) Stops(context.Context) ([]backend.Stop, error) {
 	b.hold()
 	defer b.release()

@@ -65,7 +65,7 @@ func (b *Backend) tryRoom(n int) error {
 	at := b.image.at.offset
 	_, err := b.log.file.Write(bytes.Repeat([]byte{' '}, n))
 	if cut := b.log.file.Truncate(at); cut != nil {
-		b.turns.lost() // whoever has the turn next cuts it off
+		b.turns.lost() // the next process with the turn cuts it off
 		return cut
 	}
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {

@@ -17,14 +17,14 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
-// A segment is a file of the log, for whoever reads records.
+// A segment is a file of the log from which records are read.
 type segment struct {
 	name  string          // of one that is sealed
 	file  file            // of one that is not; nil: it is sealed
-	index *sqlite.Segment // nil: it is not known what it has
+	index *sqlite.Segment // nil: its content is not known
 }
 
-// A selection is what is read of the log.
+// A selection is the part of the log that a query reads.
 type selection struct {
 	backend.Query
 	removed  map[string]uint64
@@ -105,7 +105,7 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 	return nil
 }
 
-// survey finds the segments, and what is removed of them. Those that are not sealed stay open, so that all
+// survey finds the segments and the removed records. Segments that are not sealed stay open, so that all
 // is read of one moment, whatever is put aside or sealed meanwhile.
 func (s *selection) survey(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
@@ -261,7 +261,7 @@ func (g *segment) backwards(d disk, each func(line []byte, end int64) (bool, err
 	if err != nil {
 		return err
 	}
-	var behind []byte // the beginning of a line whose end was read: it stands behind what is read next
+	var behind []byte // the end of a line that begins in the block before
 	for start, whole := info.Size(), false; start > 0; {
 		n := min(start, 256<<10)
 		start -= n
@@ -319,7 +319,7 @@ func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	for {
 		line, err := readLine(in)
 		if errors.Is(err, io.EOF) {
-			return nil // half a line is none
+			return nil // half a line does not count
 		}
 		if err != nil {
 			return err

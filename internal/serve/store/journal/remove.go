@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
-// RemoveRecords removes the oldest records of a chain: nobody reads them any more. A segment that is put
+// RemoveRecords removes the oldest records of a chain: queries do not return them any more. A segment that is put
 // aside is removed with its last record, and is written anew without those that are removed where they
 // are half of it.
 func (b *Backend) RemoveRecords(_ context.Context, writer string, through uint64, most int) (removed int, err error) {

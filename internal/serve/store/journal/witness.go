@@ -63,8 +63,7 @@ func (b *Backend) testify() error {
 	return nil
 }
 
-// witness writes the file. That it fails makes the next start less watchful, and is no reason to
-// refuse anything.
+// witness writes the file. If that fails, the next start is less watchful; nothing is refused.
 func (b *Backend) witness(at position) {
 	name := b.log.path + witnessSuffix
 	data, err := json.Marshal(testimony{at.step, hex.EncodeToString(at.hash[:])})

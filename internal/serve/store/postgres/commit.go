@@ -82,7 +82,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 // turn takes the turn of the writer, unless the database is away. Where that was found out while the
 // turn was waited for, nothing is begun, and the next trial of the database decides.
 func (d *DB) turn(ctx context.Context, doing string) (within context.Context, cancel context.CancelFunc, err error) {
-	// What has been sent is not given up because a caller is: nobody would know how it ended.
+	// A commit that was sent goes on when its caller gives up: otherwise its end would not be known.
 	within, cancel = context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
 	for {
 		if err = d.available(ctx); err != nil {

@@ -42,20 +42,20 @@ func Open(_ context.Context, o Options) (*Checkpoint, error) {
 	c.reader.path, c.reader.dialer, c.reader.explain = o.Path, c.writer.dialer, c.writer.explain
 	c.reader.vet = c.writer.vet
 	if _, err := c.writer.vet(); err != nil {
-		c.writer.close(context.Background())
+		c.writer.close()
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
 	return c, nil
 }
 
-// Changes wakes whoever reads the channel when approvals or stops have changed.
+// Changes returns a channel that receives after approvals or stops have changed.
 func (c *Checkpoint) Changes() <-chan struct{} { return c.changes.listen(&c.reader) }
 
-// Close gives up the database. Closing twice is no error.
+// Close gives up the database. Closing twice is not an error.
 func (c *Checkpoint) Close() error {
 	c.changes.close()
 	c.reader.close()
-	c.writer.close(context.Background())
+	c.writer.close()
 	return nil
 }
 

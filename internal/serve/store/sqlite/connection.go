@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -148,8 +147,8 @@ func (c *connection) inspect() error {
 	return err
 }
 
-// check refuses files that others could have written, and some that nobody can write: SQLite
-// would go on to make a log beside them that nobody can write either.
+// check refuses files that other users could have written, and read-only files: SQLite would make its
+// own log beside them read-only too.
 func (c *connection) check() error {
 	if err := safefile.OwnDirectory(filepath.Dir(c.path)); err != nil {
 		return err
@@ -211,7 +210,7 @@ func (c *connection) detach() {
 	c.link, c.hurried = nil, false
 }
 
-func (c *connection) close(context.Context) {
+func (c *connection) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true

@@ -20,7 +20,7 @@ func code(err error) int {
 	return 0
 }
 
-// Locked reports whether an error is that another program has the database locked, for how long nobody knows.
+// Locked reports whether an error says that another program has the database locked.
 func Locked(err error) bool {
 	c := code(err)
 	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED

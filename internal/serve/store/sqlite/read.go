@@ -10,7 +10,7 @@ import (
 // A Reading is a transaction that reads: all that it reads is of one moment.
 type Reading struct{ link *link }
 
-// Read runs f with what is in the database now.
+// Read runs f in one transaction.
 func (c *Checkpoint) Read(f func(r Reading) error) error {
 	if err := c.reader.use(func(l *link) error { return f(Reading{l}) }); err != nil {
 		return fmt.Errorf("reading from the state database: %w", err)
@@ -72,7 +72,7 @@ func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, er
 	return all, err
 }
 
-// Stops reads what is stopped, by session.
+// Stops reads the stops that are in force, by session.
 func (r Reading) Stops() (map[string]backend.Stop, error) {
 	all := map[string]backend.Stop{}
 	err := r.link.rows("SELECT session, actor, reason, time FROM stop", nil, func(scan func(...any) error) error {
@@ -104,7 +104,7 @@ func (r Reading) Heads() (all []backend.Record, err error) {
 	return all, err
 }
 
-// Removed reads up to which number the records of chains are removed.
+// Removed reads the number of the last removed record of each chain.
 func (r Reading) Removed() (map[string]uint64, error) {
 	all := map[string]uint64{}
 	err := r.link.rows("SELECT writer, through FROM removed", nil, func(scan func(...any) error) error {

@@ -71,7 +71,7 @@ func examine(l *link) (empty bool, err error) {
 	return tables == 0, err
 }
 
-// logged is the version of the schema from which on records are in the log.
+// logged is the first version of the schema that has its records in the log.
 const logged = 4
 
 // migrate brings the schema up to date. No other process writes meanwhile.

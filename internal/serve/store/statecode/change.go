@@ -20,7 +20,7 @@ type Change struct {
 // AppendSessionChange appends what the part of a session has now that it did not have when it was written,
 // by the same process under the same policy: members of the part, of its nets, and of its calls, by
 // their numbers. Null stands for a net that is at its start again, and for a call that has ended.
-// [Merge] makes it part of what was written.
+// [Merge] applies it to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + form(s, i.Writer, p))
@@ -83,7 +83,7 @@ var none = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
 
 var errMerge = errors.New("what has changed of a state cannot be read: it is damaged")
 
-// Merge returns the part as it is after changes, which were written by the Append...Change methods.
+// Merge applies changes, which the Append...Change methods wrote, to a part.
 func Merge(part []byte, changes [][]byte) ([]byte, error) {
 	m := merged{top: map[string][]byte{}, nets: map[string][]byte{}, calls: map[uint64][]byte{}}
 	if !m.part(part) {
