@@ -1,3 +1,3 @@
-// Package quickfile appends to files and asks for their size by system calls that cost as little as
-// possible.
+// Package quickfile writes to files, flushes them and asks for their size by system calls that cost as
+// little as possible.
 package quickfile

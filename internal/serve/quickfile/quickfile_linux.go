@@ -32,15 +32,41 @@ func Of(f *os.File) File { return File{local: Local(f)} }
 
 // Write writes all of b at the end of the file.
 func (q *File) Write(f *os.File, b []byte) (int, error) {
-	if !q.local || len(b) == 0 {
-		return f.Write(b)
-	}
 	begun := time.Now()
-	if begun.Before(q.told) {
+	if q.tells(begun, b) {
 		return f.Write(b)
 	}
 	r, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
-	n := int(r)
+	n, err := q.written(f, begun, int(r), errno)
+	if n == len(b) || err != nil {
+		return n, err
+	}
+	rest, err := f.Write(b[n:]) // which says why there is a rest
+	return n + rest, err
+}
+
+// WriteAt writes all of b at an offset of the file.
+func (q *File) WriteAt(f *os.File, b []byte, offset int64) (int, error) {
+	begun := time.Now()
+	if q.tells(begun, b) {
+		return f.WriteAt(b, offset)
+	}
+	r, _, errno := syscall.RawSyscall6(syscall.SYS_PWRITE64, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(offset), 0, 0)
+	n, err := q.written(f, begun, int(r), errno)
+	if n == len(b) || err != nil {
+		return n, err
+	}
+	rest, err := f.WriteAt(b[n:], offset+int64(n))
+	return n + rest, err
+}
+
+// tells reports whether the scheduler is told of a write.
+func (q *File) tells(now time.Time, b []byte) bool {
+	return !q.local || len(b) == 0 || now.Before(q.told)
+}
+
+// written says how a write ended of which the scheduler was not told.
+func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:
 	case syscall.EINTR:
@@ -51,11 +77,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if time.Since(begun) > stalled {
 		q.told = begun.Add(tell)
 	}
-	if n == len(b) {
-		return n, nil
-	}
-	rest, err := f.Write(b[n:]) // which says why there is a rest
-	return n + rest, err
+	return n, nil
 }
 
 var empty [1]byte // a path
