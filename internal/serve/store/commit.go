@@ -17,18 +17,42 @@ import (
 // patience bounds how long a commit may take.
 const patience = 20 * time.Second
 
-// commitNext commits what waits, unless s has ended. The caller has the lead of the queue,
-// and gives it away.
-func (d *Durable) commitNext(s *queued) {
-	defer d.settleUnsent()
-	defer d.queue.rest()
-	if !s.over() {
-		if d.staging.Load() > 0 {
-			runtime.Gosched() // steps that are being made still join the batch
-		}
-		d.queue.gather(s)
-		d.commit(d.queue.take())
+// unflushed are steps of one commit that have still to be brought to the disk.
+type unflushed []*queued
+
+// flush ends the steps once they are on the disk. It does not need the lead of the queue: others are
+// committed meanwhile.
+func (all unflushed) flush() {
+	if len(all) == 0 {
+		return
 	}
+	err := all[0].op.Flush()
+	if err != nil {
+		err = all[0].ledger.fault(err)
+	}
+	for _, s := range all {
+		s.endCommitted(cmp.Or(s.err, err))
+	}
+}
+
+// commitNext commits what waits, unless s has ended. The caller has the lead of the queue, and gives it
+// away.
+func (s *queued) commitNext() {
+	defer s.ledger.settleUnsent()
+	s.commitFirst().flush()
+}
+
+func (s *queued) commitFirst() unflushed {
+	d := s.ledger
+	defer d.queue.rest()
+	if s.over() || s.unflushed.Load() {
+		return nil
+	}
+	if d.staging.Load() > 0 {
+		runtime.Gosched() // steps that are being made still join the batch
+	}
+	d.queue.gather(s)
+	return d.commit(d.queue.take())
 }
 
 // drain commits all that waits.
@@ -36,13 +60,13 @@ func (d *Durable) drain() {
 	d.queue.lead <- struct{}{}
 	defer d.queue.rest()
 	for batch := d.queue.take(); len(batch) > 0; batch = d.queue.take() {
-		d.commit(batch)
+		d.commit(batch).flush()
 	}
 }
 
-// commit commits a batch, as far as nothing before it has failed. It needs the lead of the
-// queue.
-func (d *Durable) commit(batch []*queued) {
+// commit commits a batch, as far as nothing before it has failed, and returns the steps that have still to be
+// brought to the disk. It needs the lead of the queue.
+func (d *Durable) commit(batch []*queued) unflushed {
 	sound, lost := sift(batch)
 	// What is lost is undone after the commit: who reads again sees what is committed now.
 	defer func() {
@@ -52,7 +76,7 @@ func (d *Durable) commit(batch []*queued) {
 		}
 	}()
 	if len(sound) == 0 {
-		return
+		return nil
 	}
 	ops := make([]*backend.Op, len(sound))
 	for i, s := range sound {
@@ -67,7 +91,7 @@ func (d *Durable) commit(batch []*queued) {
 	}
 	switch {
 	case err == nil:
-		d.conclude(sound)
+		return d.conclude(sound)
 	case errors.Is(err, backend.ErrUncertain):
 		d.doubt(ctx, sound, d.fault(err))
 	default:
@@ -76,6 +100,7 @@ func (d *Durable) commit(batch []*queued) {
 			s.fail(err, err)
 		}
 	}
+	return nil
 }
 
 // An allowance makes contexts of commits. A commit does not make one of its own: that would cost more than
@@ -129,29 +154,30 @@ func sift(batch []*queued) (sound, lost []*queued) {
 	return sound, lost
 }
 
-// conclude ends the steps of a commit as the database says. Of calls whose records the
-// file has not got nothing comes: they are settled.
-func (d *Durable) conclude(steps []*queued) {
+// conclude ends the steps of a commit as the database says, but for those that have to be on the disk
+// first: these are returned. Of calls whose records the file has not got nothing comes: they are settled.
+func (d *Durable) conclude(steps []*queued) (all unflushed) {
 	unwritten := d.copy(steps)
 	for _, s := range steps {
 		d.Clock.hear(&s.op)
-		told := unwritten
-		if errors.Is(s.op.Err, backend.ErrUnflushed) {
-			told = d.fault(s.op.Err)
-		} else if s.op.Err != nil {
+		if s.op.Err != nil {
 			s.refuse(s.op.Err)
 			continue
 		}
-		switch {
-		case told != nil && s.call != 0:
-			d.unsent.add(admitted{session: s.session, call: s.call})
-			s.succeed(told)
-		case s.op.Err != nil: // a round that was taken
-			s.succeed(told)
-		default:
-			s.succeed(nil)
+		s.commit()
+		var told error
+		if s.call != 0 {
+			told = unwritten
 		}
+		if s.op.Flush == nil {
+			s.endCommitted(told)
+			continue
+		}
+		s.err = told
+		s.unflushed.Store(true)
+		all = append(all, s)
 	}
+	return all
 }
 
 // copy writes the records of what was committed to the recorder.
@@ -161,7 +187,7 @@ func (d *Durable) copy(steps []*queued) error {
 	}
 	var all []audit.Event
 	for _, s := range steps {
-		if s.op.Err == nil || errors.Is(s.op.Err, backend.ErrUnflushed) {
+		if s.op.Err == nil {
 			all = append(all, s.events...)
 		}
 	}

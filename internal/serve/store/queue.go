@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/admission"
@@ -28,17 +29,24 @@ type queued struct {
 	behind  bool          // a commit was under way when it was staged
 	ended   chan struct{}
 	err     error // once it has ended
+
+	unflushed atomic.Bool // it is committed, and waits for the disk; whoever has committed it ends it
 }
 
-// Wait implements [admission.Commit]. Whoever waits first commits for all that wait.
+// Wait implements [admission.Commit]. Whoever waits first commits for all that wait, and brings what has to
+// be on the disk there.
 func (s *queued) Wait(context.Context) error {
 	// The context of one caller does not end what others wait for, nor what may have been
 	// written already.
 	for !s.over() {
+		if s.unflushed.Load() {
+			<-s.ended
+			break
+		}
 		select {
 		case <-s.ended:
 		case s.ledger.queue.lead <- struct{}{}:
-			s.ledger.commitNext(s)
+			s.commitNext()
 		}
 	}
 	return s.err
@@ -79,13 +87,19 @@ func (s *queued) fail(why, told error) {
 	s.end(told)
 }
 
-// succeed ends the step, which is committed; told is why nothing may come of it all the
-// same.
-func (s *queued) succeed(told error) {
+// commit notes that the step is committed.
+func (s *queued) commit() {
 	for i := range s.op.Writes {
 		if w := &s.op.Writes[i]; !w.Read {
 			s.rows[i].durable.Store(w.Version + 1)
 		}
+	}
+}
+
+// endCommitted ends a step that is committed; told is why nothing may come of it all the same.
+func (s *queued) endCommitted(told error) {
+	if told != nil && s.call != 0 {
+		s.ledger.unsent.add(admitted{session: s.session, call: s.call})
 	}
 	s.end(told)
 }

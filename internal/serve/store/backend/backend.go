@@ -114,6 +114,11 @@ type Op struct {
 	Uses    string  // id of the approval that this uses up; empty: none
 	Time    time.Time
 
+	// Flush is set by [Backend.Commit] where the op is committed but not on the disk yet, though it has
+	// to be: nothing may come of it before Flush was called and has returned. All ops of a commit have the
+	// same, and it may be called again. Its error is an [ErrUnflushed].
+	Flush func() error
+
 	// Err is set by [Backend.Commit]: nil, or [ErrUnflushed], or [ErrStale], [ErrUsed],
 	// [ErrStopped] or another error where nothing of this op was committed.
 	Err error
@@ -181,7 +186,7 @@ type Backend interface {
 	// Commit commits the ops in order, in one transaction, and sets their Err. An op reads
 	// what the ops before it wrote. After an error of Commit itself nothing of any op is
 	// committed, except with [ErrUncertain]. Where an op reserves, and what it moves outlives this
-	// process, all are on the disk when Commit returns, unless the configuration waives it.
+	// process, it is on the disk when Commit returns, or has Flush, unless the configuration waives it.
 	Commit(ctx context.Context, ops []*Op) error
 
 	// Writer names the chain of this process.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -66,7 +67,7 @@ func (w *batch) next() *step {
 // Commit appends the ops, each as one step, in one write.
 func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 	for _, op := range ops {
-		op.Err = nil
+		op.Err, op.Flush = nil, nil
 	}
 	b.begin()
 	defer b.end()
@@ -95,7 +96,7 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 		return err
 	}
 	if w.flush {
-		w.bring()
+		w.defers()
 	}
 	b.roll()
 	return nil
@@ -190,7 +191,9 @@ func (w *batch) append(ops []*backend.Op) error {
 	if cap(w.lines) <= 1<<20 {
 		w.log.buf = w.lines[:0]
 	}
-	w.fault = err
+	if w.fault = err; err == nil && w.flush {
+		w.log.makeRoom()
+	}
 	start := w.image.at.offset
 	for i := range w.steps {
 		if w.ends[i] > n {
@@ -345,34 +348,51 @@ func (w *batch) flushes(op *backend.Op) bool {
 	return op.Reserve && (op.Lasts || op.Uses != "")
 }
 
-// bring brings the steps of the batch to the disk. Where that fails they are committed, and nothing
-// may come of those that had to be there.
-func (w *batch) bring() {
+// defers has the ops that must be on the disk wait for a flush. That is not done here, so that other steps
+// are appended meanwhile.
+func (w *batch) defers() {
 	w.hold()
-	f := w.log.file
+	d, step := w.log.disked, w.image.at.step
+	d.enter()
 	w.release()
-	err := f.sync()
-	if err == nil {
-		return
-	}
-	err = fmt.Errorf("%w: %w", backend.ErrUnflushed, err)
-	w.hold()
-	defer w.release()
-	w.fault, w.unsynced = err, true
+	b := w.Backend
+	flush := sync.OnceValue(func() error {
+		defer d.leave()
+		if err := b.bring(d, step); err != nil {
+			return fmt.Errorf("%w: %w", backend.ErrUnflushed, err)
+		}
+		return nil
+	})
 	for _, op := range w.ops {
 		if op.Err == nil && op.Reserve {
-			op.Err = err
+			op.Flush = flush
 		}
 	}
+}
+
+// bring returns once a step is on the disk. After an error it may be lost with power, and with it what
+// follows in its segment.
+func (b *Backend) bring(d *flushing, step uint64) error {
+	err := d.bring(step, func() uint64 {
+		b.hold()
+		defer b.release()
+		return b.image.at.step
+	})
+	if err != nil {
+		b.hold()
+		defer b.release()
+		b.fault = err
+	}
+	return err
 }
 
 // repair begins another segment after a flush has failed: how much of the old one is on the disk is not
 // known. It needs the turn.
 func (b *Backend) repair() error {
 	b.hold()
-	unsynced := b.unsynced
+	failed := b.log.disked.failed()
 	b.release()
-	if !unsynced {
+	if !failed {
 		return nil
 	}
 	b.beginFold()
@@ -383,11 +403,5 @@ func (b *Backend) repair() error {
 	}
 	b.hold()
 	defer b.release()
-	if b.image.at.offset > b.log.header.offset { // an empty one has nothing to lose
-		if err := b.putAside(); err != nil {
-			return err
-		}
-	}
-	b.unsynced = false
-	return nil
+	return b.putAside()
 }

@@ -130,11 +130,7 @@ func writes(id backend.PartID, version int64) *backend.Op {
 // does commits ops, all of which have to be committed.
 func does(t *testing.T, b *Backend, ops ...*backend.Op) {
 	t.Helper()
-	err := b.Commit(t.Context(), ops)
-	for _, op := range ops {
-		err = errors.Join(err, op.Err)
-	}
-	if err != nil {
+	if err := commit(t.Context(), b, ops...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -387,7 +383,7 @@ func TestReadWhilePutAside(t *testing.T) {
 		t.Helper()
 		for range n {
 			op := &backend.Op{Events: []backend.Event{{Time: time.Now(), Object: []byte(`{"event":"outcome"}`)}}}
-			if err := errors.Join(b.Commit(t.Context(), []*backend.Op{op}), op.Err); err != nil {
+			if err := commit(t.Context(), b, op); err != nil {
 				t.Fatal(err)
 			}
 		}

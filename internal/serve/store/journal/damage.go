@@ -98,7 +98,7 @@ func (i *inspection) segment(name string) error {
 		i.fault(name, "its first line does not follow step %d, with which the segment before it ends: it was changed", at.step)
 		return nil
 	}
-	data, err := rest(f, header.offset)
+	data, _, err := rest(f, header.offset, false)
 	if err != nil {
 		return err
 	}

@@ -27,13 +27,8 @@ func moved(t *testing.T, path string) *Backend {
 		t.Fatal(err)
 	}
 	ops = append(ops, &backend.Op{Time: at, Reserve: true, Uses: "q"})
-	if err := b.Commit(t.Context(), ops); err != nil {
+	if err := commit(t.Context(), b, ops...); err != nil {
 		t.Fatal(err)
-	}
-	for _, op := range ops {
-		if op.Err != nil {
-			t.Fatal(op.Err)
-		}
 	}
 	if err := b.SetStop(t.Context(), backend.Stop{Session: "other", Actor: "me", Reason: "doubt", Time: at}, true); err != nil {
 		t.Fatal(err)
@@ -64,6 +59,7 @@ func TestEveryByteOfTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	log = withoutRoom(log)
 	f, err := os.OpenFile(path+logSuffix, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -19,14 +19,15 @@ type disk interface {
 	syncDir(dir string) error // brings the names in it to the disk
 }
 
-// A file is an open one. Writes go to its end.
+// A file is an open one. The log is written by WriteAt, and others are opened to append, by Write.
 type file interface {
 	io.ReaderAt
+	io.WriterAt
 	io.WriteCloser
 	Stat() (fs.FileInfo, error)
 	Truncate(size int64) error
 	state() (size int64, removed bool, err error)
-	sync() error // brings its content to the disk
+	sync() error // brings its content to the disk; by one goroutine at a time
 }
 
 // machine is the disk of the machine.
@@ -34,10 +35,23 @@ type machine struct{}
 
 type machineFile struct {
 	*os.File
-	quick quickfile.File
+	quick   quickfile.File
+	flusher quickfile.Flusher
 }
 
-func (f *machineFile) Write(b []byte) (int, error)                  { return f.quick.Write(f.File, b) }
+func (f *machineFile) Write(b []byte) (int, error) { return f.quick.Write(f.File, b) }
+
+func (f *machineFile) WriteAt(b []byte, offset int64) (int, error) {
+	return f.quick.WriteAt(f.File, b, offset)
+}
+
+func (f *machineFile) sync() error { return f.flusher.Flush(f.File) }
+
+func (f *machineFile) Close() error {
+	f.flusher.Close()
+	return f.File.Close()
+}
+
 func (f *machineFile) state() (size int64, removed bool, err error) { return f.quick.State(f.File) }
 
 func (machine) open(name string, flags int) (file, error) {
@@ -45,7 +59,7 @@ func (machine) open(name string, flags int) (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &machineFile{f, quickfile.Of(f)}, nil
+	return &machineFile{File: f, quick: quickfile.Of(f)}, nil
 }
 
 func (machine) stat(name string) (fs.FileInfo, error) { return os.Lstat(name) }

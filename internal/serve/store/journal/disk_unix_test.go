@@ -316,6 +316,23 @@ func (f *logFile) Write(b []byte) (int, error) {
 	return n, nil
 }
 
+func (f *logFile) WriteAt(b []byte, at int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if f.disk.off {
+		return 0, errOff
+	}
+	n, err := f.file.WriteAt(b, at)
+	if err == nil {
+		f.writes = append(f.writes, change{at, slices.Clone(b)})
+		err = f.disk.act()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
 func (f *logFile) Truncate(size int64) error {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()

@@ -96,13 +96,8 @@ func fair(path string) error {
 			ops = append(ops, sample(b.Writer()+strconv.Itoa(i), versions[i]))
 			versions[i]++
 		}
-		if err := b.Commit(context.Background(), ops); err != nil {
-			return err
-		}
-		for _, op := range ops {
-			if op.Err != nil {
-				return errors.Join(op.Err, b.Close())
-			}
+		if err := commit(context.Background(), b, ops...); err != nil {
+			return errors.Join(err, b.Close())
 		}
 		n += len(ops)
 		fmt.Println(n)

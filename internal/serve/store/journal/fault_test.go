@@ -33,12 +33,8 @@ func (t *trial) log() string { return t.path + logSuffix }
 // commit makes steps of one session, each with a record.
 func (t *trial) commit(steps int) error {
 	for range steps {
-		op := sample("s", t.version)
-		if err := t.backend.Commit(t.Context(), []*backend.Op{op}); err != nil {
+		if err := commit(t.Context(), t.backend, sample("s", t.version)); err != nil {
 			return err
-		}
-		if op.Err != nil {
-			return op.Err
 		}
 		t.version++
 	}
@@ -182,7 +178,7 @@ func TestLog(outer *testing.T) {
 		},
 		"written over by an older copy": {
 			func(t *trial) { t.over(t.log()+".old", t.log()) },
-			putBack + "the log is shorter than it was; put the newer copy back",
+			putBack + "the log does not have step 10 as it was; put the newer copy back",
 			func(t *trial) { t.over(t.log()+".now", t.log()) },
 		},
 		"of another database": {

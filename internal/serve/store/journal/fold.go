@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -76,20 +75,20 @@ func (b *Backend) foldAnew() error {
 // foldNow flushes the log, and then folds it. It needs folding.
 func (b *Backend) foldNow(flush bool) error {
 	b.hold()
-	f, file, n := b.image.fold(), b.log.file, b.image.bytes
+	f, d, n := b.image.fold(), b.log.disked, b.image.bytes
 	f.To.ID = b.log.database
-	idle, unsynced := f.To.Step == b.image.folded, b.unsynced
+	idle := f.To.Step == b.image.folded
+	flush = flush && !idle && d != nil
+	if flush {
+		d.enter()
+	}
 	b.release()
-	switch {
-	case idle:
+	if idle {
 		return nil
-	case flush && unsynced:
-		return errUnsynced // a flush that is tried again says nothing of what the one before it has lost
-	case flush && file != nil:
-		if err := file.sync(); err != nil && !errors.Is(err, os.ErrClosed) { // a segment that was put aside is on the disk
-			b.hold()
-			b.unsynced = true
-			b.release()
+	}
+	if flush {
+		err := b.bring(d, f.To.Step)
+		if d.leave(); err != nil {
 			return err
 		}
 	}
@@ -111,8 +110,6 @@ func (b *Backend) foldNow(flush bool) error {
 	return b.archive.seal(at.Step)
 }
 
-var errUnsynced = errors.New("the disk has failed to take the log of the state; the next commit begins another segment")
-
 // roll begins the next segment where this one is full. It needs the turn. A failure
 // does not refuse anything.
 func (b *Backend) roll() {
@@ -131,7 +128,9 @@ func (b *Backend) roll() {
 // putAside gives the segment its name aside, and begins the next. It needs the turn and mu.
 func (b *Backend) putAside() error {
 	l, at := &b.log, &b.image.at
-	if err := l.file.sync(); err != nil && !b.unsynced {
+	l.fill(at.offset)
+	failed := l.disked.failed()
+	if err := l.disked.bring(at.step, func() uint64 { return at.step }); err != nil && !failed {
 		return err
 	}
 	if err := l.write(l.path+nextSuffix, at); err != nil {

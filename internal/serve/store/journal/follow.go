@@ -47,9 +47,11 @@ func (b *Backend) intact() error {
 	if b.log.file != nil && !b.turns.known.IsZero() {
 		named, err := b.log.named()
 		size, _, more := b.log.file.state()
-		if err == nil && more == nil && named && size == b.image.at.offset {
-			b.turns.found(now)
-			return nil
+		if err == nil && more == nil && named && size == b.log.size {
+			if right, err := ends(b.log.file, &b.log.header, &b.image.at); err == nil && right {
+				b.turns.found(now)
+				return nil
+			}
 		}
 	}
 	return b.toEnd()
@@ -59,6 +61,7 @@ func (b *Backend) intact() error {
 func (b *Backend) toEnd() error {
 	err := b.follow(true)
 	if err == nil {
+		b.log.settled = true
 		b.turns.found(time.Now())
 	} else {
 		b.turns.lost()
@@ -100,7 +103,7 @@ func (b *Backend) follow(lead bool) error {
 				return nil
 			}
 		} else if err != nil {
-			if err := b.finish(); err != nil {
+			if err := b.log.finish(&b.image.at); err != nil {
 				return err
 			}
 		}
@@ -114,9 +117,13 @@ func (b *Backend) follow(lead bool) error {
 // read applies the steps behind the position of the image, and returns how many bytes follow them
 // in the file that are no step.
 func (b *Backend) read() (junk int64, err error) {
-	data, err := rest(b.log.file, b.image.at.offset)
-	if err != nil || len(data) == 0 {
+	data, size, err := rest(b.log.file, b.image.at.offset, !b.log.settled)
+	b.log.size = size
+	if err != nil {
 		return 0, err
+	}
+	if right, err := ends(b.log.file, &b.log.header, &b.image.at); err != nil || !right {
+		return 0, errors.Join(err, fmt.Errorf("%w: the log does not have step %d as it was; put the newer copy back", backend.ErrRolledBack, b.image.at.step))
 	}
 	s := scan{at: b.image.at}
 	for len(data) > 0 {
@@ -150,7 +157,8 @@ func (b *Backend) moved(s *step, at position) {
 // cut cuts off what a process has left that ended before it had written a step, or that did not reach
 // the disk before the power went.
 func (b *Backend) cut(junk int64) error {
-	if err := b.log.file.Truncate(b.image.at.offset); err != nil {
+	b.log.end = b.image.at.offset
+	if err := b.log.cut(); err != nil {
 		return err
 	}
 	b.logger.Info("what was not committed is cut off the log of the state", "file", b.log.name(), "bytes", junk)
@@ -171,18 +179,18 @@ func (b *Backend) locate() error {
 		return nil
 	}
 	if unnamed != nil || b.log.header.segment > at.segment {
-		f, header, err := b.log.openSegment(b.log.aside(at.segment)+fullSuffix, os.O_RDWR|os.O_APPEND)
+		f, header, err := b.log.openSegment(b.log.aside(at.segment)+fullSuffix, os.O_RDWR)
 		if errors.Is(err, fs.ErrNotExist) {
-			f, header, err = b.log.openSegment(b.log.aside(at.step)+fullSuffix, os.O_RDWR|os.O_APPEND)
+			f, header, err = b.log.openSegment(b.log.aside(at.step)+fullSuffix, os.O_RDWR)
 		}
 		if errors.Is(err, fs.ErrNotExist) && unnamed == nil {
 			return b.reload()
 		}
-		b.log.close()
 		if err != nil {
+			b.log.close()
 			return err
 		}
-		b.log.file, b.log.header = f, header
+		b.log.use(f, header)
 	}
 	if b.log.header.step == at.step {
 		at.segment, at.offset = b.log.header.segment, b.log.header.offset
@@ -207,15 +215,14 @@ func (l *directory) remedy() string {
 
 // swap goes over to a copy of the segment that has got its name, if it has all that the image has of it.
 func (b *Backend) swap() bool {
-	f, header, err := b.log.openSegment(b.log.name(), os.O_RDWR|os.O_APPEND)
+	f, header, err := b.log.openSegment(b.log.name(), os.O_RDWR)
 	if err != nil {
 		return false // which is said by goOver
 	}
 	at := &b.image.at
 	if header.segment == at.segment && at.offset > header.offset {
 		if right, err := ends(f, &header, at); err == nil && right {
-			b.log.close()
-			b.log.file, b.log.header = f, header
+			b.log.use(f, header)
 			return true
 		}
 	}
@@ -227,7 +234,7 @@ func (b *Backend) swap() bool {
 // them, or the log, which has no name where a process ended while it put one aside.
 func (b *Backend) goOver() error {
 	at := &b.image.at
-	f, header, err := b.log.openSegment(b.log.name(), os.O_RDWR|os.O_APPEND)
+	f, header, err := b.log.openSegment(b.log.name(), os.O_RDWR)
 	unnamed := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !unnamed {
 		return err
@@ -236,7 +243,7 @@ func (b *Backend) goOver() error {
 		if !unnamed {
 			_ = f.Close()
 		}
-		f, header, err = b.log.openSegment(b.log.aside(at.step)+fullSuffix, os.O_RDWR|os.O_APPEND)
+		f, header, err = b.log.openSegment(b.log.aside(at.step)+fullSuffix, os.O_RDWR)
 		if errors.Is(err, fs.ErrNotExist) { // it is folded since
 			return b.reload()
 		}
@@ -248,8 +255,7 @@ func (b *Backend) goOver() error {
 		_ = f.Close()
 		return fmt.Errorf("%w: another log has taken the place of its log; put the newer copy back", backend.ErrRolledBack)
 	}
-	b.log.close()
-	b.log.file, b.log.header = f, header
+	b.log.use(f, header)
 	at.segment, at.offset = header.segment, header.offset
 	return nil
 }
@@ -271,19 +277,19 @@ func (b *Backend) reload() error {
 
 // finish gives the next segment its name, where a process ended before it did. The image may still have to
 // read others that were put aside before.
-func (b *Backend) finish() error {
-	f, header, err := b.log.openSegment(b.log.path+nextSuffix, os.O_RDONLY)
+func (l *directory) finish(at *position) error {
+	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {
-		return fmt.Errorf("the log %q was removed while it was in use; put it back, or end all petrigate that use it and start anew", b.log.name())
+		return fmt.Errorf("the log %q was removed while it was in use; put it back, or end all petrigate that use it and start anew", l.name())
 	}
 	_ = f.Close()
-	if header.step > b.image.at.step {
+	if header.step > at.step {
 		return nil
 	}
-	if header.step != b.image.at.step || header.hash != b.image.at.hash {
-		return fmt.Errorf("%w: its log %q is missing; put it back", backend.ErrRolledBack, b.log.name())
+	if header.step != at.step || header.hash != at.hash {
+		return fmt.Errorf("%w: its log %q is missing; put it back", backend.ErrRolledBack, l.name())
 	}
-	return b.log.install()
+	return l.install()
 }
 
 // recover opens the log, reads it to its end, and cuts off the bytes behind the last step. It needs the turn and mu.

@@ -216,6 +216,8 @@ type history struct {
 	story  story
 	now    time.Time
 	number int // of the next thing that is written
+
+	flushes []func() error // that are still to be done; the process may have ended meanwhile
 }
 
 var parts = []backend.PartID{
@@ -291,6 +293,8 @@ func (h *history) step() {
 		h.story.approvals[id] = backend.Approved
 	case 6, 7:
 		h.reads(b)
+	case 8:
+		err = h.flush(h.random.IntN(1 + len(h.flushes)))
 	default:
 		h.commits(b)
 	}
@@ -306,10 +310,21 @@ func (h *history) folds(b *Backend) error {
 	d := b.log.disk.(*keeping)
 	d.between = func() {
 		_, other := h.process()
+		defer func(before int64) { other.segment = before }(other.segment)
+		other.segment = mostSegment // to put one aside waits until the flush has ended
 		h.commits(other)
 	}
 	defer func() { d.between = nil }()
 	return b.foldNow(true)
+}
+
+// flush brings the oldest n of what has to be on the disk there.
+func (h *history) flush(n int) (err error) {
+	for _, flush := range h.flushes[:n] {
+		err = errors.Join(err, flush())
+	}
+	h.flushes = h.flushes[n:]
+	return err
 }
 
 func (h *history) stop(b *Backend) error {
@@ -354,6 +369,9 @@ func (h *history) commits(b *Backend) {
 		return
 	}
 	for i, op := range ops {
+		if op.Flush != nil {
+			h.flushes = append(h.flushes, op.Flush)
+		}
 		if !errors.Is(op.Err, want[i]) {
 			h.t.Errorf("op %d: %v, want %v", i, op.Err, want[i])
 		}
@@ -503,6 +521,9 @@ func (h *history) end() {
 			b.abandon()
 		}
 	}
+	if err := h.flush(len(h.flushes)); err != nil {
+		h.t.Error(err)
+	}
 }
 
 // replay is the state that the log gives from its beginning, with the segments that were kept.
@@ -525,7 +546,7 @@ func (h *history) replay() (image, position) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		header, rest, _ := bytes.Cut(data, []byte{'\n'})
+		header, rest, _ := bytes.Cut(withoutRoom(data), []byte{'\n'})
 		_, begin, err := readHeader(header)
 		if err != nil || begin.step != at.step || begin.hash != at.hash {
 			h.t.Fatalf("%s begins after step %d (%v), want %d", name, begin.step, err, at.step)

@@ -79,7 +79,6 @@ type Backend struct {
 	chain    link
 	fault    error // of the last write
 	unfolded error // of the last fold
-	unsynced bool  // the disk has failed to take the segment
 	lacking  int   // bytes that could not be written; 0: there was room
 	retry    int64 // size of the segment at which it is put aside, where that has failed before
 }
@@ -271,8 +270,11 @@ func (b *Backend) Close() error {
 	close(b.stop)
 	<-b.ended
 	err := b.fold()
-	b.turns.close()
 	b.mu.Lock()
+	if b.turns.leads.Load() {
+		b.log.fill(b.image.at.offset)
+	}
+	b.turns.close()
 	b.log.close()
 	b.mu.Unlock()
 	if more := b.checkpoint.Close(); more != nil {

@@ -158,11 +158,8 @@ func add(b *Backend, id backend.PartID, bound int, record string) (bool, error) 
 			Writes: []backend.Write{{ID: id, Version: parts[0].Version, Data: strconv.AppendInt(nil, int64(n+1), 10)}},
 			Events: []backend.Event{{Time: at, Object: []byte(`{"` + record + `":1}`)}},
 		}
-		if err := b.Commit(context.Background(), []*backend.Op{op}); err != nil {
-			return false, err
-		}
-		if !errors.Is(op.Err, backend.ErrStale) {
-			return op.Err == nil, op.Err
+		if err := commit(context.Background(), b, op); !errors.Is(err, backend.ErrStale) {
+			return err == nil, err
 		}
 	}
 }

@@ -68,7 +68,7 @@ func begin(path string) (*ordeal, error) {
 func (o *ordeal) step(size int) error {
 	op := sample("s", o.version)
 	op.Events[0].Object = filled(size)
-	if err := errors.Join(o.backend.Commit(context.Background(), []*backend.Op{op}), op.Err); err != nil {
+	if err := commit(context.Background(), o.backend, op); err != nil {
 		return err
 	}
 	o.version++
@@ -177,17 +177,17 @@ func littleSpace(path string) error {
 	large := sample("large", 0)
 	large.Writes[0].Data = filled(64 << 10)
 	commit := func() error {
-		return errors.Join(o.backend.Commit(context.Background(), []*backend.Op{large}), large.Err)
+		return commit(context.Background(), o.backend, large)
 	}
 	ready := func() error { return o.backend.Ready(context.Background()) }
 	if err := o.step(100 << 10); err != nil { // so that no other file is as large
 		return err
 	}
-	info, err := os.Stat(path + logSuffix)
+	log, err := os.ReadFile(path + logSuffix)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(limit(uint64(info.Size())+48<<10), ready()); err != nil {
+	if err := errors.Join(limit(uint64(len(withoutRoom(log)))+48<<10), ready()); err != nil {
 		return err
 	}
 	for range 2 {
@@ -298,6 +298,5 @@ func holding(path string) error {
 	fmt.Println("held")
 	_, _ = os.Stdin.Read(make([]byte, 1))
 	b.end()
-	op := sample("other", 0)
-	return errors.Join(err, b.Commit(context.Background(), []*backend.Op{op}), op.Err, b.Close())
+	return errors.Join(err, commit(context.Background(), b, sample("other", 0)), b.Close())
 }

@@ -161,8 +161,7 @@ func pay(b *Backend, kind, n int) error {
 		Writes: []backend.Write{{ID: kinds[kind], Version: int64(n), Data: []byte("{}")}},
 		Events: []backend.Event{{Object: object}},
 	}
-	err := b.Commit(context.Background(), []*backend.Op{op})
-	return errors.Join(err, op.Err)
+	return commit(context.Background(), b, op)
 }
 
 // after looks at what is left.

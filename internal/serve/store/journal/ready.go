@@ -62,9 +62,9 @@ func (w *batch) lacked(n int) { w.lacking = max(w.lacking, n) }
 // tryRoom writes n bytes behind the last step, and cuts them off. It fails only where there is no room. It
 // needs the turn and mu.
 func (b *Backend) tryRoom(n int) error {
-	at := b.image.at.offset
-	_, err := b.log.file.Write(bytes.Repeat([]byte{' '}, n))
-	if cut := b.log.file.Truncate(at); cut != nil {
+	b.log.end = b.image.at.offset
+	_, err := b.log.file.WriteAt(bytes.Repeat([]byte{' '}, n), b.log.end)
+	if cut := b.log.cut(); cut != nil {
 		b.turns.lost() // the next process with the turn cuts it off
 		return cut
 	}

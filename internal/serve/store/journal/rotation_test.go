@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,11 +62,7 @@ func work(t *testing.T, b *Backend, at time.Time) {
 		ops = append(ops, &backend.Op{Reserve: true, Time: at, Writes: []backend.Write{{ID: id, Data: []byte(`{"v":1}`)}}, Events: []backend.Event{record}},
 			&backend.Op{Time: at, Writes: []backend.Write{{ID: id, Version: 1}}, Events: []backend.Event{record}})
 	}
-	err := b.Commit(t.Context(), ops)
-	for _, op := range ops {
-		err = errors.Join(err, op.Err)
-	}
-	if err != nil {
+	if err := commit(t.Context(), b, ops...); err != nil {
 		t.Fatal(err)
 	}
 }

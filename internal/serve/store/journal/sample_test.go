@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
@@ -19,4 +21,15 @@ func sample(session string, version int64) *backend.Op {
 // filled is an object of some length.
 func filled(n int) []byte {
 	return append(append([]byte(`{"x":"`), bytes.Repeat([]byte{'x'}, n-8)...), `"}`...)
+}
+
+// commit commits ops, and brings those to the disk that have to be there.
+func commit(ctx context.Context, b *Backend, ops ...*backend.Op) error {
+	err := b.Commit(ctx, ops)
+	for _, op := range ops {
+		if err = errors.Join(err, op.Err); op.Flush != nil {
+			err = errors.Join(err, op.Flush())
+		}
+	}
+	return err
 }

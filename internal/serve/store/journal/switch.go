@@ -34,12 +34,9 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 		return err
 	}
 	w.hold()
-	f := w.log.file
+	d, step := w.log.disked, w.image.at.step
 	w.release()
-	if err := f.sync(); err != nil {
-		w.hold()
-		defer w.release()
-		w.fault, w.unsynced = err, true
+	if err := b.bring(d, step); err != nil {
 		return err // it is in force as long as the machine runs
 	}
 	if err := b.fold(); err != nil { // so that other processes see it at once; the log has it already

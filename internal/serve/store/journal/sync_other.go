@@ -1,5 +1,0 @@
-//go:build !linux
-
-package journal
-
-func (f *machineFile) sync() error { return f.Sync() }
