@@ -88,6 +88,14 @@ func (t *turnstile) close() {
 	t.files.close()
 }
 
+// tryTake takes the turn if no process has it or waits for it, and reports whether this one has it.
+func (t *turnstile) tryTake() bool {
+	if t.held == nil && t.files.take(t.path) {
+		t.held, t.asked = t.files.give, time.Now()
+	}
+	return t.held != nil
+}
+
 func (t *turnstile) enter(ctx context.Context) (done func(), err error) {
 	if t.files.take(t.path) {
 		return t.files.give, nil
