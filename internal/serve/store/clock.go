@@ -16,9 +16,17 @@ type Clock struct {
 
 // hear notes what came of an op.
 func (c *Clock) hear(op *backend.Op) {
-	var late *backend.ClockError
-	if op.Reserve && (op.Err == nil || errors.As(op.Err, &late)) && c.late.Load() != late {
-		c.late.Store(late)
+	switch {
+	case !op.Reserve:
+	case op.Err == nil:
+		if c.late.Load() != nil {
+			c.late.Store(nil)
+		}
+	default:
+		var late *backend.ClockError // which takes memory
+		if errors.As(op.Err, &late) {
+			c.late.Store(late)
+		}
 	}
 }
 

@@ -30,6 +30,10 @@ type queued struct {
 	ended   chan struct{}
 	err     error // once it has ended
 
+	room struct { // for op and rows
+		writes [2]backend.Write
+		rows   [2]*row
+	}
 	unflushed atomic.Bool // it is committed, and waits for the disk; whoever has committed it ends it
 }
 
@@ -65,6 +69,7 @@ func (s *queued) over() bool {
 func (s *queued) end(err error) {
 	s.err = err
 	s.op.Writes, s.op.Events, s.events = nil, nil, nil
+	clear(s.room.writes[:])
 	close(s.ended)
 }
 

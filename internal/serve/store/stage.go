@@ -176,8 +176,9 @@ func (d *Durable) newQueued(e *entry, events []backend.Event) *queued {
 // locks of the session. After an error they are to be read again.
 func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*queued, error) {
 	s := d.newQueued(e, events)
-	s.op.Writes = make([]backend.Write, 0, 1+len(e.parts))
-	s.rows = make([]*row, 0, 1+len(e.parts))
+	if s.op.Writes, s.rows = s.room.writes[:0], s.room.rows[:0]; 1+len(e.parts) > len(s.room.rows) {
+		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))
+	}
 	if parts[gate.ScopeSession] == changed && (e.ifOver() == nil || e.row.version > 0) {
 		w := backend.Write{ID: e.row.id, Version: e.row.version}
 		var err error
@@ -283,6 +284,9 @@ func (d *Durable) enqueue(s *queued) *queued {
 	return s
 }
 
+// usualEvent is how many bytes an event takes at most, as a rule.
+const usualEvent = 512
+
 // events are events as bytes.
 func (d *Durable) events(session string, events []audit.Event) ([]backend.Event, error) {
 	if len(events) == 0 {
@@ -291,7 +295,7 @@ func (d *Durable) events(session string, events []audit.Event) ([]backend.Event,
 	all := make([]backend.Event, 0, len(events))
 	now := d.now()
 	for _, e := range events {
-		object, err := audit.AppendEvent(nil, e)
+		object, err := audit.AppendEvent(make([]byte, 0, usualEvent), e)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
 		}
