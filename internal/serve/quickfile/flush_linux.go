@@ -28,24 +28,18 @@ type Flusher struct {
 // The structures of linux/aio_abi.h, for processors that are little-endian.
 type (
 	iocb struct {
-		data     uint64
-		key      uint32
-		rwFlags  int32
-		opcode   uint16
-		priority int16
-		fd       uint32
-		buf      uint64
-		bytes    uint64
-		offset   int64
-		_        uint64
-		flags    uint32
-		eventfd  uint32
+		_       [2]uint64 // data, key, rw_flags
+		opcode  uint16
+		_       int16 // reqprio
+		fd      uint32
+		_       [4]uint64 // buf, nbytes, offset, reserved2
+		flags   uint32
+		eventfd uint32
 	}
 	ioEvent struct {
-		data   uint64
-		iocb   uint64
+		_      [2]uint64 // data, obj
 		result int64
-		_      int64
+		_      int64 // res2
 	}
 )
 
