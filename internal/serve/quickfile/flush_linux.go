@@ -57,17 +57,27 @@ func (l *Flusher) Flush(f *os.File) error {
 	if l.again = true; first || l.usual || !l.begin(fd) {
 		return fdatasync(fd)
 	}
-	var count [8]byte
-	if _, err := l.ended.Read(count[:]); err != nil {
-		return err
-	}
-	if _, _, errno := syscall.RawSyscall6(unix.SYS_IO_GETEVENTS, l.context, 1, 1, uintptr(unsafe.Pointer(l.event)), 0, 0); errno != 0 {
+	if errno := l.await(); errno != 0 {
 		return &os.PathError{Op: "flush", Path: f.Name(), Err: errno}
 	}
 	if l.event.result < 0 {
 		return &os.PathError{Op: "flush", Path: f.Name(), Err: syscall.Errno(-l.event.result)}
 	}
 	return nil
+}
+
+// await waits for the end of the flush, in the scheduler where that can wait for an eventfd.
+func (l *Flusher) await() syscall.Errno {
+	var count [8]byte
+	if _, err := l.ended.Read(count[:]); err == nil {
+		_, _, errno := syscall.RawSyscall6(unix.SYS_IO_GETEVENTS, l.context, 1, 1, uintptr(unsafe.Pointer(l.event)), 0, 0)
+		return errno
+	}
+	for {
+		if _, _, errno := syscall.Syscall6(unix.SYS_IO_GETEVENTS, l.context, 1, 1, uintptr(unsafe.Pointer(l.event)), 0, 0); errno != unix.EINTR {
+			return errno
+		}
+	}
 }
 
 func (l *Flusher) open() error {

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
@@ -16,16 +17,32 @@ type countedBackend struct {
 	metrics *Metrics
 }
 
-// Commit counts a commit.
+// Commit counts a commit, with the flush that it needs.
 func (b *countedBackend) Commit(ctx context.Context, ops []*backend.Op) error {
 	begun := time.Now()
 	err := b.Backend.Commit(ctx, ops)
-	stale := 0
+	stale, flush := 0, (func() error)(nil)
 	for _, op := range ops {
 		if errors.Is(op.Err, backend.ErrStale) {
 			stale++
 		}
+		if op.Flush != nil {
+			flush = op.Flush
+		}
 	}
-	b.metrics.Committed(len(ops), stale, time.Since(begun), err)
-	return err
+	if flush == nil {
+		b.metrics.Committed(len(ops), stale, time.Since(begun), err)
+		return err
+	}
+	counted := sync.OnceValue(func() error {
+		err := flush()
+		b.metrics.Committed(len(ops), stale, time.Since(begun), err)
+		return err
+	})
+	for _, op := range ops {
+		if op.Flush != nil {
+			op.Flush = counted
+		}
+	}
+	return nil
 }

@@ -403,5 +403,5 @@ func (b *Backend) repair() error {
 	}
 	b.hold()
 	defer b.release()
-	return b.putAside()
+	return b.putAside(true)
 }

@@ -152,7 +152,7 @@ func (b *Backend) rollNow(t *testing.T) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.putAside(); err != nil {
+	if err := b.putAside(false); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -221,7 +221,7 @@ func TestKilledBetweenNames(t *testing.T) {
 		return nil
 	})
 	a.mu.Lock()
-	if err := a.putAside(); !errors.Is(err, errTampered) {
+	if err := a.putAside(false); !errors.Is(err, errTampered) {
 		t.Error(err)
 	}
 	a.mu.Unlock()
@@ -354,7 +354,7 @@ func TestBehindBetweenNames(t *testing.T) {
 		}))
 		a.begin()
 		a.hold()
-		err := a.putAside()
+		err := a.putAside(false)
 		a.release()
 		a.end()
 		if !errors.Is(err, errTampered) {

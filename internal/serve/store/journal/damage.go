@@ -26,7 +26,7 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 		for range 3 { // segments are sealed meanwhile
 			i := inspection{directory: b.archive.directory, reading: r}
 			err = i.run()
-			if file, what = i.file, i.what; !errors.Is(err, fs.ErrNotExist) {
+			if file, what = i.file, i.what; !errors.Is(err, fs.ErrNotExist) && !i.moved {
 				break
 			}
 		}
@@ -47,6 +47,7 @@ type inspection struct {
 	begun   bool
 	file    string
 	what    string
+	moved   bool // perhaps the segment that is appended to has been put aside since those that were are listed
 }
 
 func (i *inspection) fault(file, format string, args ...any) {
@@ -95,6 +96,7 @@ func (i *inspection) segment(name string) error {
 		i.begun = true
 	}
 	if at := &i.image.at; header.step != at.step || header.hash != at.hash {
+		i.moved = true
 		i.fault(name, "its first line does not follow step %d, with which the segment before it ends: it was changed", at.step)
 		return nil
 	}
@@ -110,7 +112,7 @@ func (i *inspection) segment(name string) error {
 	for len(data) > 0 && i.what == "" {
 		from := s.at.offset
 		st, ok, broken := s.next(data)
-		if broken != nil {
+		if broken != nil && !atRoom(data[:1]) {
 			i.fault(name, "a line behind step %d is not as it was written: it was changed", s.at.step)
 		}
 		if !ok {

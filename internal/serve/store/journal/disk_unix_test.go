@@ -210,7 +210,7 @@ func (d *logDisk) cut() error {
 	}
 	for _, name := range names {
 		switch strings.TrimPrefix(name, d.path) {
-		case "", "-wal", "-shm", "-turn", "-next":
+		case "", "-journal", "-wal", "-shm", "-turn", "-next":
 			continue
 		}
 		if err := os.Remove(name); err != nil {

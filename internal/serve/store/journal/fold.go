@@ -119,18 +119,18 @@ func (b *Backend) roll() {
 	if at < max(b.segment, b.retry) {
 		return
 	}
-	if err := b.putAside(); err != nil {
+	if err := b.putAside(false); err != nil {
 		b.retry = at + b.segment/8
 		b.logger.Warn("the log of the state cannot be put aside, and grows on", "error", err)
 	}
 }
 
-// putAside gives the segment its name aside, and begins the next. It needs the turn and mu.
-func (b *Backend) putAside() error {
+// putAside gives the segment its name aside, and begins the next. Unless its steps are folded they have to
+// be on the disk, since what follows depends on them. It needs the turn and mu.
+func (b *Backend) putAside(folded bool) error {
 	l, at := &b.log, &b.image.at
 	l.fill(at.offset)
-	failed := l.disked.failed()
-	if err := l.disked.bring(at.step, func() uint64 { return at.step }); err != nil && !failed {
+	if err := l.disked.bring(at.step, func() uint64 { return at.step }); err != nil && !folded {
 		return err
 	}
 	if err := l.write(l.path+nextSuffix, at); err != nil {

@@ -271,7 +271,7 @@ func (b *Backend) Close() error {
 	<-b.ended
 	err := b.fold()
 	b.mu.Lock()
-	if b.log.size > b.image.at.offset && b.turns.tryTake() && b.toEnd() == nil {
+	if b.log.size > b.image.at.offset && b.turns.tryTake() && !b.turns.files.lost() && b.toEnd() == nil {
 		b.log.fill(b.image.at.offset)
 	}
 	b.turns.close()

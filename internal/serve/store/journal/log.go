@@ -49,6 +49,7 @@ type log struct {
 	header  position
 	end     int64 // of the last step
 	size    int64 // of the file, as far as this process has the turn
+	full    bool  // there was no room for room
 	settled bool  // only room can be behind the last step: it was looked at since the machine has started
 	buf     []byte
 }
@@ -108,7 +109,7 @@ func (l *log) open() error {
 func (l *log) use(f file, header position) {
 	l.close()
 	l.file, l.disked, l.header = f, newFlushing(f, header.step), header
-	l.size, l.settled = header.offset, false
+	l.size, l.full, l.settled = header.offset, false, false
 }
 
 // openSegment opens a file of the log of this database, and reads its header.
@@ -246,6 +247,16 @@ func ends(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
+// isEnd reports whether the log ends at a position: there is the step, and nothing but room behind it.
+func (l *log) isEnd(at *position) bool {
+	right, err := ends(l.file, &l.header, at)
+	if err != nil || !right {
+		return false
+	}
+	more, _, err := rest(l.file, at.offset, false)
+	return err == nil && len(more) == 0
+}
+
 // append appends lines behind the last step. After an error so many bytes of them are in the file as
 // it says: nothing but whole steps, which end at the ends.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
@@ -284,16 +295,16 @@ func (l *log) fill(end int64) {
 	}
 }
 
-// makeRoom makes room behind the last step where there is none. It does without it where the disk is
-// full: the little that is left is for steps.
+// makeRoom makes room behind the last step where there is none. A segment does without it once the disk
+// was full: the little that is left is for steps.
 func (l *log) makeRoom() {
-	if l.end < l.size {
+	if l.end < l.size || l.full {
 		return
 	}
 	for l.size < l.end+room {
 		n, err := l.file.WriteAt(blank(), l.size)
 		if l.size += int64(n); err != nil {
-			_ = l.cut()
+			_, l.full = l.cut(), true
 			return
 		}
 	}

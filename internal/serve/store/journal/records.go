@@ -324,6 +324,9 @@ func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 		if err != nil {
 			return err
 		}
+		if atRoom(line[:min(len(line), 1)]) {
+			return nil // there was room when it was begun to be read, and steps were written there meanwhile
+		}
 		if bytes.HasPrefix(line, []byte(recordStart)) {
 			if !steps {
 				if err := each(line); err != nil {
