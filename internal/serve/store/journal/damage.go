@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -100,8 +101,12 @@ func (i *inspection) segment(name string) error {
 		i.fault(name, "its first line does not follow step %d, with which the segment before it ends: it was changed", at.step)
 		return nil
 	}
-	data, _, err := rest(f, header.offset, false)
+	end, err := linesEnd(f)
 	if err != nil {
+		return err
+	}
+	data := make([]byte, max(0, end-header.offset))
+	if _, err := f.ReadAt(data, header.offset); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	i.image.at = header
@@ -112,7 +117,7 @@ func (i *inspection) segment(name string) error {
 	for len(data) > 0 && i.what == "" {
 		from := s.at.offset
 		st, ok, broken := s.next(data)
-		if broken != nil && !atRoom(data[:1]) {
+		if broken != nil {
 			i.fault(name, "a line behind step %d is not as it was written: it was changed", s.at.step)
 		}
 		if !ok {

@@ -247,6 +247,28 @@ func ends(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
+// linesEnd returns where the lines of a file end. They are whole up to there: whoever reads to the end of the
+// file reads on where room becomes steps meanwhile, of which the beginning may be missing.
+func linesEnd(f file) (int64, error) {
+	end, _, err := f.state()
+	if err != nil {
+		return 0, err
+	}
+	block := make([]byte, room/4)
+	for end > 0 {
+		from := max(0, end-int64(len(block)))
+		n, err := f.ReadAt(block[:end-from], from)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		lines := withoutRoom(block[:n])
+		if end = from + int64(len(lines)); len(lines) > 0 {
+			break
+		}
+	}
+	return end, nil
+}
+
 // isEnd reports whether the log ends at a position: there is the step, and nothing but room behind it.
 func (l *log) isEnd(at *position) bool {
 	right, err := ends(l.file, &l.header, at)

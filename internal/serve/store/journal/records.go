@@ -21,6 +21,7 @@ import (
 type segment struct {
 	name  string          // of one that is sealed
 	file  file            // of one that is not; nil: it is sealed
+	end   int64           // of the lines in that file
 	index *sqlite.Segment // nil: its content is not known
 }
 
@@ -146,6 +147,11 @@ func (s *selection) survey(a *archive) error {
 	if newest != nil {
 		s.segments = append(s.segments, segment{file: newest})
 	}
+	for i := range s.segments {
+		if g := &s.segments[i]; g.file != nil && err == nil {
+			g.end, err = linesEnd(g.file)
+		}
+	}
 	return err
 }
 
@@ -176,7 +182,11 @@ func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, e
 		return err
 	}
 	defer done()
-	return eachRecord(io.NewSectionReader(f, offset, math.MaxInt64-offset), g.file != nil, each)
+	end := int64(math.MaxInt64)
+	if g.file != nil {
+		end = g.end
+	}
+	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
 }
 
 // locate finds where to begin: behind the record that is named by writer and number, which mostly is
@@ -257,12 +267,14 @@ func (g *segment) backwards(d disk, each func(line []byte, end int64) (bool, err
 		return err
 	}
 	defer done()
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	end := g.end
+	if g.file == nil {
+		if end, _, err = f.state(); err != nil {
+			return err
+		}
 	}
 	var behind []byte // the end of a line that begins in the block before
-	for start, whole := info.Size(), false; start > 0; {
+	for start, whole := end, false; start > 0; {
 		n := min(start, 256<<10)
 		start -= n
 		block := make([]byte, n, int(n)+len(behind))
@@ -323,9 +335,6 @@ func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 		}
 		if err != nil {
 			return err
-		}
-		if atRoom(line[:min(len(line), 1)]) {
-			return nil // there was room when it was begun to be read, and steps were written there meanwhile
 		}
 		if bytes.HasPrefix(line, []byte(recordStart)) {
 			if !steps {
