@@ -114,28 +114,34 @@ func (b *Backend) follow(lead bool) error {
 	return errors.New("the log is put aside again and again")
 }
 
+// atOnce is how many bytes of the log are read at once, unless a step has more.
+const atOnce = 1 << 20
+
 // read applies the steps behind the position of the image, and returns how many bytes follow them
 // in the file that are no step.
 func (b *Backend) read() (junk int64, err error) {
-	data, size, err := rest(b.log.file, b.image.at.offset, !b.log.settled)
-	b.log.size = size
-	if err != nil {
-		return 0, err
-	}
-	if right, err := ends(b.log.file, &b.log.header, &b.image.at); err != nil || !right {
-		return 0, errors.Join(err, fmt.Errorf("%w: the log does not have step %d as it was; put the newer copy back", backend.ErrRolledBack, b.image.at.step))
-	}
-	s := scan{at: b.image.at}
-	for len(data) > 0 {
-		from := s.at.offset
-		st, ok, _ := s.next(data)
-		if !ok {
-			break // nothing of it counts, whatever it is
+	var data []byte
+	for most, more := atOnce, true; more; {
+		begun := b.image.at.offset
+		if data, more, err = b.log.rest(data, begun, most, !b.log.settled); err != nil {
+			return 0, err
 		}
-		data = data[s.at.offset-from:]
-		b.moved(&st, s.at)
+		if right, err := ends(b.log.file, &b.log.header, &b.image.at); err != nil || !right {
+			return 0, errors.Join(err, fmt.Errorf("%w: the log does not have step %d as it was; put the newer copy back", backend.ErrRolledBack, b.image.at.step))
+		}
+		s := scan{at: b.image.at}
+		for junk = int64(len(data)); junk > 0; junk = int64(len(data)) - (s.at.offset - begun) {
+			st, ok, _ := s.next(data[s.at.offset-begun:])
+			if !ok {
+				break // nothing of it counts, whatever it is
+			}
+			b.moved(&st, s.at)
+		}
+		if s.at.offset == begun {
+			most *= 4
+		}
 	}
-	return int64(len(data)), nil
+	return junk, nil
 }
 
 // moved moves the image by a step that ends at the position.

@@ -187,39 +187,40 @@ func (l *log) named() (bool, error) {
 	return err == nil && os.SameFile(now, own), err
 }
 
-// rest reads what the file has behind an offset, up to the room, and tells the size of the file. What
-// stands behind room is read only where all is: a machine that has lost its power may have left
-// something there.
-func rest(f file, offset int64, all bool) (data []byte, size int64, err error) {
-	size, _, err = f.state()
+// rest reads what the file has behind an offset, up to the room, and at most so many bytes; more reports
+// whether lines follow. The data is in the memory of buf where that is enough. What stands behind room is
+// read only where all is: a machine that has lost its power may have left something there.
+func (l *log) rest(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
+	size, _, err := l.file.state()
 	switch {
 	case err != nil:
-		return nil, size, err
+		return nil, false, err
 	case size < offset:
-		return nil, size, fmt.Errorf("%w: the log is shorter than it was; put the newer copy back", backend.ErrRolledBack)
+		return nil, false, fmt.Errorf("%w: the log is shorter than it was; put the newer copy back", backend.ErrRolledBack)
 	}
-	for next := int64(64); ; next = max(16<<10, 4*next) { // mostly there is nothing new
-		left := size - offset - int64(len(data))
-		if all || left < next {
-			next = left
-		}
-		if next == 0 {
-			break
-		}
+	l.size, data = size, buf[:0]
+	most = int(min(int64(most), size-offset))
+	for next := 64; len(data) < most; next = max(16<<10, 4*next) { // mostly there is nothing new
 		from := len(data)
-		data = slices.Grow(data, int(next))[:from+int(next)]
-		n, err := f.ReadAt(data[from:], offset+int64(from))
+		if next = min(next, most-from); all {
+			next = most - from
+		}
+		data = slices.Grow(data, next)[:from+next]
+		n, err := l.file.ReadAt(data[from:], offset+int64(from))
 		if data = data[:from+n]; errors.Is(err, io.EOF) {
-			break // it was cut meanwhile
+			return withoutRoom(data), false, nil // it was cut meanwhile
 		}
 		if err != nil {
-			return nil, size, err
+			return nil, false, err
 		}
 		if !all && atRoom(data) {
-			break
+			return withoutRoom(data), false, nil
 		}
 	}
-	return withoutRoom(data), size, nil
+	if more = offset+int64(len(data)) < size; !more {
+		data = withoutRoom(data)
+	}
+	return data, more, nil
 }
 
 // withoutRoom leaves out what is at the end of a file and is no part of a line: room, or zeros, which
@@ -275,8 +276,8 @@ func (l *log) isEnd(at *position) bool {
 	if err != nil || !right {
 		return false
 	}
-	more, _, err := rest(l.file, at.offset, false)
-	return err == nil && len(more) == 0
+	lines, _, err := l.rest(nil, at.offset, len(`{"step":`), false)
+	return err == nil && len(withoutRoom(lines)) == 0
 }
 
 // append appends lines behind the last step. After an error so many bytes of them are in the file as
