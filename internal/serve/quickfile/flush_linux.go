@@ -12,10 +12,10 @@ import (
 )
 
 // A Flusher flushes a file by the asynchronous input and output of Linux (see io_submit(2)), so that no
-// thread waits for the disk: to take the processor away from a thread that does, and to give it another
-// one, takes the scheduler about as long as a fast disk takes. Where the system does not allow that, it
-// flushes as usual, and so it does the first time: most files are flushed once. The zero value is ready. It is
-// used by one goroutine at a time.
+// thread waits for the disk. Go's scheduler takes the processor away from a thread that waits and starts
+// another one, which costs about as much time as a flush of a fast disk. The Flusher calls fdatasync(2)
+// where the system does not allow asynchronous flushes, and for the first flush of a file, because most
+// files are flushed once. The zero value is ready. One goroutine at a time may use it.
 type Flusher struct {
 	again   bool     // it was used
 	usual   bool     // the system does not do it otherwise

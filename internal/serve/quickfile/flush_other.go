@@ -4,7 +4,7 @@ package quickfile
 
 import "os"
 
-// A Flusher flushes as usual here. The zero value is ready. It is used by one goroutine at a time.
+// A Flusher flushes as usual here. The zero value is ready. One goroutine at a time may use it.
 type Flusher struct{}
 
 // Flush brings the content of the file to the disk. The file stays open meanwhile.

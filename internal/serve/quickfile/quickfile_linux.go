@@ -65,7 +65,8 @@ func (q *File) tells(now time.Time, b []byte) bool {
 	return !q.local || len(b) == 0 || now.Before(q.told)
 }
 
-// written says how a write ended of which the scheduler was not told.
+// written returns the result of a write that the scheduler was not told about. After one that has waited,
+// the scheduler is told for a while.
 func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:

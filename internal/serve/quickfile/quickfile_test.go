@@ -83,7 +83,7 @@ func TestQuickWriteAt(t *testing.T) {
 	}
 }
 
-// A file is flushed again and again, and says so when it cannot be; what the flusher has of the system it gives back.
+// A flusher flushes a file again and again, fails for a file that is closed or a pipe, and closes its eventfd.
 func TestFlusher(t *testing.T) {
 	before := opened(t)
 	for range 3 {

@@ -24,8 +24,8 @@ func (h *hooked) WriteAt(b []byte, at int64) (int, error) {
 	return h.file.WriteAt(b, at)
 }
 
-// TestFlushFailedBesideRoll: a segment is not put aside as long as a flush has failed to bring its steps to
-// the disk, and the checkpoint does not have them: the next step would stand behind some that power takes.
+// TestFlushFailedBesideRoll: a segment stays where it is after a failed flush until the checkpoint has its
+// steps. Otherwise the next step would stand behind steps that a loss of power takes.
 func TestFlushFailedBesideRoll(t *testing.T) {
 	b, g := gated(t)
 	first := flushed(lasting(t, b, "a"))

@@ -348,8 +348,8 @@ func (w *batch) flushes(op *backend.Op) bool {
 	return op.Reserve && (op.Lasts || op.Uses != "")
 }
 
-// defers has the ops that must be on the disk wait for a flush. That is not done here, so that other steps
-// are appended meanwhile.
+// defers gives the ops that must be on the disk their flush. The caller of Commit runs it, so that other
+// steps are appended meanwhile.
 func (w *batch) defers() {
 	w.hold()
 	d, step := w.log.disked, w.image.at.step
@@ -370,8 +370,8 @@ func (w *batch) defers() {
 	}
 }
 
-// bring returns once a step is on the disk. After an error it may be lost with power, and with it what
-// follows in its segment.
+// bring returns once a step is on the disk. After an error a loss of power may take the step, and those
+// behind it in its segment.
 func (b *Backend) bring(d *flushing, step uint64) error {
 	err := d.bring(step, func() uint64 {
 		b.hold()

@@ -125,8 +125,8 @@ func (b *Backend) roll() {
 	}
 }
 
-// putAside gives the segment its name aside, and begins the next. Unless its steps are folded they have to
-// be on the disk, since what follows depends on them. It needs the turn and mu.
+// putAside gives the segment its name aside, and begins the next. Steps that are not folded have to be on
+// the disk, because the steps of the next segment depend on them. It needs the turn and mu.
 func (b *Backend) putAside(folded bool) error {
 	l, at := &b.log, &b.image.at
 	l.fill(at.offset)

@@ -223,8 +223,8 @@ func (l *log) rest(buf []byte, offset int64, most int, all bool) (data []byte, m
 	return data, more, nil
 }
 
-// withoutRoom leaves out what is at the end of a file and is no part of a line: room, or zeros, which
-// a machine that has lost its power may leave in its place.
+// withoutRoom leaves out the room at the end of a file, or the zeros in its place that a loss of power
+// can leave.
 func withoutRoom(data []byte) []byte { return bytes.TrimRight(data, " \x00") }
 
 // atRoom reports whether room follows the last line.
@@ -248,8 +248,8 @@ func ends(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
-// linesEnd returns where the lines of a file end. They are whole up to there: whoever reads to the end of the
-// file reads on where room becomes steps meanwhile, of which the beginning may be missing.
+// linesEnd returns where the lines of a file end. They stay as they are up to there. A reader that goes on to
+// the end of the file could meet a step while another process writes it into the room, and miss its beginning.
 func linesEnd(f file) (int64, error) {
 	end, _, err := f.state()
 	if err != nil {
