@@ -138,3 +138,19 @@ func TestCloseWithoutLocks(outer *testing.T) {
 		outer.Errorf("step %d, which was acknowledged, is cut off: %v", b.image.at.step, err)
 	}
 }
+
+// TestCloseBesideOthers: other processes go on while one folds what it has left at its end.
+func TestCloseBesideOthers(t *testing.T) {
+	path := place(t)
+	a, b := open(t, Options{Path: path, disk: &tampered{}}), open(t, Options{Path: path})
+	does(t, a, writes(shared, 0))
+	a.tamper(once("sync", logSuffix, func() error {
+		does(t, b, reserves(1))
+		return nil
+	}))
+	b.turns.patience /= 100
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	has(t, b, shared, 2)
+}
