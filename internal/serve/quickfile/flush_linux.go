@@ -19,7 +19,7 @@ import (
 type Flusher struct {
 	again   bool     // it was used
 	usual   bool     // the system does not do it otherwise
-	ended   *os.File // an eventfd, which is readable once a flush has ended; nil: there is none yet
+	ended   *os.File // an eventfd that becomes readable at the end of a flush; nil: not open yet
 	context uintptr
 	request *iocb
 	event   *ioEvent
@@ -109,7 +109,7 @@ func fdatasync(fd uintptr) error {
 	}
 }
 
-// Close frees what the flusher needs of the system. No flush may run.
+// Close closes the eventfd and the context. No flush may run.
 func (l *Flusher) Close() {
 	if l.context != 0 {
 		_, _, _ = syscall.RawSyscall(unix.SYS_IO_DESTROY, l.context, 0, 0)

@@ -10,5 +10,5 @@ type Flusher struct{}
 // Flush brings the content of the file to the disk. The file stays open meanwhile.
 func (*Flusher) Flush(f *os.File) error { return f.Sync() }
 
-// Close frees what the flusher needs of the system. No flush may run.
+// Close does nothing here.
 func (*Flusher) Close() {}

@@ -60,13 +60,12 @@ func (q *File) WriteAt(f *os.File, b []byte, offset int64) (int, error) {
 	return n + rest, err
 }
 
-// tells reports whether the scheduler is told of a write.
+// tells reports whether to use a system call that the scheduler knows about.
 func (q *File) tells(now time.Time, b []byte) bool {
 	return !q.local || len(b) == 0 || now.Before(q.told)
 }
 
-// written returns the result of a write that the scheduler was not told about. After one that has waited,
-// the scheduler is told for a while.
+// written returns the result of a raw write. After a slow one, the next writes tell the scheduler for a while.
 func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:

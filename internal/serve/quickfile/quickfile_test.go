@@ -49,7 +49,7 @@ func TestQuick(t *testing.T) {
 	}
 }
 
-// A quick file is written at an offset, over what it had there and behind its end, and says why it cannot be.
+// WriteAt overwrites bytes, extends the file, and returns an error for a file that is open for reading.
 func TestQuickWriteAt(t *testing.T) {
 	for _, name := range []string{"quick", "told"} {
 		f, err := os.OpenFile(filepath.Join(t.TempDir(), "log"), os.O_RDWR|os.O_CREATE, 0o600)

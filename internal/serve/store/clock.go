@@ -23,7 +23,7 @@ func (c *Clock) hear(op *backend.Op) {
 			c.late.Store(nil)
 		}
 	default:
-		var late *backend.ClockError // which takes memory
+		var late *backend.ClockError // escapes to the heap
 		if errors.As(op.Err, &late) {
 			c.late.Store(late)
 		}

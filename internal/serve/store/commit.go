@@ -35,8 +35,8 @@ func (all unflushed) flush() {
 	}
 }
 
-// commitNext commits what waits, unless s has ended. The caller has the lead of the queue, and gives it
-// away.
+// commitNext commits all waiting steps, unless s is already committed. The caller has the lead of the queue;
+// commitNext gives it up.
 func (s *queued) commitNext() {
 	defer s.ledger.settleUnsent()
 	s.commitFirst().flush()
@@ -154,8 +154,8 @@ func sift(batch []*queued) (sound, lost []*queued) {
 	return sound, lost
 }
 
-// conclude ends the steps of a commit as the database says, but for those that have to be on the disk
-// first: these are returned. Of calls whose records the file has not got nothing comes: they are settled.
+// conclude ends the steps of a commit with the result of the database. It returns the steps that need a
+// flush first. Calls with records that could not be written to the file are not sent, but settled.
 func (d *Durable) conclude(steps []*queued) (all unflushed) {
 	unwritten := d.copy(steps)
 	for _, s := range steps {

@@ -34,11 +34,11 @@ type queued struct {
 		writes [2]backend.Write
 		rows   [2]*row
 	}
-	unflushed atomic.Bool // it is committed, and waits for the disk; whoever has committed it ends it
+	unflushed atomic.Bool // it is committed and waits for a flush; the goroutine that committed it ends it
 }
 
-// Wait implements [admission.Commit]. Whoever waits first commits for all that wait, and brings what has to
-// be on the disk there.
+// Wait implements [admission.Commit]. The first goroutine that waits commits the steps of all, and flushes
+// those that need it.
 func (s *queued) Wait(context.Context) error {
 	// The context of one caller does not end what others wait for, nor what may have been
 	// written already.
@@ -101,7 +101,7 @@ func (s *queued) commit() {
 	}
 }
 
-// endCommitted ends a step that is committed; told is why nothing may come of it all the same.
+// endCommitted ends a step that is committed. A non-nil error told means that its call must not be sent.
 func (s *queued) endCommitted(told error) {
 	if told != nil && s.call != 0 {
 		s.ledger.unsent.add(admitted{session: s.session, call: s.call})

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/backend"
 )
 
-// pausing is a database whose flushes are held up: each is told, and ends as it is told.
+// pausing is a database with flushes that wait for the test.
 type pausing struct {
 	backend.Backend
 	begun chan struct{}
@@ -30,8 +30,8 @@ func (p *pausing) Commit(ctx context.Context, ops []*backend.Op) error {
 	return err
 }
 
-// TestOutcomeDuringFlush: a call that has to be on the disk is not admitted before it is. What needs no
-// flush waits for none, and calls that come meanwhile have flushes of their own.
+// TestOutcomeDuringFlush: a call is admitted only after its flush. An outcome does not wait for the flush of
+// another call, and calls that come meanwhile have flushes of their own.
 func TestOutcomeDuringFlush(t *testing.T) {
 	b := &pausing{database(t, place(t)), make(chan struct{}), make(chan error)}
 	d := durable(t, b, policyOf(t, limit("all", 5, gate.ScopeGlobal)), nil)

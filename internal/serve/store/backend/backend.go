@@ -114,9 +114,9 @@ type Op struct {
 	Uses    string  // id of the approval that this uses up; empty: none
 	Time    time.Time
 
-	// Flush is set by [Backend.Commit] where the op is committed but not on the disk yet, though it has
-	// to be: nothing may come of it before Flush was called and has returned. All ops of a commit have the
-	// same, and it may be called again. Its error is an [ErrUnflushed].
+	// Flush is set by [Backend.Commit] if the op is committed and needs a flush. The call must not be sent
+	// before Flush has returned nil. All ops of a commit have the same function, which may be called
+	// again. Its error is an [ErrUnflushed].
 	Flush func() error
 
 	// Err is set by [Backend.Commit]: nil, or [ErrUnflushed], or [ErrStale], [ErrUsed],

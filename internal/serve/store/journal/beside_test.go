@@ -30,7 +30,7 @@ func TestFlushFailedBesideRoll(t *testing.T) {
 	b, g := gated(t)
 	first := flushed(lasting(t, b, "a"))
 	<-g.arrived
-	d := b.log.disked
+	d := b.log.flushing
 	b.log.file = &hooked{b.log.file, func() {
 		for g.result <- errTampered; !d.failed(); {
 			runtime.Gosched()
@@ -55,8 +55,8 @@ func TestFlushFailedBesideRoll(t *testing.T) {
 	}
 }
 
-// TestRecordsBesideAppends: a reader has read room where steps are written meanwhile, and reads on behind it
-// in the middle of a step. It has all that was there when it began, without a gap.
+// TestRecordsBesideAppends: a reader of records reads room, another goroutine writes steps there, and the
+// reader goes on in the middle of a step. It still returns all earlier records without a gap.
 func TestRecordsBesideAppends(outer *testing.T) {
 	t := try(outer)
 	const block = 256 << 10 // is read at a time
@@ -94,7 +94,7 @@ func unlocked(t *testing.T, path string) {
 	}
 }
 
-// reserves makes a step of what all share.
+// reserves returns a reservation that changes the part of all sessions.
 func reserves(version int64) *backend.Op {
 	op := writes(shared, version)
 	op.Reserve = true
@@ -139,7 +139,7 @@ func TestCloseWithoutLocks(outer *testing.T) {
 	}
 }
 
-// TestCloseBesideOthers: other processes go on while one folds what it has left at its end.
+// TestCloseBesideOthers: other processes commit while a process folds the log at its end.
 func TestCloseBesideOthers(t *testing.T) {
 	path := place(t)
 	a, b := open(t, Options{Path: path, disk: &tampered{}}), open(t, Options{Path: path})

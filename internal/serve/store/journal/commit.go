@@ -352,7 +352,7 @@ func (w *batch) flushes(op *backend.Op) bool {
 // steps are appended meanwhile.
 func (w *batch) defers() {
 	w.hold()
-	d, step := w.log.disked, w.image.at.step
+	d, step := w.log.flushing, w.image.at.step
 	d.enter()
 	w.release()
 	b := w.Backend
@@ -390,7 +390,7 @@ func (b *Backend) bring(d *flushing, step uint64) error {
 // known. It needs the turn.
 func (b *Backend) repair() error {
 	b.hold()
-	failed := b.log.disked.failed()
+	failed := b.log.flushing.failed()
 	b.release()
 	if !failed {
 		return nil

@@ -48,7 +48,7 @@ type inspection struct {
 	begun   bool
 	file    string
 	what    string
-	moved   bool // perhaps the segment that is appended to has been put aside since those that were are listed
+	moved   bool // the log may have been put aside after the segments were listed
 }
 
 func (i *inspection) fault(file, format string, args ...any) {

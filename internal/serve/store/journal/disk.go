@@ -27,7 +27,7 @@ type file interface {
 	Stat() (fs.FileInfo, error)
 	Truncate(size int64) error
 	state() (size int64, removed bool, err error)
-	sync() error // brings its content to the disk; by one goroutine at a time
+	sync() error // flushes it; one goroutine at a time may call this
 }
 
 // machine is the disk of the machine.

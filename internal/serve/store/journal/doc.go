@@ -3,7 +3,7 @@
 //
 // A write-ahead log has all that happens: each step of the gate is its records, a line each, and a line
 // that says how the state moves by it. A step is committed once its lines are in the file. So a call
-// costs two writes of a kilobyte, and a flush only where what it moves outlives the process. A flush runs
+// costs two writes of a kilobyte, and a flush only if it moves a part that outlives the process. A flush runs
 // beside the writes, and serves all that wait for one. The database of package sqlite is the checkpoint:
 // the state as it was at some step, and how far the log is folded in. It is written in the background,
 // once a second or every 8 MiB.

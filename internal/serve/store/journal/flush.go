@@ -14,12 +14,13 @@ type flushing struct {
 
 	mu      sync.Mutex
 	step    uint64        // the last one that is on the disk
-	err     error         // of a flush: what the file has lost by it, no other flush brings back
+	err     error         // of the flush that failed; later ones would succeed without the lost data
 	running chan struct{} // closed when the flush that runs has ended; nil: none runs
 	users   int           // the log, and steps that are to be brought to the disk
 }
 
-// newFlushing is that of a segment of which all up to a step is on the disk. The log is its user.
+// newFlushing returns the flushing of a segment that has all steps up to this one on the disk. The log is its
+// first user.
 func newFlushing(f file, step uint64) *flushing { return &flushing{file: f, step: step, users: 1} }
 
 // enter adds a user.
@@ -45,10 +46,10 @@ func (d *flushing) failed() bool {
 	return d.err != nil
 }
 
-// bring returns once a step is on the disk. The last function tells the step with which the log ends.
+// bring returns once a step is on the disk. The function last returns the last step of the log.
 func (d *flushing) bring(step uint64, last func() uint64) error {
 	for {
-		runtime.Gosched()        // whoever is about to append a step is served as well
+		runtime.Gosched()        // let other goroutines append their steps first
 		end := max(step, last()) // before the flush begins, and without the lock
 		others, done, err := d.begin(step)
 		switch {
@@ -62,8 +63,8 @@ func (d *flushing) bring(step uint64, last func() uint64) error {
 	}
 }
 
-// begin begins a flush, unless it is done: the step is on the disk, or cannot come there any more. Others
-// is closed when a flush that runs already has ended.
+// begin begins a flush. It reports done if the step is on the disk or an earlier flush has failed. If a flush
+// is running, it returns a channel that is closed at the end of that flush.
 func (d *flushing) begin(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -33,10 +33,10 @@ func gated(t *testing.T) (*Backend, *gate) {
 	return b, g
 }
 
-// open holds none up any more. None may be held up.
+// open lets all later flushes go on at once. None may be waiting.
 func (g *gate) open() { g.backend.tamper(nil) }
 
-// lasting commits a reservation that has to be on the disk, and returns its flush.
+// lasting commits a reservation that needs a flush, and returns the flush.
 func lasting(t *testing.T, b *Backend, session string) func() error {
 	t.Helper()
 	op := sample(session, 0)
@@ -56,7 +56,7 @@ func flushed(all ...func() error) (results []chan error) {
 	return results
 }
 
-// TestAppendDuringFlush: what needs no flush is committed while one runs, and one flush serves all who have
+// TestAppendDuringFlush: an outcome is committed while a flush runs, and one flush serves all steps that were
 // appended before it began.
 func TestAppendDuringFlush(t *testing.T) {
 	b, g := gated(t)
@@ -89,8 +89,8 @@ func TestAppendDuringFlush(t *testing.T) {
 	g.open()
 }
 
-// TestFlushFailed: nothing may come of the steps that had to be on the disk and were in the segment when a
-// flush failed, nor is a flush tried again. The next step begins another segment.
+// TestFlushFailed: after a failed flush, every unflushed reservation of the segment fails, no flush is tried
+// again, and the next step begins another segment.
 func TestFlushFailed(t *testing.T) {
 	b, g := gated(t)
 	failed := flushed(lasting(t, b, "a"))
@@ -119,11 +119,11 @@ func TestFlushFailed(t *testing.T) {
 func TestFlushBehindSegment(t *testing.T) {
 	b, g := gated(t)
 	first := lasting(t, b, "a")
-	d := b.log.disked
+	d := b.log.flushing
 	b.segment = 1
 	g.open()
 	second := lasting(t, b, "b") // puts the segment aside
-	if b.log.disked == d {
+	if b.log.flushing == d {
 		t.Fatal("the segment was not put aside")
 	}
 	for _, flush := range []func() error{first, second, first} {

@@ -75,7 +75,7 @@ func (b *Backend) foldAnew() error {
 // foldNow flushes the log, and then folds it. It needs folding.
 func (b *Backend) foldNow(flush bool) error {
 	b.hold()
-	f, d, n := b.image.fold(), b.log.disked, b.image.bytes
+	f, d, n := b.image.fold(), b.log.flushing, b.image.bytes
 	f.To.ID = b.log.database
 	idle := f.To.Step == b.image.folded
 	flush = flush && !idle && d != nil
@@ -125,12 +125,12 @@ func (b *Backend) roll() {
 	}
 }
 
-// putAside gives the segment its name aside, and begins the next. Steps that are not folded have to be on
+// putAside renames the segment and begins the next one. Steps that are not folded must be on
 // the disk, because the steps of the next segment depend on them. It needs the turn and mu.
 func (b *Backend) putAside(folded bool) error {
 	l, at := &b.log, &b.image.at
 	l.fill(at.offset)
-	if err := l.disked.bring(at.step, func() uint64 { return at.step }); err != nil && !folded {
+	if err := l.flushing.bring(at.step, func() uint64 { return at.step }); err != nil && !folded {
 		return err
 	}
 	if err := l.write(l.path+nextSuffix, at); err != nil {

@@ -318,7 +318,7 @@ func (h *history) folds(b *Backend) error {
 	return b.foldNow(true)
 }
 
-// flush brings the oldest n of what has to be on the disk there.
+// flush runs the oldest n of the waiting flushes.
 func (h *history) flush(n int) (err error) {
 	for _, flush := range h.flushes[:n] {
 		err = errors.Join(err, flush())

@@ -269,7 +269,7 @@ func (b *Backend) Close() error {
 	b.timer.Stop()
 	close(b.stop)
 	<-b.ended
-	b.turns.give() // to fold and to seal takes long where much waits for it
+	b.turns.give() // folding and sealing can take seconds, and other processes need no pause
 	err := b.fold()
 	b.mu.Lock()
 	if b.log.size > b.image.at.offset && b.turns.tryTake() && !b.turns.files.lost() && b.toEnd() == nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// abandoned is the age at which a temporary file is taken to be that of a killed process.
+// abandoned is the age of a temporary file at which its process must have been killed.
 const abandoned = time.Minute
 
 // removeLeftovers removes the files that killed processes have not given their names yet. Another process

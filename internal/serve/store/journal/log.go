@@ -39,22 +39,21 @@ type directory struct {
 
 // A log is the segment that steps are appended to.
 //
-// Where steps are flushed there is room behind the last one: spaces, which are on the disk before steps
-// take their place. To flush what is written over them costs about half of what it costs to flush a file
-// that has grown.
+// A log whose steps are flushed has room behind the last step: spaces that are already on the disk. Steps
+// overwrite them. Flushing overwritten blocks takes about half as long as flushing a file that has grown.
 type log struct {
 	directory
-	file    file
-	disked  *flushing // of the file
-	header  position
-	end     int64 // of the last step
-	size    int64 // of the file, as far as this process has the turn
-	full    bool  // there was no room for room
-	settled bool  // only room can be behind the last step: it was looked at since the machine has started
-	buf     []byte
+	file     file
+	flushing *flushing // of the file
+	header   position
+	end      int64 // of the last step
+	size     int64 // of the file, as far as this process has the turn
+	full     bool  // the disk was full when room was to be made
+	settled  bool  // this process has read the whole file, so only room can be behind the last step
+	buf      []byte
 }
 
-// room is how many bytes are made room for.
+// room is the number of spaces that makeRoom writes.
 const room = 256 << 10
 
 var blank = sync.OnceValue(func() []byte { return bytes.Repeat([]byte{' '}, room/4) })
@@ -108,7 +107,7 @@ func (l *log) open() error {
 // use goes over to another file.
 func (l *log) use(f file, header position) {
 	l.close()
-	l.file, l.disked, l.header = f, newFlushing(f, header.step), header
+	l.file, l.flushing, l.header = f, newFlushing(f, header.step), header
 	l.size, l.full, l.settled = header.offset, false, false
 }
 
@@ -172,8 +171,8 @@ func regular(name string, info fs.FileInfo) error {
 
 func (l *log) close() {
 	if l.file != nil {
-		l.disked.leave()
-		l.file, l.disked = nil, nil
+		l.flushing.leave()
+		l.file, l.flushing = nil, nil
 	}
 }
 
@@ -187,9 +186,9 @@ func (l *log) named() (bool, error) {
 	return err == nil && os.SameFile(now, own), err
 }
 
-// rest reads what the file has behind an offset, up to the room, and at most so many bytes; more reports
-// whether lines follow. The data is in the memory of buf where that is enough. What stands behind room is
-// read only where all is: a machine that has lost its power may have left something there.
+// rest reads the lines behind an offset, up to the room and at most so many bytes, into buf if that is large
+// enough. It reports whether more lines follow. With all it reads beyond room too, because a loss of power
+// may have left something there.
 func (l *log) rest(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
 	size, _, err := l.file.state()
 	switch {
@@ -311,15 +310,15 @@ func (l *log) cut() error {
 	return err
 }
 
-// fill cuts off the room behind the last step, which is to be the last. Nothing depends on it.
+// fill cuts off the room behind the last step of a segment. The log is as good with it.
 func (l *log) fill(end int64) {
 	if l.end = end; l.size > end {
 		_ = l.cut()
 	}
 }
 
-// makeRoom makes room behind the last step where there is none. A segment does without it once the disk
-// was full: the little that is left is for steps.
+// makeRoom makes room behind the last step when the room is used up. After the disk was full it stops doing
+// so in this segment, to leave the last free bytes to steps.
 func (l *log) makeRoom() {
 	if l.end < l.size || l.full {
 		return

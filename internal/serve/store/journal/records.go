@@ -17,12 +17,12 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/store/sqlite"
 )
 
-// A segment is a file of the log from which records are read.
+// A segment is a file of the log, for reading records.
 type segment struct {
 	name  string          // of one that is sealed
 	file  file            // of one that is not; nil: it is sealed
 	end   int64           // of the lines in that file
-	index *sqlite.Segment // nil: its content is not known
+	index *sqlite.Segment // nil: not yet indexed
 }
 
 // A selection is the part of the log that a query reads.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parted is the log in a trial: its lines, and what is behind them.
+// parted returns the lines of the log, and the length of the room behind them.
 func (t *trial) parted() (lines []byte, room int) {
 	t.Helper()
 	data, err := os.ReadFile(t.log())
@@ -64,8 +64,7 @@ func TestRoom(outer *testing.T) {
 	t.whole()
 }
 
-// TestBehindRoom: what a machine that lost its power has left behind room is cut off before a step could
-// come to stand before it, and a process that reads along takes room for the end.
+// TestBehindRoom: bytes that a loss of power has left behind room are cut off when the log is opened.
 func TestBehindRoom(outer *testing.T) {
 	for _, left := range []string{"a line\n", "half of a line", strings.Repeat("a line\n", 1000)} {
 		t := try(outer)

@@ -23,7 +23,7 @@ func filled(n int) []byte {
 	return append(append([]byte(`{"x":"`), bytes.Repeat([]byte{'x'}, n-8)...), `"}`...)
 }
 
-// commit commits ops, and brings those to the disk that have to be there.
+// commit commits ops, and flushes those that need it.
 func commit(ctx context.Context, b *Backend, ops ...*backend.Op) error {
 	err := b.Commit(ctx, ops)
 	for _, op := range ops {

@@ -34,7 +34,7 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 		return err
 	}
 	w.hold()
-	d, step := w.log.disked, w.image.at.step
+	d, step := w.log.flushing, w.image.at.step
 	w.release()
 	if err := b.bring(d, step); err != nil {
 		return err // it is in force as long as the machine runs

@@ -56,7 +56,7 @@ func (f *directory) readWitness() (at position, err error) {
 
 // testify writes the file for the end of the log, once that is on the disk. It needs mu.
 func (b *Backend) testify() error {
-	if err := b.log.disked.bring(b.image.at.step, func() uint64 { return b.image.at.step }); err != nil {
+	if err := b.log.flushing.bring(b.image.at.step, func() uint64 { return b.image.at.step }); err != nil {
 		return err
 	}
 	b.witness(b.image.at)
