@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/serve/hook"
+	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
 // TestHooksPage: the rules of the page compile, and what is to be pasted is JSON with events that

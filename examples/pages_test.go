@@ -17,7 +17,7 @@ var ownTest = map[string]string{
 	"docs/codes.md":       "TestCodesPage and what else reads it, in rules and cmd/petrigate",
 	"docs/hooks.md":       "TestHooksPage",
 	"docs/tutorial.md":    "TestTutorial in cmd/petrigate and in e2e",
-	"docs/expressions.md": "TestPage in internal/policy/cel",
+	"docs/expressions.md": "TestPage in internal/cel",
 }
 
 // notRun bounds the blocks that say that they cannot run here, each with its reason.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
 )
 

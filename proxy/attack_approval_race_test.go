@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/store/journal"
+	"github.com/petrigate/petrigate/internal/runtime/store/journal"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/proxy"
 )

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/serve/store/journal"
+	"github.com/petrigate/petrigate/internal/runtime/store/journal"
 	"github.com/petrigate/petrigate/proxy"
 )
 

@@ -110,7 +110,7 @@ func TestAttacksPageIsWhole(t *testing.T) {
 		t.Errorf("%d cases are on the page", n)
 	}
 	cases := regexp.MustCompile(`\b[A-F]\d{3}\b`)
-	for _, pkg := range []string{"proxy", "proxy/internal/wire", "proxy/internal/httpguard", "proxy/internal/lines", "internal/policy/shell"} {
+	for _, pkg := range []string{"proxy", "proxy/internal/wire", "proxy/internal/httpguard", "proxy/internal/lines", "internal/shell"} {
 		for _, id := range cases.FindAllString(testSources(t, pkg), -1) {
 			if areas[id[0]] && !on[id] {
 				t.Errorf("a test of %s names %s, which is not on the page", pkg, id)

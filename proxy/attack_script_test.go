@@ -13,7 +13,7 @@ import (
 // scripts are the rows of a table of the shell reader: what it says of each.
 func scripts(t *testing.T, name string) (list [][2]string) {
 	t.Helper()
-	f, err := os.Open("../internal/policy/shell/testdata/" + name)
+	f, err := os.Open("../internal/shell/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/logkind"
-	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
 )
 

@@ -6,9 +6,9 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/logkind"
-	"github.com/petrigate/petrigate/internal/serve/admission"
-	"github.com/petrigate/petrigate/internal/serve/approval"
-	"github.com/petrigate/petrigate/internal/serve/hook"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
+	"github.com/petrigate/petrigate/internal/runtime/hook"
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/pool"

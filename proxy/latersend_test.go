@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/serve/store/journal"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/runtime/store/journal"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )

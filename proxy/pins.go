@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/jsondiff"
-	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/serve/store"
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/toolpin"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/store"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/toolpin"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )

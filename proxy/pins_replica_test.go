@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/store"
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/runtime/store"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )

@@ -6,8 +6,8 @@ import (
 	"sort"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/admission"
-	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/store/journal"
+	"github.com/petrigate/petrigate/internal/runtime/store/journal"
 	"github.com/petrigate/petrigate/proxy"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/serve/store/journal"
+	"github.com/petrigate/petrigate/internal/runtime/store/journal"
 	"github.com/petrigate/petrigate/proxy"
 )
 

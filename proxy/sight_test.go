@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/admission"
-	"github.com/petrigate/petrigate/internal/serve/store"
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/store"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/proxy"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/text"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy/shell"
+	"github.com/petrigate/petrigate/internal/shell"
 )
 
 // Compiled is the result of [Compile]: nets. Each contains the labels that the

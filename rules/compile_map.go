@@ -5,9 +5,9 @@ import (
 	"regexp"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/cel"
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/policy/cel"
-	"github.com/petrigate/petrigate/internal/policy/shell"
+	"github.com/petrigate/petrigate/internal/shell"
 )
 
 // readers are the script reader and the expression readers of a compilation, each

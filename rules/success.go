@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy/cel"
+	"github.com/petrigate/petrigate/internal/cel"
 )
 
 // Success is "success A, B when "CEL"": a call of A whose result does not meet the

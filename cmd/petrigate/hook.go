@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/runtime/hook"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/internal/serve/hook"
 )
 
 func newHook(s stdio) *cobra.Command {

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 

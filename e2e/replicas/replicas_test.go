@@ -21,7 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/testbinary"
 	"github.com/petrigate/petrigate/internal/testserver"
 )

@@ -10,8 +10,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres"
 	"github.com/petrigate/petrigate/internal/text"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/policy/shell"
+	"github.com/petrigate/petrigate/internal/shell"
 	"github.com/petrigate/petrigate/rules"
 )
 

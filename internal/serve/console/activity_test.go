@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/proxy"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // A filter selects rows: those that are as all of its fields that are not empty say.

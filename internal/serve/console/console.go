@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/draft"
 	"github.com/petrigate/petrigate/proxy"
 )

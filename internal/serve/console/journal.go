@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
 const (

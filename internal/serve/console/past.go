@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/audit/replay"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/audit/replay"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
 // rebuildTime is how long the records of before may take.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // A snapshot is where the nets of a session stand, now or after a step of before.

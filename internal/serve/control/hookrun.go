@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/petrigate/petrigate/internal/serve/hook"
+	"github.com/petrigate/petrigate/internal/runtime/hook"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )

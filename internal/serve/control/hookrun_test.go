@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/hook"
+	"github.com/petrigate/petrigate/internal/runtime/hook"
 	"github.com/petrigate/petrigate/proxy"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/proxy"
 )
 

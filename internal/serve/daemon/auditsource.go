@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
-	"github.com/petrigate/petrigate/internal/serve/store/journal"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/store/journal"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
 )
 
 // An AuditLog is the log that a verb reads. The caller must close it.

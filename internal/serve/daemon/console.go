@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/console"
 )
 

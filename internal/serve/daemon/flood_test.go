@@ -150,14 +150,14 @@ func TestBodyTimeout(t *testing.T) {
 // are of the user alone, or of tests.
 func TestListeners(t *testing.T) {
 	others := map[string]string{
-		"internal/serve/daemon/listener.go":                    "it is the one",
-		"internal/serve/control/server.go":                     "a socket in a folder of the user",
-		"internal/serve/oauth/callback.go":                     "of one login, in the process of the user",
-		"internal/doctor/network.go":                           "whether a port is free",
-		"internal/takeover/service.go":                         "whether a port is free",
-		"internal/testserver/http.go":                          "for tests",
-		"internal/serve/store/postgres/postgrestest/proxy.go":  "for tests",
-		"internal/serve/store/postgres/postgrestest/server.go": "for tests",
+		"internal/serve/daemon/listener.go":                      "it is the one",
+		"internal/serve/control/server.go":                       "a socket in a folder of the user",
+		"internal/serve/oauth/callback.go":                       "of one login, in the process of the user",
+		"internal/doctor/network.go":                             "whether a port is free",
+		"internal/takeover/service.go":                           "whether a port is free",
+		"internal/testserver/http.go":                            "for tests",
+		"internal/runtime/store/postgres/postgrestest/proxy.go":  "for tests",
+		"internal/runtime/store/postgres/postgrestest/server.go": "for tests",
 	}
 	root := "../../.."
 	for _, dir := range []string{"cmd", "config", "gate", "internal", "proxy", "rules"} {

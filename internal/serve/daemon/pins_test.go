@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/serve/store"
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
 // TestNoPlaceForPins: where nothing can be kept, a warning is all that is lost with warn, and

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/serve/store"
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/journal"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres"
+	"github.com/petrigate/petrigate/internal/runtime/store"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/journal"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
 )
 
 // StatePath is the database of the driver sqlite: that of the configuration, or a place for

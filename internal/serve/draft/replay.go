@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/audit/replay"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/audit/replay"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
 // Replayed is what a draft would have changed.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/serve/audit/trail"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/proxy"
 )

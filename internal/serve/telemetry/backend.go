@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
 // Backend returns a database whose commits are counted.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // single stores a record at a time, many all of them.

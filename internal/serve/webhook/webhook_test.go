@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/store/backend"
-	"github.com/petrigate/petrigate/internal/serve/store/journal"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres"
-	"github.com/petrigate/petrigate/internal/serve/store/postgres/postgrestest"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/journal"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
+	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/serve/webhook"
 	"github.com/petrigate/petrigate/proxy"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
 // TestRead: only the choice to approve approves, and only two actions are an answer.

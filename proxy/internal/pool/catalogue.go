@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/toolpin"
+	"github.com/petrigate/petrigate/internal/runtime/toolpin"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"

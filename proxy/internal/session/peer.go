@@ -2,7 +2,7 @@ package session
 
 import (
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )

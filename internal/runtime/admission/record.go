@@ -1,0 +1,367 @@
+package admission
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/logkind"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Bounds of what callers can write into one record.
+const (
+	maxNames  = 64
+	maxReason = 4 << 10
+)
+
+// allowed are the events of an admission.
+func (a *Admission) allowed(v *verdict, d *gate.Allow) []audit.Event {
+	if !a.ledger.Records() {
+		return nil
+	}
+	entry := &v.entry
+	a.record(entry, v.call, v.generation, "allow", d.Names, v.consent)
+	entry.Call = d.Ticket.Number
+	a.Lately.note(v.call.Key, entry.Call, entry.Args)
+	a.says(entry, v.generation, d.Nets)
+	entry.Would = a.would(d.Would)
+	return entry.alone()
+}
+
+// refused are the events of a refusal by the nets.
+func (a *Admission) refused(v *verdict, d *gate.Refusal) []audit.Event {
+	if !a.ledger.Records() {
+		return nil
+	}
+	entry := &v.entry
+	a.record(entry, v.call, v.generation, "refuse", d.Names, nil)
+	entry.Kind, entry.Reason = string(d.Kind), bounded(a.reason(v.refused.Text, d.Kind, d.Blocks))
+	a.says(entry, v.generation, v.prepared.Verdicts())
+	for _, b := range d.Blocks { // of a validator, the net has gated the call
+		i := slices.IndexFunc(entry.Nets, func(n audit.NetSays) bool { return n.Net == b.Net })
+		if i < 0 {
+			i = len(entry.Nets)
+			entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Rule: a.where(b.Rule)})
+		}
+		entry.Nets[i].Verdict = audit.VerdictName(gate.Blocked)
+	}
+	return entry.alone()
+}
+
+// says records what the nets say, and which of them read more than is on record.
+func (a *Admission) says(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
+	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
+	for _, v := range verdicts {
+		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: a.where(v.Rule), Shadow: v.Shadow})
+		if g.opaque[v.Net] {
+			entry.Reads = append(entry.Reads, v.Net)
+		}
+	}
+}
+
+// ended are the events of an outcome.
+func (a *Admission) ended(entry *outcomeEntry, t *Ticket, e *gate.End, by string) []audit.Event {
+	if !a.ledger.Records() {
+		return nil
+	}
+	*entry = outcomeEntry{Outcome: audit.Outcome{
+		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
+		Tool: t.tool, Outcome: e.Outcome.String(), By: by,
+		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
+	}}
+	if e.Outcome == gate.Success && e.Result != nil {
+		entry.Values = a.redactor.Results(a.Generation().Reads.Result(e.Result))
+	}
+	entry.events[0] = &entry.Outcome
+	return entry.events[:]
+}
+
+// logRefusal logs and counts a refusal.
+func (a *Admission) logRefusal(c *Call, r *Refused) {
+	a.log.Info("call refused", logkind.Refused, "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", withoutQuotes(r.Text, r.blocks))
+	if a.watch.meter != nil {
+		a.watch.meter.Refused(r)
+	}
+}
+
+// recordRefusal puts a refusal on record that moves no net.
+func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, said *Consent) {
+	if r.Facts.Decision != "ask" { // which is told once, and not at each round
+		a.logRefusal(c, r)
+	}
+	if !a.ledger.Records() {
+		return
+	}
+	g := a.Generation()
+	if names == nil && r.Facts.Decision == "ask" && c.Gate.Tool != "" {
+		names = g.Policy.Names(c.Gate)
+	}
+	entry := &decisionEntry{}
+	a.record(entry, c, g, r.Facts.Decision, names, said)
+	entry.Kind, entry.Reason = r.Facts.Kind, bounded(r.Text)
+	if entry.Approval == "" {
+		entry.Approval = r.Facts.Approval
+	}
+	for _, b := range r.Facts.Nets {
+		entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
+	}
+	if err := a.append(ctx, &entry.Decision); err != nil {
+		a.log.Error("recording a refusal", "error", err)
+	}
+}
+
+func bounded(reason string) string {
+	if len(reason) > maxReason {
+		return text.Excerpt(reason, maxReason)
+	}
+	return reason
+}
+
+// reason is the text of a refusal by the nets for the record, without the arguments unless
+// the record may have them: in place of the value of a key it has how its hash begins.
+func (a *Admission) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
+	if a.redactor.Plain() {
+		return sentence
+	}
+	if kind == gate.KindValidation {
+		sentence = "A validator does not accept the arguments."
+		for _, b := range blocks {
+			if rule := a.where(b.Rule); rule != "" {
+				sentence += " (" + rule + ")"
+			}
+		}
+		return sentence
+	}
+	sentence = withoutQuotes(sentence, blocks)
+	for i := range blocks {
+		if b := &blocks[i]; len(b.Key) > 0 {
+			sentence = withoutValue(sentence, reading.Shown(b.Key), "#"+audit.HashOf(b.Key[0].Value)[:8])
+		}
+	}
+	return sentence
+}
+
+// withoutQuotes leaves out what the sentence of the blocks quotes of arguments: of the call, of scripts in
+// doubt, and of calls that did not count.
+func withoutQuotes(sentence string, blocks []gate.Block) string {
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Words != "" {
+			sentence = strings.ReplaceAll(sentence, b.Words+" (", " (")
+		}
+		if b.Doubt != nil {
+			sentence = withoutCode(sentence, *b.Doubt)
+		}
+		for k := range b.Near {
+			sentence = withoutCode(sentence, b.Near[k].Why)
+		}
+	}
+	return sentence
+}
+
+// withoutCode removes the quoted parts of the script from the sentence.
+func withoutCode(sentence string, d gate.Doubt) string {
+	if strings.Contains(d.Advice, "`") {
+		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")
+	}
+	if d.Code != "" {
+		sentence = strings.ReplaceAll(sentence, "`"+d.Code+"`", "`...`")
+	}
+	return sentence
+}
+
+// withoutValue puts a substitute in the place of a value, where it stands by itself.
+func withoutValue(sentence, value, substitute string) string {
+	if value == "" {
+		return sentence
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(sentence, value)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if begins, ends := strings.TrimRightFunc(before, isWord) == before, strings.TrimLeftFunc(after, isWord) == after; begins && ends {
+			b.WriteString(substitute)
+		} else {
+			b.WriteString(value)
+		}
+		sentence = after
+	}
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// A decisionEntry is a record with room for what most have, so that it takes no further memory.
+type decisionEntry struct {
+	audit.Decision
+	events [1]audit.Event
+	names  [4]string
+	nets   [4]audit.NetSays
+}
+
+// alone is the record as the only one of a step.
+func (r *decisionEntry) alone() []audit.Event {
+	r.events[0] = &r.Decision
+	return r.events[:]
+}
+
+// An outcomeEntry is a record, the only one of its step.
+type outcomeEntry struct {
+	audit.Outcome
+	events [1]audit.Event
+}
+
+// record makes r the record of a decision on c.
+func (a *Admission) record(r *decisionEntry, c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) {
+	*r = decisionEntry{Decision: audit.Decision{
+		Time: a.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
+		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
+		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.Policy.Shadow(),
+	}}
+	if r.Called = c.Gate.Time; r.Called.Equal(r.Time) {
+		r.Called = time.Time{}
+	}
+	if r.Arguments == "" {
+		sum := sha256.Sum256(c.Gate.Args)
+		r.Arguments = hex.EncodeToString(sum[:])
+	}
+	if c.Gate.Tool != "" { // it is not known any more of a call that is under way
+		r.Args = a.redactor.Arguments(c.Gate.Args)
+		r.Values = a.redactor.Values(g.Reads.Call(&c.Gate))
+		if row := g.Policy.Row(&c.Gate); row != "" {
+			r.Row = audit.HashOf(row)
+		}
+	}
+	r.name(c, names)
+	if consent != nil {
+		r.Approval, r.Channel, r.Actor = consent.ID, consent.Channel, consent.Actor
+	}
+}
+
+// name puts the names of the call on record.
+func (r *decisionEntry) name(c *Call, names []gate.Name) {
+	if len(names) > maxNames {
+		names, r.Omitted = names[:maxNames], len(names)-maxNames
+	}
+	r.Names = slices.Grow(r.names[:0], len(names))
+	for i, n := range names {
+		name := audit.Bounded(n.Text)
+		r.Names = append(r.Names, name)
+		if !n.Certain {
+			r.Uncertain = append(r.Uncertain, name)
+		}
+		if n.Weak {
+			r.Weak = append(r.Weak, name)
+		}
+		own := n.Text == c.Gate.Tool || slices.ContainsFunc(c.Gate.Also, func(also gate.Name) bool { return also.Text == n.Text })
+		if own && i > 0 {
+			r.Own = i + 1
+		}
+	}
+}
+
+// Begin puts on record that this process begins its work, and the policy in force. Where the
+// ledger has a chain for each process, the first record names the ends of the others.
+func (a *Admission) Begin(ctx context.Context, p audit.Process) {
+	p.Time, p.Event, p.Process = a.now(), "start", a.process
+	if l, ok := a.ledger.(interface {
+		Heads(ctx context.Context) ([]audit.Head, error)
+	}); ok {
+		var err error
+		if p.Heads, err = l.Heads(ctx); err != nil {
+			a.log.Error("the ends of the chains of other processes are not known", "error", err)
+		}
+	}
+	a.note(ctx, p)
+	a.note(ctx, a.policy(a.Generation()))
+}
+
+// Finish puts on record that this process has ended its work.
+func (a *Admission) Finish(ctx context.Context) {
+	a.Unwritten.catchUp(ctx)
+	for _, e := range a.Unwritten.List() {
+		a.log.Error("the outcome stays unknown: it could not be put on record before the end of the process",
+			"tool", e.Tool, "session", e.Session, "call", e.Call, "outcome", e.Outcome)
+	}
+	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.process})
+}
+
+// policy is the event that a policy is in force.
+func (a *Admission) policy(g *Generation) audit.Event {
+	e := audit.Policy{Time: a.now(), Event: "policy", Process: a.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: a.redactor.Mode()}
+	e.Fields, e.Results = g.Reads.Fields()
+	for _, m := range g.Policy.Maps() {
+		e.Maps = append(e.Maps, MapID(&m))
+	}
+	for _, n := range g.Policy.Nets() {
+		for i := range n.Transitions {
+			for _, t := range slices.Concat(n.Transitions[i].Tools, n.Transitions[i].Unless) {
+				if strings.Contains(t.Name, ".") && !slices.Contains(e.Actions, t.Name) {
+					e.Actions = append(e.Actions, audit.Bounded(t.Name))
+				}
+			}
+		}
+	}
+	return e
+}
+
+// MapID tells a map apart from others in records.
+func MapID(m *gate.Map) string {
+	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
+}
+
+// session puts on record that a session begins or ends.
+func (a *Admission) session(ctx context.Context, event string, k Key, at time.Time) {
+	a.note(ctx, audit.Session{Time: at, Event: event, Session: k.Session, Principal: k.Principal, Process: a.process})
+}
+
+// note puts an event on record that nobody waits for. Where that is not possible, calls are
+// refused.
+func (a *Admission) note(ctx context.Context, e audit.Event) {
+	if err := a.Append(ctx, e); err != nil {
+		a.log.Error("recording an event", "event", fmt.Sprintf("%T", e), "error", err)
+	}
+}
+
+// would is what the nets in shadow say against the call, for the record.
+func (a *Admission) would(r *gate.Refusal) *audit.Would {
+	if r == nil {
+		return nil
+	}
+	w := &audit.Would{Decision: wouldDecide(r), Kind: string(r.Kind), Reason: bounded(a.reason(r.Text, r.Kind, r.Blocks))}
+	verdict := audit.VerdictName(gate.Blocked)
+	if r.Kind == gate.KindApproval {
+		verdict = audit.VerdictName(gate.Gated)
+	}
+	for _, b := range r.Blocks {
+		w.Nets = append(w.Nets, audit.NetSays{Net: b.Net, Verdict: verdict, Rule: a.where(b.Rule), Shadow: true})
+	}
+	return w
+}
+
+// Append puts an event on record that moves no net.
+func (a *Admission) Append(ctx context.Context, e audit.Event) error {
+	if !a.ledger.Records() {
+		return nil
+	}
+	return a.append(ctx, e)
+}
+
+func (a *Admission) append(ctx context.Context, e audit.Event) error {
+	c, err := a.ledger.Append(ctx, e)
+	if err != nil {
+		return err
+	}
+	return wait(ctx, c)
+}

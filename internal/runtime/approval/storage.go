@@ -1,0 +1,166 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// storage writes what becomes of the requests of a broker to its store, and has the broker take
+// over what other brokers have written. It holds no lock while it waits for the store: where
+// another broker was faster, it reads what that has written and tries again.
+type storage struct {
+	broker *Broker
+	store  Store
+	log    *slog.Logger
+}
+
+// open opens a request once the store has taken it.
+func (s *storage) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
+	for n := 0; ; n++ {
+		q, err := s.openOnce(key, call, ask, n > 0)
+		if !errors.Is(err, backend.ErrStale) || n == maxStale {
+			return q, err
+		}
+	}
+}
+
+// openOnce is a try of open. Its error is [backend.ErrStale] where another broker has just
+// opened the request.
+func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Request, error) {
+	if again || !s.broker.keeps(key) {
+		if err := s.look("", key); err != nil {
+			return nil, err
+		}
+	}
+	q, joins, err := s.broker.join(key, call, ask)
+	if err != nil {
+		return nil, err
+	}
+	if joins {
+		s.share(q)
+		return q, nil
+	}
+	d, err := s.broker.grants.draft(q)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.row(d)
+	if err != nil {
+		return nil, err
+	}
+	version, err := write(s.store, row)
+	if err != nil {
+		return nil, err
+	}
+	return s.broker.enter(q, d, version), nil
+}
+
+// share notes that calls at several brokers wait for q, so that none withdraws it alone.
+func (s *storage) share(q *Request) {
+	err := s.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
+		if q == nil || !q.foreign || q.shared || q.answer.State != Pending {
+			return d, false, nil
+		}
+		d = q.now()
+		d.shared = true
+		return d, true, nil
+	})
+	if err != nil {
+		s.log.Error("another process may withdraw an approval that a call waits for here", "approval", q.ID, "error", err)
+	}
+}
+
+// amend changes the request with the id once the store has it.
+func (s *storage) amend(id string, f amendment) error {
+	for n := 0; ; n++ {
+		if n > 0 || !s.broker.has(id) {
+			if err := s.look(id, Key{}); err != nil {
+				return err
+			}
+		}
+		err := s.amendOnce(id, f)
+		if !errors.Is(err, backend.ErrStale) || n == maxStale {
+			return err
+		}
+	}
+}
+
+func (s *storage) amendOnce(id string, f amendment) error {
+	q, d, row, ok, err := s.broker.draft(id, f)
+	if err != nil || !ok {
+		return err
+	}
+	version, err := write(s.store, row)
+	if err == nil {
+		s.broker.accept(q, d, version)
+	}
+	return err
+}
+
+// look reads the request with the id, also one that has ended, or those with the key, from the store, and ends those
+// whose time is over, so that they are in nobody's way.
+func (s *storage) look(id string, key Key) error {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	digest := ""
+	if id == "" {
+		digest = key.digest()
+	}
+	return s.read(ctx, id, digest, time.Time{})
+}
+
+func (s *storage) read(ctx context.Context, id, digest string, since time.Time) error {
+	rows, err := s.store.Approvals(ctx, id, digest, since)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	for _, row := range expire(rows, s.broker.learn(rows, id != "")) {
+		if _, err := s.store.PutApproval(ctx, row); err != nil && !errors.Is(err, backend.ErrStale) {
+			return fmt.Errorf("%w: %w", ErrStore, err)
+		}
+	}
+	return nil
+}
+
+// refresh reads what is live, or has ended after since, and has the store forget the rest.
+func (s *storage) refresh(ctx context.Context, since time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	err := s.read(ctx, "", "", since)
+	if err == nil {
+		err = s.store.DropApprovals(ctx, since)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Error("approvals of other processes are not known now", "error", err)
+	}
+}
+
+// expire returns the rows of requests whose time is over as they are to be ended.
+func expire(rows []backend.Approval, over []string) []backend.Approval {
+	var ended []backend.Approval
+	for _, row := range rows {
+		if slices.Contains(over, row.ID) {
+			row.State = string(Expired)
+			ended = append(ended, row)
+		}
+	}
+	return ended
+}
+
+// write writes one row.
+func write(to Store, row backend.Approval) (version int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	version, err = to.PutApproval(ctx, row)
+	if err != nil && !errors.Is(err, backend.ErrStale) {
+		err = fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	return version, err
+}

@@ -1,0 +1,127 @@
+package mining
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A Note is what the record says of the rules that are there.
+type Note struct {
+	Kind  string `json:"kind"`           // shadow, approvals
+	Rule  string `json:"rule,omitempty"` // where it stands
+	Net   string `json:"net,omitempty"`
+	Count int    `json:"count"`
+	Text  string `json:"text"`
+}
+
+// seen counts what the rules at hand did, or would have done.
+type seen struct {
+	nets      map[[2]string]*netSeen
+	decisions int
+	shadow    int // decisions that a net in shadow had a say in
+}
+
+// netSeen counts for a net. All but approved and denied are what it would have done in shadow.
+type netSeen struct {
+	refuse, ask      int
+	approved, denied int
+	sessions         map[string]bool
+}
+
+func newSeen() *seen { return &seen{nets: map[[2]string]*netSeen{}} }
+
+// mostNets and mostSessions bound what is counted apart.
+const (
+	mostNets     = 200
+	mostSessions = 5000
+)
+
+func (s *seen) of(net, rule, session string) *netSeen {
+	key := [2]string{net, rule}
+	n := s.nets[key]
+	if n == nil {
+		n = &netSeen{sessions: map[string]bool{}}
+		if len(s.nets) < mostNets {
+			s.nets[key] = n
+		}
+	}
+	if len(n.sessions) < mostSessions {
+		n.sessions[session] = true
+	}
+	return n
+}
+
+// take counts a decision.
+func (s *seen) take(e *trail.Entry) {
+	s.decisions++
+	shadow := e.Shadow
+	for _, n := range e.Nets {
+		shadow = shadow || n.Shadow
+		asks := strings.HasPrefix(n.Net, "approve-before-")
+		switch {
+		case !asks || n.Shadow || e.Shadow:
+		case e.Decision.Decision == "allow" && e.Approval != "":
+			s.of(n.Net, n.Rule, e.Session).approved++
+		case e.Kind == "approval":
+			s.of(n.Net, n.Rule, e.Session).denied++
+		}
+	}
+	if shadow {
+		s.shadow++
+	}
+	if e.Would == nil {
+		return
+	}
+	for _, n := range e.Would.Nets {
+		if e.Would.Decision == "ask" {
+			s.of(n.Net, n.Rule, e.Session).ask++
+		} else {
+			s.of(n.Net, n.Rule, e.Session).refuse++
+		}
+	}
+}
+
+// would says what a net would have done.
+func (n *netSeen) would() string {
+	var all []string
+	if n.refuse > 0 {
+		all = append(all, "refused "+calls(n.refuse))
+	}
+	if n.ask > 0 {
+		all = append(all, "asked about "+calls(n.ask))
+	}
+	return text.And(all)
+}
+
+// notes are what came of it.
+func (s *seen) notes(least int) []Note {
+	all := []Note{}
+	would := 0
+	for key, n := range s.nets {
+		note := Note{Net: key[0], Rule: key[1]}
+		where := cmp.Or(text.Escape(key[1]), text.Escape(key[0]))
+		if n.refuse+n.ask > 0 {
+			would++
+			note.Kind, note.Count = "shadow", n.refuse+n.ask
+			note.Text = fmt.Sprintf("in shadow %s would have %s, in %s", where, n.would(), text.Count(len(n.sessions), "session"))
+			all = append(all, note)
+		}
+		if n.approved >= least && n.denied == 0 {
+			note.Kind, note.Count = "approvals", n.approved
+			note.Text = fmt.Sprintf("people were asked %s by %s and never said no: a grant (petrigate approvals approve --for) or unless would spare them the question", text.Grouped(n.approved)+" times", where)
+			all = append(all, note)
+		}
+	}
+	if s.shadow > 0 && would == 0 {
+		all = append(all, Note{Kind: "shadow", Count: s.shadow, Text: fmt.Sprintf("nothing in shadow would have refused or asked about any of %s: it can be enforced", calls(s.shadow))})
+	}
+	slices.SortFunc(all, func(a, b Note) int {
+		return cmp.Or(strings.Compare(b.Kind, a.Kind), b.Count-a.Count, strings.Compare(a.Text, b.Text))
+	})
+	return all
+}

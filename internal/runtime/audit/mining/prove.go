@@ -1,0 +1,133 @@
+package mining
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/runtime/audit/replay"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+)
+
+// file is what proposals are called where they stand alone.
+const file = "suggested.rules"
+
+// Why proposals are dropped.
+const (
+	whyRefuses = "it would have refused or asked about a call that passed"
+	whyUnknown = "the record does not have enough of the calls to prove it"
+)
+
+// Prove replays the log under all proposals of the report together, and drops those that would have refused or
+// asked about a call that passed, until there is none. Calls that pass under all rules pass under
+// each.
+func (m *Miner) Prove(ctx context.Context, r *Report) error {
+	for len(r.Proposals) > 0 {
+		wrong, err := m.replay(ctx, r)
+		if err != nil {
+			return err
+		}
+		if len(wrong) == 0 {
+			return nil
+		}
+		if r.loosen(wrong) {
+			continue
+		}
+		r.drop(wrong)
+	}
+	return nil
+}
+
+// replay makes the decisions again, and says what is wrong with which proposal.
+func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: file, Text: r.lines() + m.mapLines()}}})
+	if err != nil {
+		return nil, fmt.Errorf("building what is proposed: %w", err)
+	}
+	wrong = map[int]string{}
+	at := map[string]int{} // proposals by their nets
+	for _, n := range result.Policy.Nets() {
+		at[n.Name] = n.Rule.Line - 1
+	}
+	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Partial: m.cut, Whole: m.whole, Differs: func(d *replay.Divergence) {
+		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
+			return // what comes after a refusal may follow from it
+		}
+		blame(wrong, at, whyRefuses, func(net string) bool {
+			return strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks")
+		})
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if err := each(ctx, m.log, m.stage("proving"), func(record *trail.Record, e *trail.Entry) { run.Add(record, e) }); err != nil {
+		return nil, err
+	}
+	if len(wrong) > 0 {
+		return wrong, nil
+	}
+	report := run.Report()
+	for _, reason := range report.Reasons {
+		if !slices.Contains(noMatter, reason.Text) {
+			blame(wrong, at, whyUnknown, func(net string) bool {
+				return strings.Contains(reason.Text, "net "+net+" ") || strings.HasSuffix(reason.Text, "net "+net)
+			})
+		}
+	}
+	return wrong, nil
+}
+
+// noMatter are reasons of a replay that say nothing against a rule: sessions that began before the record
+// are left out, and what people were asked about did not pass.
+var noMatter = []string{replay.BeforeFirst, replay.MovedMeanwhile}
+
+// blame notes what is wrong with the proposals of the nets that are meant; with all of them where it is
+// none.
+func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
+	found := false
+	for net, i := range at {
+		if meant(net) {
+			wrong[i], found = why, true
+		}
+	}
+	if found {
+		return
+	}
+	for _, i := range at {
+		wrong[i] = why
+	}
+}
+
+// mapLines are the maps, behind the rules.
+func (m *Miner) mapLines() string {
+	var b strings.Builder
+	for _, of := range m.maps {
+		b.WriteString(of.String() + "\n")
+	}
+	return b.String()
+}
+
+// lines are the rules of all proposals, one a line.
+func (r *Report) lines() string {
+	var b strings.Builder
+	for _, p := range r.Proposals {
+		b.WriteString(p.Rule + "\n")
+	}
+	return b.String()
+}
+
+// loosen gives rules that refuse something more room, where they can have more.
+func (r *Report) loosen(wrong map[int]string) (loosened bool) {
+	for i := range wrong {
+		p := &r.Proposals[i]
+		if len(p.looser) > 0 {
+			rest := p.looser[1:]
+			*p, loosened = p.looser[0], true
+			p.looser = rest
+		}
+	}
+	return loosened
+}

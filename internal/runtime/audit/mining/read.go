@@ -1,0 +1,279 @@
+package mining
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/policy/toolkind"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+)
+
+// Bounds of what is kept, so that a log of any length can be read.
+const (
+	mostTools  = 300  // names of calls
+	mostFields = 8    // of a tool
+	mostValues = 5000 // of a field in a session
+	maxValue   = 256  // bytes of a value
+)
+
+// A Log is a record of calls that can be read several times.
+type Log struct {
+	trail.Source
+	Name    string // for a reader
+	Durable bool   // states outlive a process, where the log does not say otherwise
+}
+
+// action is one call by its name, or one of its ends.
+type action struct {
+	names     []named
+	time      time.Time
+	principal string
+	values    []fieldValue
+	row       string // equal for equal calls; empty: not known
+	clock     int    // of its session, when it passed
+}
+
+// named is one of the names of a call: that of its tool, or one that a map gives.
+type named struct {
+	tool    int  // index in names
+	certain bool // it is evidence; else it only restricts
+}
+
+// fieldValue is a scalar in an argument.
+type fieldValue struct{ field, value string }
+
+// visitor is told of a log in order: of a call that passes before the session counts it, and of
+// a success after that.
+type visitor interface {
+	admit(s *session, a *action)
+	succeed(s *session, a *action)
+	end(s *session)
+}
+
+// visitors are told one after the other.
+type visitors []visitor
+
+func (all visitors) admit(s *session, a *action) {
+	for _, v := range all {
+		v.admit(s, a)
+	}
+}
+
+func (all visitors) succeed(s *session, a *action) {
+	for _, v := range all {
+		v.succeed(s, a)
+	}
+}
+
+func (all visitors) end(s *session) {
+	for _, v := range all {
+		v.end(s)
+	}
+}
+
+// reader walks through a log.
+type reader struct {
+	log      Log
+	names    []string
+	numbers  map[string]int
+	labels   map[string]bool // names that maps at hand give
+	kinds    []toolkind.Kind
+	sessions map[string]*session
+	drivers  map[string]string
+	writers  map[string]bool
+	cut      bool      // the log does not begin with its first record
+	whole    time.Time // of the records from before, some were removed; zero: none was
+	left     int       // calls of tools beyond mostTools
+	visit    visitor
+	other    func(e *trail.Entry) // is told of every decision; may be nil
+}
+
+func newReader(log Log) *reader {
+	return &reader{log: log, numbers: map[string]int{}, labels: map[string]bool{}}
+}
+
+// walk reads the log from its beginning and tells the visitor.
+func (r *reader) walk(ctx context.Context, v visitor, progress func(records int)) error {
+	r.sessions, r.drivers, r.writers, r.visit, r.left = map[string]*session{}, map[string]string{}, map[string]bool{}, v, 0
+	whole, err := trail.Whole(ctx, r.log.Source)
+	if err != nil {
+		return err
+	}
+	r.cut, r.whole = !whole.IsZero(), whole
+	err = each(ctx, r.log, progress, func(record *trail.Record, e *trail.Entry) {
+		if !r.writers[record.Writer] {
+			r.writers[record.Writer] = true
+			r.cut = r.cut || record.Seq > 1
+		}
+		r.take(e)
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range r.sessions {
+		r.visit.end(s)
+	}
+	return nil
+}
+
+// each reads the records of a log.
+func each(ctx context.Context, log Log, progress func(records int), do func(*trail.Record, *trail.Entry)) error {
+	n := 0
+	for record, err := range log.Records(ctx, nil) {
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", log.Name, err)
+		}
+		e, err := record.Entry()
+		if err != nil {
+			return fmt.Errorf("reading %s: record %d cannot be read: %w", log.Name, record.Seq, err)
+		}
+		if n++; progress != nil {
+			progress(n)
+		}
+		do(&record, &e)
+	}
+	return nil
+}
+
+func (r *reader) take(e *trail.Entry) {
+	switch e.Event {
+	case "start":
+		r.drivers[e.Process] = e.Driver
+	case "session opened":
+		r.open(e)
+	case "session closed", "reset":
+		if s := r.sessions[e.Session]; s != nil {
+			r.visit.end(s)
+			delete(r.sessions, e.Session)
+			if e.Event == "reset" { // it goes on as a new one
+				e.Principal, e.Process = s.principal, s.process
+				r.sessions[e.Session] = newSession(e)
+			}
+		}
+	case "decision":
+		r.decide(e)
+	case "outcome", "settle success":
+		s := r.sessions[e.Session]
+		if s == nil {
+			return
+		}
+		a := s.calls[e.Call]
+		if a == nil {
+			return
+		}
+		if e.Outcome != "unknown" {
+			delete(s.calls, e.Call)
+			s.ended(a)
+		}
+		if e.Outcome == "success" || e.Event == "settle success" {
+			s.clock++
+			s.succeeded(a)
+			r.visit.succeed(s, a)
+		}
+	}
+}
+
+// open begins a session, or goes on with one that outlived its process.
+func (r *reader) open(e *trail.Entry) {
+	old := r.sessions[e.Session]
+	driver, known := r.drivers[e.Process]
+	if old != nil && (old.process == e.Process || known && driver != "memory" || !known && r.log.Durable) {
+		return
+	}
+	if old != nil {
+		r.visit.end(old)
+	}
+	s := newSession(e)
+	s.again = r.cut && (known && driver != "memory" || !known && r.log.Durable)
+	s.early = e.Time.Before(r.whole)
+	s.partial = s.again || s.early
+	r.sessions[e.Session] = s
+}
+
+func (r *reader) decide(e *trail.Entry) {
+	if r.other != nil {
+		r.other(e)
+	}
+	if e.Decision.Decision != "allow" || len(e.Names) == 0 {
+		return
+	}
+	s := r.sessions[e.Session]
+	if s == nil {
+		s = newSession(e)
+		s.partial = r.cut
+		r.sessions[e.Session] = s
+	}
+	if s.again {
+		s.again, s.partial = false, s.early || e.Call != 1
+	}
+	a := &action{time: e.Time, principal: e.Principal}
+	for i, name := range e.Names {
+		if i > 0 && !r.labels[name] {
+			continue
+		}
+		n, ok := r.number(name, e)
+		if !ok {
+			r.left++
+			return
+		}
+		a.names = append(a.names, named{n, !slices.Contains(e.Uncertain, name) && !slices.Contains(e.Weak, name)})
+	}
+	if !e.Called.IsZero() {
+		a.time = e.Called
+	}
+	a.read(e)
+	s.clock++
+	a.clock = s.clock
+	s.calls[e.Call] = a
+	if !s.partial {
+		r.visit.admit(s, a)
+		s.passed(a)
+	}
+}
+
+// number is that of a name by which rules know the call.
+func (r *reader) number(name string, e *trail.Entry) (int, bool) {
+	n, ok := r.numbers[name]
+	if ok || len(r.names) == mostTools || len(name) > audit.MaxText/2 {
+		return n, ok
+	}
+	n = len(r.names)
+	r.names, r.numbers[name] = append(r.names, name), n
+	if name == e.Names[0] {
+		name = e.Tool // without the prefix of its server
+	}
+	r.kinds = append(r.kinds, toolkind.ByName(name))
+	return n, true
+}
+
+// read takes the values that are on record: of the arguments, or else their hashes.
+func (a *action) read(e *trail.Entry) {
+	a.row = e.Row
+	if len(e.Args) == 0 {
+		if a.row == "" && (e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")) {
+			a.row = fmt.Sprint(a.names, " {}")
+		}
+		for _, v := range e.Values {
+			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // a log can have anything there
+				a.values = append(a.values, fieldValue{v.Field, v.Hashes[0]})
+			}
+		}
+		return
+	}
+	if a.row == "" {
+		a.row = fmt.Sprint(a.names, " ", string(e.Args))
+	}
+	rawjson.Members(e.Args, func(key, v []byte, _ int) bool {
+		kind := rawjson.Kind(v)
+		hidden := bytes.HasPrefix(v, []byte(`"***`))
+		if (kind == '"' || kind == '0') && !hidden && len(v) <= maxValue && len(a.values) < mostFields && toolkind.Plain(string(key)) {
+			a.values = append(a.values, fieldValue{string(key), string(v)})
+		}
+		return true
+	})
+}

@@ -1,0 +1,182 @@
+package mining
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/textfile"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// Logs are several logs, read one after the other.
+type Logs []trail.Source
+
+// Records implements [trail.Source]. Each log has chains of its own.
+func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Record, error] {
+	return func(yield func(trail.Record, error) bool) {
+		for i, source := range l {
+			for r, err := range source.Records(ctx, f) {
+				r.Writer = fmt.Sprint(i, " ", r.Writer)
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Suggest is what a log supports beyond the policy of a configuration, proved. The
+// configuration may be nil.
+func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report, error) {
+	var source policy.Source
+	if c != nil {
+		source = policy.FromConfig(c)
+		o.Deny = o.Deny || c.Default == "deny"
+		for _, t := range c.Rules {
+			f, _ := rules.Parse("", []byte(t.Text)) // what cannot be read gives no names
+			for _, s := range f.Statements {
+				if of, ok := s.(*rules.Map); ok {
+					o.Maps = append(o.Maps, of)
+				}
+			}
+		}
+	}
+	m, r, err := Mine(ctx, log, o)
+	if err == nil {
+		err = m.Prove(ctx, r)
+	}
+	if err == nil {
+		err = r.Against(ctx, source)
+	}
+	return r, err
+}
+
+// Text is the report as lines of rules, with the evidence of each in a comment.
+func (r *Report) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Suggested by petrigate suggest from %s: %s, %s that passed", text.Escape(r.Log), text.Count(r.Sessions, "session"), calls(r.Calls))
+	if r.Calls > 0 {
+		b.WriteString(", " + day(r.From))
+		if day(r.To) != day(r.From) {
+			b.WriteString(" to " + day(r.To))
+		}
+	}
+	b.WriteString(".\n")
+	switch {
+	case len(r.Proposals) > 0:
+		b.WriteString("# Replayed over all of it, these rules together refuse no call that passed and ask about none.\n")
+	default:
+		fmt.Fprintf(&b, "# It supports no rule beyond those that are there. A rule needs %s, and has to be more than chance.\n", text.Count(r.least, "session"))
+	}
+	if r.LeftOut > 0 {
+		fmt.Fprintf(&b, "# %s began before the record, and left out.\n", text.Subject(r.LeftOut, "session", "is", "are"))
+	}
+	if r.More {
+		b.WriteString("# There are more combinations of calls than it tries: rules with or and since may be missing.\n")
+	}
+	b.WriteString(r.rules())
+	b.WriteString(r.allowed())
+	for i, n := range r.Notes {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "# Note: %s.\n", n.Text)
+	}
+	return b.String()
+}
+
+// rules are the proposals with their evidence.
+func (r *Report) rules() string {
+	var b strings.Builder
+	for _, p := range r.Proposals {
+		fmt.Fprintf(&b, "\n# %s. No counterexample since %s%s\n%s\n", p.Evidence, day(p.Since), odds(p.Chance), p.Rule)
+	}
+	return b.String()
+}
+
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return text.Grouped(n) + " calls"
+}
+
+// odds say how probable it is that there is no rule.
+func odds(chance float64) string {
+	switch {
+	case chance >= 1:
+		return ""
+	case chance > 1e-9:
+		return fmt.Sprintf(". Chance without a rule: %.0g", chance)
+	}
+	return fmt.Sprintf(". Chance without a rule: below 1 in 10^%d", int(-math.Log10(max(chance, 1e-300))))
+}
+
+// An ApplyOptions says what becomes of proposals.
+type ApplyOptions struct {
+	Out io.Writer
+	Ask func(question string) (bool, error) // nil: nobody is there to ask
+	Yes bool                                // write without a question
+}
+
+var (
+	// ErrInline says that there is no file to write to.
+	ErrInline = errors.New("the rules stand in the configuration itself: put the lines there, or move them into a file of rules")
+	// ErrNoRules says that there is no file to write to.
+	ErrNoRules = errors.New("the configuration has no rules to add these to; petrigate init begins with some")
+)
+
+// Apply shows what the proposals change in the last file of rules of a configuration, and
+// writes it where that is wanted.
+func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
+	if len(r.Proposals) == 0 {
+		_, err := io.WriteString(o.Out, r.Text())
+		return err
+	}
+	if len(c.Rules) == 0 {
+		return ErrNoRules
+	}
+	last := c.Rules[len(c.Rules)-1]
+	if last.Inline() {
+		return ErrInline
+	}
+	before := []byte(last.Text)
+	after := bytes.Clone(before)
+	if len(after) > 0 && after[len(after)-1] != '\n' {
+		after = append(after, '\n')
+	}
+	after = append(after, r.rules()...)
+	diff := textfile.Diff(last.File, before, last.File+" (with what is suggested)", after)
+	if _, err := o.Out.Write(diff); err != nil {
+		return err
+	}
+	write := o.Yes
+	if !write && o.Ask != nil {
+		var err error
+		if write, err = o.Ask(fmt.Sprintf("Change %s?", last.File)); err != nil {
+			return err
+		}
+	}
+	if !write {
+		_, err := fmt.Fprintf(o.Out, "\nNothing was written. petrigate suggest --apply --yes changes %s.\n", last.File)
+		return err
+	}
+	if err := textfile.Replace(last.File, after); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(o.Out, "\nChanged: %s. A running proxy loads it by itself, or with petrigate reload.\n", last.File)
+	return err
+}

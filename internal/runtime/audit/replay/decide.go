@@ -1,0 +1,290 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+)
+
+func object(members map[string]any) []byte {
+	b, err := json.Marshal(members)
+	if err != nil {
+		return []byte("{}")
+	}
+	return b
+}
+
+// ofPolicy reports whether a policy made the decision.
+func ofPolicy(e *trail.Entry) bool {
+	switch e.Decision.Decision {
+	case "allow", "ask":
+		return len(e.Names) > 0
+	}
+	switch gate.Kind(e.Kind) {
+	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
+		return len(e.Names) > 0
+	}
+	return false // also a duplicate: which ids were in use is not on record
+}
+
+// verdict is what the policy says now.
+type verdict struct {
+	decision string // allow, refuse, ask
+	kind     gate.Kind
+	nets     []audit.NetSays
+	reason   string
+	names    []gate.Name
+	number   uint64 // of an allowed call
+	would    string
+}
+
+// decide makes a decision again, and compares.
+func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
+	if !ofPolicy(e) {
+		r.report.Others++
+		return
+	}
+	r.report.Decisions++
+	r.fingerprints[e.Policy] = true
+	c, gone := r.call(e)
+	s := r.session(e, c.Time)
+	s.policies[e.Policy] = true
+	admit := e.Decision.Decision == "allow"
+	if admit && s.again {
+		s.again = false
+		s.partial = s.early || e.Call != 1
+	}
+	var v verdict
+	s.with(func(state *gate.State) {
+		for i := range gone {
+			r.switchIn(state, r.nets[i].name, false)
+		}
+		v = r.ask(state, c, e.Approval != "", admit)
+	})
+	if admit {
+		made := v.decision == "allow"
+		s.calls[e.Call] = call{number: v.number, made: made}
+		if made {
+			s.move(e.Time)
+		}
+	}
+	s.miss(gone)
+	r.follow(e, s, &v)
+	r.compare(record, e, s, &v, gone)
+}
+
+// ask asks the policy. Where the call is admitted on record and now, the nets move.
+func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
+	r.prepared.Reset(r.policy, &c)
+	d, delta := r.prepared.Decide(state, nil)
+	if a, ok := d.(*gate.Ask); ok && approved && admit {
+		state.Apply(delta)
+		d, delta = r.prepared.Decide(state, a.Grant())
+		if _, ok := d.(*gate.Ask); ok {
+			state.Apply(a.Withdraw())
+		}
+	}
+	switch d := d.(type) {
+	case *gate.Allow:
+		v.decision, v.names, v.number = "allow", d.Names, d.Ticket.Number
+		v.nets = r.says(d.Nets)
+		if d.Would != nil {
+			if v.would = "refuse"; d.Would.Kind == gate.KindApproval {
+				v.would = "ask"
+			}
+		}
+		if admit {
+			state.Apply(delta)
+		}
+	case *gate.Refusal:
+		v.decision, v.kind, v.names, v.reason = "refuse", d.Kind, d.Names, d.Text
+		v.nets = r.says(r.prepared.Verdicts())
+		for _, b := range d.Blocks {
+			i := slices.IndexFunc(v.nets, func(n audit.NetSays) bool { return n.Net == b.Net })
+			if i < 0 {
+				i = len(v.nets)
+				v.nets = append(v.nets, audit.NetSays{Net: b.Net, Rule: r.where(b.Rule)})
+			}
+			v.nets[i].Verdict = audit.VerdictName(gate.Blocked)
+		}
+		state.Apply(delta)
+	case *gate.Ask:
+		v.decision, v.names = "ask", d.Names
+		for _, step := range d.Steps {
+			v.nets = append(v.nets, audit.NetSays{Net: step.Net, Verdict: "asks", Rule: r.where(step.Rule)})
+		}
+	}
+	return v
+}
+
+func (r *Replay) says(verdicts []gate.Verdict) (all []audit.NetSays) {
+	for _, v := range verdicts {
+		all = append(all, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: r.where(v.Rule), Shadow: v.Shadow})
+	}
+	return all
+}
+
+// compare counts the decision.
+func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *verdict, gone map[int]string) {
+	same := e.Policy == r.report.Policy
+	agrees := r.agrees(e, v, same)
+	why := r.doubt(e, s, v, gone, agrees)
+	switch {
+	case why != "":
+		r.report.Unknown++
+		r.reasons[why]++
+		return
+	case agrees:
+		r.report.Agreed++
+		return
+	case same:
+		r.report.Wrong++
+	default:
+		r.report.Different++
+	}
+	was := r.count(e, v)
+	if r.report.First != nil && r.differs == nil {
+		return
+	}
+	d := &Divergence{
+		Writer: record.Writer, Seq: record.Seq, Time: e.Time, Session: e.Session, Tool: e.Tool, Names: e.Names, Wrong: same, Was: was, Now: v.decision,
+		Recorded: text(e.Decision.Decision, e.Kind, e.Nets), Replayed: text(v.decision, string(v.kind), v.nets), Reason: v.reason,
+	}
+	if r.report.First == nil {
+		r.report.First = d
+	}
+	if r.differs != nil {
+		r.differs(d)
+	}
+}
+
+// agrees reports whether the decision is the one on record, and under the policy on record every
+// verdict too.
+func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
+	was := e.Decision.Decision
+	if e.Kind == string(gate.KindApproval) {
+		was = "ask" // which was denied, or not answered
+	}
+	switch {
+	case e.Kind == string(gate.KindStateChanged):
+		return v.decision != "allow"
+	case was != v.decision:
+		return false
+	case !same || was == "ask":
+		return true
+	}
+	if was == "refuse" && e.Kind != string(v.kind) {
+		return false
+	}
+	would := ""
+	if e.Would != nil {
+		would = e.Would.Decision
+	}
+	return would == v.would && slices.Equal(r.spoken(e.Nets), r.spoken(v.nets))
+}
+
+// spoken are verdicts to be compared: those of nets that were asked, in the order of their
+// names.
+func (r *Replay) spoken(nets []audit.NetSays) (all []string) {
+	for _, n := range nets {
+		all = append(all, n.Net+" "+n.Verdict+" "+n.Transition)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Reasons why a decision that comes out otherwise is not known, which say nothing of a net.
+const (
+	BeforeFirst    = "the log does not have what came before its first record"
+	MovedMeanwhile = "the nets have moved while a person was asked"
+)
+
+// doubt says why it is not known whether the decision comes out as it is on record; empty: it
+// is known.
+func (r *Replay) doubt(e *trail.Entry, s *session, v *verdict, gone map[int]string, agrees bool) string {
+	for i, n := range r.nets {
+		if why, ok := gone[i]; ok {
+			return why
+		}
+		if n.concerns(r.stand.names) && r.off(s, i) {
+			return fmt.Sprintf("the net %s missed calls before of which the record does not have enough", n.name)
+		}
+	}
+	switch {
+	case agrees:
+		return ""
+	case s.partial || r.cut && len(s.parts) > 0:
+		return BeforeFirst
+	case len(s.policies) > 1 && s.policies[r.report.Policy]:
+		return "the session was decided under several policies"
+	case slices.ContainsFunc(r.nets, func(n netInfo) bool { return n.advisory }):
+		return "advisory nets yield by the tools that were offered, which are not on record"
+	case e.Kind == string(gate.KindApproval) || e.Decision.Decision == "ask":
+		if called := e.Called; called.IsZero() || !s.still(called) {
+			return MovedMeanwhile
+		}
+	}
+	return ""
+}
+
+// off reports whether the net was taken out of the session, and not by an operator.
+func (r *Replay) off(s *session, i int) bool {
+	on := r.active == nil || slices.Contains(r.active, r.nets[i].name)
+	off := false
+	s.with(func(state *gate.State) { off = !state.Nets[i].Active })
+	return on && off
+}
+
+// count counts a decision that comes out otherwise, by the rules behind it. It returns what
+// it was.
+func (r *Replay) count(e *trail.Entry, v *verdict) (was string) {
+	was = e.Decision.Decision
+	if e.Kind == string(gate.KindApproval) {
+		was = "ask"
+	}
+	c := RuleCount{Now: v.decision, Was: was}
+	behind, verdicts := v.nets, "blocked asks"
+	if v.decision == "allow" || v.decision == "ask" && was == "refuse" {
+		behind, verdicts = e.Nets, "blocked"
+	}
+	counted := false
+	for _, n := range behind {
+		if strings.Contains(verdicts, n.Verdict) && n.Verdict != "" {
+			c.Net, c.Rule, counted = n.Net, n.Rule, true
+			r.rules[c]++
+		}
+	}
+	if !counted {
+		r.rules[c]++
+	}
+	return was
+}
+
+// text is a decision in words, with the nets that are behind it.
+func text(decision, kind string, nets []audit.NetSays) string {
+	var b strings.Builder
+	b.WriteString(decision)
+	if decision == "refuse" && kind != "" {
+		b.WriteString(" (" + kind + ")")
+	}
+	for i, n := range nets {
+		if i == 0 {
+			b.WriteString(": ")
+		} else {
+			b.WriteString(", ")
+		}
+		b.WriteString(n.Net + " " + n.Verdict)
+		if n.Transition != "" {
+			b.WriteString(" by " + n.Transition)
+		}
+		if n.Rule != "" {
+			b.WriteString(" (" + n.Rule + ")")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,164 @@
+package trail
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// VerifyChains verifies the chains of a database: each by itself, the columns beside them, and against what the first
+// records of others say of its end, so that a chain of which the end was cut off is missed. A chain may begin
+// after the record that an event of a removal names.
+func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
+	for range 5 {
+		var then, now *audit.Removed
+		if then, err = d.removed(ctx); err == nil {
+			r, err = verifyChains(ctx, d, then)
+		}
+		if err != nil || r.OK() {
+			break
+		}
+		if now, err = d.removed(ctx); err != nil || now == nil || then != nil && now.Time.Equal(then.Time) {
+			break
+		} // else records were removed meanwhile
+	}
+	return r, err
+}
+
+func verifyChains(ctx context.Context, d Database, copied *audit.Removed) (Report, error) {
+	r := Report{Faults: []Fault{}, Warnings: []string{}}
+	heads, err := d.Backend.Heads(ctx)
+	if err != nil {
+		return r, err
+	}
+	gone, err := newRemovals(copied)
+	if err != nil {
+		return r, err
+	}
+	v := &chainVerifier{d, &r, gone, map[string]audit.Place{}, map[audit.Head]string{}}
+	for _, h := range heads {
+		r.Chains++
+		if err := v.chain(ctx, h.Writer); err != nil {
+			return r, err
+		}
+	}
+	for writer := range v.ends {
+		v.begun(writer)
+	}
+	for h, by := range v.named {
+		if r.faulty(h.Writer) {
+			continue
+		}
+		if err := v.met(ctx, h, by); err != nil {
+			return r, err
+		}
+	}
+	if err := d.damage(ctx, &r); err != nil {
+		return r, err
+	}
+	if len(v.named) == 0 && len(heads) > 0 {
+		r.Warnings = append(r.Warnings, unnamed(len(heads)))
+	}
+	r.Removed = gone.newest
+	return r, nil
+}
+
+// chainVerifier verifies the chains of a database.
+type chainVerifier struct {
+	Database
+	report *Report
+	gone   *removals
+	ends   map[string]audit.Place // of the chains
+	named  map[audit.Head]string  // ends that a chain names, with that chain
+}
+
+// unnamed says that the ends of chains are nowhere else, where there are so many.
+func unnamed(chains int) string {
+	if chains == 1 {
+		return "whether the last records were cut off is not known yet: the next proxy that starts with this database notes where they end"
+	}
+	return "no chain names the end of another: whether records were cut off at an end is not known"
+}
+
+// fault adds a fault of a chain.
+func (v *chainVerifier) fault(writer string, seq uint64, what string) {
+	v.report.Faults = append(v.report.Faults, Fault{Writer: writer, Seq: seq, What: what})
+}
+
+// chain verifies the chain of a writer, and collects the ends of others that it names. It begins where
+// records were removed, which is verified once all chains are read.
+func (v *chainVerifier) chain(ctx context.Context, writer string) error {
+	last := v.gone.assumed[writer]
+	defer func() { v.ends[writer] = last }()
+	for record, err := range v.Backend.Records(ctx, backend.Query{Writer: writer, After: last.Seq}) {
+		if err != nil {
+			return err
+		}
+		before := last
+		last = audit.Place{Seq: record.Seq, Hash: record.Hash}
+		switch {
+		case record.Seq != before.Seq+1:
+			v.fault(writer, before.Seq+1, fmt.Sprintf("record %d follows record %d: what was between them is missing", record.Seq, before.Seq))
+			return nil
+		case audit.Link(before.Hash, record.Seq, record.Object) != record.Hash:
+			v.fault(writer, record.Seq, "the hash is not that of its content and of the record before it: one of the two was changed")
+			return nil
+		}
+		s, what := columns(&record)
+		if what != "" && !v.report.faulty(writer) {
+			v.fault(writer, record.Seq, what) // the chain goes on: its hashes are sound
+		}
+		if what == "" {
+			v.report.Records++
+		}
+		switch s.Event {
+		case "start":
+			for _, h := range s.Heads {
+				v.named[h] = writer
+			}
+		case "removed":
+			v.gone.add(&s)
+		}
+	}
+	return nil
+}
+
+// begun verifies that an event on record says that the records before the first one were removed.
+func (v *chainVerifier) begun(writer string) {
+	from := v.gone.assumed[writer]
+	if from.Seq == 0 || v.gone.onChain[writer] == from || v.report.faulty(writer) {
+		return
+	}
+	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record says that they were removed because they were old", from.Seq))
+}
+
+// met verifies that the record is there which another chain names as the end of one.
+func (v *chainVerifier) met(ctx context.Context, h audit.Head, by string) error {
+	if may, why := v.gone.covers(h); may || why != "" {
+		if why != "" {
+			v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s knows another", why, by))
+		}
+		return nil
+	}
+	last, ok := v.ends[h.Writer]
+	switch {
+	case !ok:
+		v.fault(h.Writer, 1, fmt.Sprintf("the chain is missing: the first record of chain %s knows it with %s", by, Records(h.Seq)))
+		return nil
+	case last.Seq < h.Seq:
+		v.fault(h.Writer, last.Seq+1, fmt.Sprintf("records %d to %d are missing at the end: the first record of chain %s knows them", last.Seq+1, h.Seq, by))
+		return nil
+	}
+	for record, err := range v.records(ctx, backend.Query{Writer: h.Writer, After: h.Seq - 1, Limit: 1}) {
+		if err != nil {
+			return err
+		}
+		if record.Seq != h.Seq || hex.EncodeToString(record.Hash[:]) != h.Hash {
+			v.fault(h.Writer, h.Seq, fmt.Sprintf("it is not the record that the first record of chain %s knows", by))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package trail
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// Recent returns the newest records of a log, the oldest first: at most n of them, and at most
+// so many bytes of events. However long the log is, it reads little more than that. What is no
+// record is passed over: verify tells of it.
+func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
+	last := &newest{n: n, most: most}
+	var err error
+	switch s := s.(type) {
+	case File:
+		err = s.recent(ctx, last)
+	case Database:
+		err = s.recent(ctx, last)
+	}
+	return last.records, err
+}
+
+// newest keeps the newest of the records that it is given.
+type newest struct {
+	n, most int
+	bytes   int
+	records []Record // the oldest first
+}
+
+func (l *newest) add(r Record) {
+	l.records = append(l.records, r)
+	l.bytes += len(r.Event)
+	for len(l.records) > l.n || l.bytes > l.most {
+		l.bytes -= len(l.records[0].Event)
+		l.records = l.records[1:]
+	}
+}
+
+// recent reads the files from their ends: the newest file first, until there are enough.
+func (f File) recent(ctx context.Context, last *newest) error {
+	pending, err := audit.Pending(string(f))
+	if err != nil {
+		return err
+	}
+	paths, err := f.paths()
+	if err != nil {
+		return err
+	}
+	var files [][]Record // the newest first
+	count, left := 0, last.most
+	for _, path := range slices.Backward(paths) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		records, size, err := lastOf(path, left)
+		if err != nil {
+			return err
+		}
+		files = append(files, records)
+		if count, left = count+len(records), left-size; count >= last.n || left <= 0 {
+			break
+		}
+	}
+	var seq uint64
+	for _, records := range slices.Backward(files) {
+		for _, r := range records {
+			seq = r.Seq
+			last.add(r)
+		}
+	}
+	for _, r := range recordsOf(pending, string(f)+audit.PendingSuffix) {
+		if r.Seq > seq {
+			last.add(r)
+		}
+	}
+	return nil
+}
+
+// lastOf are the records in the last bytes of a file, so many at most, and how many they are.
+func lastOf(path string, most int) ([]Record, int, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	start := max(info.Size()-int64(most), 0)
+	content, err := io.ReadAll(io.NewSectionReader(file, start, info.Size()-start))
+	if err != nil {
+		return nil, 0, err
+	}
+	size := len(content)
+	if start > 0 { // the first line is cut
+		content = content[bytes.IndexByte(content, '\n')+1:]
+	}
+	return recordsOf(content, path), size, nil
+}
+
+// recordsOf are the records among the lines that are whole.
+func recordsOf(content []byte, path string) (records []Record) {
+	for len(content) > 0 {
+		end := bytes.IndexByte(content, '\n')
+		if end < 0 {
+			break // it is being written
+		}
+		if l, err := audit.ParseLine(content[:end]); err == nil {
+			records = append(records, Record{Seq: l.Seq, Event: l.Event, Hash: l.Hash, File: path})
+		}
+		content = content[end+1:]
+	}
+	return records
+}
+
+// recent reads the records of a time before the last one, and of a longer one while these are
+// not enough. A database is read in pages, and nothing waits for more than one of them.
+func (d Database) recent(ctx context.Context, last *newest) error {
+	heads, err := d.Backend.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	var total uint64
+	var end time.Time
+	for _, h := range heads {
+		total += h.Seq
+		if h.Time.After(end) {
+			end = h.Time
+		}
+	}
+	const year = 365 * 24 * time.Hour
+	for window := time.Second; ; window *= 4 {
+		var q backend.Query
+		if total > uint64(last.n) && window < year {
+			q.Since = end.Add(-window)
+		}
+		last.records, last.bytes = nil, 0
+		full := false
+		for r, err := range d.records(ctx, q) {
+			if err != nil {
+				return err
+			}
+			last.add(r)
+			full = full || len(last.records) == last.n
+		}
+		if full || q.Since.IsZero() || last.bytes > last.most/2 {
+			return nil
+		}
+	}
+}

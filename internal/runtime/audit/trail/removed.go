@@ -1,0 +1,119 @@
+package trail
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// Removed says what was removed from a database because it was old.
+type Removed struct {
+	Records uint64    `json:"records"`
+	Before  time.Time `json:"before"`
+}
+
+// String says it in one line.
+func (r *Removed) String() string {
+	return fmt.Sprintf("%s from before %s were removed, as audit.keep says", Records(r.Records), r.Before.UTC().Format(TimeStamp))
+}
+
+// Removed returns what was removed from the database because it was old; nil: nothing was. It reads no
+// records: verify tells whether they say so.
+func (d Database) Removed(ctx context.Context) (*Removed, error) {
+	e, err := d.removed(ctx)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	return &Removed{e.Records, e.Before}, nil
+}
+
+// Whole returns the time since which the log is complete. Older records may have been removed for
+// their age, so the beginning of a session can be missing. Zero: no record was removed.
+func Whole(ctx context.Context, s Source) (time.Time, error) {
+	d, ok := s.(Database)
+	if !ok {
+		return time.Time{}, nil // a file says so with its first record
+	}
+	r, err := d.Removed(ctx)
+	return r.Whole(), err
+}
+
+// Whole is [Whole]; the receiver may be nil.
+func (r *Removed) Whole() time.Time {
+	if r == nil {
+		return time.Time{}
+	}
+	return r.Before.Add(backend.Skew) // clocks may differ
+}
+
+// removed reads the copy of the newest event of a removal, which is on no chain.
+func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
+	removal, _, err := backend.ReadRemoval(ctx, d.Backend)
+	if err != nil || removal.Event == nil {
+		return nil, err
+	}
+	e := &audit.Removed{}
+	if err := json.Unmarshal(removal.Event, e); err != nil {
+		return nil, fmt.Errorf("reading how far old records are removed: %w", err)
+	}
+	return e, nil
+}
+
+// removals are which records may be missing: those of each chain up to one of them.
+type removals struct {
+	assumed map[string]audit.Place // by the copy of the newest event: what comes after them is read
+	onChain map[string]audit.Place // by the events that are on record
+	newest  *Removed               // of these; nil: there is none
+}
+
+func newRemovals(e *audit.Removed) (*removals, error) {
+	m := &removals{assumed: map[string]audit.Place{}, onChain: map[string]audit.Place{}}
+	if e == nil {
+		return m, nil
+	}
+	for _, h := range e.Chains {
+		p, ok := placeOf(h)
+		if !ok {
+			return nil, fmt.Errorf("reading how far old records are removed: %q is no hash", h.Hash)
+		}
+		m.assumed[h.Writer] = p
+	}
+	return m, nil
+}
+
+func placeOf(h audit.Head) (p audit.Place, ok bool) {
+	p.Seq = h.Seq
+	if hex.DecodedLen(len(h.Hash)) != len(p.Hash) {
+		return p, false
+	}
+	_, err := hex.Decode(p.Hash[:], []byte(h.Hash))
+	return p, err == nil
+}
+
+// add adds an event that is on record.
+func (m *removals) add(s *subject) {
+	for _, h := range s.Chains {
+		if p, ok := placeOf(h); ok && p.Seq > m.onChain[h.Writer].Seq {
+			m.onChain[h.Writer] = p
+		}
+	}
+	if m.newest == nil || s.Before.After(m.newest.Before) {
+		m.newest = &Removed{s.Records, s.Before}
+	}
+}
+
+// covers reports whether the record that a head names may be missing, or says why not: it was another one.
+func (m *removals) covers(h audit.Head) (may bool, why string) {
+	switch p := m.onChain[h.Writer]; {
+	case h.Seq > p.Seq:
+		return false, ""
+	case h.Seq == p.Seq && h.Hash != hex.EncodeToString(p.Hash[:]):
+		return false, "it is not the record that was removed"
+	}
+	return true, ""
+}

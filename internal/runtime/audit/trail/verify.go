@@ -1,0 +1,284 @@
+package trail
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+)
+
+// A Report says what [Verify] or [VerifyChains] found.
+type Report struct {
+	Records  uint64   `json:"records"`
+	Files    []string `json:"files,omitempty"` // that were read, the oldest first
+	Chains   int      `json:"chains"`
+	Faults   []Fault  `json:"faults"`   // at most one of a chain: what follows it is not known to be sound
+	Warnings []string `json:"warnings"` // what could not be verified
+
+	Removed *Removed `json:"removed,omitempty"` // from a database, because it was old; nil: nothing was
+
+	// Headless: the head of the file is missing or unreadable, so that records could have
+	// been cut off at the end. A head before the first record is not needed.
+	Headless bool `json:"headless,omitempty"`
+}
+
+// OK reports whether nothing was changed.
+func (r *Report) OK() bool { return len(r.Faults) == 0 }
+
+// faulty reports whether a fault of the chain was found.
+func (r *Report) faulty(writer string) bool {
+	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Writer == writer })
+}
+
+// A Fault is the first record of a chain that is not as it was written.
+type Fault struct {
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Writer string `json:"writer,omitempty"`
+	Seq    uint64 `json:"seq"` // that it has, or should have
+	What   string `json:"what"`
+}
+
+// String says where the fault is and what.
+func (f Fault) String() string {
+	switch {
+	case f.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.What)
+	case f.File != "":
+		return f.File + ": " + f.What
+	default:
+		return fmt.Sprintf("chain %s, record %d: %s", f.Writer, f.Seq, f.What)
+	}
+}
+
+// VerifySource verifies a log, see [Verify] and [VerifyChains].
+func VerifySource(ctx context.Context, s Source) (Report, error) {
+	switch s := s.(type) {
+	case File:
+		return Verify(ctx, s)
+	case Database:
+		return VerifyChains(ctx, s)
+	default:
+		return Report{}, fmt.Errorf("a log of type %T cannot be verified", s)
+	}
+}
+
+// Verify verifies the chain of a log in a file and in those that were put aside. Its error
+// is that of reading; what was changed is in the report.
+func Verify(ctx context.Context, f File) (Report, error) {
+	r := Report{Chains: 1, Faults: []Fault{}, Warnings: []string{}}
+	pending, err := audit.Pending(string(f))
+	if err != nil {
+		return r, err
+	}
+	paths, err := f.paths()
+	if err != nil {
+		return r, err
+	}
+	head := f.head(&r)
+	v := &verifier{report: &r, head: head, workers: runtime.GOMAXPROCS(0)}
+	for _, path := range paths {
+		r.Files = append(r.Files, path)
+		if err := v.file(ctx, path); err != nil || !r.OK() {
+			return r, err
+		}
+	}
+	v.end(string(f))
+	if rest := after(pending, v.last.Seq); len(rest) > 0 && r.OK() {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s still in %s: so it is while the log is written, and after a crash until it is opened", recordsAre(uint64(bytes.Count(rest, []byte{'\n'}))), string(f)+audit.PendingSuffix))
+		return r, v.lines(ctx, bytes.NewReader(rest), len(rest)+1, string(f)+audit.PendingSuffix)
+	}
+	return r, nil
+}
+
+// after returns the lines behind that of the record with the number.
+func after(lines []byte, seq uint64) []byte {
+	for rest := lines; len(rest) > 0; {
+		line, behind := cutLine(rest)
+		l, err := audit.ParseLine(line)
+		if err != nil || l.Seq > seq {
+			return rest
+		}
+		rest = behind
+	}
+	return nil
+}
+
+// head reads the head of the log; the zero place where there is none.
+func (f File) head(r *Report) audit.Place {
+	name := string(f) + audit.HeadSuffix
+	content, err := audit.ReadHead(string(f))
+	if errors.Is(err, os.ErrNotExist) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("there is no %s: whether records were cut off at the end is not known", name))
+		r.Headless = true
+		return audit.Place{}
+	}
+	place, ok := audit.ParseHead(content)
+	switch {
+	case err != nil:
+		r.Warnings = append(r.Warnings, "reading the head: "+err.Error())
+		r.Headless = true
+	case audit.UnwrittenHead(content):
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s says nothing: whether records were cut off at the end is not known", name))
+		r.Headless = !f.empty()
+	case !ok:
+		r.Faults = append(r.Faults, Fault{File: name, What: "it is no head of an audit log: it was changed"})
+	}
+	return place
+}
+
+// empty reports whether the log has no content yet, in no file.
+func (f File) empty() bool {
+	paths, err := f.paths()
+	if err != nil || len(paths) > 1 {
+		return false
+	}
+	info, err := os.Stat(paths[0])
+	return err == nil && info.Size() == 0
+}
+
+// verifier verifies a chain over its files.
+type verifier struct {
+	report  *Report
+	workers int
+	head    audit.Place
+
+	last   audit.Place // the last record
+	began  bool        // some record was read
+	linked bool        // some record was on the chain
+}
+
+// file verifies one file.
+func (v *verifier) file(ctx context.Context, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	return v.lines(ctx, file, blockSize(file), path)
+}
+
+// lines verifies what is read from r, so much at a time.
+func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string) error {
+	done := newQueue(v.workers)
+	defer done.drain()
+	number := 0
+	for block, err := range blocks(r, size) {
+		if e := ctx.Err(); e != nil {
+			return e
+		}
+		if len(block) > 0 && done.add(v, block) && !v.collect(done, path, &number) {
+			return nil
+		}
+		switch {
+		case errors.Is(err, errHalf):
+			for done.waits() {
+				if !v.collect(done, path, &number) {
+					return nil
+				}
+			}
+			v.fault(Fault{File: path, Line: number + 1, Seq: v.last.Seq + 1, What: "the line has no end: a crash, or somebody, has cut it off"})
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	for done.waits() {
+		if !v.collect(done, path, &number) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// blockSize is how much of a file one worker verifies at a time.
+func blockSize(file *os.File) int {
+	const largest = 2 << 20
+	if info, err := file.Stat(); err == nil {
+		return int(min(info.Size()+1, largest))
+	}
+	return largest
+}
+
+// collect takes the result of the oldest block, and reports whether the chain is sound
+// so far.
+func (v *verifier) collect(done *queue, path string, number *int) bool {
+	b := done.next()
+	v.report.Records += uint64(b.sound)
+	if b.what != "" {
+		v.fault(Fault{File: path, Line: *number + b.sound + 1, Seq: b.seq, What: b.what})
+		return false
+	}
+	*number += b.sound
+	return true
+}
+
+func (v *verifier) fault(f Fault) { v.report.Faults = append(v.report.Faults, f) }
+
+// end compares the end of the chain with its head.
+func (v *verifier) end(path string) {
+	h := v.head
+	switch {
+	case h.Seq == 0:
+	case h.Seq > v.last.Seq:
+		v.fault(Fault{File: path, Seq: v.last.Seq + 1, What: fmt.Sprintf("%s missing at the end, from number %d to %d: so says the head", recordsAre(h.Seq-v.last.Seq), v.last.Seq+1, h.Seq)})
+	case h.Seq == v.last.Seq && h.Hash != v.last.Hash:
+		v.fault(Fault{File: path, Seq: h.Seq, What: "the last record is not the one that the head knows"})
+	case h.Seq < v.last.Seq:
+		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("the head names record %d, and the log goes on to %d: so it is while it is written, and after a crash", h.Seq, v.last.Seq))
+	}
+}
+
+// begin is the place before the first record of a log, which need not be the first of its
+// chain: files that were put aside are removed some day. A fault is not empty.
+func begin(line []byte) (before audit.Place, fault string) {
+	l, err := audit.ParseLine(line)
+	if err != nil || l.Seq == 1 || !l.Linked {
+		before.Seq = max(l.Seq, 1) - 1
+		if err == nil && l.Seq > 1 {
+			fault = missingBefore(l.Seq)
+		}
+		return before, fault
+	}
+	var e struct{ Event, Last string }
+	if json.Unmarshal(l.Event, &e) != nil || e.Event != "continued" || hex.DecodedLen(len(e.Last)) != len(before.Hash) {
+		return before, missingBefore(l.Seq)
+	}
+	before.Seq = l.Seq - 1
+	if _, err := hex.Decode(before.Hash[:], []byte(e.Last)); err != nil {
+		return before, missingBefore(l.Seq)
+	}
+	return before, ""
+}
+
+func missingBefore(seq uint64) string {
+	return fmt.Sprintf("the log begins with record %d: those before it are missing", seq)
+}
+
+// explain says what is wrong with a line that does not follow the place.
+func explain(line []byte, before audit.Place) string {
+	l, err := audit.ParseLine(line)
+	switch {
+	case err != nil && strings.TrimSpace(string(line)) == "":
+		return "the line is empty"
+	case err != nil:
+		return "the line is no audit record: it was changed"
+	case !l.Linked:
+		return fmt.Sprintf("record %d has no hash: it was changed", l.Seq)
+	case l.Seq > before.Seq+1:
+		return fmt.Sprintf("record %d follows record %d: what was between them is missing, or the lines were reordered", l.Seq, before.Seq)
+	case l.Seq <= before.Seq:
+		return fmt.Sprintf("record %d follows record %d: a line was put in, or the lines were reordered", l.Seq, before.Seq)
+	default:
+		return fmt.Sprintf("the hash of record %d is not that of its content and of the record before it: one of the two was changed", l.Seq)
+	}
+}

@@ -1,0 +1,122 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
+)
+
+// ask asks a person about a call, and decides again with the answer. It holds no token while the
+// person thinks. The agent itself is never told to ask: some take that for a yes.
+func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
+	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
+	for {
+		d, over := g.askOnce(ctx, c, where, q)
+		if over {
+			return d
+		}
+		// Another call used this consent up. This one asks anew.
+	}
+}
+
+// askOnce waits for the answer to one request. It is over unless the call has to ask anew.
+func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
+	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
+	if err != nil {
+		g.Log.Error("nobody is asked", "tool", c.Canonical, "error", err)
+		return g.deny(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Gate.Tool, err), nil), true
+	}
+	state := g.await(ctx, c, r)
+	parked := state == approval.Pending
+	g.Approvals.Release(r, parked)
+	switch state {
+	case approval.Pending:
+		refused := &admission.Refused{Text: g.Texts.Parked(r.ID), Facts: admission.Facts{Decision: "ask", Kind: string(gate.KindApproval), Approval: r.ID}}
+		g.Admission.Refused(g.Ctx, c, refused)
+		return refused, true
+	case approval.Consumed:
+		return nil, false
+	case approval.Approved:
+		return g.redeem(c, q, r)
+	default:
+		said := g.Approvals.Status(r)
+		said.State = state
+		return g.deny(c, q, g.Texts.NoConsent(c.Gate.Tool, r, said, ctx.Err() != nil, g.Ctx.Err() != nil, g.Now()), g.consent(r)), true
+	}
+}
+
+// await waits for the answer to a request, and returns the state that the call goes on with.
+func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request) approval.State {
+	if state := g.Approvals.Status(r).State; state != approval.Pending {
+		return state
+	}
+	if !r.AllowsBeside(approval.Elicit, approval.URL) { // the agent shows no question
+		return approval.Withdrawn
+	}
+	g.Asked(r, c.Client)
+	hold := min(Find(c.Client).hold, g.Hold(c.Client), r.Expires.Sub(g.Now()))
+	timer := time.NewTimer(hold)
+	defer timer.Stop()
+	select {
+	case <-r.Answered():
+	case <-timer.C:
+	case <-g.Ctx.Done():
+		return approval.Withdrawn
+	case <-ctx.Done():
+		return approval.Withdrawn
+	}
+	return g.Approvals.Status(r).State
+}
+
+// redeem decides again with the consent, and uses it up if the call passes.
+func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
+	if refused := g.Admission.Ready(c.Canonical); refused != nil { // the consent stays
+		return refused, true
+	}
+	d, err := g.Admission.Redeem(g.Ctx, c, q, *g.consent(r))
+	if err != nil {
+		g.Approvals.Used(r, false)
+		return nil, false
+	}
+	switch more := d.(type) {
+	case *admission.Admitted:
+		g.Approvals.Used(r, true)
+	case *admission.Asked:
+		g.Admission.Withdraw(g.Ctx, c.Key, more)
+		d = g.deny(c, more, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", c.Gate.Tool), nil)
+	}
+	return d, true
+}
+
+func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, said *admission.Consent) *admission.Refused {
+	return g.Admission.Deny(g.Ctx, c, q.Ask, text, said)
+}
+
+// consent returns the answer to r for the record.
+func (g *Gate) consent(r *approval.Request) *admission.Consent {
+	said := g.Approvals.Status(r)
+	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
+}
+
+// approvalKey returns what an approval is good for: a call where the agent is, since what a script does depends on that.
+func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.Key {
+	steps := ""
+	for _, s := range q.Steps {
+		steps += s.Net + "\x00" + s.Transition + "\x00"
+	}
+	arguments := digestOf(rawjson.Without(c.Gate.Args, q.Generation.Policy.Ignored(&c.Gate)))
+	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: digestOf(where), Policy: q.Generation.Fingerprint, Steps: digestOf([]byte(steps))}
+}
+
+// asked returns the call as a person sees it.
+func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
+	return approval.Call{
+		Own: true, Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,
+		Session: c.Session, Client: c.Client, Principal: c.Principal, Ignored: q.Generation.Policy.Ignored(&c.Gate),
+	}
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+)
+
+// A successor is what the states become under another policy.
+type successor struct {
+	states     map[*entry]*gate.State
+	principals map[string]*part
+	global     *part
+	report     []admission.Adopted
+}
+
+// successor needs the locks of the ledger and of all sessions.
+func (m *Memory) successor(a admission.Adoption) *successor {
+	next := &successor{states: map[*entry]*gate.State{}, principals: map[string]*part{}}
+	var kept []gate.Kept
+	next.global, kept = m.global.adopt(m.policy, a)
+	next.add(admission.Key{}, kept)
+	for principal, old := range m.principals {
+		next.principals[principal], kept = old.adopt(m.policy, a)
+		next.add(admission.Key{Principal: principal}, kept)
+	}
+	for _, e := range m.sessions {
+		state, kept := a.Policy.Adopt(e.state, options(a))
+		next.states[e] = state
+		next.add(e.info.Key, ofScope(kept, e.state, state, gate.ScopeSession))
+	}
+	slices.SortFunc(next.report, inOrder)
+	return next
+}
+
+// inOrder compares reports by principal, then by session.
+func inOrder(a, b admission.Adopted) int {
+	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
+}
+
+func (s *successor) add(k admission.Key, kept []gate.Kept) {
+	if len(kept) > 0 {
+		s.report = append(s.report, admission.Adopted{Key: k, Nets: kept})
+	}
+}
+
+// options are those of the gate.
+func options(a admission.Adoption) gate.AdoptOptions {
+	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
+}
+
+// ofScope returns the fates of the nets that have this scope under the policy that takes
+// over or, where that has none of the name, had it before.
+func ofScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {
+	scopes := map[string]gate.Scope{}
+	for _, s := range []*gate.State{from, to} {
+		for _, n := range s.Policy().Nets() {
+			scopes[n.Name] = n.Scope
+		}
+	}
+	return slices.DeleteFunc(kept, func(k gate.Kept) bool { return scopes[k.Net] != scope })
+}

@@ -1,0 +1,191 @@
+package journal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
+)
+
+// An archive is the segments that were put aside. One goroutine at a time changes it.
+type archive struct {
+	directory
+	checkpoint *sqlite.Checkpoint
+}
+
+// seal leaves of the segments that were put aside, and are folded up to that step, the records. It
+// needs folding.
+func (a *archive) seal(folded uint64) error {
+	numbers, full, _, err := a.asides()
+	if err != nil {
+		return err
+	}
+	for i, after := range numbers {
+		if !full[after] {
+			continue
+		}
+		end, err := a.endOf(numbers[i+1:])
+		if err != nil || end > folded {
+			return err
+		}
+		if err := a.sealOne(after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endOf returns the last step of a segment: the number of the next one.
+func (a *archive) endOf(later []uint64) (uint64, error) {
+	if len(later) > 0 {
+		return later[0], nil
+	}
+	f, header, err := a.openSegment(a.name(), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return math.MaxUint64, nil // the next has no name yet
+	}
+	if err != nil {
+		return 0, err
+	}
+	return header.step, f.Close()
+}
+
+func (a *archive) sealOne(after uint64) error {
+	name := a.aside(after)
+	f, header, err := a.openSegment(name+fullSuffix, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another process has done it
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s, err := a.copyRecords(name, after, func(yield func([]byte) error) error {
+		return eachLine(io.NewSectionReader(f, header.offset, math.MaxInt64-header.offset), true, yield)
+	})
+	if err == nil {
+		err = a.checkpoint.Seal([]sqlite.Segment{*s}, nil)
+	}
+	if err == nil {
+		err = a.disk.remove(name + fullSuffix)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// copyRecords writes a sealed segment of the lines of records, which is on the disk when it returns.
+func (a *directory) copyRecords(name string, after uint64, lines func(yield func(line []byte) error) error) (*sqlite.Segment, error) {
+	d := a.disk
+	torn := fmt.Sprintf("%s.%s%s", name, a.owner, tornSuffix)
+	if err := d.remove(torn); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := d.open(torn, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND)
+	if err != nil {
+		return nil, err
+	}
+	s := &sqlite.Segment{After: after, Chains: map[string]sqlite.Range{}}
+	out := bufio.NewWriterSize(f, 256<<10)
+	err = lines(func(line []byte) error {
+		r, _, err := readPlace(line, backend.Record{})
+		if err != nil {
+			return err
+		}
+		in := s.Chains[r.Writer]
+		if in.First == 0 {
+			in.First = r.Seq
+		}
+		in.Last = max(in.Last, r.Seq)
+		s.Chains[r.Writer] = in
+		if r.Time.After(s.Latest) {
+			s.Latest = r.Time
+		}
+		_, err = out.Write(line)
+		return errors.Join(err, out.WriteByte('\n'))
+	})
+	err = errors.Join(err, out.Flush(), f.sync(), f.Close())
+	if err == nil {
+		err = d.rename(torn, name)
+	}
+	if err == nil {
+		err = d.syncDir(filepath.Dir(name))
+	}
+	if err != nil {
+		_ = d.remove(torn)
+		return nil, err
+	}
+	return s, nil
+}
+
+// purge rewrites or removes sealed segments after records were removed. It needs folding.
+func (a *archive) purge() error {
+	var removed map[string]uint64
+	var all []sqlite.Segment
+	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {
+		if removed, err = r.Removed(); err != nil {
+			return err
+		}
+		all, err = r.Segments()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := a.purgeOne(&all[i], removed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
+	var stay, leave uint64
+	for writer, r := range s.Chains {
+		stay += r.Last - min(max(removed[writer], r.First-1), r.Last)
+		leave += max(min(removed[writer], r.Last), r.First-1) - (r.First - 1)
+	}
+	name := a.aside(s.After)
+	switch {
+	case stay == 0:
+		if err := a.disk.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := a.disk.syncDir(filepath.Dir(name)); err != nil {
+			return err // the file might come back, and the database would not know it
+		}
+		return a.checkpoint.Seal(nil, []uint64{s.After})
+	case leave < stay:
+		return nil
+	}
+	f, err := a.disk.open(name, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another process has removed it
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	left, err := a.copyRecords(name, s.After, func(yield func([]byte) error) error {
+		return eachLine(io.NewSectionReader(f, 0, math.MaxInt64), false, func(line []byte) error {
+			r, _, err := readPlace(line, backend.Record{})
+			if err != nil || r.Seq <= removed[r.Writer] {
+				return err
+			}
+			return yield(line)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return a.checkpoint.Seal([]sqlite.Segment{*left}, nil)
+}

@@ -1,0 +1,59 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
+)
+
+// exportSize is about how many bytes of older records a segment has.
+const exportSize = mostSegment
+
+// export writes the records of a database of an older schema to segments, which come before the
+// log.
+func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[backend.Record, error]) (segments []sqlite.Segment, err error) {
+	if total == 0 {
+		return nil, nil
+	}
+	next, stop := iter.Pull2(records)
+	defer stop()
+	logger.Info("the records of the state database are moved to files beside it, once", "records", total, "database", f.path)
+	said, done := time.Now(), int64(0)
+	var line []byte
+	for more := true; more; {
+		after, size := uint64(len(segments)), 0
+		name := f.aside(after)
+		if err := f.disk.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		s, err := f.copyRecords(name, after, func(yield func([]byte) error) error {
+			for size < exportSize {
+				r, err, ok := next()
+				if more = ok; !ok || err != nil {
+					return err
+				}
+				done++
+				line = appendRecord(line[:0], &r)
+				size += len(line)
+				if err := yield(line[:len(line)-1]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		segments = append(segments, *s)
+		if now := time.Now(); now.Sub(said) > 2*time.Second {
+			said = now
+			logger.Info("records are being moved", "records", done, "of", total)
+		}
+	}
+	return segments, nil
+}

@@ -1,0 +1,572 @@
+package journal
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// A trial is a state that is in use and then has something happen to it.
+type trial struct {
+	*testing.T
+	path    string
+	backend *Backend
+	version int64
+}
+
+func try(t *testing.T) *trial {
+	path := place(t)
+	return &trial{T: t, path: path, backend: open(t, Options{Path: path})}
+}
+
+// log is the name of the log.
+func (t *trial) log() string { return t.path + logSuffix }
+
+// commit makes steps of one session, each with a record.
+func (t *trial) commit(steps int) error {
+	for range steps {
+		if err := commit(t.Context(), t.backend, sample("s", t.version)); err != nil {
+			return err
+		}
+		t.version++
+	}
+	return nil
+}
+
+// good: steps are committed.
+func (t *trial) good(steps int) {
+	t.Helper()
+	if err := t.commit(steps); err != nil {
+		t.Fatal(err)
+	}
+	if err := t.backend.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused: nothing is committed, for a reason that says this, and the state is not ready.
+func (t *trial) refused(want string) {
+	t.Helper()
+	for range 2 {
+		t.due()
+		if err := t.commit(1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("%v, want %q", err, want)
+		}
+	}
+	if err := t.backend.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("Ready: %v, want %q", err, want)
+	}
+}
+
+// due makes it time to look at the files again, as it is every 10 ms.
+func (t *trial) due() {
+	t.backend.appending.Lock()
+	defer t.backend.appending.Unlock()
+	t.backend.mu.Lock()
+	defer t.backend.mu.Unlock()
+	if turns := &t.backend.turns; !turns.known.IsZero() {
+		turns.known = turns.known.Add(-2 * lease)
+	}
+}
+
+// whole: the state is what was committed, and nothing else.
+func (t *trial) whole() {
+	t.Helper()
+	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
+	if err != nil || p[0].Version != t.version {
+		t.Fatalf("version %d, %v; want %d", p[0].Version, err, t.version)
+	}
+	if n := len(linked(t.T, t.backend)); int64(n) != t.version {
+		t.Fatalf("%d records of %d steps", n, t.version)
+	}
+}
+
+// close ends the process.
+func (t *trial) close() {
+	t.Helper()
+	t.must(t.backend.Close())
+}
+
+// again begins another process.
+func (t *trial) again() {
+	t.Helper()
+	b, err := Open(t.Context(), Options{Path: t.path})
+	t.must(err)
+	t.Cleanup(func() { _ = b.Close() })
+	t.backend = b
+}
+
+// fails: no process can begin, for a reason that says this.
+func (t *trial) fails(want string) {
+	t.Helper()
+	b, err := Open(t.Context(), Options{Path: t.path})
+	if err == nil {
+		t.must(b.Close())
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("%v, want %q", err, want)
+	}
+}
+
+// must is for what the test itself does.
+func (t *trial) must(err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copy makes another file with the content of one, and gives it the name.
+func (t *trial) copy(from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	t.must(err)
+	t.must(os.WriteFile(to+".copy", data, 0o600))
+	t.must(os.Rename(to+".copy", to))
+}
+
+// over writes the content of a file over another.
+func (t *trial) over(from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	t.must(err)
+	t.must(os.WriteFile(to, data, 0o600))
+}
+
+const putBack = "the database is an older copy of itself: "
+
+// TestLog: something happens to the log while it is in use. Each time it is refused with the reason, and
+// goes on once that is mended.
+func TestLog(outer *testing.T) {
+	for name, c := range map[string]struct {
+		harm func(t *trial)
+		want string
+		mend func(t *trial)
+	}{
+		"moved": {
+			func(t *trial) { t.must(os.Rename(t.log(), t.log()+".away")) },
+			`-log" was removed while it was in use; put it back`,
+			func(t *trial) { t.must(os.Rename(t.log()+".away", t.log())) },
+		},
+		"removed, and put back as a copy": {
+			func(t *trial) { t.must(os.Remove(t.log())) },
+			`-log" was removed while it was in use; put it back`,
+			func(t *trial) { t.copy(t.log()+".now", t.log()) },
+		},
+		"cut": {
+			func(t *trial) { t.must(os.Truncate(t.log(), 3000)) },
+			putBack + "the log is shorter than it was; put the newer copy back",
+			func(t *trial) { t.over(t.log()+".now", t.log()) },
+		},
+		"emptied": {
+			func(t *trial) { t.must(os.Truncate(t.log(), 0)) },
+			putBack + "the log is shorter than it was; put the newer copy back",
+			func(t *trial) { t.copy(t.log()+".now", t.log()) },
+		},
+		"an older copy": {
+			func(t *trial) { t.copy(t.log()+".old", t.log()) },
+			putBack + "another log has taken the place of its log; put the newer copy back",
+			func(t *trial) { t.copy(t.log()+".now", t.log()) },
+		},
+		"written over by an older copy": {
+			func(t *trial) { t.over(t.log()+".old", t.log()) },
+			putBack + "the log does not have step 10 as it was; put the newer copy back",
+			func(t *trial) { t.over(t.log()+".now", t.log()) },
+		},
+		"of another database": {
+			func(t *trial) {
+				other := place(t)
+				t.must(open(t.T, Options{Path: other}).Close())
+				t.copy(other+logSuffix, t.log())
+			},
+			`-log" is the log of another state database; put its own log back`,
+			func(t *trial) { t.copy(t.log()+".now", t.log()) },
+		},
+		"no log": {
+			func(t *trial) {
+				t.must(os.WriteFile(t.log()+".copy", filled(5000), 0o600))
+				t.must(os.Rename(t.log()+".copy", t.log()))
+			},
+			`-log" does not begin as a log of petrigate does; put its own log back`,
+			func(t *trial) { t.copy(t.log()+".now", t.log()) },
+		},
+	} {
+		outer.Run(name, func(outer *testing.T) {
+			for _, kept := range []bool{true, false} {
+				t := try(outer)
+				t.good(5)
+				t.copy(t.log(), t.log()+".old")
+				t.good(5)
+				t.copy(t.log(), t.log()+".now")
+				if !kept {
+					t.rest()
+				}
+				c.harm(t)
+				t.refused(c.want)
+				c.mend(t)
+				t.good(3)
+				t.whole()
+				t.close()
+				t.again()
+				t.good(3)
+				if t.version != 16 {
+					t.Error(t.version)
+				}
+			}
+		})
+	}
+}
+
+// rest gives the turn up, as where nothing is done for a moment.
+func (t *trial) rest() { t.backend.rest() }
+
+func (b *Backend) rest() {
+	b.begin()
+	defer b.end()
+	b.turns.give()
+}
+
+// TestLogAtStart: the same while no process uses it.
+func TestLogAtStart(outer *testing.T) {
+	for name, c := range map[string]struct {
+		harm func(t *trial)
+		want string
+	}{
+		"removed":       {func(t *trial) { t.must(os.Remove(t.log())) }, `-log" is missing; put it back, or, to go on with what the database has`},
+		"cut":           {func(t *trial) { t.must(os.Truncate(t.log(), 3000)) }, putBack + "its log does not have step 10 as it was; put the newer copy back"},
+		"an older copy": {func(t *trial) { t.copy(t.log()+".old", t.log()) }, putBack + "its log does not have step 10 as it was; put the newer copy back"},
+		"older copies of both": {
+			func(t *trial) { t.copy(t.log()+".old", t.log()); t.copy(t.path+".old", t.path) },
+			putBack + "its log ends with step 5, and had step 10; put the newer copy back, or, to go on without what was lost",
+		},
+		"of another database": {
+			func(t *trial) {
+				other := place(t)
+				t.must(open(t.T, Options{Path: other}).Close())
+				t.copy(other+logSuffix, t.log())
+			},
+			`-log" is the log of another state database; put its own log back`,
+		},
+		"empty":    {func(t *trial) { t.must(os.Truncate(t.log(), 0)) }, `-log" does not begin as a log of petrigate does; put its own log back`},
+		"no log":   {func(t *trial) { t.must(os.WriteFile(t.log(), filled(5000), 0o600)) }, `-log" does not begin as a log of petrigate does; put its own log back`},
+		"database": {func(t *trial) { t.must(os.Remove(t.path)) }, `-log" is the log of another state database; put its own log back`},
+		"both": {
+			func(t *trial) { t.must(errors.Join(os.Remove(t.path), os.Remove(t.log()))) },
+			`-log" is missing; put it back, or, to go on with what the database has`,
+		},
+		"the file of the end": {
+			func(t *trial) { t.must(os.WriteFile(t.path+witnessSuffix, []byte("{"), 0o600)) },
+			"if the database and its log are the newest, remove that file",
+		},
+	} {
+		outer.Run(name, func(outer *testing.T) {
+			t := try(outer)
+			t.good(5)
+			t.close()
+			t.copy(t.path, t.path+".old")
+			t.copy(t.log(), t.log()+".old")
+			t.again()
+			t.good(5)
+			t.close()
+			for _, name := range []string{t.path, t.log(), t.path + witnessSuffix} {
+				t.copy(name, name+".now")
+			}
+			c.harm(t)
+			t.fails(c.want)
+			t.fails(c.want)
+			for _, name := range []string{t.path, t.log(), t.path + witnessSuffix} {
+				t.copy(name+".now", name)
+			}
+			t.again()
+			t.good(3)
+		})
+	}
+}
+
+// TestDamagedTail: a step that was on the disk is damaged. Nothing is cut off the log then.
+func TestDamagedTail(outer *testing.T) {
+	t := try(outer)
+	t.good(10)
+	t.backend.abandon() // nothing is folded
+	t.again()           // and knows where it has begun
+	t.backend.abandon()
+	whole, err := os.ReadFile(t.log())
+	t.must(err)
+	damaged := []byte(strings.Replace(string(whole), `{"step":7,`, `{"step":8,`, 1))
+	t.must(os.WriteFile(t.log(), damaged, 0o600))
+	t.fails(putBack + "its log ends with step 6, and had step 10; put the newer copy back")
+	if left, err := os.ReadFile(t.log()); err != nil || string(left) != string(damaged) {
+		t.Errorf("%d bytes are left of %d, %v", len(left), len(damaged), err)
+	}
+	t.must(os.WriteFile(t.log(), whole, 0o600))
+	t.again()
+	t.whole()
+	t.good(1)
+}
+
+// TestLost: an operator who knows that something is lost goes on without it.
+func TestLost(outer *testing.T) {
+	t := try(outer)
+	t.good(5)
+	t.close()
+	t.must(os.Remove(t.log()))
+	t.fails("remove")
+	t.must(os.Remove(t.path + witnessSuffix))
+	t.again()
+	t.good(3) // on the state of the database
+	if heads, err := t.backend.Heads(t.Context()); err != nil || len(heads) != 2 || heads[0].Seq+heads[1].Seq != 8 {
+		t.Error(heads, err)
+	}
+	t.close()
+	t.again()
+	t.good(1)
+}
+
+// TestDatabase: something happens to the database while it is in use. Calls go on until the log is to be
+// folded, and then once that is mended.
+func TestDatabase(outer *testing.T) {
+	for name, c := range map[string]struct {
+		harm func(t *trial)
+		want string
+	}{
+		"moved":         {func(t *trial) { t.must(os.Rename(t.path, t.path+".away")) }, "the file was removed while it was in use; put it back"},
+		"no database":   {func(t *trial) { t.copy(t.path+".garbage", t.path) }, "it is no database"},
+		"another":       {func(t *trial) { t.copy(t.path+".other", t.path) }, "another file has taken its place, but not that of its log; put the file back"},
+		"an older copy": {func(t *trial) { t.copy(t.path+".old", t.path) }, "another file has taken its place, but not that of its log; put the file back"},
+		"no database, without its log": {
+			func(t *trial) { t.alone(".garbage") }, "it is no database",
+		},
+		"another, without its log": {
+			func(t *trial) { t.alone(".other") }, "the log is of another database; put its own database back",
+		},
+		"an older copy, without its log": {
+			func(t *trial) { t.alone(".old") }, putBack + "it has the log folded in up to step 6, and had it up to 11; put the newer copy back",
+		},
+	} {
+		outer.Run(name, func(outer *testing.T) {
+			t := try(outer)
+			t.must(os.WriteFile(t.path+".garbage", filled(10000), 0o600))
+			other := place(outer)
+			t.must(open(outer, Options{Path: other}).Close())
+			t.copy(other, t.path+".other")
+			does(outer, t.backend, sample("t", 0))
+			t.good(5)
+			t.must(t.backend.fold())
+			t.settle(".old")
+			t.good(5)
+			t.must(t.backend.fold())
+			t.settle(".now")
+			c.harm(t)
+			t.must(t.commit(3)) // of a part that is known
+			refused := func(err error) {
+				t.Helper()
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Fatalf("%v, want %q", err, c.want)
+				}
+			}
+			t.backend.forget()
+			refused(t.backend.fold())
+			refused(t.commit(1))
+			refused(t.backend.Commit(t.Context(), []*backend.Op{sample("t", 1)}))
+			refused(t.backend.Ready(t.Context()))
+			_, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "t"})
+			refused(err)
+			t.alone(".now")
+			t.good(3)
+			t.must(t.backend.fold())
+			has(outer, t.backend, backend.PartID{Scope: backend.Session, Name: "t"}, 1)
+			has(outer, t.backend, backend.PartID{Scope: backend.Session, Name: "s"}, 16)
+			t.close()
+			t.again()
+			t.good(1)
+		})
+	}
+}
+
+// alone puts a copy in the place of the database, without the log of SQLite.
+func (t *trial) alone(suffix string) {
+	t.Helper()
+	t.copy(t.path+suffix, t.path)
+	_, _ = os.Remove(t.path+"-wal"), os.Remove(t.path+"-shm")
+}
+
+// settle makes a copy of the database with all that is folded.
+func (t *trial) settle(suffix string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", t.path)
+	t.must(err)
+	_, err = db.Exec("VACUUM INTO ?", t.path+suffix)
+	t.must(errors.Join(err, db.Close(), os.Chmod(t.path+suffix, 0o600)))
+}
+
+// forget forgets versions that the database has, as it does where there are many parts.
+func (b *Backend) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.image.versions)
+}
+
+// TestLockedDatabase: another program has the database locked. Only folding waits.
+func TestLockedDatabase(outer *testing.T) {
+	t := try(outer)
+	t.good(1)
+	db, err := sql.Open("sqlite", t.path)
+	t.must(err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	_, err = db.Exec("BEGIN IMMEDIATE")
+	t.must(err)
+	folded := make(chan error)
+	go func() { folded <- t.backend.fold() }()
+	t.good(20)
+	t.whole()
+	_, err = db.Exec("ROLLBACK")
+	t.must(errors.Join(err, <-folded))
+	t.good(1)
+	t.whole()
+}
+
+// TestBacklog: nothing is admitted once too much is not folded, until it is.
+func TestBacklog(outer *testing.T) {
+	t := try(outer)
+	t.good(3)
+	t.must(os.Rename(t.path, t.path+".away"))
+	t.must(t.commit(1))
+	t.backend.mu.Lock()
+	t.backend.image.bytes += mostBacklog
+	t.backend.mu.Unlock()
+	_ = t.backend.fold()
+	const want = "folding the log into the state database: "
+	if err := t.commit(1); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "put it back") {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if err := t.backend.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "put it back") {
+		t.Error(err)
+	}
+	t.must(os.Rename(t.path+".away", t.path))
+	t.must(t.backend.Ready(t.Context()))
+	t.good(3)
+	t.whole()
+}
+
+// TestTurn: while another process has the log locked and does not give it up, as one that was stopped,
+// nothing is committed.
+func TestTurn(outer *testing.T) {
+	t := try(outer)
+	t.good(1)
+	for _, suffix := range []string{"-turn", "-next"} {
+		t.rest()
+		t.backend.turns.patience = 10 * time.Millisecond
+		f := flock.New(t.path + suffix)
+		t.must(f.Lock())
+		t.refused("another process has the log of the state locked and does not give it up; it may be stopped: resume it, or end it")
+		t.must(f.Close())
+		if left := t.backend.turns.left; left != nil {
+			<-left // it was waited for in vain
+		}
+		t.backend.turns.patience = time.Minute
+		t.good(3)
+	}
+	t.whole()
+}
+
+// TestLocksRemoved: the files of the locks are removed while they are in use. Processes that have had them
+// and others take turns all the same.
+func TestLocksRemoved(outer *testing.T) {
+	t := try(outer)
+	for range 2 {
+		t.good(1) // and keeps the turn
+		t.must(errors.Join(os.Remove(t.path+"-turn"), os.Remove(t.path+"-next")))
+		b := t.backend
+		b.begin()
+		b.turns.quiet = false
+		b.turns.rest(time.Now().Add(lease)) // as after the next step
+		b.end()
+		other := open(outer, Options{Path: t.path})
+		other.begin()
+		t.must(other.lead(t.Context()))
+		b.turns.patience = 10 * time.Millisecond
+		t.refused(errNoTurn.Error())
+		other.end()
+		other.rest()
+		if left := b.turns.left; left != nil {
+			<-left
+		}
+		b.turns.patience = time.Minute
+		t.good(1)
+	}
+	t.whole()
+}
+
+// TestFiles: files and directories that somebody else could have written, and others that are no files.
+func TestFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(path string) error
+		want    string
+		root    bool
+	}{
+		"directory": {prepare: func(path string) error { return os.Chmod(filepath.Dir(path), 0o777) }, want: "others may write to the directory"},
+		"sticky":    {prepare: func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, want: "others may write to the directory"},
+		"database":  {prepare: func(path string) error { return os.Chmod(path, 0o660) }, want: "others may write it (mode 0660); chmod 600"},
+		"log":       {prepare: func(path string) error { return os.Chmod(path+logSuffix, 0o666) }, want: `-log": others may write it (mode 0666); chmod 600`},
+		"witness":   {prepare: func(path string) error { return os.Chmod(path+witnessSuffix, 0o666) }, want: `-head": others may write it (mode 0666); chmod 600`},
+		"log of another": {prepare: func(path string) error { return os.Chown(path+logSuffix, 65534, -1) },
+			want: `-log": it belongs to another user`, root: true},
+		"database of another": {prepare: func(path string) error { return os.Chown(path, 65534, -1) },
+			want: `it belongs to another user`, root: true},
+		"link to a log": {prepare: func(path string) error {
+			return errors.Join(os.Rename(path+logSuffix, path+"2"), os.Symlink(path+"2", path+logSuffix))
+		}, want: `-log" is no regular file`},
+		"link to a database": {prepare: func(path string) error {
+			return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path))
+		}, want: "is no regular file"},
+		"a directory": {prepare: func(path string) error {
+			return errors.Join(os.Remove(path+logSuffix), os.Mkdir(path+logSuffix, 0o700))
+		}, want: `-log" is no regular file`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.root && os.Geteuid() != 0 {
+				t.Skip("only root can give files away")
+			}
+			path := place(t)
+			if err := errors.Join(open(t, Options{Path: path}).Close(), c.prepare(path)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(t.Context(), Options{Path: path}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestModes: no other user can read what is kept.
+func TestModes(t *testing.T) {
+	path := place(t)
+	b := open(t, Options{Path: path, segment: 2000})
+	for n := range 10 {
+		does(t, b, sample("s", int64(n)))
+	}
+	if err := b.fold(); err != nil {
+		t.Fatal(err)
+	}
+	all := files(t, path)
+	if len(all) < 8 {
+		t.Error(all)
+	}
+	for _, name := range all {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, %v", name, info.Mode(), err)
+		}
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory has mode %v, %v", info.Mode(), err)
+	}
+}

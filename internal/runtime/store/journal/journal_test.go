@@ -1,0 +1,47 @@
+package journal
+
+import (
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend/backendtest"
+)
+
+func TestMain(m *testing.M) {
+	runChild()
+	goleak.VerifyTestMain(m)
+}
+
+// place is the path of a database in a directory of its own.
+func place(t testing.TB) string {
+	return filepath.Join(t.TempDir(), "state", "petrigate.db")
+}
+
+// open opens a state, and closes it at the end of the test.
+func open(t testing.TB, o Options) *Backend {
+	t.Helper()
+	b, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func TestBackend(t *testing.T) {
+	backendtest.Run(t, func(t *testing.T) func() backend.Backend {
+		path := place(t)
+		return func() backend.Backend { return open(t, Options{Path: path}) }
+	})
+}
+
+// TestBackendOfSmallSegments: the same where segments are put aside and sealed all the time.
+func TestBackendOfSmallSegments(t *testing.T) {
+	backendtest.Run(t, func(t *testing.T) func() backend.Backend {
+		path := place(t)
+		return func() backend.Backend { return open(t, Options{Path: path, segment: 600}) }
+	})
+}

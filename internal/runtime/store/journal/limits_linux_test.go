@@ -1,0 +1,302 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// TestLimits: what the system refuses. It needs a process of its own, since limits and
+// users are those of a process.
+func TestLimits(t *testing.T) {
+	for role := range limits() {
+		if role == "holding" {
+			continue
+		}
+		t.Run(role, func(t *testing.T) {
+			dir := t.TempDir() // which only the user of the test can enter
+			if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil {
+				t.Fatal(err)
+			}
+			c := start(t, role, filepath.Join(dir, "state", "petrigate.db"))
+			if got := c.read(); got != "done" {
+				t.Error(got)
+			}
+			c.end(t)
+		})
+	}
+}
+
+func limits() map[string]func(path string) error {
+	return map[string]func(path string) error{
+		"no space": noSpace, "little space": littleSpace, "holding": holding,
+		"read-only directory": readOnly("..", "may not be written", "permission denied"),
+		"read-only database":  readOnly("", "may not be written (mode 0400); chmod 600"),
+		"read-only log":       readOnly("-log", `-log" may not be written (mode 0400); chmod 600`),
+	}
+}
+
+// An ordeal is the use of a state by a child.
+type ordeal struct {
+	path    string
+	backend *Backend
+	version int64
+	others  int64 // steps of other sessions
+}
+
+func begin(path string) (*ordeal, error) {
+	if os.Geteuid() == 0 { // who may write everything
+		if err := syscall.Setuid(65534); err != nil {
+			return nil, err
+		}
+	}
+	b, err := Open(context.Background(), Options{Path: path})
+	return &ordeal{path: path, backend: b}, err
+}
+
+// step makes a step with a record of so many bytes.
+func (o *ordeal) step(size int) error {
+	op := sample("s", o.version)
+	op.Events[0].Object = filled(size)
+	if err := commit(context.Background(), o.backend, op); err != nil {
+		return err
+	}
+	o.version++
+	return nil
+}
+
+// good: steps are committed, and all are there.
+func (o *ordeal) good() error {
+	err := o.backend.Ready(context.Background())
+	for range 3 {
+		err = errors.Join(err, o.step(400))
+	}
+	if err != nil {
+		return err
+	}
+	p, err := o.backend.Load(context.Background(), backend.PartID{Scope: backend.Session, Name: "s"})
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	for r, err := range o.backend.Records(context.Background(), backend.Query{}) {
+		if n++; err != nil || r.Seq != uint64(n) {
+			return fmt.Errorf("record %d is number %d: %w", n, r.Seq, err)
+		}
+	}
+	if p[0].Version != o.version || n != o.version+o.others {
+		err = fmt.Errorf("version %d and %d records after %d steps and %d", p[0].Version, n, o.version, o.others)
+	}
+	return errors.Join(err, o.backend.Ready(context.Background()), o.backend.fold())
+}
+
+// limit says how large a file may be; 0: as it was at first.
+func limit(to uint64) error {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {
+		return err
+	}
+	if l.Cur = to; to == 0 {
+		l.Cur = l.Max
+	}
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &l)
+}
+
+// full is what a file says that may not grow.
+const full = "file too large"
+
+// noSpace: no file may grow above a size, as on a disk that is full, of the log or of the database,
+// whichever comes first.
+func noSpace(path string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	for size := 600 << 10; size <= 1200<<10; size += 20 << 10 {
+		o, err := begin(path + strconv.Itoa(size))
+		if err == nil {
+			err = errors.Join(o.fills(size), o.backend.Close(), o.again(), o.backend.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("at %d: %w", size, err)
+		}
+	}
+	fmt.Println("done")
+	return nil
+}
+
+// again: another process finds all that was committed.
+func (o *ordeal) again() (err error) {
+	if o.backend, err = Open(context.Background(), Options{Path: o.path}); err != nil {
+		return err
+	}
+	p, err := o.backend.Load(context.Background(), backend.PartID{Scope: backend.Session, Name: "s"})
+	if err == nil && p[0].Version != o.version {
+		err = fmt.Errorf("version %d after %d steps", p[0].Version, o.version)
+	}
+	return err
+}
+
+func (o *ordeal) fills(size int) error {
+	if err := errors.Join(o.good(), limit(uint64(size))); err != nil {
+		return err
+	}
+	var err error
+	record := 40000 + size>>10%7*900
+	for n := 0; err == nil; n++ {
+		if err = o.step(record); err == nil && n%10 == size>>10%10 {
+			_ = o.backend.fold() // there may be no room for it
+		}
+	}
+	for range 3 {
+		if err = o.step(record); err == nil || !strings.Contains(err.Error(), full) {
+			return fmt.Errorf("%v, want %q", err, full)
+		}
+		if err := o.backend.Ready(context.Background()); err == nil || !strings.Contains(err.Error(), full) {
+			return fmt.Errorf("ready: %v, want %q", err, full)
+		}
+	}
+	return errors.Join(limit(0), o.good(), o.backend.fold())
+}
+
+// littleSpace: there is room, but not for a decision. Then the state is not ready, whatever
+// small things are written to it, until there is room for such a decision.
+func littleSpace(path string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	o, err := begin(path)
+	if err != nil {
+		return err
+	}
+	large := sample("large", 0)
+	large.Writes[0].Data = filled(64 << 10)
+	commit := func() error {
+		return commit(context.Background(), o.backend, large)
+	}
+	ready := func() error { return o.backend.Ready(context.Background()) }
+	if err := o.step(100 << 10); err != nil { // so that no other file is as large
+		return err
+	}
+	log, err := os.ReadFile(path + logSuffix)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(limit(uint64(len(withoutRoom(log)))+48<<10), ready()); err != nil {
+		return err
+	}
+	for range 2 {
+		err, unready := commit(), ready()
+		if err == nil || unready == nil || !strings.Contains(unready.Error(), full) {
+			return fmt.Errorf("a large decision: %v, ready: %v", err, unready)
+		}
+		if err := o.step(400); err != nil {
+			return err
+		}
+		if ready() == nil {
+			return errors.New("ready after a small decision")
+		}
+	}
+	o.others++
+	err = errors.Join(limit(0), ready(), commit(), o.good(), o.backend.Close(), o.again(), o.backend.Close())
+	fmt.Println("done")
+	return err
+}
+
+// readOnly: a directory, or a file, that may not be written.
+func readOnly(suffix string, want ...string) func(path string) error {
+	return func(path string) error {
+		o, err := begin(path)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(o.good(), o.backend.Close()); err != nil {
+			return err
+		}
+		target := path + suffix
+		if suffix == ".." {
+			target = filepath.Dir(path)
+		}
+		info, err := os.Stat(target)
+		if err != nil {
+			return err
+		}
+		if err := os.Chmod(target, info.Mode()&^0o222); err != nil {
+			return err
+		}
+		b, err := Open(context.Background(), Options{Path: path})
+		if err == nil {
+			_ = b.Close()
+		}
+		told := false
+		for _, w := range want {
+			told = told || err != nil && strings.Contains(err.Error(), w)
+		}
+		if !told {
+			return fmt.Errorf("%v, want one of %q", err, want)
+		}
+		if err := os.Chmod(target, info.Mode()); err != nil {
+			return err
+		}
+		if o.backend, err = Open(context.Background(), Options{Path: path}); err != nil {
+			return err
+		}
+		n := o.version
+		for range 3 {
+			err = errors.Join(err, o.step(400))
+		}
+		if o.version != n+3 {
+			err = errors.Join(err, fs.ErrInvalid)
+		}
+		fmt.Println("done")
+		return errors.Join(err, o.backend.Close())
+	}
+}
+
+// TestStopped: a process is stopped by the system while it has the turn. Others refuse meanwhile, and go on
+// with it.
+func TestStopped(outer *testing.T) {
+	t := try(outer)
+	t.good(1)
+	t.rest()
+	c := start(outer, "holding", t.path)
+	if got := c.read(); got != "held" {
+		t.Fatal(got)
+	}
+	t.must(c.cmd.Process.Signal(syscall.SIGSTOP))
+	t.backend.turns.patience /= 100
+	t.refused("it may be stopped: resume it, or end it")
+	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
+	if err != nil || p[0].Version != 1 { // which needs no turn
+		t.Error(p, err)
+	}
+	t.must(c.cmd.Process.Signal(syscall.SIGCONT))
+	c.end(outer)
+	if left := t.backend.turns.left; left != nil {
+		<-left
+	}
+	t.backend.turns.patience *= 100
+	t.good(3)
+	if n := len(linked(outer, t.backend)); n != 5 {
+		t.Errorf("%d records, want 5", n)
+	}
+}
+
+// holding has the turn until its input ends, and makes a step then.
+func holding(path string) error {
+	b, err := Open(context.Background(), Options{Path: path})
+	if err != nil {
+		return err
+	}
+	b.begin()
+	err = b.lead(context.Background())
+	fmt.Println("held")
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	b.end()
+	return errors.Join(err, commit(context.Background(), b, sample("other", 0)), b.Close())
+}

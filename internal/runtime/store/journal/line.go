@@ -1,0 +1,481 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// The lines of a segment begin with these.
+const (
+	headerStart = `{"log":1,"database":`
+	recordStart = `{"writer":`
+	stepStart   = `{"step":`
+)
+
+// The end of a line that is on a chain: its hash in hex digits.
+const (
+	hashStart = `,"hash":"`
+	hashEnd   = `"}`
+	tail      = len(hashStart) + 2*sha256.Size + len(hashEnd)
+)
+
+// A step is an [backend.Op] as the log has it: the records of the op, a line each, and a line that
+// says how the state moves by it. The op is committed once that line is there.
+type step struct {
+	number  uint64
+	records []backend.Record
+	moves   []move
+	used    string // id of the approval that is used up
+	usedAt  time.Time
+	stop    *backend.Stop
+	on      bool // the stop begins
+	hash    [sha256.Size]byte
+}
+
+// A move is a part as a step leaves it.
+type move struct {
+	id      backend.PartID
+	version int64 // 0: the part is removed
+	changed time.Time
+	data    []byte            // nil, with a version: change says what is new
+	change  []byte            // see [statecode.Merge]
+	values  map[string][]byte // rows that are replaced; nil: removed
+}
+
+// A position is a place in the log: a step, and where it ends.
+type position struct {
+	step    uint64
+	hash    [sha256.Size]byte
+	segment uint64 // by the step that it begins after
+	offset  int64
+}
+
+// appendHeader appends the first line of a segment that begins behind a position.
+func appendHeader(b []byte, database string, p *position) []byte {
+	b = rawjson.AppendString(append(b, headerStart...), database)
+	b = strconv.AppendUint(append(b, `,"after":`...), p.step, 10)
+	return appendHash(b, p.hash)
+}
+
+func appendHash(b []byte, hash [sha256.Size]byte) []byte {
+	b = hex.AppendEncode(append(b, hashStart...), hash[:])
+	return append(b, hashEnd+"\n"...)
+}
+
+// appendStep appends the lines of a step, which has its number, and sets its hash: over the hash of
+// the step before it, and over its lines up to there.
+func appendStep(b []byte, s *step, before [sha256.Size]byte) ([]byte, error) {
+	start := len(b)
+	b = append(b, before[:]...)
+	for i := range s.records {
+		r := &s.records[i]
+		if bytes.IndexByte(r.Object, '\n') >= 0 {
+			return b[:start], errors.New("a record must be one line")
+		}
+		b = appendRecord(b, r)
+	}
+	b = strconv.AppendUint(append(b, stepStart...), s.number, 10)
+	b = strconv.AppendInt(append(b, `,"records":`...), int64(len(s.records)), 10)
+	if s.used != "" {
+		b = appendName(append(b, `,"used":[`...), s.used)
+		b = append(strconv.AppendInt(append(b, ','), s.usedAt.UnixMicro(), 10), ']')
+	}
+	if s.stop != nil {
+		b = appendStop(b, s.stop, s.on)
+	}
+	var err error
+	for i := range s.moves {
+		b = append(b, [2]string{`,"moves":[`, `,`}[min(i, 1)]...)
+		if b, err = appendMove(b, &s.moves[i]); err != nil {
+			return b[:start], err
+		}
+	}
+	if len(s.moves) > 0 {
+		b = append(b, ']')
+	}
+	s.hash = sha256.Sum256(b[start:])
+	b = append(b[:start], b[start+len(before):]...)
+	return appendHash(b, s.hash), nil
+}
+
+// appendRecord appends the line of a record.
+func appendRecord(b []byte, r *backend.Record) []byte {
+	b = appendName(append(b, recordStart...), r.Writer)
+	b = strconv.AppendUint(append(b, `,"seq":`...), r.Seq, 10)
+	b = strconv.AppendInt(append(b, `,"at":`...), r.Time.UnixMicro(), 10)
+	if r.Session != "" {
+		b = appendName(append(b, `,"of":`...), r.Session)
+	}
+	b = append(append(b, `,"record":`...), r.Object...)
+	return appendHash(b, r.Hash)
+}
+
+func appendStop(b []byte, s *backend.Stop, on bool) []byte {
+	b = appendName(append(b, `,"stop":{"session":`...), s.Session)
+	b = appendName(append(b, `,"actor":`...), s.Actor)
+	b = appendName(append(b, `,"reason":`...), s.Reason)
+	b = strconv.AppendInt(append(b, `,"at":`...), s.Time.UnixMicro(), 10)
+	return append(strconv.AppendBool(append(b, `,"on":`...), on), '}')
+}
+
+func appendMove(b []byte, m *move) ([]byte, error) {
+	b = appendName(append(b, `{"part":[`...), string(m.id.Scope))
+	b = appendName(append(b, ','), m.id.Name)
+	b = strconv.AppendInt(append(b, `],"version":`...), m.version, 10)
+	b = strconv.AppendInt(append(b, `,"at":`...), m.changed.UnixMicro(), 10)
+	if m.version == 0 {
+		return append(b, '}'), nil
+	}
+	ours := m.id.Scope == backend.Session || m.id.Scope == backend.Principal || m.id.Scope == backend.Global
+	var err error
+	if m.data == nil {
+		b = append(append(b, `,"change":`...), m.change...)
+	} else {
+		b, err = appendData(append(b, `,"data":`...), m.data, ours)
+	}
+	first := true
+	for key, data := range m.values {
+		b = append(b, map[bool]string{true: `,"values":{`, false: `,`}[first]...)
+		first = false
+		b = append(appendName(b, key), ':')
+		if data == nil {
+			b = append(b, "null"...)
+			continue
+		}
+		var more error
+		b, more = appendData(b, data, ours)
+		err = errors.Join(err, more)
+	}
+	if !first {
+		b = append(b, '}')
+	}
+	return append(b, '}'), err
+}
+
+// deepest is how deep a state may be nested as part of a line.
+const deepest = rawjson.MaxDepth - 8
+
+// appendData appends a JSON value as it is, or, where a line cannot have it, as a text. A value of ours,
+// a state of nets, is flat and has no line ends.
+func appendData(b, data []byte, ours bool) ([]byte, error) {
+	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, deepest) == nil {
+		return append(b, data...), nil
+	}
+	if !utf8.Valid(data) {
+		return b, errors.New("a state must be JSON")
+	}
+	return rawjson.AppendString(b, string(data)), nil
+}
+
+func readData(value []byte) ([]byte, error) {
+	if len(value) == 0 || value[0] != '"' {
+		return bytes.Clone(value), nil
+	}
+	text, ok := rawjson.String(value)
+	if !ok {
+		return nil, errBroken
+	}
+	return []byte(text), nil
+}
+
+// hexed begins a name that JSON does not have, and is written in hex digits.
+const hexed = "\x01"
+
+// appendName appends any bytes as a JSON string.
+func appendName(b []byte, name string) []byte {
+	if !utf8.ValidString(name) || strings.HasPrefix(name, hexed) || strings.Contains(name, "\x00") {
+		name = hexed + hex.EncodeToString([]byte(name))
+	}
+	return rawjson.AppendString(b, name)
+}
+
+func readName(value []byte) (string, error) {
+	name, ok := rawjson.String(value)
+	if !ok {
+		return "", errBroken
+	}
+	return plainName(name)
+}
+
+func plainName(name string) (string, error) {
+	if digits, ok := strings.CutPrefix(name, hexed); ok {
+		plain, err := hex.DecodeString(digits)
+		return string(plain), err
+	}
+	return name, nil
+}
+
+// errBroken is the error of a line that this package did not write.
+var errBroken = errors.New("it is no line of a log")
+
+// cutHash parts a line, given without its line end, from its hash.
+func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
+	n := len(line) - tail
+	if n <= 0 || !bytes.HasPrefix(line[n:], []byte(hashStart)) || !bytes.HasSuffix(line, []byte(hashEnd)) {
+		return nil, hash, false
+	}
+	digits := line[n+len(hashStart) : len(line)-len(hashEnd)]
+	if _, err := hex.Decode(hash[:], digits); err != nil || bytes.ContainsAny(digits, "ABCDEF") {
+		return nil, hash, false
+	}
+	return line[:n], hash, true
+}
+
+// readHeader reads the first line of a segment.
+func readHeader(line []byte) (database string, at position, err error) {
+	rest, hash, ok := cutHash(line)
+	if !ok || !bytes.HasPrefix(rest, []byte(headerStart)) {
+		return "", at, errBroken
+	}
+	err = members(append(bytes.Clone(rest), '}'), func(key string, value []byte) (err error) {
+		switch key {
+		case "database":
+			database, err = readName(value)
+		case "after":
+			at.step, err = strconv.ParseUint(string(value), 10, 64)
+		}
+		return err
+	})
+	at.hash, at.segment, at.offset = hash, at.step, int64(len(line)+1)
+	if err == nil && string(appendHeader(nil, database, &at)) != string(line)+"\n" {
+		err = errBroken
+	}
+	return database, at, err
+}
+
+// members reads the members of an object that this package wrote.
+func members(object []byte, each func(key string, value []byte) error) (err error) {
+	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
+		err = each(string(key), value)
+		return err == nil
+	})
+	if err == nil && !whole {
+		err = errBroken
+	}
+	return err
+}
+
+// readRecord reads the line of a record.
+func readRecord(line []byte) (r backend.Record, err error) {
+	rest, hash, ok := cutHash(line)
+	if !ok {
+		return r, errBroken
+	}
+	r.Hash = hash
+	r, rest, err = readPlace(rest, r)
+	if err != nil {
+		return r, err
+	}
+	of, rest := cutMember(rest, `,"of":`)
+	object, rest := cutMember(rest, `,"record":`)
+	if object == nil || len(rest) > 0 {
+		return r, errBroken
+	}
+	r.Object = bytes.Clone(object)
+	if of != nil {
+		r.Session, err = readName(of)
+	}
+	return r, err
+}
+
+// readPlace reads the writer, the number and the time of a record, with which its line begins.
+func readPlace(line []byte, r backend.Record) (_ backend.Record, rest []byte, err error) {
+	writer, rest := cutMember(line, recordStart)
+	seq, rest := cutMember(rest, `,"seq":`)
+	at, rest := cutMember(rest, `,"at":`)
+	if writer == nil || seq == nil || at == nil {
+		return r, nil, errBroken
+	}
+	if r.Writer, err = readName(writer); err != nil {
+		return r, nil, err
+	}
+	if r.Seq, err = strconv.ParseUint(string(seq), 10, 64); err != nil {
+		return r, nil, err
+	}
+	r.Time, err = readTime(at)
+	return r, rest, err
+}
+
+// cutMember cuts the value of the first member off a text; nil: the first member is another one.
+func cutMember(text []byte, start string) (value, rest []byte) {
+	if !bytes.HasPrefix(text, []byte(start)) {
+		return nil, text
+	}
+	end := rawjson.Skip(text, len(start))
+	if end < 0 {
+		return nil, text
+	}
+	return text[len(start):end], text[end:]
+}
+
+// readStep reads the line of a step, without its records. Its hash is still to be verified.
+func readStep(line []byte) (s step, records int, err error) {
+	rest, hash, ok := cutHash(line)
+	if !ok {
+		return s, 0, errBroken
+	}
+	s.hash = hash
+	object := append(rest[:len(rest):len(rest)], '}')
+	err = members(object, func(key string, value []byte) (err error) {
+		switch key {
+		case "step":
+			s.number, err = strconv.ParseUint(string(value), 10, 64)
+		case "records":
+			records, err = strconv.Atoi(string(value))
+		case "used":
+			s.used, s.usedAt, err = readUsed(value)
+		case "stop":
+			s.stop, s.on, err = readStop(value)
+		case "moves":
+			rawjson.Elements(value, func(value []byte, _ int) bool {
+				var m move
+				m, err = readMove(value)
+				s.moves = append(s.moves, m)
+				return err == nil
+			})
+		}
+		return err
+	})
+	return s, records, err
+}
+
+func readUsed(value []byte) (id string, at time.Time, err error) {
+	n := 0
+	rawjson.Elements(value, func(value []byte, _ int) bool {
+		if n++; n == 1 {
+			id, err = readName(value)
+		} else {
+			at, err = readTime(value)
+		}
+		return err == nil
+	})
+	return id, at, err
+}
+
+func readTime(value []byte) (time.Time, error) {
+	micros, err := strconv.ParseInt(string(value), 10, 64)
+	return time.UnixMicro(micros).UTC(), err
+}
+
+func readStop(value []byte) (s *backend.Stop, on bool, err error) {
+	s = &backend.Stop{}
+	err = members(value, func(key string, value []byte) (err error) {
+		switch key {
+		case "session":
+			s.Session, err = readName(value)
+		case "actor":
+			s.Actor, err = readName(value)
+		case "reason":
+			s.Reason, err = readName(value)
+		case "at":
+			s.Time, err = readTime(value)
+		case "on":
+			on = string(value) == "true"
+		}
+		return err
+	})
+	return s, on, err
+}
+
+func readMove(value []byte) (m move, err error) {
+	err = members(value, func(key string, value []byte) (err error) {
+		switch key {
+		case "part":
+			var name [2]string
+			n := 0
+			rawjson.Elements(value, func(value []byte, _ int) bool {
+				name[min(n, 1)], err = readName(value)
+				n++
+				return err == nil
+			})
+			m.id = backend.PartID{Scope: backend.Scope(name[0]), Name: name[1]}
+		case "version":
+			m.version, err = strconv.ParseInt(string(value), 10, 64)
+		case "at":
+			m.changed, err = readTime(value)
+		case "data":
+			m.data, err = readData(value)
+		case "change":
+			m.change = bytes.Clone(value)
+		case "values":
+			m.values, err = readValues(value)
+		}
+		return err
+	})
+	return m, err
+}
+
+func readValues(value []byte) (map[string][]byte, error) {
+	values := map[string][]byte{}
+	var err error
+	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {
+		var name string
+		if name, err = plainName(string(key)); err != nil {
+			return false
+		}
+		if string(value) == "null" {
+			values[name] = nil
+			return true
+		}
+		values[name], err = readData(value)
+		return err == nil
+	})
+	if err == nil && !whole {
+		err = fmt.Errorf("%w: its values", errBroken)
+	}
+	return values, err
+}
+
+// A scan reads whole steps from a part of a segment.
+type scan struct {
+	at      position
+	records []backend.Record
+}
+
+// next reads the next step of data, which begins at s.at.offset, and moves s.at behind it. It reports
+// false where data ends before the step does, or is not the next step: then s.at is as it was.
+func (s *scan) next(data []byte) (st step, ok bool, err error) {
+	s.records = s.records[:0]
+	for done := 0; ; {
+		line, _, whole := bytes.Cut(data[done:], []byte{'\n'})
+		if !whole {
+			return st, false, nil
+		}
+		switch {
+		case bytes.HasPrefix(line, []byte(recordStart)):
+			r, err := readRecord(line)
+			if err != nil {
+				return st, false, err
+			}
+			s.records = append(s.records, r)
+			done += len(line) + 1
+			continue
+		case !bytes.HasPrefix(line, []byte(stepStart)):
+			return st, false, errBroken
+		}
+		st, records, err := readStep(line)
+		if err != nil {
+			return st, false, err
+		}
+		h := sha256.New()
+		h.Write(s.at.hash[:])
+		h.Write(data[:done+len(line)-tail])
+		if [sha256.Size]byte(h.Sum(nil)) != st.hash || st.number != s.at.step+1 || records != len(s.records) {
+			return st, false, fmt.Errorf("%w: step %d does not follow step %d", errBroken, st.number, s.at.step)
+		}
+		st.records = append([]backend.Record(nil), s.records...)
+		s.at.step, s.at.hash = st.number, st.hash
+		s.at.offset += int64(done + len(line) + 1)
+		return st, true, nil
+	}
+}

@@ -1,0 +1,280 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
+)
+
+// view runs f with a moment of the log: see copies what it needs of the image, with mu held, and f
+// reads the checkpoint, which is not further than the image then. It needs no turn.
+func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
+	for {
+		b.hold()
+		err := b.catchUp()
+		if err == nil {
+			see(&b.image)
+		}
+		at, folded := b.image.at.step, b.image.folded
+		b.release()
+		if err != nil {
+			return err
+		}
+		again := false
+		err = b.checkpoint.Read(func(r sqlite.Reading) error {
+			place, err := r.Place()
+			if err != nil {
+				return err
+			}
+			if err := b.vet(&place, folded); err != nil {
+				return err
+			}
+			if again = place.Step > at; again {
+				return nil
+			}
+			return f(r)
+		})
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// vet refuses a database that is another, or that has less folded in than it had.
+func (b *Backend) vet(at *sqlite.Place, folded uint64) error {
+	switch {
+	case at.ID != b.log.database:
+		return fmt.Errorf("%w: the log is of another database; put its own database back", backend.ErrRolledBack)
+	case at.Step < folded:
+		return &sqlite.FoldError{Have: at.Step, From: folded}
+	}
+	return nil
+}
+
+// catchUp brings the image to the end of the log, as far as it is there. It needs mu.
+func (b *Backend) catchUp() error {
+	err := errClosed
+	switch {
+	case b.closed:
+	case b.turns.leads.Load():
+		return nil // no other process has appended anything
+	default:
+		err = b.follow(false)
+	}
+	if err != nil {
+		return fmt.Errorf("reading from the log of the state: %w", err)
+	}
+	return nil
+}
+
+// Load reads parts as they are now.
+func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backend.Part, err error) {
+	moved := make([]sqlite.Change, len(ids))
+	parts = make([]backend.Part, len(ids))
+	err = b.view(func(i *image) {
+		for k, id := range ids {
+			moved[k] = sqlite.Change{}
+			if p := i.parts[id]; p != nil {
+				moved[k] = p.now(id)
+			}
+		}
+	}, func(r sqlite.Reading) (err error) {
+		for k, id := range ids {
+			if parts[k], err = wholeOf(r, id, &moved[k]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return parts, err
+}
+
+// wholeOf reads a part from the checkpoint and applies its changes. Without a scope there is no change.
+func wholeOf(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
+	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
+		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {
+			return p, err
+		}
+	}
+	if p.Data, err = c.Merged(p.Data); err != nil {
+		return p, err
+	}
+	p.ID, p.Version, p.Changed = id, c.Version, c.Changed
+	if p.Values == nil {
+		p.Values = c.Values
+	} else {
+		maps.Copy(p.Values, c.Values)
+	}
+	dropRemoved(&p)
+	return p, nil
+}
+
+// dropRemoved drops the rows that are removed.
+func dropRemoved(p *backend.Part) {
+	maps.DeleteFunc(p.Values, func(_ string, data []byte) bool { return data == nil })
+}
+
+// Versions reads the versions of parts as they are now.
+func (b *Backend) Versions(_ context.Context, ids ...backend.PartID) ([]int64, error) {
+	versions := make([]int64, len(ids))
+	unknown := false
+	b.hold()
+	err := b.catchUp()
+	for k, id := range ids {
+		v, ok := b.image.version(id)
+		versions[k], unknown = v, unknown || !ok
+	}
+	b.release()
+	if err != nil || !unknown {
+		return versions, err
+	}
+	known := make([]bool, len(ids))
+	err = b.view(func(i *image) {
+		for k, id := range ids {
+			versions[k], known[k] = i.version(id)
+		}
+	}, func(r sqlite.Reading) (err error) {
+		for k, id := range ids {
+			if known[k] {
+				continue
+			}
+			if versions[k], err = r.Version(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return versions, err
+}
+
+// List reads the parts of a scope, the oldest first.
+func (b *Backend) List(ctx context.Context, scope backend.Scope) iter.Seq2[backend.Part, error] {
+	return b.ListWith(ctx, scope, "")
+}
+
+// ListWith reads the parts of a scope that have the text in their data, the oldest first.
+func (b *Backend) ListWith(_ context.Context, scope backend.Scope, text string) iter.Seq2[backend.Part, error] {
+	return func(yield func(backend.Part, error) bool) {
+		var moved []sqlite.Change
+		var all []backend.Part
+		err := b.view(func(i *image) {
+			moved = moved[:0]
+			for id, p := range i.parts {
+				if id.Scope == scope {
+					moved = append(moved, sqlite.Change{Changes: slices.Clip(p.changes), Part: backend.Part{ID: id, Version: p.version, Data: p.data, Changed: p.changed}})
+				}
+			}
+		}, func(r sqlite.Reading) (err error) {
+			all, err = listed(r, scope, text, moved)
+			return err
+		})
+		if err != nil {
+			yield(backend.Part{}, err)
+			return
+		}
+		slices.SortFunc(all, func(a, b backend.Part) int {
+			return cmp.Or(cmp.Compare(a.Changed.UnixMicro(), b.Changed.UnixMicro()), strings.Compare(a.ID.Name, b.ID.Name))
+		})
+		for _, p := range all {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// listed reads the parts of a scope that have the text in their data, with their changes applied.
+func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
+	all, err := r.Parts(scope, text)
+	if err != nil || len(moved) == 0 {
+		return all, err
+	}
+	since := make(map[backend.PartID]bool, len(moved))
+	for i := range moved {
+		since[moved[i].ID] = true
+	}
+	all = slices.DeleteFunc(all, func(p backend.Part) bool { return since[p.ID] })
+	for i := range moved {
+		c := &moved[i]
+		if c.Version == 0 {
+			continue
+		}
+		var stored []byte
+		if c.Data == nil {
+			p, err := r.Part(c.ID)
+			if err != nil {
+				return nil, err
+			}
+			stored = p.Data
+		}
+		if c.Data, err = c.Merged(stored); err != nil {
+			return nil, err
+		}
+		if strings.Contains(string(c.Data), text) {
+			all = append(all, c.Part)
+		}
+	}
+	return all, nil
+}
+
+// Heads are the last records of all chains.
+func (b *Backend) Heads(context.Context) (heads []backend.Record, err error) {
+	var newer map[string]backend.Record
+	var removed map[string]uint64
+	err = b.view(func(i *image) {
+		newer = map[string]backend.Record{}
+		for writer, h := range i.heads {
+			newer[writer] = h.record
+		}
+	}, func(r sqlite.Reading) (err error) {
+		if removed, err = r.Removed(); err == nil {
+			heads, err = r.Heads()
+		}
+		return err
+	})
+	maps.DeleteFunc(newer, func(writer string, r backend.Record) bool { return r.Seq <= removed[writer] })
+	heads = slices.DeleteFunc(heads, func(r backend.Record) bool { _, ok := newer[r.Writer]; return ok })
+	heads = slices.AppendSeq(heads, maps.Values(newer))
+	slices.SortFunc(heads, func(a, b backend.Record) int { return strings.Compare(a.Writer, b.Writer) })
+	return heads, err
+}
+
+// Stops reads the stops that are in force.
+func (b *Backend) Stops(context.Context) ([]backend.Stop, error) {
+	b.hold()
+	defer b.release()
+	if err := b.catchUp(); err != nil {
+		return nil, err
+	}
+	return slices.SortedFunc(maps.Values(b.image.stops), func(a, b backend.Stop) int {
+		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Session, b.Session))
+	}), nil
+}
+
+// Approvals reads approvals.
+func (b *Backend) Approvals(_ context.Context, id, key string, since time.Time) (all []backend.Approval, err error) {
+	var used map[string]use
+	err = b.view(func(i *image) { used = maps.Clone(i.used) }, func(r sqlite.Reading) (err error) {
+		all, err = r.Approvals(id, key, since)
+		return err
+	})
+	gone := func(a backend.Approval) bool { return false }
+	if id == "" && key == "" {
+		gone = func(a backend.Approval) bool { u, ok := used[a.ID]; return ok && u.at.Before(since) }
+	}
+	for k := range all {
+		if _, ok := used[all[k].ID]; ok && all[k].State == backend.Approved {
+			all[k].State = backend.Consumed
+			all[k].Version++
+		}
+	}
+	return slices.DeleteFunc(all, gone), err
+}

@@ -1,0 +1,374 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
+)
+
+// A segment is a file of the log, for reading records.
+type segment struct {
+	name  string          // of one that is sealed
+	file  file            // of one that is not; nil: it is sealed
+	end   int64           // of the lines in that file
+	index *sqlite.Segment // nil: not yet indexed
+}
+
+// A selection is the part of the log that a query reads.
+type selection struct {
+	backend.Query
+	removed  map[string]uint64
+	segments []segment
+}
+
+// selects reports whether a record is selected.
+func (s *selection) selects(r *backend.Record) bool {
+	switch {
+	case r.Seq <= s.removed[r.Writer],
+		s.Writer != "" && (r.Writer != s.Writer || r.Seq <= s.After),
+		!s.Since.IsZero() && r.Time.Before(s.Since),
+		s.Session != "" && r.Session != s.Session && r.Session != "":
+		return false
+	}
+	return true
+}
+
+// lacks reports whether a segment has nothing that is selected.
+func (s *selection) lacks(g *segment) bool {
+	if g.index == nil {
+		return false
+	}
+	if s.Writer != "" && g.index.Chains[s.Writer].Last <= s.After {
+		return true
+	}
+	return !s.Since.IsZero() && g.index.Latest.Before(s.Since)
+}
+
+// Records reads records in the order in which they were committed.
+func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
+	return func(yield func(backend.Record, error) bool) {
+		err := b.isOpen()
+		if err == nil {
+			err = b.archive.records(ctx, q, func(r *backend.Record) bool { return yield(*r, nil) })
+		}
+		if err != nil {
+			yield(backend.Record{}, fmt.Errorf("reading from the log of the state: %w", err))
+		}
+	}
+}
+
+func (a *archive) records(ctx context.Context, q backend.Query, yield func(*backend.Record) bool) error {
+	s := &selection{Query: q}
+	defer s.close()
+	if err := s.survey(a); err != nil {
+		return err
+	}
+	if q.Last && q.Limit > 0 {
+		return s.last(ctx, a.disk, yield)
+	}
+	from, offset, err := s.locate(a.disk)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for i := from; i < len(s.segments); i++ {
+		g := &s.segments[i]
+		if s.lacks(g) {
+			continue
+		}
+		more := true
+		err := g.read(a.disk, offset, func(r *backend.Record) (bool, error) {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			if !s.selects(r) {
+				return true, nil
+			}
+			n++
+			more = yield(r) && (q.Limit == 0 || n < q.Limit)
+			return more, nil
+		})
+		if offset = 0; err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// survey finds the segments and the removed records. Segments that are not sealed stay open, so that all
+// is read of one moment, whatever is put aside or sealed meanwhile.
+func (s *selection) survey(a *archive) error {
+	index := map[uint64]*sqlite.Segment{}
+	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {
+		if s.removed, err = r.Removed(); err != nil {
+			return err
+		}
+		all, err := r.Segments()
+		for i := range all {
+			index[all[i].After] = &all[i]
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	newest, header, err := a.openSegment(a.name(), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) { // another process is about to give the next one its name
+		header.segment, err = math.MaxUint64, nil
+	}
+	if err != nil {
+		return err
+	}
+	numbers, _, sealed, err := a.asides()
+	for _, after := range numbers {
+		if after >= header.segment || err != nil {
+			break // it is the newest, or was begun after it
+		}
+		g := segment{name: a.aside(after), index: index[after]}
+		if !sealed[after] {
+			if g.file, err = a.disk.open(g.name+fullSuffix, os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
+				g.file, err = nil, nil // it is sealed now
+			}
+			g.index = nil
+		}
+		s.segments = append(s.segments, g)
+	}
+	if newest != nil {
+		s.segments = append(s.segments, segment{file: newest})
+	}
+	for i := range s.segments {
+		if g := &s.segments[i]; g.file != nil && err == nil {
+			g.end, err = linesEnd(g.file)
+		}
+	}
+	return err
+}
+
+func (s *selection) close() {
+	for i := range s.segments {
+		if f := s.segments[i].file; f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// open opens a segment unless it is open. Nil: all its records are removed.
+func (g *segment) open(d disk) (f file, done func(), err error) {
+	if g.file != nil {
+		return g.file, func() {}, nil
+	}
+	f, err = d.open(g.name, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	return f, func() { _ = f.Close() }, err
+}
+
+// read reads the records of a segment from an offset on.
+func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, error)) error {
+	f, done, err := g.open(d)
+	if err != nil || f == nil {
+		return err
+	}
+	defer done()
+	end := int64(math.MaxInt64)
+	if g.file != nil {
+		end = g.end
+	}
+	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
+}
+
+// locate finds where to begin: behind the record that is named by writer and number, which mostly is
+// among the newest.
+func (s *selection) locate(d disk) (from int, offset int64, err error) {
+	if s.Writer == "" || s.After == 0 {
+		return 0, 0, nil
+	}
+	for i := len(s.segments) - 1; i >= 0; i-- {
+		g := &s.segments[i]
+		if g.index != nil {
+			if r, ok := g.index.Chains[s.Writer]; ok && r.First <= s.After {
+				return i, 0, nil
+			}
+			continue
+		}
+		found := int64(-1)
+		err := g.backwards(d, func(line []byte, end int64) (bool, error) {
+			if !bytes.HasPrefix(line, []byte(recordStart)) {
+				return true, nil
+			}
+			r, err := readRecord(line)
+			if err == nil && r.Writer == s.Writer && r.Seq <= s.After {
+				found = end
+			}
+			return found < 0, err
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		if found >= 0 {
+			return i, found, nil
+		}
+	}
+	return 0, 0, nil
+}
+
+// last reads the last records that are selected.
+func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
+	var all []backend.Record
+	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {
+		g := &s.segments[i]
+		if s.lacks(g) {
+			continue
+		}
+		counts := g.file == nil
+		err := g.backwards(d, func(line []byte, _ int64) (bool, error) {
+			if !bytes.HasPrefix(line, []byte(recordStart)) {
+				counts = true
+				return true, ctx.Err()
+			}
+			if !counts {
+				return true, nil // its step is not there
+			}
+			r, err := readRecord(line)
+			if err == nil && s.selects(&r) {
+				all = append(all, r)
+			}
+			return len(all) < s.Limit, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.Reverse(all)
+	for i := range all {
+		if !yield(&all[i]) {
+			break
+		}
+	}
+	return nil
+}
+
+// backwards reads the lines of a segment from its end, each with where it ends.
+func (g *segment) backwards(d disk, each func(line []byte, end int64) (bool, error)) error {
+	f, done, err := g.open(d)
+	if err != nil || f == nil {
+		return err
+	}
+	defer done()
+	end := g.end
+	if g.file == nil {
+		if end, _, err = f.state(); err != nil {
+			return err
+		}
+	}
+	var behind []byte // the end of a line that begins in the block before
+	for start, whole := end, false; start > 0; {
+		n := min(start, 256<<10)
+		start -= n
+		block := make([]byte, n, int(n)+len(behind))
+		if _, err := f.ReadAt(block, start); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		block = append(block, behind...)
+		end := start + int64(len(block)) + 1
+		for {
+			at := bytes.LastIndexByte(block, '\n')
+			if at < 0 {
+				break
+			}
+			if whole {
+				if more, err := each(block[at+1:], end); !more || err != nil {
+					return err
+				}
+			}
+			whole, end, block = true, start+int64(at)+1, block[:at]
+		}
+		if behind = block; start == 0 && whole && len(block) > 0 {
+			_, err := each(block, end)
+			return err
+		}
+	}
+	return nil
+}
+
+// eachRecord reads the records of a part of a segment. With steps, those of a step come once its line
+// is read.
+func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
+	err := eachLine(r, steps, func(line []byte) error {
+		r, err := readRecord(line)
+		if err != nil {
+			return err
+		}
+		more, err := each(&r)
+		if err == nil && !more {
+			err = io.EOF
+		}
+		return err
+	})
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// eachLine reads the lines of the records of a part of a segment, see eachRecord. Each is good until the next.
+func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
+	in := bufio.NewReaderSize(r, 256<<10)
+	var waiting []byte
+	var ends []int
+	for {
+		line, err := readLine(in)
+		if errors.Is(err, io.EOF) {
+			return nil // half a line does not count
+		}
+		if err != nil {
+			return err
+		}
+		if bytes.HasPrefix(line, []byte(recordStart)) {
+			if !steps {
+				if err := each(line); err != nil {
+					return err
+				}
+				continue
+			}
+			waiting = append(waiting, line...)
+			ends = append(ends, len(waiting))
+			continue
+		}
+		from := 0
+		for _, end := range ends {
+			if err := each(waiting[from:end]); err != nil {
+				return err
+			}
+			from = end
+		}
+		waiting, ends = waiting[:0], ends[:0]
+	}
+}
+
+// readLine reads a line without its end, which is good until the next.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		var more []byte
+		line = bytes.Clone(line)
+		more, err = in.ReadBytes('\n')
+		line = append(line, more...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return line[:len(line)-1], nil
+}

@@ -1,0 +1,45 @@
+package journal
+
+import (
+	"context"
+	"errors"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
+)
+
+// RemoveRecords removes the oldest records of a chain: queries do not return them any more. A segment that is put
+// aside is removed with its last record, and is written anew without those that are removed where they
+// are half of it.
+func (b *Backend) RemoveRecords(_ context.Context, writer string, through uint64, most int) (removed int, err error) {
+	b.beginFold()
+	defer b.endFold()
+	if err := b.foldNow(true); err != nil { // the database has the ends of the chains then
+		return 0, err
+	}
+	var gone, last uint64
+	err = b.checkpoint.Read(func(r sqlite.Reading) error {
+		all, err := r.Removed()
+		if err != nil {
+			return err
+		}
+		gone = all[writer]
+		heads, err := r.Heads()
+		for i := range heads {
+			if heads[i].Writer == writer {
+				last = heads[i].Seq
+			}
+		}
+		return err
+	})
+	end := min(through, last, gone+uint64(most))
+	if err != nil || end <= gone {
+		return 0, errors.Join(err, b.archive.purge())
+	}
+	if err := b.checkpoint.Remove(writer, end, end == last); err != nil {
+		return 0, err
+	}
+	if removed = int(end - gone); removed < most {
+		err = b.archive.purge()
+	}
+	return removed, err
+}

@@ -1,0 +1,35 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// sample is a step of a session: a part of 300 bytes, a record of 420.
+func sample(session string, version int64) *backend.Op {
+	at := time.Now()
+	return &backend.Op{Session: session, Reserve: true, Lasts: true, Time: at,
+		Writes: []backend.Write{{ID: backend.PartID{Scope: backend.Session, Name: session}, Version: version, Data: filled(300)}},
+		Events: []backend.Event{{Time: at, Session: session, Object: filled(420)}},
+	}
+}
+
+// filled is an object of some length.
+func filled(n int) []byte {
+	return append(append([]byte(`{"x":"`), bytes.Repeat([]byte{'x'}, n-8)...), `"}`...)
+}
+
+// commit commits ops, and flushes those that need it.
+func commit(ctx context.Context, b *Backend, ops ...*backend.Op) error {
+	err := b.Commit(ctx, ops)
+	for _, op := range ops {
+		if err = errors.Join(err, op.Err); op.Flush != nil {
+			err = errors.Join(err, op.Flush())
+		}
+	}
+	return err
+}

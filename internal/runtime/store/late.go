@@ -1,0 +1,306 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// Late is a database that may be away when the process starts: it is opened when it is
+// needed, and until that succeeds everything that needs it fails.
+type Late struct {
+	open func(context.Context) (backend.Backend, error)
+	log  *slog.Logger
+
+	mu       sync.Mutex
+	inner    backend.Backend // nil: it is not open yet
+	running  chan struct{}   // closed when the attempt to open it that runs has ended; nil: none runs
+	tried    time.Time
+	since    time.Time // it is open
+	err      error     // of the last attempt, or [errSilent]
+	unusable error     // of the last attempt, where it was the first
+	closed   bool
+}
+
+var _ backend.Backend = (*Late)(nil)
+
+// NewLate returns a database that open opens, whenever that succeeds. It does not open it
+// yet; log says what becomes of it.
+func NewLate(open func(context.Context) (backend.Backend, error), log *slog.Logger) *Late {
+	return &Late{open: open, log: log}
+}
+
+// A database that is away is tried once in a retry at most. A caller waits for a glimpse for an
+// attempt then: the database may be back.
+const (
+	retry   = time.Second
+	glimpse = 500 * time.Millisecond
+)
+
+// ErrLate is the error of a database that could not be opened yet.
+var ErrLate = errors.New("the state database could not be opened yet")
+
+// Try opens the database unless it is open.
+func (l *Late) Try(ctx context.Context) error {
+	_, err := l.opened(ctx)
+	return err
+}
+
+// errSilent: the first attempt takes longer than the start of the process waits.
+var errSilent = errors.New("it does not answer")
+
+// opened returns the database, and has it opened unless it is open. The first attempt is waited for
+// until ctx ends. Those after it are waited for shortly: on a network that drops all packets an attempt
+// takes long, and every caller would hang.
+func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
+	l.mu.Lock()
+	switch {
+	case l.running == nil && (l.inner != nil || l.closed || l.err != nil && time.Since(l.tried) < retry):
+		defer l.mu.Unlock()
+		return l.answer(ctx)
+	case l.running == nil:
+		l.running = make(chan struct{})
+		go l.attempt(context.WithoutCancel(ctx), l.running) // not only for whoever asks first
+	}
+	ended := l.running
+	if l.err != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, glimpse)
+		defer cancel()
+	}
+	l.mu.Unlock()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answer(ctx)
+}
+
+// attempt opens the database once.
+func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
+	inner, err := l.open(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer close(ended)
+	l.running, l.tried, l.unusable = nil, time.Now(), nil
+	switch {
+	case err == nil && l.closed:
+		_ = inner.Close() // the process ends
+	case err == nil:
+		if l.err != nil {
+			l.log.Info("the state database is open now: calls are decided again")
+		}
+		l.inner, l.since, l.err = inner, l.tried, nil
+	case errors.Is(err, backend.ErrUnusable) && l.err == nil:
+		l.unusable = err // at the start: it is for whoever starts the process
+	default:
+		l.fail(err)
+	}
+}
+
+// fail notes why the database is not open. It needs the lock.
+func (l *Late) fail(err error) {
+	if l.err == nil {
+		l.log.Error("the state database cannot be opened: every call is refused until it can be", "error", err)
+	}
+	l.err = err
+}
+
+// answer returns the database, or why it is not open. It needs the lock.
+func (l *Late) answer(ctx context.Context) (backend.Backend, error) {
+	if l.err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.running != nil {
+		l.fail(errSilent)
+	}
+	switch {
+	case l.closed:
+		return nil, fmt.Errorf("%w: the process ends", ErrLate)
+	case l.inner != nil:
+		return l.inner, nil
+	case l.unusable != nil:
+		return nil, l.unusable
+	case l.err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrLate, l.err)
+	}
+	return nil, fmt.Errorf("%w: %w", ErrLate, ctx.Err())
+}
+
+// Since returns since when the database is open; zero: it is not.
+func (l *Late) Since() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.since
+}
+
+// now returns the database if it is open.
+func (l *Late) now() backend.Backend {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inner
+}
+
+// Load implements [backend.Backend].
+func (l *Late) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Load(ctx, ids...)
+}
+
+// Versions implements [backend.Backend].
+func (l *Late) Versions(ctx context.Context, ids ...backend.PartID) ([]int64, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Versions(ctx, ids...)
+}
+
+// List implements [backend.Backend].
+func (l *Late) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, error] {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return func(yield func(backend.Part, error) bool) { yield(backend.Part{}, err) }
+	}
+	return b.List(ctx, s)
+}
+
+// ListWith implements [backend.Backend].
+func (l *Late) ListWith(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return func(yield func(backend.Part, error) bool) { yield(backend.Part{}, err) }
+	}
+	return b.ListWith(ctx, s, text)
+}
+
+// Commit implements [backend.Backend].
+func (l *Late) Commit(ctx context.Context, ops []*backend.Op) error {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return b.Commit(ctx, ops)
+}
+
+// Writer implements [backend.Backend]. It is empty until the database is open.
+func (l *Late) Writer() string {
+	if b := l.now(); b != nil {
+		return b.Writer()
+	}
+	return ""
+}
+
+// Merges implements [backend.Backend].
+func (l *Late) Merges() bool {
+	b := l.now()
+	return b != nil && b.Merges()
+}
+
+// Heads implements [backend.Backend].
+func (l *Late) Heads(ctx context.Context) ([]backend.Record, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Heads(ctx)
+}
+
+// Records implements [backend.Backend].
+func (l *Late) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return func(yield func(backend.Record, error) bool) { yield(backend.Record{}, err) }
+	}
+	return b.Records(ctx, q)
+}
+
+// RemoveRecords implements [backend.Backend].
+func (l *Late) RemoveRecords(ctx context.Context, writer string, through uint64, most int) (int, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return b.RemoveRecords(ctx, writer, through, most)
+}
+
+// PutApproval implements [backend.Backend].
+func (l *Late) PutApproval(ctx context.Context, a backend.Approval) (int64, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return b.PutApproval(ctx, a)
+}
+
+// Approvals implements [backend.Backend].
+func (l *Late) Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Approvals(ctx, id, key, since)
+}
+
+// DropApprovals implements [backend.Backend].
+func (l *Late) DropApprovals(ctx context.Context, before time.Time) error {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return b.DropApprovals(ctx, before)
+}
+
+// SetStop implements [backend.Backend].
+func (l *Late) SetStop(ctx context.Context, s backend.Stop, on bool, e ...backend.Event) error {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return b.SetStop(ctx, s, on, e...)
+}
+
+// Stops implements [backend.Backend].
+func (l *Late) Stops(ctx context.Context) ([]backend.Stop, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Stops(ctx)
+}
+
+// Changes implements [backend.Backend]. The channel is nil until the database is open.
+func (l *Late) Changes() <-chan struct{} {
+	if b := l.now(); b != nil {
+		return b.Changes()
+	}
+	return nil
+}
+
+// Ready implements [backend.Backend].
+func (l *Late) Ready(ctx context.Context) error {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return b.Ready(ctx)
+}
+
+// Close implements [backend.Backend].
+func (l *Late) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.inner == nil {
+		return nil
+	}
+	return l.inner.Close()
+}

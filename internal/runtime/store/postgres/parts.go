@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// each runs f for each row, read into columns.
+func each(rows pgx.Rows, columns []any, f func()) error {
+	_, err := pgx.ForEachRow(rows, columns, func() error {
+		f()
+		return nil
+	})
+	return err
+}
+
+const markSQL = `(SELECT m.mark || '.' || m.tableoid FROM petrigate_mark m)`
+
+const loadSQL = `SELECT coalesce(p.version, 0), p.data, coalesce(p.changed, 'epoch'),
+	(SELECT array_agg(v.key ORDER BY v.key) FROM petrigate_value v WHERE v.part = p.id),
+	(SELECT array_agg(v.data ORDER BY v.key) FROM petrigate_value v WHERE v.part = p.id),
+	coalesce(` + markSQL + `, '')
+FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
+LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
+ORDER BY a.slot`
+
+// current reads n rows, again if the server has recovered from a crash meanwhile.
+func (d *DB) current(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
+	return d.read(ctx, "reading", func(ctx context.Context) error {
+		for {
+			if mark, err := f(ctx); err != nil || n == 0 || d.fresh.add(mark) {
+				return err
+			}
+			if err := d.writer.probe(ctx); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func (d *DB) load(ctx context.Context, ids []backend.PartID) (parts []backend.Part, mark string, err error) {
+	scopes, names := columns(ids)
+	rows, err := d.pool.Query(ctx, loadSQL, scopes, names)
+	if err != nil {
+		return nil, "", err
+	}
+	var p backend.Part
+	var keys, values [][]byte
+	err = each(rows, []any{&p.Version, &p.Data, &p.Changed, &keys, &values, &mark}, func() {
+		p.ID, p.Values = ids[len(parts)], nil
+		if len(keys) > 0 {
+			p.Values = make(map[string][]byte, len(keys))
+		}
+		for i, k := range keys {
+			p.Values[string(k)] = values[i]
+		}
+		if p.Version == 0 {
+			p.Changed = time.Time{}
+		}
+		parts = append(parts, p)
+		p.Data = nil
+	})
+	return parts, mark, err
+}
+
+// columns are ids as arrays.
+func columns(ids []backend.PartID) (scopes []string, names [][]byte) {
+	scopes, names = make([]string, len(ids)), make([][]byte, len(ids))
+	for i, id := range ids {
+		scopes[i], names[i] = string(id.Scope), []byte(id.Name)
+	}
+	return scopes, names
+}
+
+const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')
+FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
+LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
+ORDER BY a.slot`
+
+// Versions implements [backend.Backend]. That of a part which was not read since a crash of
+// the server is negative: whoever has read it before has to read it again, see [fresh].
+func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
+	scopes, names := columns(ids)
+	err = d.current(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
+		rows, err := d.pool.Query(ctx, versionsSQL, scopes, names)
+		if err != nil {
+			return "", err
+		}
+		var v int64
+		versions = nil
+		err = each(rows, []any{&v, &mark}, func() { versions = append(versions, v) })
+		return mark, err
+	})
+	for i, v := range versions {
+		if !d.fresh.has(ids[i]) {
+			versions[i] = -v
+		}
+	}
+	return versions, err
+}
+
+const (
+	orderSQL = `SELECT id FROM petrigate_part WHERE scope = $1 AND position($2::bytea IN data) > 0 ORDER BY changed, id`
+	listSQL  = `SELECT p.name, p.version, p.data, p.changed FROM unnest($1::bigint[]) WITH ORDINALITY AS a (id, n)
+	JOIN petrigate_part p ON p.id = a.id ORDER BY a.n`
+)
+
+// List implements [backend.Backend]. What is removed meanwhile may be missing.
+func (d *DB) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, error] {
+	return d.ListWith(ctx, s, "")
+}
+
+// ListWith implements [backend.Backend], as List does.
+func (d *DB) ListWith(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
+	return func(yield func(backend.Part, error) bool) {
+		ids, err := d.order(ctx, s, text)
+		for err == nil && len(ids) > 0 {
+			n := min(len(ids), backend.PageSize)
+			var parts []backend.Part
+			if parts, err = d.list(ctx, s, ids[:n]); err != nil {
+				break
+			}
+			for _, p := range parts {
+				if !yield(p, nil) {
+					return
+				}
+			}
+			ids = ids[n:]
+		}
+		if err != nil {
+			yield(backend.Part{}, err)
+		}
+	}
+}
+
+// order returns the ids of the rows of a scope with a text in their data, the oldest first.
+func (d *DB) order(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
+	err = d.read(ctx, "listing in", func(ctx context.Context) error {
+		rows, err := d.pool.Query(ctx, orderSQL, string(s), []byte(text))
+		if err != nil {
+			return err
+		}
+		ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	})
+	return ids, err
+}
+
+func (d *DB) list(ctx context.Context, s backend.Scope, ids []int64) (parts []backend.Part, err error) {
+	err = d.read(ctx, "listing in", func(ctx context.Context) error {
+		rows, err := d.pool.Query(ctx, listSQL, ids)
+		if err != nil {
+			return err
+		}
+		p := backend.Part{ID: backend.PartID{Scope: s}}
+		var name []byte
+		parts = nil
+		return each(rows, []any{&name, &p.Version, &p.Data, &p.Changed}, func() {
+			p.ID.Name = string(name)
+			parts = append(parts, p)
+			p.Data = nil
+		})
+	})
+	return parts, err
+}

@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// Heads implements [backend.Backend].
+func (d *DB) Heads(ctx context.Context) (heads []backend.Record, err error) {
+	err = d.read(ctx, "reading the heads of the chains of", func(ctx context.Context) error {
+		rows, err := d.records(ctx, `WHERE r.seq = w.seq ORDER BY w.name`)
+		heads = nil
+		for i := range rows {
+			heads = append(heads, rows[i].Record)
+		}
+		return err
+	})
+	return heads, err
+}
+
+// Records implements [backend.Backend]. Those of several writers are in the order of time.
+func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
+	q.Last = q.Last && q.Limit > 0
+	return backend.Pages(q, func(after backend.Row, n int) (rows []backend.Row, err error) {
+		err = d.read(ctx, "reading the records of", func(ctx context.Context) (err error) {
+			text, args := selected(q, after)
+			args["limit"] = n
+			rows, err = d.records(ctx, text, args)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// selected says which records are read next, after a row.
+func selected(q backend.Query, after backend.Row) (text string, args pgx.NamedArgs) {
+	text, order := `WHERE (r.time, r.writer, r.seq) > (@time, @no, @after)`, []string{`r.time`, `r.writer`, `r.seq`}
+	args = pgx.NamedArgs{"time": after.Time, "no": after.Place, "after": int64(after.Seq)}
+	if q.Writer != "" {
+		text, order = `WHERE w.name = @writer AND r.seq > @after`, order[1:]
+		args["writer"], args["after"] = q.Writer, int64(max(after.Seq, q.After))
+	}
+	if !q.Since.IsZero() {
+		text += ` AND r.time >= @since`
+		args["since"] = q.Since
+	}
+	if q.Session != "" {
+		text += ` AND r.session IN (@session, '')`
+		args["session"] = []byte(q.Session)
+	}
+	between := `, `
+	if q.Last {
+		between = ` DESC, `
+	}
+	return text + ` ORDER BY ` + strings.Join(order, between) + strings.TrimSuffix(between, `, `) + ` LIMIT @limit`, args
+}
+
+// records reads the records that the end of the statement selects.
+func (d *DB) records(ctx context.Context, end string, args ...any) (all []backend.Row, err error) {
+	rows, err := d.pool.Query(ctx, `SELECT w.no, w.name, r.seq, r.time, r.session, r.object, r.hash
+		FROM petrigate_writer w JOIN petrigate_record r ON r.writer = w.no `+end, args...)
+	if err != nil {
+		return nil, err
+	}
+	var r backend.Row
+	var seq int64
+	var session, hash []byte
+	err = each(rows, []any{&r.Place, &r.Writer, &seq, &r.Time, &session, &r.Object, &hash}, func() {
+		r.Seq, r.Session, r.Hash = uint64(seq), string(session), [32]byte(hash)
+		all = append(all, r)
+		r.Object = nil
+	})
+	return all, err
+}

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// PutApproval writes an approval whose version in the database is a.Version, with what was folded
+// before. Its error is [backend.ErrStale] where another was faster, or has the key.
+func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
+	stale := false
+	err := c.writer.transact(func(l *link) (err error) {
+		if stale, err = occupied(l, a); err != nil || stale {
+			return err
+		}
+		if err := put(l, a, now); err != nil {
+			return err
+		}
+		return attend(l)
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("writing an approval to the state database: %w", err)
+	case stale:
+		return backend.ErrStale
+	}
+	return nil
+}
+
+// occupied says that the approval was changed, or that another live one has its key.
+func occupied(l *link, a backend.Approval) (bool, error) {
+	version, err := l.number("SELECT version FROM approval WHERE id = ?", a.ID)
+	if err != nil || version != a.Version {
+		return true, err
+	}
+	if !a.Live() {
+		return false, nil
+	}
+	others, err := l.number("SELECT count(*) FROM approval WHERE key = ? AND ended IS NULL AND id <> ?", a.Key, a.ID)
+	return others > 0, err
+}
+
+func put(l *link, a backend.Approval, now time.Time) error {
+	var ended any
+	if !a.Live() {
+		ended = now.UnixMicro()
+	}
+	_, err := l.exec(`INSERT INTO approval (id, key, state, session, version, created, expires, ended, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET key = excluded.key, state = excluded.state, session = excluded.session, version = excluded.version,
+  created = excluded.created, expires = excluded.expires, ended = coalesce(ended, excluded.ended), data = excluded.data`,
+		a.ID, a.Key, a.State, a.Session, a.Version+1, a.Created.UnixMicro(), a.Expires.UnixMicro(), ended, string(a.Data))
+	return err
+}
+
+// Approvals reads the approval with the id, or those with the key, or, where both are empty, all that
+// are live or ended after since; the oldest first.
+func (r Reading) Approvals(id, key string, since time.Time) (all []backend.Approval, err error) {
+	const columns = "SELECT id, key, state, session, version, created, expires, data FROM approval WHERE "
+	where, args := "(ended IS NULL OR ended >= ?) ORDER BY created, id", []any{since.UnixMicro()}
+	switch {
+	case id != "":
+		where, args = "id = ?", []any{id}
+	case key != "":
+		where, args = "key = ? ORDER BY created, id", []any{key}
+	}
+	err = r.link.rows(columns+where, args, func(scan func(...any) error) error {
+		var a backend.Approval
+		var created, expires int64
+		err := scan(&a.ID, &a.Key, &a.State, &a.Session, &a.Version, &created, &expires, &a.Data)
+		a.Created, a.Expires = micro(created), micro(expires)
+		all = append(all, a)
+		return err
+	})
+	return all, err
+}
+
+// DropApprovals forgets those that ended before.
+func (c *Checkpoint) DropApprovals(before time.Time) error {
+	err := c.writer.transact(func(l *link) error {
+		_, err := l.exec("DELETE FROM approval WHERE ended < ?", before.UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("removing approvals from the state database: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package sqlite
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
+)
+
+// A Place is how far the log is folded into the database.
+type Place struct {
+	ID      string   // of the database
+	Step    uint64   // the last step that is folded in
+	Hash    [32]byte // of that step
+	Segment uint64   // the segment that it ends in, by the step that this one begins after
+	Offset  int64    // in the segment, behind the step
+}
+
+// A Clock is what the records say of the time, in microseconds since 1970. A use of the kill switch
+// says what time it is: the records until then that are later are of a clock that was ahead, and
+// say nothing of other clocks.
+type Clock struct {
+	Latest int64 // of all records; 0: there is no record
+	Told   int64 // by the last use of the kill switch; 0: it was never used
+	Ahead  int64 // the latest record when it was used
+}
+
+// Newest returns the time that no reservation may be far behind.
+func (c Clock) Newest() time.Time {
+	if c.Latest > c.Ahead {
+		return time.UnixMicro(c.Latest)
+	}
+	return time.UnixMicro(c.Told)
+}
+
+// A Change is a part as it is now. Version 0: it is removed.
+type Change struct {
+	backend.Part          // Data is nil where it is that in the database
+	Changes      [][]byte // that are merged into the data
+	Cleared      bool     // the values in the database are removed before those of the part come
+}
+
+// Merged returns the data of the part, where stored is that in the database.
+func (c *Change) Merged(stored []byte) ([]byte, error) {
+	data := c.Data
+	if data == nil && c.Version > 0 {
+		data = stored
+	}
+	if len(c.Changes) == 0 {
+		return data, nil
+	}
+	return statecode.Merge(data, c.Changes)
+}
+
+// A Fold is all that changed in the log since an earlier place.
+type Fold struct {
+	From  uint64 // the step that it begins after
+	To    Place
+	Parts []Change
+	Stops map[string]*backend.Stop // by session; nil: it is over
+	Used  map[string]time.Time     // approvals, and when they were used
+	Heads []backend.Record         // the last records of chains
+	Clock Clock
+}
+
+// A FoldError is the error of a [Fold] that the database does not go with.
+type FoldError struct{ Have, From uint64 }
+
+func (e *FoldError) Error() string {
+	return fmt.Sprintf("%v: it has the log folded in up to step %d, and had it up to %d; put the newer copy back", backend.ErrRolledBack, e.Have, e.From)
+}
+
+// Unwrap implements [errors.Is].
+func (e *FoldError) Unwrap() error { return backend.ErrRolledBack }
+
+// Fold brings the database to a place of the log, unless another process has brought it at least
+// as far: it returns the place where it is then.
+func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
+	err = c.writer.transact(func(l *link) error {
+		if at, err = place(l); err != nil {
+			return err
+		}
+		if at.ID != f.To.ID {
+			return fmt.Errorf("%w: the log is of another database; put its own database back", backend.ErrRolledBack)
+		}
+		if at.Step >= f.To.Step {
+			return nil
+		}
+		if at.Step < f.From {
+			return &FoldError{at.Step, f.From}
+		}
+		at = f.To
+		return f.write(l)
+	})
+	if err != nil {
+		return Place{}, fmt.Errorf("folding the log into the state database: %w", err)
+	}
+	return at, nil
+}
+
+func (f *Fold) write(l *link) error {
+	for i := range f.Parts {
+		if err := write(l, &f.Parts[i]); err != nil {
+			return err
+		}
+	}
+	if err := f.approvalsAndStops(l); err != nil {
+		return err
+	}
+	for i := range f.Heads { // but for chains that are removed since
+		r := &f.Heads[i]
+		if _, err := l.exec(`INSERT OR REPLACE INTO head (writer, seq, hash, time, session, object) SELECT ?, ?, ?, ?, ?, ?
+WHERE NOT EXISTS (SELECT 1 FROM removed WHERE writer = ? AND through >= ?)`,
+			r.Writer, int64(r.Seq), r.Hash[:], r.Time.UnixMicro(), r.Session, string(r.Object), r.Writer, int64(r.Seq)); err != nil {
+			return err
+		}
+	}
+	if _, err := l.exec("INSERT INTO counter (name, value) VALUES ('latest', ?), ('told', ?), ('ahead', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+		f.Clock.Latest, f.Clock.Told, f.Clock.Ahead); err != nil {
+		return err
+	}
+	to := &f.To
+	_, err := l.exec("UPDATE place SET step = ?, hash = ?, segment = ?, offset = ?", int64(to.Step), to.Hash[:], int64(to.Segment), to.Offset)
+	return err
+}
+
+func (f *Fold) approvalsAndStops(l *link) error {
+	for session, s := range f.Stops {
+		var err error
+		if s == nil {
+			_, err = l.exec("DELETE FROM stop WHERE session = ?", session)
+		} else {
+			_, err = l.exec("INSERT OR REPLACE INTO stop (session, actor, reason, time) VALUES (?, ?, ?, ?)", session, s.Actor, s.Reason, s.Time.UnixMicro())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for id, at := range f.Used {
+		if _, err := l.exec("UPDATE approval SET state = ?, version = version + 1, ended = ? WHERE id = ? AND state = ?",
+			backend.Consumed, at.UnixMicro(), id, backend.Approved); err != nil {
+			return err
+		}
+	}
+	if len(f.Stops)+len(f.Used) == 0 {
+		return nil
+	}
+	return attend(l)
+}
+
+// write puts a part into the database.
+func write(l *link, c *Change) error {
+	scope, name := string(c.ID.Scope), c.ID.Name
+	if c.Cleared {
+		if _, err := l.exec("DELETE FROM part_value WHERE scope = ? AND name = ?", scope, name); err != nil {
+			return err
+		}
+	}
+	if c.Version == 0 {
+		_, err := l.exec("DELETE FROM part WHERE scope = ? AND name = ?", scope, name)
+		return err
+	}
+	var stored []byte
+	if c.Data == nil {
+		if _, err := l.row("SELECT data FROM part WHERE scope = ? AND name = ?", []any{scope, name}, &stored); err != nil {
+			return err
+		}
+	}
+	data, err := c.Merged(stored)
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", scope, name, err)
+	}
+	if _, err := l.exec(`INSERT INTO part (scope, name, version, changed, data) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (scope, name) DO UPDATE SET version = excluded.version, changed = excluded.changed, data = excluded.data`,
+		scope, name, c.Version, c.Changed.UnixMicro(), string(data)); err != nil {
+		return err
+	}
+	for key, data := range c.Values {
+		var err error
+		if data == nil {
+			_, err = l.exec("DELETE FROM part_value WHERE scope = ? AND name = ? AND key = ?", scope, name, key)
+		} else {
+			_, err = l.exec("INSERT INTO part_value (scope, name, key, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET data = excluded.data",
+				scope, name, key, string(data))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attend tells other processes that approvals or stops have changed.
+func attend(l *link) error {
+	_, err := l.exec("UPDATE counter SET value = value + 1 WHERE name = 'attention'")
+	return err
+}
+
+// begin writes the place of a database that is new, or was just brought to this schema: behind so many
+// segments of older records.
+func begin(l *link, segments int) error {
+	_, err := l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
+		strings.ToLower(rand.Text()), int64(segments), int64(segments))
+	return err
+}
+
+func place(l *link) (p Place, err error) {
+	var step, segment int64
+	var hash []byte
+	found, err := l.row("SELECT id, step, hash, segment, offset FROM place", nil, &p.ID, &step, &hash, &segment, &p.Offset)
+	if err == nil && (!found || len(hash) != len(p.Hash)) {
+		err = fmt.Errorf("how far the log is folded in is not in the state database: it is damaged")
+	}
+	copy(p.Hash[:], hash)
+	p.Step, p.Segment = uint64(step), uint64(segment)
+	return p, err
+}

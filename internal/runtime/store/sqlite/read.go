@@ -1,0 +1,156 @@
+package sqlite
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// A Reading is a transaction that reads: all that it reads is of one moment.
+type Reading struct{ link *link }
+
+// Read runs f in one transaction.
+func (c *Checkpoint) Read(f func(r Reading) error) error {
+	if err := c.reader.use(func(l *link) error { return f(Reading{l}) }); err != nil {
+		return fmt.Errorf("reading from the state database: %w", err)
+	}
+	return nil
+}
+
+// Place is how far the log is folded in.
+func (r Reading) Place() (Place, error) { return place(r.link) }
+
+// Clock is what the records say of the time.
+func (r Reading) Clock() (c Clock, err error) {
+	const all = `SELECT coalesce((SELECT value FROM counter WHERE name = 'latest'), 0),
+  coalesce((SELECT value FROM counter WHERE name = 'told'), 0), coalesce((SELECT value FROM counter WHERE name = 'ahead'), 0)`
+	_, err = r.link.row(all, nil, &c.Latest, &c.Told, &c.Ahead)
+	return c, err
+}
+
+// Part reads a part with its values. One that does not exist has version 0.
+func (r Reading) Part(id backend.PartID) (p backend.Part, err error) {
+	p.ID = id
+	args := []any{string(id.Scope), id.Name}
+	var changed int64
+	found, err := r.link.row("SELECT version, changed, data FROM part WHERE scope = ? AND name = ?", args, &p.Version, &changed, &p.Data)
+	if err != nil || !found {
+		return p, err
+	}
+	p.Changed = micro(changed)
+	err = r.link.rows("SELECT key, data FROM part_value WHERE scope = ? AND name = ?", args, func(scan func(...any) error) error {
+		var key string
+		var data []byte
+		err := scan(&key, &data)
+		if p.Values == nil {
+			p.Values = map[string][]byte{}
+		}
+		p.Values[key] = data
+		return err
+	})
+	return p, err
+}
+
+// Version reads the version of a part; 0: it does not exist.
+func (r Reading) Version(id backend.PartID) (int64, error) {
+	return r.link.number("SELECT version FROM part WHERE scope = ? AND name = ?", string(id.Scope), id.Name)
+}
+
+// Parts reads the parts of a scope that have the text in their data, without their values, the
+// oldest first.
+func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
+	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
+	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {
+		p := backend.Part{ID: backend.PartID{Scope: scope}}
+		var changed int64
+		err := scan(&p.ID.Name, &p.Version, &changed, &p.Data)
+		p.Changed = micro(changed)
+		all = append(all, p)
+		return err
+	})
+	return all, err
+}
+
+// Stops reads the stops that are in force, by session.
+func (r Reading) Stops() (map[string]backend.Stop, error) {
+	all := map[string]backend.Stop{}
+	err := r.link.rows("SELECT session, actor, reason, time FROM stop", nil, func(scan func(...any) error) error {
+		var s backend.Stop
+		var at int64
+		err := scan(&s.Session, &s.Actor, &s.Reason, &at)
+		s.Time = micro(at)
+		all[s.Session] = s
+		return err
+	})
+	return all, err
+}
+
+// Heads reads the last record of each chain.
+func (r Reading) Heads() (all []backend.Record, err error) {
+	err = r.link.rows("SELECT writer, seq, hash, time, session, object FROM head", nil, func(scan func(...any) error) error {
+		var h backend.Record
+		var seq, at int64
+		var hash []byte
+		err := scan(&h.Writer, &seq, &hash, &at, &h.Session, &h.Object)
+		if err == nil && len(hash) != len(h.Hash) {
+			err = damaged("last record of", h.Writer)
+		}
+		copy(h.Hash[:], hash)
+		h.Seq, h.Time = uint64(seq), micro(at)
+		all = append(all, h)
+		return err
+	})
+	return all, err
+}
+
+// Removed reads the number of the last removed record of each chain.
+func (r Reading) Removed() (map[string]uint64, error) {
+	all := map[string]uint64{}
+	err := r.link.rows("SELECT writer, through FROM removed", nil, func(scan func(...any) error) error {
+		var writer string
+		var through int64
+		err := scan(&writer, &through)
+		all[writer] = uint64(through)
+		return err
+	})
+	return all, err
+}
+
+// A Segment is a file of the log that is sealed: nothing is added to it any more, and it has records
+// only.
+type Segment struct {
+	After  uint64           // the step that it begins after
+	Latest time.Time        // of its records
+	Chains map[string]Range // by writer
+}
+
+// A Range is the numbers of records on a chain, from the first to the last.
+type Range struct{ First, Last uint64 }
+
+// Segments reads which segments are sealed, the oldest first.
+func (r Reading) Segments() (all []Segment, err error) {
+	err = r.link.rows("SELECT after, latest FROM segment ORDER BY after", nil, func(scan func(...any) error) error {
+		var after, latest int64
+		err := scan(&after, &latest)
+		all = append(all, Segment{After: uint64(after), Latest: micro(latest), Chains: map[string]Range{}})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	byAfter := map[int64]*Segment{}
+	for i := range all {
+		byAfter[int64(all[i].After)] = &all[i]
+	}
+	err = r.link.rows("SELECT after, writer, first, last FROM segment_chain", nil, func(scan func(...any) error) error {
+		var after, first, last int64
+		var writer string
+		err := scan(&after, &writer, &first, &last)
+		if s := byAfter[after]; s != nil {
+			s.Chains[writer] = Range{uint64(first), uint64(last)}
+		}
+		return err
+	})
+	return all, err
+}
