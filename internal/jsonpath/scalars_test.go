@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// TestScalar checks that equal values have equal spellings.
+// TestScalar spells equal values alike.
 func TestScalar(t *testing.T) {
 	for value, want := range map[string]string{
 		`"a"`: `"a"`, ` "\u0061\/" `: `"a/"`, `"\""`: `"\""`, `"\n"`: `"\n"`, `""`: `""`, `"\ud83d\ude00"`: `"😀"`,
@@ -83,7 +83,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// TestManyScalars checks that the limit counts only distinct scalars.
+// TestManyScalars: different ones count, however many are equal.
 func TestManyScalars(t *testing.T) {
 	list := func(count int) []byte {
 		var numbers []string
@@ -103,7 +103,7 @@ func TestManyScalars(t *testing.T) {
 	}
 }
 
-// TestReadable checks that unreadable array elements and excess scalars are omitted.
+// TestReadable: what cannot be read in a list is left out, and so is what is too much.
 func TestReadable(t *testing.T) {
 	for _, c := range []struct {
 		path, doc, want string

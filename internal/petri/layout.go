@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// maxWidth is the maximum width of a lane; no token count comes close to it.
+// maxWidth is the widest lane. No count of tokens comes near it.
 const maxWidth = 62
 
-// layout defines the position of each place in a packed marking. Each place has a lane of bits and,
-// above it, a guard bit that is 0 in a valid marking. With the guards set, one subtraction compares
-// all lanes of a word: a lane that is too small borrows from its own guard and from no other.
+// layout locates the tokens of each place in a packed marking. Each
+// place has a lane of bits, and above it a guard bit that is 0 in a marking.
+// With the guards set, all lanes of a word are compared by one subtraction: a
+// lane that is too small borrows its guard, and no other.
 type layout struct {
 	words int
-	lanes []lane // one for each place
+	lanes []lane // of the places
 	guard []uint64
 	ones  []uint64 // the lowest bit of each lane
 	owner []int32  // the place whose guard is bit b of word w, at 64*w+b
@@ -23,11 +24,11 @@ type layout struct {
 type lane struct {
 	word  int
 	shift uint
-	width uint // not counting the guard
+	width uint // without the guard
 }
 
-// newLayout returns a layout with lanes of the given widths. It places wide lanes first, each into
-// the first word with enough room.
+// newLayout packs lanes of the given widths, wide ones first, each into the
+// first word that has room.
 func newLayout(widths []uint) *layout {
 	l := &layout{lanes: make([]lane, len(widths))}
 	order := make([]int, len(widths))
@@ -35,11 +36,11 @@ func newLayout(widths []uint) *layout {
 		order[place] = place
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
-	used := make([]uint, 1) // a net without places has one state, too
+	used := make([]uint, 1) // a net without places has a state, too
 	for _, place := range order {
 		width := widths[place]
 		word := slices.IndexFunc(used, func(u uint) bool { return u+width < 64 })
-		if word < 0 { // no word has room
+		if word < 0 { // none has room
 			word = len(used)
 			used = append(used, 0)
 		}
@@ -56,7 +57,7 @@ func newLayout(widths []uint) *layout {
 	return l
 }
 
-// pack encodes m into key. It reports whether every token count fits its lane.
+// pack writes m into key; it reports whether every count fits its lane.
 func (l *layout) pack(m Marking, key []uint64) bool {
 	clear(key)
 	for place, tokens := range m {
@@ -69,19 +70,20 @@ func (l *layout) pack(m Marking, key []uint64) bool {
 	return true
 }
 
-// tokens returns the token count of a place.
+// tokens returns the tokens of one place.
 func (l *layout) tokens(key []uint64, place int) int {
 	a := l.lanes[place]
 	return int(key[a.word] >> a.shift & (1<<a.width - 1))
 }
 
-// unpack decodes key into m.
+// unpack writes key into m.
 func (l *layout) unpack(key []uint64, m Marking) {
 	for place := range m {
 		m[place] = l.tokens(key, place)
 	}
 }
 
+// widths returns the widths of the lanes.
 func (l *layout) widths() []uint {
 	widths := make([]uint, len(l.lanes))
 	for place, a := range l.lanes {
@@ -90,19 +92,19 @@ func (l *layout) widths() []uint {
 	return widths
 }
 
-// firing is the packed form of a transition.
+// firing is a transition on packed markings.
 type firing struct {
 	parts []part
-	idle  bool // leaves the marking unchanged
+	idle  bool // it changes nothing
 }
 
-// part is the effect of a firing on one word of a packed marking.
+// part is the effect of a firing on one word.
 type part struct {
 	word    int
 	in, out uint64
 }
 
-// firing returns the packed form of t. The weights of its arcs must fit the lanes.
+// firing packs t. Its arcs must fit the lanes.
 func (l *layout) firing(t *Transition) firing {
 	in, out := l.packArcs(t.In), l.packArcs(t.Out)
 	f := firing{idle: slices.Equal(in, out)}
@@ -122,8 +124,8 @@ func (l *layout) packArcs(arcs []Arc) []uint64 {
 	return key
 }
 
-// neededWidths returns lane widths that fit the initial marking, every arc, and the known bounds; a
-// negative bound is unknown.
+// neededWidths returns the widths of lanes for the initial marking, every
+// arc, and the known bounds; a bound below 0 is not known.
 func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	widths := make([]uint, n.Places)
 	need := func(place, tokens int) {

@@ -1,8 +1,9 @@
 package rawjson
 
-// Skip returns the end of the value that starts at doc[i], or -1 if no value starts there or the
-// nesting exceeds [MaxDepth]. It validates scalars, except for the contents of strings; in objects
-// and arrays it only looks at strings and brackets, so that even large values are cheap to skip.
+// Skip returns the end of the value that starts at doc[i], or -1 if there is
+// none. Scalars are read strictly but for the inside of strings; of objects
+// and arrays only strings and brackets are looked at, so that a megabyte costs
+// little. Nesting above [MaxDepth] is -1.
 func Skip(doc []byte, i int) int {
 	switch peek(doc, i) {
 	case '"':
@@ -38,10 +39,10 @@ func skipContainer(doc []byte, i int) int {
 	return -1
 }
 
-// brackets is a stack of open brackets with one bit each.
+// brackets remembers which brackets are open, a bit for each.
 type brackets struct {
 	depth int
-	bits  [MaxDepth / 64]uint64 // 1: object, 0: array
+	bits  [MaxDepth / 64]uint64 // set: an object
 }
 
 func (b *brackets) push(c byte) bool {
@@ -58,7 +59,7 @@ func (b *brackets) push(c byte) bool {
 	return true
 }
 
-// pop reports whether c closes the innermost open bracket. At least one bracket must be open.
+// pop reports whether c closes what was opened last; something must be open.
 func (b *brackets) pop(c byte) bool {
 	b.depth--
 	isObject := b.bits[b.depth/64]>>(b.depth%64)&1 == 1

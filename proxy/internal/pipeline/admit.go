@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// admissible answers a call that could not run, or not go on record, even if the gate
-// admitted it: so nothing is spent on it. It reports whether the gate is to be asked.
+// admissible answers a call that could not run or could not be recorded even if the gate admitted
+// it, so that the gate spends nothing on it. It reports whether the gate should decide on the call.
 func (p *Pipeline) admissible(c *Call) bool {
 	if p.refuseTaskMode(c) {
 		return false
 	}
 	a := p.unreachable(c)
 	if a == nil {
-		if a = p.unrecordable(c); a != nil { // nothing can be looked up
+		if a = p.unrecordable(c); a != nil { // without a store, the session cannot be looked up either
 			c.answer(a)
 			return false
 		}
@@ -28,7 +28,7 @@ func (p *Pipeline) admissible(c *Call) bool {
 	return a == nil
 }
 
-// unreachable returns the answer to a call whose server is down; nil: it is up.
+// unreachable returns the refusal of a call whose server is down, or nil if the server is up.
 func (p *Pipeline) unreachable(c *Call) answer {
 	state := c.Tool.Upstream.State()
 	if state.Phase == upstream.Up {
@@ -45,13 +45,13 @@ func (p *Pipeline) unreachable(c *Call) answer {
 	return r
 }
 
-// unrecordable returns the answer to a call whose decision could not be recorded; nil: it
+// unrecordable returns the refusal of a call whose decision cannot be recorded now, or nil if it
 // can.
 func (p *Pipeline) unrecordable(c *Call) answer {
 	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
 		return refusal{r}
 	}
-	if c.Peer.Rev.InputRequired { // another round of it is sealed
+	if c.Peer.Rev.InputRequired { // its next round needs a sealed requestState
 		if err := p.Sealer.Ready(p.Life.Ctx); err != nil {
 			return refusal{p.Admission.Unmade(p.Life.Ctx, c.admission(), err)}
 		}
@@ -59,18 +59,19 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 	return nil
 }
 
-// reserve takes the places that the call needs to run: one among the calls under way at
-// its server, and for a task one among the tasks of its session. It returns the answer to a
-// call that finds none; nil: the call has them, and has to release them.
+// reserve reserves the resources that the call needs: a slot among the calls in flight to its
+// server, a slot among the tasks of its session if it becomes a task, and room in the backlog if it
+// might be sent again. It returns the refusal of a call that gets no room. If it returns nil, the
+// caller must call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takePlace()
 	if why == "" && (c.asTask() || c.asTaskAnyway()) && !c.takeTaskPlace() {
 		c.release()
 		why = fmt.Sprintf("%d tasks are under way in this session, or your share of %d in all, and no more are allowed; wait until one is over", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
-	if why == "" && c.mayRepeat() && !c.hold() { // its arguments are kept to its end
+	if why == "" && c.mayNeedResend() && !c.countWaiting() { // its arguments are kept until it ends
 		c.release()
-		why = strings.TrimSuffix(tooMuchWaits, ".")
+		why = strings.TrimSuffix(backlogFull, ".")
 	}
 	if why == "" {
 		return nil
@@ -80,8 +81,8 @@ func (p *Pipeline) reserve(c *Call) answer {
 	return r
 }
 
-// takePlace takes a place among the calls under way at the server (limits.inFlight). It
-// returns why there is none.
+// takePlace reserves a slot among the calls in flight to the server (limits.inFlight). It returns
+// an empty string, or why the limit is reached.
 func (c *Call) takePlace() (why string) {
 	u, several := c.Tool.Upstream.Shared(), c.pipeline.Sessions.SeveralPrincipals.Load()
 	limit := u.Config.Limits.InFlight
@@ -99,7 +100,8 @@ func (c *Call) takePlace() (why string) {
 	return ""
 }
 
-// takeTaskPlace takes a place among the tasks of the session, once.
+// takeTaskPlace reserves a slot among the tasks of the session, once, and reports whether the call
+// has one.
 func (c *Call) takeTaskPlace() bool {
 	if !c.taskPlace.Load() && c.pipeline.Tasks.Reserve(c.Client.Session, c.pipeline.Sessions.SeveralPrincipals.Load(), c.pipeline.Life.Now()) {
 		c.taskPlace.Store(true)
@@ -107,7 +109,7 @@ func (c *Call) takeTaskPlace() bool {
 	return c.taskPlace.Load()
 }
 
-// release gives the places back, once.
+// release returns the slots that the call has reserved. Further calls do nothing.
 func (c *Call) release() {
 	if c.reserved.Swap(false) {
 		c.Tool.Upstream.Shared().Calls.Give(c.Client.Principal)

@@ -17,31 +17,31 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// decisionKey is where machines find a decision in the _meta of a result.
+// decisionKey is the member of a result's _meta that holds the decision in machine-readable form.
 const decisionKey = wire.OwnMeta + "decision"
 
-// An answer is a whole JSON-RPC response of the proxy in place of the server's result.
+// An answer is a complete JSON-RPC response that the proxy gives instead of the server's result.
 type answer interface {
 	append(dst, id []byte, r *rev.Rev) []byte
 }
 
-// A refusal is an answer that says why a call was not made, or has no result.
+// A refusal is an answer that explains why a call was not made, or why it has no result.
 type refusal struct{ *admission.Refused }
 
-// PlainRefusal returns a refusal that no net is the cause of.
+// PlainRefusal returns a refusal that was not caused by a net.
 func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
 
-// unanswered returns the answer to a call that was allowed and has no result.
+// unanswered returns the answer to an admitted call that has no result.
 func unanswered(kind string, o gate.Outcome, text string) refusal {
 	return refusal{admission.Unanswered(kind, o, text)}
 }
 
-// append writes a tool result with isError.
+// append appends a tool result with isError.
 func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), of.ResultType))
 }
 
-// meta returns the refusal for machines.
+// meta returns the _meta with the refusal in machine-readable form.
 func (r refusal) meta() []byte {
 	meta, err := json.Marshal(map[string]admission.Facts{decisionKey: r.Facts})
 	if err != nil {
@@ -50,9 +50,9 @@ func (r refusal) meta() []byte {
 	return meta
 }
 
-// refuse answers a call that the gate has refused.
+// refuse answers a call that the gate refused.
 func (c *Call) refuse(r *admission.Refused) {
-	if r.Err != nil { // the call itself is wrong
+	if r.Err != nil { // the call itself is invalid
 		c.answerError(spec.CodeInvalidParams, r.Err.Error())
 		return
 	}
@@ -62,8 +62,8 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the session of the client of a call
-// that is refused. stateGone: what was refused is that its state is not there any more.
+// isOver reports whether another process has ended the client's session. stateGone means that the
+// call was refused because the state of its session no longer exists.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
@@ -78,8 +78,8 @@ func (c *Call) isOver(stateGone bool) bool {
 	return errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended
 }
 
-// refuseSession answers over HTTP as for a session that is not there: another process has
-// ended it. It reports false where the transport has no such answer.
+// refuseSession answers like a server that does not know the session (404 over HTTP), because
+// another process has ended it. It reports false if the client's transport has no such answer.
 func (c *Call) refuseSession() bool {
 	s, ok := c.Stream.(interface {
 		Refuse(status int, answer []byte) bool
@@ -87,7 +87,7 @@ func (c *Call) refuseSession() bool {
 	if !ok {
 		return false
 	}
-	c.trace.ends(admission.Result{Code: spec.CodeInvalidRequest})
+	c.trace.setResult(admission.Result{Code: spec.CodeInvalidRequest})
 	c.end(func() {
 		if !s.Refuse(http.StatusNotFound, wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, "unknown session", nil)) {
 			c.AnswerOnly(PlainRefusal("internal", "The call was not made: the session is over."))
@@ -98,37 +98,38 @@ func (c *Call) refuseSession() bool {
 
 // answerError answers with a JSON-RPC error.
 func (c *Call) answerError(code int, text string) {
-	c.trace.ends(admission.Result{Code: code})
+	c.trace.setResult(admission.Result{Code: code})
 	c.end(func() { c.Stream.Reply(wire.AppendError(nil, c.ID, code, text, nil)) })
 }
 
-// answer answers the call with a, if anybody waits for it.
+// answer answers the call with a, unless its client has stopped waiting.
 func (c *Call) answer(a answer) {
-	c.trace.endsWith(a)
+	c.trace.setRefusal(a)
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes an answer to a request that is not one of the client's open ones. Only
-// a client of tools/call can read a refusal as a result; others get an error.
+// AnswerOnly writes an answer to a request that is not, or no longer, among the open requests of
+// the client. Only the client of a tools/call can read a refusal as a result; other methods get an
+// error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
 	case refused && c.Method != spec.CallTool:
 		c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, r.Text, nil))
-	case refused && c.asTask(): // a result would have to be a task
+	case refused && c.asTask(): // the client expects a CreateTaskResult and could not read a tool result
 		c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, r.Text, r.meta()))
 	default:
 		c.Stream.Reply(a.append(nil, c.ID, c.Peer.Rev))
 	}
 }
 
-// pass answers the call with what the server said.
-func (c *Call) pass(head, body []byte) {
+// replyRaw answers the call with the server's own bytes.
+func (c *Call) replyRaw(head, body []byte) {
 	c.end(func() { c.Stream.Reply(head, body, wire.Tail) })
 }
 
-// end ends the call for its client. It calls send only if the client waits for the answer:
-// a server may reply to a cancelled call before the proxy has ended it.
+// end ends the call for its client. It calls send only if the client still waits: a server can
+// reply to a cancelled call before the proxy has ended the call.
 func (c *Call) end(send func()) {
 	wanted := c.wanted()
 	c.conclude(func() {
@@ -138,8 +139,8 @@ func (c *Call) end(send func()) {
 	})
 }
 
-// conclude ends the call for its client, once. The notifications that the server sent
-// before are written first.
+// conclude ends the call for its client, once. It first writes the notifications that the server
+// sent before the reply.
 func (c *Call) conclude(send func()) {
 	if c.close() {
 		if c.outbox != nil {
@@ -150,13 +151,14 @@ func (c *Call) conclude(send func()) {
 	}
 }
 
-// close removes the call from the open requests of its client, once.
+// close removes the call from the open requests of its client. It reports false if the call was
+// closed before.
 func (c *Call) close() bool {
-	first, stop := c.over()
+	first, stop := c.markAnswered()
 	if first {
-		c.unhold()
+		c.uncountWaiting()
 		c.Client.Requests.End(wire.IDKey(c.ID))
-		c.trace.over()
+		c.trace.finish()
 		if stop != nil {
 			stop(nil)
 		}
@@ -164,20 +166,20 @@ func (c *Call) close() bool {
 	return first
 }
 
-// deliver answers the call with the reply of the server, byte for byte, or says what went
-// wrong.
+// deliver answers the call with the server's reply, byte for byte, or with an explanation of the
+// failure.
 func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	if c.trace != nil {
-		c.trace.ends(resultOf(r))
+		c.trace.setResult(resultOf(r))
 	}
 	switch {
 	case errors.Is(r.Err, spec.ErrCancelled) || errors.Is(r.Err, spec.ErrGone) || errors.Is(r.Err, context.Canceled):
-		c.conclude(func() {}) // nobody waits for an answer
+		c.conclude(func() {}) // no client waits for an answer
 	case r.Err != nil:
 		c.answer(c.failed(r.Err))
 	case r.Error != nil:
 		c.pipeline.Reverse.URLElicitations.At(c.Tool.Upstream).Demands(c.Client, r.Error)
-		c.pass(wire.ErrorHead(c.ID), r.Error)
+		c.replyRaw(wire.ErrorHead(c.ID), r.Error)
 	case facts.Handle() && c.Method == spec.CallTool:
 		c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(
 			"The upstream made a task of %s that cannot be followed: its outcome is unknown. Find out before calling it again.", c.Tool.Exposed)))
@@ -185,7 +187,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 		c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", c.Tool.Exposed)))
 	default:
-		c.pass(wire.ResultHead(c.ID), c.Tool.Upstream.ResultFor(r.Result, c.Method, c.Peer.Rev))
+		c.replyRaw(wire.ResultHead(c.ID), c.Tool.Upstream.ResultFor(r.Result, c.Method, c.Peer.Rev))
 	}
 }
 
@@ -195,7 +197,7 @@ func (c *Call) failed(err error) answer {
 	if a := c.unauthorized(err); a != nil {
 		return a
 	}
-	var held *notAgain
+	var held *resendRefused
 	if errors.As(err, &held) {
 		return held.refusal
 	}
@@ -211,8 +213,8 @@ func (c *Call) failed(err error) answer {
 		c.Tool.Exposed, name, err))
 }
 
-// unauthorized returns the answer to a call that was not made for want of credentials; nil:
-// err is another error.
+// unauthorized returns the answer to a call that was not made because the upstream requires
+// credentials, or nil if err is another error.
 func (c *Call) unauthorized(err error) answer {
 	var u *upstream.Unauthorized
 	if !errors.As(err, &u) {

@@ -19,44 +19,45 @@ import (
 )
 
 const (
-	maxRounds = 8                // of input_required results without a question; clients stop at ten
-	roundHold = 25 * time.Second // how long one such round lasts
+	maxRounds = 8                // limit of input_required results without a question in one call; clients give up at ten
+	roundHold = 25 * time.Second // duration of one such round
 )
 
-// approve asks a person and decides again with the answer. It ends in forward or in an
-// answer, and holds no lock and no token while the person thinks.
+// approve asks a person and decides again with the answer. It ends in forward or in an answer, and
+// holds no lock and no token while the person thinks.
 func (p *Pipeline) approve(c *Call, q *admission.Asked) {
-	c.trace.asking(c)
+	c.trace.beginApproval(c)
 	p.askPerson(c, q, nil)
 }
 
-// askPerson asks until a person has answered, and forwards the call where the answer
-// allows it. Otherwise it answers the client. A call that is held goes on with its wait w at
-// each event of it, on a new stack: a stack that has grown stays so for as long as it waits.
+// askPerson asks until a person has answered. It forwards the call if the answer allows it, and
+// otherwise answers the client. w is the wait that the call resumes; nil: the call has not waited
+// yet. While a call waits, each event of its wait is handled on a fresh stack, because a stack that
+// has grown keeps its size for as long as its goroutine waits.
 func (p *Pipeline) askPerson(c *Call, q *admission.Asked, w *personWait) {
 	a, held := p.askUntilHeld(c, q, w)
 	if held != nil {
 		c.Spawn(func() {
-			held.event = held.hold.Wait(held.shown.gone)
+			held.event = held.hold.Wait(held.shown.callGone)
 			p.askPerson(c, q, held)
 		})
 		return
 	}
-	c.trace.askedFor(admission.Result{Decision: "refuse"})
+	c.trace.endApproval(admission.Result{Decision: "refuse"})
 	if a != nil {
 		c.answer(a)
 	}
 }
 
-// askUntilHeld asks until the call is held for an answer, or is forwarded, or has the answer a
-// for the client.
+// askUntilHeld asks until the call has to wait for an answer (it returns held), is refused (it
+// returns a), or is forwarded (it returns neither).
 func (p *Pipeline) askUntilHeld(c *Call, q *admission.Asked, w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // before the client knows, who may use the id again
+		if held == nil { // before the client gets the answer and can use the id again
 			p.Admission.Withdraw(context.Background(), c.State.Key(), q)
 		}
 	}()
-	if w != nil && p.staysHeld(c, w) {
+	if w != nil && p.stillHeld(c, w) {
 		return nil, w
 	}
 	for {
@@ -72,12 +73,12 @@ func (p *Pipeline) askUntilHeld(c *Call, q *admission.Asked, w *personWait) (a a
 		if a, over := p.decideAgain(c, q, w); over {
 			return a, nil
 		}
-		w = nil // Another call used this consent up. This one asks anew.
+		w = nil // another call has used up this consent: ask anew
 	}
 }
 
-// openRequest opens the request for the approval of a call. It returns the answer where
-// nobody can be asked.
+// openRequest opens the approval request of a call, or joins the one that is open. If no person can
+// be asked, it returns the answer to the call.
 func (p *Pipeline) openRequest(c *Call, q *admission.Asked) (*approval.Request, answer) {
 	key := c.approvalKey(q)
 	r, err := p.Approvals.Open(key, c.shown(q), q.Ask)
@@ -91,20 +92,20 @@ func (p *Pipeline) openRequest(c *Call, q *admission.Asked) (*approval.Request, 
 	return r, nil
 }
 
-// A personWait is the wait of a call for the answer to a request.
+// A personWait is the wait of one call for the answer to an approval request.
 type personWait struct {
-	request *approval.Request
-	hold    *asking.Hold // of the call; nil: the result is there at once
-	event   asking.Event // of the hold, the last one
-	told    int          // notifications of progress
-	rounds  int          // of the call, so far
-	shown   prompt
-	state   approval.State // that the call goes on with
-	parked  answer         // what the client is answered meanwhile; nil: the wait is over
+	request  *approval.Request
+	hold     *asking.Hold // wait of the call; nil: the result is known already
+	event    asking.Event // last event of hold
+	progress int          // number of progress notifications sent
+	rounds   int          // rounds of the call so far
+	shown    prompt
+	state    approval.State // state of the request when the wait ended
+	parked   answer         // answer to a client that has to call again for the result; nil: the wait is over
 }
 
-// decideAgain goes on with a call after its wait for a person, and returns the answer for the
-// client; nil: it was forwarded, or has its answer. It is over unless the call has to ask anew.
+// decideAgain continues a call after its wait for a person. It returns the answer to the client, or
+// nil if the call was forwarded or is answered already. over is false if the call has to ask anew.
 func (p *Pipeline) decideAgain(c *Call, q *admission.Asked, w *personWait) (a answer, over bool) {
 	r := w.request
 	p.Approvals.Release(r, w.parked != nil)
@@ -112,7 +113,7 @@ func (p *Pipeline) decideAgain(c *Call, q *admission.Asked, w *personWait) (a an
 	case w.parked != nil:
 		p.RecordRefusal(c, waiting("waiting for a person", r))
 		return w.parked, true
-	case w.state == approval.Consumed: // before this call looked
+	case w.state == approval.Consumed: // by another call, before this one looked
 		return nil, false
 	case w.state != approval.Approved:
 		said := p.Approvals.Status(r)
@@ -121,10 +122,10 @@ func (p *Pipeline) decideAgain(c *Call, q *admission.Asked, w *personWait) (a an
 	case c.toolChanged():
 		return p.denied(c, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", c.Tool.Exposed), nil), true
 	}
-	if a := p.unrecordable(c); a != nil { // the consent stays
+	if a := p.unrecordable(c); a != nil { // the consent stays valid
 		return a, true
 	}
-	if a := p.reserve(c); a != nil { // so it does
+	if a := p.reserve(c); a != nil { // here too
 		return a, true
 	}
 	if a, used := p.redeem(c, q, r); used {
@@ -134,15 +135,16 @@ func (p *Pipeline) decideAgain(c *Call, q *admission.Asked, w *personWait) (a an
 	return nil, false
 }
 
-// toolChanged reports whether the server has redefined or removed the tool since a person
-// was asked about it.
+// toolChanged reports whether the server has redefined or removed the tool since a person was asked
+// about it.
 func (c *Call) toolChanged() bool {
 	now := c.target()
 	return now == nil || now.Canonical != c.Tool.Canonical || now.Definition != c.Tool.Definition
 }
 
-// redeem decides again with the consent, and uses it up if the call passes; a says why it
-// does not. used is false where another call has used the consent.
+// redeem decides again with the consent of r, and uses the consent up if the call is admitted. It
+// returns the answer to a call that needs another consent now. used is false if another call has
+// used the consent.
 func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a answer, used bool) {
 	shown := p.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -160,9 +162,9 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 	case *admission.Admitted:
 		p.Approvals.Used(r, true)
 		c.approved = c.shownBeside()
-		c.input = input{ours: c.input.ours} // nobody was shown what the client brought along
+		c.input = input{ours: c.input.ours} // no person has seen the input that the client sent along
 		p.Advertiser.Touch(c.State)
-		c.trace.askedFor(admission.Result{Decision: "allow"})
+		c.trace.endApproval(admission.Result{Decision: "allow"})
 		p.forward(c, d.Pass())
 	case *admission.Refused:
 		c.release()
@@ -175,24 +177,24 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 	return a, true
 }
 
-// consent returns the answer to r for the record.
+// consent returns the answer to r in the form that is recorded.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// beginWait puts r to a person where it is pending, and says how long the call is held for
-// the answer. Without a hold the result of the wait is there.
+// beginWait asks a person if r is pending, and sets how long the call waits for the answer. Without
+// a hold, the result of the wait is known already.
 func (p *Pipeline) beginWait(c *Call, r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: p.readResponse(c, r)}
 	w.state = p.Approvals.Status(r).State
-	if c.ctx.Err() != nil { // it asks for nothing any more, and uses up nothing
+	if c.ctx.Err() != nil { // a cancelled call asks for nothing and uses up no consent
 		w.state = approval.Withdrawn
 	}
 	if w.state != approval.Pending {
 		return w
 	}
-	way := p.wayToClient(c, r)
+	way := p.elicitChannel(c, r)
 	if way == "" && !r.WasOpened() && !r.AllowsBeside(approval.Elicit, approval.URL) {
 		w.state = approval.Withdrawn
 		return w
@@ -209,23 +211,23 @@ func (p *Pipeline) beginWait(c *Call, r *approval.Request) *personWait {
 		w.shown = p.elicit(c, r, way)
 	}
 	w.hold = asking.NewHold(hold, r.Answered(), c.ctx.Done())
-	if c.Meta.ProgressToken != nil { // else nobody is told
+	if c.Meta.ProgressToken != nil { // without a token the client gets no notifications
 		w.hold.Tell(r.Unasked())
 	}
 	return w
 }
 
-// endWait sets the result of a wait in which the call was held.
+// endWait sets the result of a wait after its hold has ended.
 func (p *Pipeline) endWait(c *Call, w *personWait) {
 	r := w.request
 	w.state = p.Approvals.Status(r).State
-	if w.shown.told != nil && (w.state != approval.Pending || c.ctx.Err() != nil) {
-		<-w.shown.told // before the end of the call, with which the stream ends
+	if w.shown.ended != nil && (w.state != approval.Pending || c.ctx.Err() != nil) {
+		<-w.shown.ended // before the call ends, because its stream ends with it
 	}
 	switch {
 	case c.ctx.Err() != nil:
 		w.state = approval.Withdrawn
-	case w.state != approval.Pending: // answered, or past its time
+	case w.state != approval.Pending: // answered or expired
 	case c.Peer.Rev.InputRequired && w.rounds < maxRounds:
 		w.parked = inputRequired{state: p.Sealer.Seal(seal.Round{Approval: r.ID, Number: w.rounds + 1, Expires: r.Expires}, r.Key.Bytes())}
 	default:
@@ -233,7 +235,7 @@ func (p *Pipeline) endWait(c *Call, w *personWait) {
 	}
 }
 
-// tellOperators logs, once, that a call has begun to wait for a person.
+// tellOperators logs, once per request, that a call waits for a person.
 func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 	if !p.Approvals.Announce(r) {
 		return
@@ -245,26 +247,27 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 	}
 }
 
-// staysHeld does what an event of a hold wants, and reports whether the call is still held. It
-// notifies the client of progress, and shows it the question again where that was gone.
-func (p *Pipeline) staysHeld(c *Call, w *personWait) bool {
+// stillHeld handles an event of a hold and reports whether the call still waits. It sends the
+// client a progress notification, and shows the question again if the call that showed it has gone.
+func (p *Pipeline) stillHeld(c *Call, w *personWait) bool {
 	note := "Waiting for a person: approval " + w.request.ID + "."
 	switch w.event {
 	case asking.Ended:
 		p.endWait(c, w)
 		return false
 	case asking.Gone:
-		w.shown = p.elicit(c, w.request, p.wayToClient(c, w.request))
+		w.shown = p.elicit(c, w.request, p.elicitChannel(c, w.request))
 		return true
 	case asking.Unasked:
 		note = "The client showed the question to nobody. An operator can still answer approval " + w.request.ID + "."
 	}
-	w.told++
-	c.Stream.Send(asking.ProgressNote(c.Meta.ProgressToken, w.told, note))
+	w.progress++
+	c.Stream.Send(asking.ProgressNote(c.Meta.ProgressToken, w.progress, note))
 	return true
 }
 
-// Resolve answers an approval for a person, and logs who answered it where.
+// Resolve answers an approval on behalf of a person, and logs who answered it through which
+// channel.
 func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reason string) error {
 	err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason)
 	if rejected, ok := errors.AsType[*approval.RejectedError](err); ok {
@@ -281,23 +284,23 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 	return nil
 }
 
-// text returns the question for a person.
+// text returns the question as a person reads it.
 func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// waiting returns a refusal of a call while a person is asked.
+// waiting returns the refusal of a call that still waits for a person.
 func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// denied refuses a call without consent. said is the answer of a person; nil: nobody
+// denied refuses a call that has no consent. said is the answer of a person; nil: no person
 // answered.
 func (p *Pipeline) denied(c *Call, q *admission.Asked, text string, said *admission.Consent) answer {
 	return refusal{p.Admission.Deny(p.Life.Ctx, c.admission(), q.Ask, text, said)}
 }
 
-// approvalKey returns what an approval is good for.
+// approvalKey returns the identity of the call for which an approval is valid.
 func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
@@ -310,7 +313,7 @@ func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 	}
 }
 
-// shownBeside returns what a person is shown besides the arguments.
+// shownBeside returns the members that a person sees besides the arguments.
 func (c *Call) shownBeside() *rounds.Approved {
 	members, meta := c.beside()
 	if len(meta) > MaxKeptWhole {
@@ -319,15 +322,15 @@ func (c *Call) shownBeside() *rounds.Approved {
 	return &rounds.Approved{Beside: wire.Digest(members), Meta: meta}
 }
 
-// besideDigest returns the digest of the members besides the name and the arguments.
+// besideDigest returns the digest of the params without the name, the arguments and _meta.
 func (c *Call) besideDigest() string {
 	members, _ := c.beside()
 	return wire.Digest(members)
 }
 
-// beside returns what the server gets besides the name and the arguments. Clients may
-// write another _meta into each call, so a consent does not depend on it; but it is shown,
-// and what was shown is forwarded.
+// beside returns the params that the server gets besides the name and the arguments. Clients can
+// write another _meta into each call, so a consent does not depend on it. A person sees it, though,
+// and the _meta that the person saw is forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.Beside("uri")

@@ -6,25 +6,25 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Bounds of what calls hold while they wait, for a server that starts or to be sent again, by
-// principal and in all. The broker of approvals counts the calls that wait for people.
+// Limits on the bytes of calls that wait for a starting server or that might be sent again, for one
+// principal and in total. The approval broker counts the calls that wait for people.
 const (
 	maxBacklog    = 16      // times the largest message
 	maxBacklogAll = 64      // times the largest message
-	waitingCost   = 4 << 10 // of a call besides its message
+	waitingCost   = 4 << 10 // bytes counted for a waiting call besides its message
 )
 
-// A backlog counts the bytes of calls that wait, by principal.
+// A backlog counts the bytes of waiting calls by principal.
 type backlog struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // none with 0
+	held  map[string]int // bytes by principal, without zero entries
 }
 
-// hold counts the message of a call that is to wait, and reports whether there is room for
-// it.
-func (c *Call) hold() bool {
-	if c.held.Load() {
+// countWaiting counts the message of a call that is about to wait, and reports whether the backlog has room
+// for it.
+func (c *Call) countWaiting() bool {
+	if c.inBacklog.Load() {
 		return true
 	}
 	largest := c.pipeline.MaxRequest
@@ -39,13 +39,13 @@ func (c *Call) hold() bool {
 	}
 	w.held[who] += c.size
 	w.total += c.size
-	c.held.Store(true)
+	c.inBacklog.Store(true)
 	return true
 }
 
-// unhold stops counting a message that is sent, or not needed any more.
-func (c *Call) unhold() {
-	if !c.held.Swap(false) {
+// uncountWaiting stops counting a message that is sent or no longer needed.
+func (c *Call) uncountWaiting() {
+	if !c.inBacklog.Swap(false) {
 		return
 	}
 	w, who := &c.pipeline.backlog, c.Client.Principal
@@ -57,19 +57,19 @@ func (c *Call) unhold() {
 	}
 }
 
-// spawnHeld spawns f with the message of the call counted in the backlog. Where that is
-// full, it answers the call.
+// spawnHeld counts the message of the call in the backlog and spawns f. If the backlog is full, it
+// answers the call instead.
 func (c *Call) spawnHeld(f func()) {
 	switch {
-	case c.hold():
+	case c.countWaiting():
 		c.Spawn(f)
 	case c.Tool == nil:
-		c.answerError(spec.CodeInternal, tooMuchWaits)
+		c.answerError(spec.CodeInternal, backlogFull)
 	default:
-		r := PlainRefusal("busy", c.Tool.Exposed+" was not called and nothing was spent: "+tooMuchWaits)
+		r := PlainRefusal("busy", c.Tool.Exposed+" was not called and nothing was spent: "+backlogFull)
 		c.pipeline.RecordRefusal(c, r)
 		c.answer(r)
 	}
 }
 
-const tooMuchWaits = "Your calls that wait are too large together. Call it again when one of them has ended."
+const backlogFull = "Your calls that wait are too large together. Call it again when one of them has ended."

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// isBuiltin reports whether the prompt or resource is the proxy's own.
+// isBuiltin reports whether the call is for the proxy's own prompt or resource.
 func (c *Call) isBuiltin() bool {
 	switch {
 	case !c.pipeline.Relay.OffersStatus():
@@ -22,8 +22,8 @@ func (c *Call) isBuiltin() bool {
 	return false
 }
 
-// answerBuiltin answers a call of the proxy's own status. No gate decides on it: it only
-// says what the gate would decide, and reaches no server.
+// answerBuiltin answers a prompts/get or resources/read of the proxy's own status. The gate does
+// not decide on it: the status only describes the gate's decisions, and the call reaches no server.
 func (c *Call) answerBuiltin() {
 	text := c.pipeline.Relay.Status(c.State)
 	var b bytes.Buffer

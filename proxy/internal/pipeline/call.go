@@ -18,63 +18,63 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Call is one tools/call, prompts/get or resources/read on its way. The arguments that
-// the gate decides on, that a person is shown and that the server gets all come from the
-// one parse of its message.
+// A Call is one tools/call, prompts/get or resources/read from its arrival to its answer. The gate,
+// the person who approves and the server all see arguments from the same single parse of the
+// message.
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
-	State    *session.Session // whose nets decide
+	State    *session.Session // session whose nets decide
 	Stream   spec.Stream
 	Peer     session.Peer
 	Method   string
-	ID       []byte    // as the client wrote it
-	params   wire.Call // without the arguments once the call is sent
-	digest   string    // of the arguments, once the call is sent, for further rounds; empty: there are none
+	ID       []byte    // JSON-RPC id as the client wrote it
+	params   wire.Call // parsed params, without the arguments once the call is sent
+	digest   string    // digest of the arguments of a sent call, for its further rounds; empty: no further rounds
 	Meta     wire.Meta
-	Tool     *pool.Tool // nil until it is resolved
+	Tool     *pool.Tool // nil until resolved
 	placed   bool       // Tool.Upstream is the connection that serves the session
-	input    input      // of another round
+	input    input      // input for another round of the call
 
-	Turn    *turns.Turn  // for the decision; nil: there is nothing to wait for
-	Burst   *burst.Burst // with others of which it is decided; nil: alone
-	Headers http.Header  // that have to mirror arguments; nil: none
+	Turn    *turns.Turn  // turn of the principal for the decision; nil: not limited
+	Burst   *burst.Burst // other calls read together with this one, which are recorded together; nil: decided alone
+	Headers http.Header  // HTTP headers that must mirror arguments; nil: not checked
 
-	admitting    admission.Call   // its Gate is set with the tool; see [Call.admission]
-	approved     *rounds.Approved // what a person approved; nil: no person was asked
-	trace        *callTrace       // nil: nobody observes the call
-	emulatesTask bool             // the server runs the call as a task, and the client does not know
+	admitting    admission.Call   // Gate is set with the tool; see [Call.admission]
+	approved     *rounds.Approved // members that a person approved; nil: no person was asked
+	trace        *callTrace       // nil: not observed
+	emulatesTask bool             // the server runs the call as a task without the client's knowledge
 
-	// ctx ends when nobody waits for the call any more. It is set by Bind.
-	ctx    context.Context //nolint:containedctx // the call is what it would be passed with
-	parent context.Context //nolint:containedctx // that ctx is derived from
-	Spawn  func(func())    // runs what may wait, off the goroutine that reads the client's messages
-	rest   func()          // what Spawn was given, for the goroutine of the client; nil: nothing
-	outbox *session.Outbox // for the goroutine of the client; nil: notifications are written at once
+	// ctx ends when the client stops waiting for the call. Bind sets it.
+	ctx     context.Context //nolint:containedctx // shared by all goroutines of the call
+	parent  context.Context //nolint:containedctx // parent of ctx
+	Spawn   func(func())    // runs work that can block, off the goroutine that reads the client's messages
+	spawned func()          // work given to Spawn for the goroutine that waits for the call; nil: none
+	outbox  *session.Outbox // notifications for the goroutine that waits for the call; nil: written at once
 
 	callState
 
-	size      int         // of the message, as the backlog counts it
-	held      atomic.Bool // the backlog counts the message
-	reserved  atomic.Bool // the call has a place among those under way at its server
-	taskPlace atomic.Bool // the call has a place among the tasks of its session
+	size      int         // size of the message in the backlog
+	inBacklog atomic.Bool // the backlog counts the message
+	reserved  atomic.Bool // the call has a slot among those in flight to its server
+	taskPlace atomic.Bool // the call has a slot among the tasks of its session
 }
 
-// Serve takes a call through the gate, and forwards it where it may run; the reply of the
-// server comes to [inflightCall.finish]. The order is a security property: nothing is sent
-// before the decision is on record. Serve runs on the goroutine that reads the client's
-// messages and never waits there: a step that has to wait spawns the rest of the call.
+// Serve routes a call through admission and forwards it if it is admitted; the server's reply
+// arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
+// decision is on record. Serve runs on the goroutine that reads the client's messages and never
+// blocks there: a step that has to wait spawns the rest of the call.
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
 	}
 	for _, step := range [...]func(*Call) (next bool){
-		p.resolve,    // the tool, whose server may still be starting; headers mirror its arguments
-		p.place,      // the call at the connection that serves its session
-		p.resume,     // another round of a call that has passed the gate, which ends here
-		p.admissible, // task mode, server up, decision recordable, room: nothing is spent in vain
+		p.resolve,    // the tool, waiting for servers that start; check the headers that mirror its arguments
+		p.place,      // the connection that serves the session
+		p.resume,     // another round of a call that was admitted before: it continues without a new decision
+		p.admissible, // task mode, server up, decision recordable, within the limits: spend nothing in vain
 	} {
-		if !step(c) { // it has answered the call, or calls Serve again when it has waited
+		if !step(c) { // the step has answered the call, or calls Serve again after its wait
 			return
 		}
 	}
@@ -85,51 +85,51 @@ func (p *Pipeline) Serve(c *Call) {
 	}
 }
 
-// yield lets goroutines that are ready run first where many calls are in flight to a server
-// over HTTP, each on a goroutine of its own: their records are stored together then.
+// yield lets other runnable goroutines run first if many calls are in flight to a server over HTTP,
+// each on a goroutine of its own: then their records are written together.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
 		runtime.Gosched()
 	}
 }
 
-// decided is a call on which the gate has decided, which is not on record yet.
+// decided is a call with a decision that is not on record yet. It is a [burst.Step].
 type decided struct {
 	call    *Call
 	pending *admission.Pending
 }
 
-// GoOn goes on with the call once the decision is on record.
+// GoOn continues the call once the decision is on record.
 func (d *decided) GoOn() {
 	c := d.call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
 	c.pipeline.proceed(c, d.pending.Wait())
 }
 
-// proceed does what was decided.
+// proceed carries out the decision d.
 func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
-	case *admission.Admitted: // on record
+	case *admission.Admitted: // the decision is on record
 		p.Advertiser.Touch(c.State)
 		p.forward(c, d.Pass())
 	case *admission.Refused:
 		c.release()
 		c.refuse(d)
 	case *admission.Asked:
-		c.release()                         // a place is for a call that runs
-		c.unhold()                          // the broker of approvals counts the call
+		c.release()                         // only running calls occupy a slot
+		c.uncountWaiting()                  // the approval broker counts the call from now on
 		c.Spawn(func() { p.approve(c, d) }) // ends in forward or in an answer
 	}
 }
 
-// decide asks the gate, when it is the turn of the call.
+// decide stages the decision of the gate once the call has its turn.
 func (p *Pipeline) decide(c *Call) *admission.Pending {
 	c.Turn.Take(nil)
 	defer c.Turn.Leave()
 	return p.Admission.Stage(c.trace.context(p.Life.Ctx), c.admission())
 }
 
-// admission returns the call as it is decided and recorded.
+// admission returns the call in the form that is decided and recorded.
 func (c *Call) admission() *admission.Call {
 	c.admitting = admission.Call{
 		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
@@ -142,8 +142,8 @@ func (c *Call) admission() *admission.Call {
 	return &c.admitting
 }
 
-// recordedName returns the name of the tool in the audit log; of a prompt or resource,
-// its canonical name.
+// recordedName returns the name in the audit log: the tool's own name, or the canonical name of a
+// prompt or resource.
 func (c *Call) recordedName() string {
 	if c.Method == spec.CallTool {
 		return c.Tool.Name
@@ -151,17 +151,17 @@ func (c *Call) recordedName() string {
 	return c.Tool.Canonical
 }
 
-// RecordRefusal records a refusal that no net is the cause of. The call is refused even
-// where that fails.
+// RecordRefusal records a refusal that was not caused by a net. The call is refused even if
+// recording fails.
 func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }
 
-// dropMessage forgets the message of a call that is sent: its arguments may be large, and
-// a client or server that does not answer would make the proxy keep them. Their digest stays
-// where the call may have further rounds.
+// dropMessage drops the message of a sent call: its arguments can be large, and a client or server
+// that does not answer would make the proxy keep them. The digest of the arguments stays if the
+// call can have further rounds.
 func (c *Call) dropMessage() {
-	c.unhold()
+	c.uncountWaiting()
 	if c.Peer.Rev.InputRequired {
 		c.digest = c.argumentsDigest()
 	}
@@ -177,8 +177,8 @@ func (c *Call) argumentsDigest() string {
 	return wire.Digest(c.params.Arguments)
 }
 
-// Cancel ends a call whose client has sent notifications/cancelled, or is gone. A call
-// that was not sent yet never is.
+// Cancel ends a call whose client sent notifications/cancelled or disconnected. A call that is not
+// sent yet is never sent.
 func (c *Call) Cancel(reason error) {
 	stop, f := c.cancelled(reason)
 	if stop != nil {
@@ -189,22 +189,21 @@ func (c *Call) Cancel(reason error) {
 	}
 }
 
-// Bind derives the context of the call from parent, if it is not of that yet.
+// Bind derives the context of the call from parent, unless it is derived from parent already.
 func (c *Call) Bind(parent context.Context) {
 	if c.parent == parent {
 		return
 	}
 	ctx, stop := context.WithCancelCause(parent)
 	c.parent, c.ctx = parent, ctx
-	c.stopBy(stop)
+	c.setStop(stop)
 }
 
-// spawnFromReply runs f, which may wait, off the goroutine that reads the replies of the
-// server: on the goroutine of the client where that waits for the call, and else on one of
-// its own.
+// spawnFromReply runs f, which can block, off the goroutine that reads the server's replies: on the
+// goroutine that waits for the call, if one does, and otherwise on a goroutine of its own.
 func (c *Call) spawnFromReply(f func()) {
 	c.Bind(c.pipeline.Life.Ctx)
-	if c.waitsHere() {
+	if c.hasWaiter() {
 		f()
 		return
 	}

@@ -8,43 +8,45 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// A callState says where a call stands: who waits for its answer, and whether it is in
-// flight, cancelled or over. The zero value is a call that was not sent yet.
+// A callState is the state of a call: which goroutine waits for its answer, and whether it is in
+// flight, cancelled or answered. The zero value is a call that is not sent yet. mu guards the
+// fields.
 type callState struct {
 	mu        sync.Mutex
-	completed chan *completion // for the goroutine of the client, where one waits
-	stopped   error            // why it is not wanted any more
+	completed chan *completion // completions for the goroutine that waits for the call; nil: no goroutine waits
+	stopped   error            // why the client stopped waiting
 	stop      context.CancelCauseFunc
 	inflight  *inflightCall
-	ended     bool // it has its answer, or will get none
+	ended     bool // the call is answered, or will get no answer
 }
 
-// waitHere notes that the caller's goroutine waits for the completions of the call.
-func (s *callState) waitHere() {
+// startWaiting makes the calling goroutine the one that waits for the completions of the call.
+func (s *callState) startWaiting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.completed = make(chan *completion, 2)
 }
 
-// waitsHere reports whether a goroutine of the client waits for the call.
-func (s *callState) waitsHere() bool {
+// hasWaiter reports whether a goroutine waits for the completions of the call.
+func (s *callState) hasWaiter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.completed != nil
 }
 
-// hand gives a completion to the goroutine of the client; false: none waits.
-func (s *callState) hand(done completion) bool {
+// sendToWaiter sends a completion to the goroutine that waits for the call. It reports false if no
+// goroutine waits.
+func (s *callState) sendToWaiter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.completed == nil {
 		return false
 	}
-	s.completed <- &done // has room: one round of a call is under way at a time
+	s.completed <- &done // never blocks: only one round of a call runs at a time
 	return true
 }
 
-// completions returns the channel of the next completion; nil: there will be none.
+// completions returns the channel of the next completion, or nil if no completion will come.
 func (s *callState) completions() <-chan *completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,14 +56,15 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// goesOnAfter reports whether another round of the call is under way after done.
-func (s *callState) goesOnAfter(done completion) bool {
+// hasRoundAfter reports whether another round of the call is in flight after done.
+func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.ended && s.inflight != nil && s.inflight != done.inflight
 }
 
-// detach ends the wait of the client's goroutine.
+// detach ends the wait of the goroutine that waits for the call. Later completions are handled on
+// the goroutine that reads them.
 func (s *callState) detach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,22 +74,22 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight notes that f is the call in flight, unless the call is cancelled: then stopped
-// is why. It reports whether the client's goroutine sends the request and reads the reply
-// itself, which it does where it waits and reads allows it.
+// setInflight makes f the request in flight. If the call was cancelled, it does not, and returns
+// the reason as stopped. inline reports whether the goroutine that waits for the call sends the
+// request and reads the reply itself; it does if one waits and reads is true.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	inline = s.completed != nil && reads
-	f.inline = inline // before others can see f
+	f.inline = inline // before other goroutines can see f
 	if s.stopped == nil {
 		s.inflight = f
 	}
 	return inline, s.stopped
 }
 
-// replaceInflight notes that f, which was sent for an earlier round, is now the call in
-// flight of this one. It returns why the call was cancelled, if it was.
+// replaceInflight makes f, which was sent in an earlier round, the request in flight of this round.
+// It returns why the call was cancelled, or nil.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,14 +97,15 @@ func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	return s.stopped
 }
 
-// clearInflight notes that nothing of the call is in flight.
+// clearInflight records that the call has no request in flight.
 func (s *callState) clearInflight() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inflight = nil
 }
 
-// cancelled notes why nobody waits for the call any more, and returns what is to be ended.
+// cancelled records why the client stopped waiting. It returns the cancel function of the call's
+// context and the request in flight; both can be nil.
 func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +115,9 @@ func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightC
 	return s.stop, s.inflight
 }
 
-// stopBy has stop called when the call is cancelled, or calls it now if the call is.
-func (s *callState) stopBy(stop context.CancelCauseFunc) {
+// setStop sets the function that a cancellation calls, and calls it at once if the call is cancelled
+// already.
+func (s *callState) setStop(stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stop = stop
@@ -121,16 +126,15 @@ func (s *callState) stopBy(stop context.CancelCauseFunc) {
 	}
 }
 
-// over notes that the call is over for its client. It reports false where it was over
-// before.
-func (s *callState) over() (first bool, stop context.CancelCauseFunc) {
+// markAnswered marks the call as answered. It reports false if it was answered before.
+func (s *callState) markAnswered() (first bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first, s.ended = !s.ended, true
 	return first, s.stop
 }
 
-// wanted reports whether somebody still waits for the answer.
+// wanted reports whether the client still waits for the answer.
 func (s *callState) wanted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,53 @@
-// Package pipeline takes one call (tools/call, prompts/get, resources/read) from its
-// client through admission to its server, and its result back: resolve the tool, place
-// the call at a connection, decide, ask a person, record, forward, settle, answer.
+// Package pipeline takes one call (tools/call, prompts/get or resources/read) from its client
+// through admission to its server, and the result back: resolve the tool, choose the connection,
+// decide, ask a person, record, forward, settle, answer.
 //
-// [Pipeline.Serve] and the finish of a call are the whole of it; their order is a
-// security property: nothing is sent before the decision is on record, and the nets know
-// the outcome before the client does.
+// [Pipeline.Serve] takes a call as far as its server; the finish method of the in-flight call takes
+// the reply back to the client. The order of their steps is a security property: nothing is sent
+// before the decision is on record, and the nets know the outcome before the client does.
+//
+// # Types
+//
+// A [Call] is one request of a client until it is answered. An inflightCall is one admitted request
+// to a server until the call is settled; it can outlive the Call, because a client can cancel or
+// disconnect. A suspendedCall is a call between two rounds of input (InputRequiredResult of
+// 2026-07-28). A personWait is the wait of a call for an approval.
+//
+// # Goroutines
+//
+// The goroutine that runs a call depends on the transport of the client, on the transport of the
+// server and on the phase:
+//
+//   - Arrival and decision. Over stdio and HTTP+SSE, Serve runs on the goroutine that reads the
+//     client's messages and never blocks there. Over streamable HTTP it runs on the handler's
+//     goroutine, which belongs to this call alone: [Pipeline.Begin] serves the call and [Call.Wait]
+//     then waits for its end.
+//   - Steps that block (a starting server, a new connection, a person). [Call.Spawn] runs them:
+//     over stdio and HTTP+SSE on a new goroutine, over streamable HTTP on the handler's goroutine,
+//     inside Wait and near the bottom of its stack. spawnHeld does the same and first counts the
+//     message in the backlog, because a waiting call keeps its arguments.
+//   - Sending. If a handler waits and the server speaks streamable HTTP, the handler itself sends
+//     the request and reads the reply ("inline"). Otherwise Send returns at once, and the goroutine
+//     that reads from the server delivers the reply.
+//   - Reply. complete sends a completion to the handler's channel (sendToWaiter) if a handler waits, and
+//     otherwise calls receive on the goroutine that read the reply, which must not block. receive
+//     settles the call and answers it. Work that can block after a reply runs through
+//     spawnFromReply: on the waiting handler, or else on a goroutine of its own.
+//   - Interruption. If a server ends its resumable response stream, the client's response ends too:
+//     detach stops the wait of the handler, stopInline marks that it no longer reads the reply,
+//     and the rest of the exchange continues on a goroutine of the upstream.
+//   - Cancellation. [Call.Cancel] runs on the goroutine that received the cancellation. It can end
+//     the call there while an inline handler is still busy with the request; the client's
+//     connection is closed after that answer.
+//
+// A [burst.Burst] holds back calls that were read together, and replies that were read together, so
+// that they are recorded together. A [turns.Turn] limits how many messages of one principal are
+// parsed and decided at a time; a call gives its turn back before it waits.
+//
+// # Locks
+//
+// callState.mu guards the state of a Call, inflightState.mu that of a request in flight,
+// suspendedCalls.mu and backlog.mu the tables of those names. callState and inflightState never
+// hold each other's lock. parkFor holds inflightState.mu while it takes suspendedCalls.mu; no code
+// takes these two in the other order.
 package pipeline

@@ -17,20 +17,20 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxShown bounds the size of an approval that a client is asked to show. A longer one is
-// never cut: a channel that shows all of it has to be used.
+// maxShown limits the size of an approval that a client is asked to show. Longer ones are never
+// cut: another channel has to show the whole approval.
 const maxShown = 32 << 10
 
-// A prompt is a question that a client shows to its person.
+// A prompt is a question that a client shows to its user.
 type prompt struct {
-	told <-chan struct{} // closed when the client knows that it does not any more; nil: another call showed it, or none did
-	gone <-chan struct{} // closed when the call that showed it is gone, and the prompt with it; nil: it is this one
+	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: another call showed it, or no prompt was shown
+	callGone <-chan struct{} // closed when the call that showed the prompt has gone, and the prompt with it; nil: this call shows it
 }
 
-// wayToClient returns the channel by which the client is to ask its person about r: by a form
-// where it can show all of r, and else by the page; empty: by none. It never has two prompts
-// for one question.
-func (p *Pipeline) wayToClient(c *Call, r *approval.Request) (channel string) {
+// elicitChannel returns the channel through which the client asks its user about r: a form if the
+// form can show all of r, otherwise the approval page, or an empty string for neither. A question
+// never has two prompts at a time.
+func (p *Pipeline) elicitChannel(c *Call, r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || p.Approvals.Approves(r):
 		return ""
@@ -42,29 +42,29 @@ func (p *Pipeline) wayToClient(c *Call, r *approval.Request) (channel string) {
 	return ""
 }
 
-// An elicitation is an elicitation/create that a client with a handshake was sent for an
-// approval.
+// An elicitation is an elicitation/create request for an approval, sent to a client with a
+// handshake.
 type elicitation struct {
 	*session.ClientRequest
 	call    *Call
 	request *approval.Request
 	channel string      // [approval.Elicit] for a form, [approval.URL] for the page
-	id      string      // elicitationId, of a page
-	result  chan []byte // of the client
+	id      string      // elicitationId of a page
+	result  chan []byte // result that the client returns
 	gone    chan struct{}
 }
 
-// elicit sends elicitation/create to a client with a handshake, on the stream of the call.
-// The answer counts as long as the question is open, also for a later call. Calls with the
-// same question share one prompt. Where another channel answers first, the request is
-// cancelled at the client.
+// elicit sends elicitation/create to a client with a handshake, on the stream of the call. The
+// answer is valid as long as the question is open, also for a later call. Calls with the same
+// question share one prompt. If another channel answers first, the request is cancelled at the
+// client.
 func (p *Pipeline) elicit(c *Call, r *approval.Request, channel string) prompt {
 	if channel == "" {
 		return prompt{}
 	}
 	first, over := p.Approvals.Show(r)
 	if !first {
-		return prompt{gone: over}
+		return prompt{callGone: over}
 	}
 	e := &elicitation{call: c, request: r, channel: channel, result: make(chan []byte, 1), gone: make(chan struct{})}
 	if channel == approval.URL {
@@ -76,7 +76,7 @@ func (p *Pipeline) elicit(c *Call, r *approval.Request, channel string) prompt {
 		}
 	})
 	e.ClientRequest = &session.ClientRequest{Answer: func(result, _ []byte) {
-		if result == nil { // an error means that nobody was asked
+		if result == nil { // an error means that no person was asked
 			result = []byte(`{}`)
 		}
 		e.result <- result
@@ -90,17 +90,17 @@ func (p *Pipeline) elicit(c *Call, r *approval.Request, channel string) prompt {
 	told := make(chan struct{})
 	if !p.Life.Background(func() {
 		defer close(told)
-		p.follow(e)
+		p.awaitElicitation(e)
 	}) {
 		e.Withdraw()
 		close(told)
 	}
-	return prompt{told: told}
+	return prompt{ended: told}
 }
 
-// follow waits for the end of an elicitation, and takes what the client says to it. A person
-// who has opened the page has not answered yet.
-func (p *Pipeline) follow(e *elicitation) {
+// awaitElicitation waits for the end of an elicitation and handles the client's answer. A person who has
+// opened the page has not answered yet.
+func (p *Pipeline) awaitElicitation(e *elicitation) {
 	r, open := e.request, true
 	timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
 	defer timer.Stop()
@@ -108,7 +108,7 @@ func (p *Pipeline) follow(e *elicitation) {
 		waits = false
 		select {
 		case result := <-e.result:
-			p.takeElicitation(r, e.channel, result)
+			p.handleElicitation(r, e.channel, result)
 			if open, waits = false, e.channel == approval.URL && r.WasOpened(); !waits {
 				return
 			}
@@ -119,21 +119,21 @@ func (p *Pipeline) follow(e *elicitation) {
 		}
 	}
 	switch {
-	case open && !e.Withdraw(): // the client has just answered
-		p.takeElicitation(r, e.channel, <-e.result)
+	case open && !e.Withdraw(): // the client has answered in the meantime
+		p.handleElicitation(r, e.channel, <-e.result)
 	case open:
 		p.Approvals.Unshow(r)
-		e.call.say(e.Cancelled("answered elsewhere or no longer needed"))
+		e.call.notifyAnyStream(e.Cancelled("answered elsewhere or no longer needed"))
 		return
 	}
 	if e.channel == approval.URL && r.WasOpened() {
-		e.call.say(asking.Completed(e.id))
+		e.call.notifyAnyStream(asking.Completed(e.id))
 	}
 }
 
-// say sends a notification on the stream of the call, or if that has ended, on the stream
-// of the session.
-func (c *Call) say(note []byte) {
+// notifyAnyStream sends a notification on the stream of the call, or on the stream of the session if that of
+// the call has ended.
+func (c *Call) notifyAnyStream(note []byte) {
 	post, ok := c.Stream.(*events.Post)
 	switch {
 	case !ok:
@@ -143,16 +143,16 @@ func (c *Call) say(note []byte) {
 	}
 }
 
-// elicitByResult returns the question for a client of 2026-07-28, which answers it in the
-// next round of the call.
+// elicitByResult returns the question in the form for a client of 2026-07-28, which answers it in
+// the next round of the call.
 func (p *Pipeline) elicitByResult(r *approval.Request, channel string) answer {
 	p.Approvals.Put(r, channel)
 	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: channel, Expires: r.Expires}, r.Key.Bytes())
 	return inputRequired{state: state, question: p.question(r, channel, "")}
 }
 
-// question returns the params of elicitation/create by which the client asks about r. The URL
-// of a page carries no authority: the page asks who comes.
+// question returns the params of the elicitation/create that asks about r. The URL of the page
+// carries no credentials: the page authenticates its visitor.
 func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	if channel == approval.Elicit {
 		return asking.Form(p.text(r))
@@ -160,10 +160,10 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	return asking.Page(fmt.Sprintf("Allow %s? The page of approval %s shows the whole call.", p.Approvals.Look(r).Call.Subject(), r.ID), p.Approval.Page(r.ID), id)
 }
 
-// inputRequired is an InputRequiredResult (2026-07-28): it asks for another round.
+// inputRequired is an InputRequiredResult (2026-07-28), which asks for another round.
 type inputRequired struct {
 	state    string
-	question []byte // params of elicitation/create; nil: none
+	question []byte // params of elicitation/create; nil: no question
 }
 
 func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
@@ -171,8 +171,8 @@ func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 }
 
 // readResponse reads the inputResponses of a client of 2026-07-28. They count only with a
-// requestState that the proxy made for this very call, in a round with a question. It
-// returns the number of rounds so far.
+// requestState that the proxy made for this very call, in a round with a question. It returns the
+// number of rounds so far.
 func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
 	if !c.Peer.Rev.InputRequired || !c.params.HasState {
 		return 0
@@ -183,18 +183,18 @@ func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
 	}
 	response, ok := rawjson.Member(c.params.InputResponses, asking.Key)
 	if ok {
-		if state.Elsewhere && !r.WasUnasked() { // another process has put the question there, as it says
+		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process has put the question to the client
 			p.Approvals.Put(r, state.Channel)
 		}
-		p.takeElicitation(r, state.Channel, response)
+		p.handleElicitation(r, state.Channel, response)
 	}
 	return state.Number
 }
 
-// takeElicitation takes the result of an elicitation. Only an acceptance of the form whose
-// decision is to approve approves. A cancellation means that nobody was asked. To a page, no
-// result is an answer: an acceptance says that a person has opened it, and they answer there.
-func (p *Pipeline) takeElicitation(r *approval.Request, channel string, result []byte) {
+// handleElicitation handles the result of an elicitation. Only an accepted form whose decision is
+// "approve" approves the call. A cancelled form means that no person was asked. A result for a page
+// is never an answer: acceptance means that a person has opened the page, where they then answer.
+func (p *Pipeline) handleElicitation(r *approval.Request, channel string, result []byte) {
 	said := asking.Read(result)
 	switch page := channel == approval.URL; {
 	case page && said.Accepted:
@@ -206,7 +206,7 @@ func (p *Pipeline) takeElicitation(r *approval.Request, channel string, result [
 	}
 }
 
-// resolveByClient resolves an approval by the answer of the client's person.
+// resolveByClient resolves an approval with the answer of the client's user.
 func (p *Pipeline) resolveByClient(id string, approve bool, channel, reason string) {
 	err := p.Resolve("", id, approve, channel, "the client", reason)
 	if _, told := errors.AsType[*approval.RejectedError](err); err != nil && !told {

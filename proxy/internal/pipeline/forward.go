@@ -13,27 +13,26 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// forward sends a call to its server by a pass of the admission. The reply is handled where
-// it is read: on the goroutine that reads from the server, or on that of the client that
-// waits for it.
+// forward sends an admitted call to its server. The reply is handled where it is read: on the
+// goroutine that reads from the server, or on the goroutine that waits for the call.
 func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	u, ticket := c.Tool.Upstream, pass.Ticket()
 	f := &inflightCall{Call: c, ticket: ticket, rev: u.Rev(), inflightState: inflightState{receiver: c}}
 	inline, stopped := c.setInflight(f, !u.OneReader())
-	if stopped != nil { // it is never sent
+	if stopped != nil { // cancelled before it was sent
 		c.release()
 		p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, "")
 		c.conclude(func() {})
 		return
 	}
-	if inline && c.outbox != nil { // its tool was not known before
-		c.outbox = nil // the client's goroutine reads the notifications itself, and keeps nobody else waiting
+	if inline && c.outbox != nil { // its tool was unknown when the call began
+		c.outbox = nil // the goroutine that waits for the call reads the notifications itself and blocks no other call
 	}
 	trace, answered := p.Admission.Watch().Forwarding(ticket)
 	f.answered = answered
 	request := f.request(trace)
-	request.Again = f.mayGoAgain
-	if !f.mayRepeat() {
+	request.Again = f.checkResend
+	if !f.mayNeedResend() {
 		c.dropMessage()
 	}
 	f.SentAt = time.Now()
@@ -48,8 +47,8 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	}
 }
 
-// forwardAgain sends an admitted call once more. Where the policy has changed since it was
-// admitted, that call is over, and the gate decides on the rest anew.
+// forwardAgain sends an admitted call once more. If the policy has changed since the admission, it
+// settles the admitted call and has the gate decide anew.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.Again(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -62,22 +61,22 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.abandon(ticket) // where that cannot be stored
+	p.abandon(ticket) // if the settlement could not be stored
 	switch {
 	case !c.wanted():
 		c.conclude(func() {})
 	case outdated:
 		if c.admitting.Gate.Time = p.Life.Now(); p.admissible(c) {
-			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // it had its turn
+			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // it has had its turn
 		}
 	default:
 		c.refuse(p.Admission.Unmade(p.Life.Ctx, c.admission(), err))
 	}
 }
 
-// mayGoAgain returns why the call is not sent again to a server that has forgotten the
-// session of the first send; nil: it may be.
-func (f *inflightCall) mayGoAgain() error {
+// checkResend returns why the call must not be sent again to a server that has forgotten the session
+// of the first request, or nil if it can be.
+func (f *inflightCall) checkResend() error {
 	c := f.Call
 	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
 	switch {
@@ -86,30 +85,30 @@ func (f *inflightCall) mayGoAgain() error {
 	case errors.Is(err, admission.ErrOutdated):
 		r := PlainRefusal("policy-changed", fmt.Sprintf("The policy changed before %s could be sent again to the upstream %s, which has not run it. Call it again to have it decided anew.", c.Tool.Exposed, c.Tool.Upstream.Config.Name))
 		c.pipeline.RecordRefusal(c, r)
-		return &notAgain{r}
+		return &resendRefused{r}
 	default:
-		return &notAgain{refusal{c.pipeline.Admission.Unmade(c.pipeline.Life.Ctx, c.admission(), err)}}
+		return &resendRefused{refusal{c.pipeline.Admission.Unmade(c.pipeline.Life.Ctx, c.admission(), err)}}
 	}
 }
 
-// A notAgain is the error of a call that may not be sent again, with what its client is told.
-type notAgain struct{ refusal }
+// A resendRefused is the error of a call that must not be sent again, with the refusal for its client.
+type resendRefused struct{ refusal }
 
-func (e *notAgain) Error() string { return e.Text }
+func (e *resendRefused) Error() string { return e.Text }
 
-// mayRepeat reports whether the call may have to be sent again with the input that its
-// server asks for, because the client knows no InputRequiredResult (2026-07-28).
-func (f *inflightCall) mayRepeat() bool {
+// mayNeedResend reports whether the call might have to be sent again with input that its server asks
+// for, because the client does not support InputRequiredResult (2026-07-28).
+func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }
 
-// mayRepeat reports the same of a call that is not sent yet.
-func (c *Call) mayRepeat() bool {
+// mayNeedResend reports the same for a call that is not sent yet.
+func (c *Call) mayNeedResend() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }
 
-// request returns the call in the revision of its server, which joins the trace; nil:
-// there is none.
+// request returns the request to the server in the server's revision. trace returns the trace
+// context for it; nil: not traced.
 func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream

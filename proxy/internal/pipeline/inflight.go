@@ -16,23 +16,23 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An inflightCall is a call that was admitted and sent, until it is settled. It ends once: by
-// the server's reply, by a timeout, or by its client. After the last two its outcome is
-// unknown, and a late reply settles it.
+// An inflightCall is a request that was admitted and sent, until it is settled. It ends once: by
+// the server's reply, by a timeout or by its client. After a timeout or a cancellation the outcome
+// is unknown, and a late reply settles it.
 type inflightCall struct {
-	Call   *Call // that was admitted
+	Call   *Call // the call that was admitted
 	ticket *admission.Ticket
-	rev    *rev.Rev // of the server
+	rev    *rev.Rev // revision of the server
 
-	token    int64             // progressToken that the server has; 0: none
+	token    int64             // progressToken sent to the server; 0: none
 	asTask   bool              // the call asks for a task (params.task of 2025-11-25)
-	taskable bool              // the server knows that the client takes a task (2026-07-28)
-	handle   *tasks.TaskHandle // of the task that the call goes on as; nil: none
+	taskable bool              // the server was told that the client accepts a task (2026-07-28)
+	handle   *tasks.TaskHandle // task that the call became; nil: none
 
-	answered func(admission.Result) // tells observers that the reply has come
-	owed     atomic.Bool            // the end of the proxy waits for the outcome to be on record
+	answered   func(admission.Result) // tells observers that the reply has arrived
+	delaysExit atomic.Bool            // the proxy does not exit before the outcome is on record
 
-	pool.QueuePlace // among the calls in flight to the server
+	pool.QueuePlace // position in the queue of calls in flight to the server
 	inflightState
 }
 
@@ -46,7 +46,7 @@ func InFlight(u *pool.Server) (list []*inflightCall) {
 	return list
 }
 
-// onReply takes the server's reply, whenever it comes.
+// onReply handles the server's reply, however late.
 func (f *inflightCall) onReply(r upstream.Reply) {
 	over, settled, counted := f.markReplied(r)
 	if counted {
@@ -60,8 +60,8 @@ func (f *inflightCall) onReply(r upstream.Reply) {
 	}
 }
 
-// Abandon stops waiting for the reply, unless it has come, and cancels the request at the
-// server. The first reason counts.
+// Abandon stops waiting for the reply and cancels the request at the server, unless the reply has
+// come. The first reason counts.
 func (f *inflightCall) Abandon(reason error) {
 	x, first, reason := f.markAbandoned(reason)
 	if x == nil {
@@ -74,16 +74,17 @@ func (f *inflightCall) Abandon(reason error) {
 	f.end(upstream.Reply{Err: reason})
 }
 
-// end ends the call in flight by r, once, and completes the call that gets the answer.
+// end ends the request in flight with the reply r, once, and completes the call that receives the
+// answer.
 func (f *inflightCall) end(r upstream.Reply) {
 	first, inline, c := f.markOver(r)
 	if !first {
 		return
 	}
 	f.Call.Tool.Upstream.InFlight.Remove(f)
-	f.ended(r)
-	if f.mayRepeat() && f.isAbandoned(r) {
-		f.Call.dropMessage() // it is not sent again
+	f.observeReply(r)
+	if f.mayNeedResend() && f.isAbandoned(r) {
+		f.Call.dropMessage() // it will not be sent again
 	}
 	f.refuseRequests()
 	f.taskFromReply(r)
@@ -91,25 +92,25 @@ func (f *inflightCall) end(r upstream.Reply) {
 	switch {
 	case c == nil:
 		f.settleParked(r)
-	case inline && f.isAbandoned(r): // the client's goroutine cannot answer now
+	case inline && f.isAbandoned(r): // the goroutine that waits for the call is busy with the request and cannot answer
 		c.closeConnection()
 		f.finish(c, r, nil)
 		c.detach()
 	default:
-		f.owed.Store(c.pipeline.Life.Hold())
+		f.delaysExit.Store(c.pipeline.Life.Hold())
 		c.complete(completion{inflight: f, reply: r})
 	}
 }
 
-// release lets the proxy end: the outcome is on record, or the call goes on.
-func (f *inflightCall) release() {
-	if f.owed.Swap(false) {
+// allowExit lets the proxy exit: the outcome is on record, or the call continues.
+func (f *inflightCall) allowExit() {
+	if f.delaysExit.Swap(false) {
 		f.Call.pipeline.Life.Release()
 	}
 }
 
-// ended tells observers and counts that the server has answered, or will not.
-func (f *inflightCall) ended(r upstream.Reply) {
+// observeReply tells observers and metrics that the server has replied or will not.
+func (f *inflightCall) observeReply(r upstream.Reply) {
 	c := f.Call
 	c.pipeline.Admission.Watch().Forwarded(c.Tool.Upstream.Config.Name, c.recordedName(), c.Method, time.Since(f.SentAt), r.Err)
 	if c.trace != nil {
@@ -117,25 +118,25 @@ func (f *inflightCall) ended(r upstream.Reply) {
 	}
 }
 
-// finish handles the end of the call, where the reply is read: it records the outcome and
-// answers c. The gate knows the outcome before the client does. Where the call goes on, as a
-// task or with another round of input, its ticket stays open. Replies that come together
-// wait for their records together.
+// finish handles the end of the request where its reply is read: it records the outcome and answers
+// c. The gate learns the outcome before the client does. If the call continues as a task or with
+// another round of input, its ticket stays open. Replies in the same burst wait for their records
+// together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, later := false, false // the ticket is; the rest is done
+	open, later := false, false // open: the ticket stays open; later: the burst does the rest
 	defer func() {
 		if !open && !later {
 			p.abandon(f.ticket) // a panic settles as unknown
 		}
 		if !later {
-			f.release()
+			f.allowExit()
 			f.afterSettling()
 		}
 	}()
 	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
 	if open = f.becomesTask(r); open {
-		f.goOnAsTask(c)
+		f.continueAsTask(c)
 		return
 	}
 	r.Err = f.cause(r.Err)
@@ -149,17 +150,18 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.ended(r, facts), "") // also while the proxy ends
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(r, facts), "") // also during shutdown
 	if later = together.Add(e); !later {
 		c.yield()
 		e.deliver()
 	}
 }
 
-// An ending is the end of a call that the gate knows, and that is not on record yet.
+// An ending is the end of a call that the gate knows and that is not on record yet. It is a
+// [burst.Step].
 type ending struct {
 	inflight *inflightCall
-	call     *Call // that is answered
+	call     *Call // call that gets the answer
 	reply    upstream.Reply
 	facts    wire.Facts
 	settling *admission.Settling
@@ -169,22 +171,22 @@ type ending struct {
 func (e *ending) GoOn() {
 	p, c := e.call.pipeline, e.call
 	defer e.inflight.afterSettling()
-	defer e.inflight.release()
-	defer p.abandon(e.inflight.ticket) // a panic settles as unknown
+	defer e.inflight.allowExit()
+	defer p.abandon(e.inflight.ticket) // a panic settles the call as unknown
 	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
 	e.deliver()
 }
 
 func (e *ending) deliver() {
 	e.settling.Wait()
-	e.inflight.release()
+	e.inflight.allowExit()
 	e.call.pipeline.Advertiser.Touch(e.inflight.Call.State)
 	e.call.deliver(e.reply, e.facts)
 }
 
-// facts returns what the reply says about the end of the call. Where a net waits for the
-// outcome, a success has to be strict JSON to the end. Of other results only the envelope is
-// checked, and they are passed on as they came.
+// facts returns the parts of the reply that decide how the call ended. If a net waits for the
+// outcome, a success must be strict JSON to the end. Of other results only the envelope is checked,
+// and they are forwarded unchanged.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -193,7 +195,7 @@ func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	return facts
 }
 
-// onNotification passes a notification of the server that belongs to the call to its client.
+// onNotification forwards a notification of the server that belongs to the call to its client.
 func (f *inflightCall) onNotification(method string, params []byte) {
 	if f.Call.pipeline.Tasks.Notification(f.Call.Tool.Upstream, method, params) {
 		return

@@ -9,32 +9,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightState says where a call in flight stands: who gets its answer, what its server
-// asks meanwhile, and whether it was abandoned, replied to or settled. It ends once.
+// An inflightState is the state of a request in flight: which call receives its reply, the requests
+// that its server makes meanwhile, and whether it was abandoned, replied to or settled. It ends
+// once. mu guards the fields.
 type inflightState struct {
-	mu       sync.Mutex
-	over     bool
-	inline   bool                      // the client's goroutine sends the request and reads the reply
-	receiver *Call                     // gets the answer; nil: the call is parked
-	held     *upstream.Reply           // came while the call was parked
-	requests []*upstream.ServerRequest // of the server, that wait for the client
-	exchange *upstream.Exchange        // nil until the call is sent
-	reason   error                     // why the call was abandoned
-	replied  bool                      // the server has replied
-	settled  bool                      // the end is on record, and the gate knows
-	late     *upstream.Reply           // came after the end, and before that was settled
-	counted  bool                      // among the abandoned calls that the server may be busy with
+	mu        sync.Mutex
+	over      bool
+	inline    bool                      // the goroutine that waits for the call sends the request and reads the reply
+	receiver  *Call                     // call that gets the answer; nil: the request is parked between two rounds
+	heldReply *upstream.Reply           // reply that came while parked
+	requests  []*upstream.ServerRequest // server's requests that wait for the client
+	exchange  *upstream.Exchange        // nil until sent
+	reason    error                     // why the request was abandoned
+	replied   bool                      // the server has replied
+	settled   bool                      // the end is on record, and the gate knows it
+	late      *upstream.Reply           // reply that came after the end but before it was settled
+	counted   bool                      // counted among the abandoned calls that may still occupy the server
 }
 
-// Receiver returns the call that gets the answer; nil: it is parked.
+// Receiver returns the call that gets the answer, or nil if the request is parked.
 func (s *inflightState) Receiver() *Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.receiver
 }
 
-// begin notes the exchange of a call that is about to be sent. It reports false where the
-// call is abandoned already: then it is not sent.
+// begin sets the exchange of a request that is about to be sent. It reports false if the request
+// was abandoned and must not be sent.
 func (s *inflightState) begin(x *upstream.Exchange) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +45,8 @@ func (s *inflightState) begin(x *upstream.Exchange) bool {
 	return s.reason == nil
 }
 
-// sent notes the exchange of a call that was sent, and returns why it is abandoned already,
-// if it is.
+// sent sets the exchange of a request that was sent. It returns why the request was abandoned
+// meanwhile, or nil.
 func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +54,8 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	return s.reason
 }
 
-// markReplied notes that the server has replied. It returns where the call stood before.
+// markReplied records that the server has replied, and returns the state of the request before the
+// reply.
 func (s *inflightState) markReplied(r upstream.Reply) (over, settled, counted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +67,8 @@ func (s *inflightState) markReplied(r upstream.Reply) (over, settled, counted bo
 	return s.over, s.settled, s.counted
 }
 
-// markSettled notes that the end is settled, and returns a reply that came since the end.
+// markSettled records that the end is settled, and returns a reply that has come since the end, or
+// nil.
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,8 +77,8 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 	return late
 }
 
-// markOver notes that the call ends by r, which is held if the call is parked. first is false
-// where the call has ended before.
+// markOver ends the request with r, and keeps r if the request is parked. first is false if the
+// request had ended before.
 func (s *inflightState) markOver(r upstream.Reply) (first, inline bool, receiver *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,14 +86,14 @@ func (s *inflightState) markOver(r upstream.Reply) (first, inline bool, receiver
 	s.over = true
 	if s.receiver == nil && first {
 		held := r
-		s.held = &held
+		s.heldReply = &held
 	}
 	return first, s.inline, s.receiver
 }
 
-// markAbandoned notes why nobody waits for the reply any more. It returns the exchange of the
-// call and the first reason; nil: the call is over, or not sent yet. first reports whether
-// the exchange is to be cancelled, and counted.
+// markAbandoned records why the client stopped waiting for the reply. It returns the exchange and
+// the first reason; x is nil if the request is over or not sent yet. first reports whether the
+// caller has to cancel the exchange and count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +108,7 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 	return s.exchange, first, s.reason
 }
 
-// isAbandoned reports whether the proxy itself has ended the call, by r.
+// isAbandoned reports whether the reply r is the proxy's own reason for abandoning the request.
 func (s *inflightState) isAbandoned(r upstream.Reply) bool {
 	if r.Err == nil {
 		return false
@@ -115,8 +118,8 @@ func (s *inflightState) isAbandoned(r upstream.Reply) bool {
 	return r.Err == s.reason
 }
 
-// cause returns why no reply came, which err says: a server that loses a request which the
-// proxy has cancelled is not the cause.
+// cause returns why no reply came. It is err, unless the proxy had cancelled the request that was
+// then lost: the cause is the cancellation, not the server.
 func (s *inflightState) cause(err error) error {
 	if err == nil {
 		return nil
@@ -130,22 +133,23 @@ func (s *inflightState) cause(err error) error {
 	return err
 }
 
-// readElsewhere notes that the client's goroutine does not read the reply any more.
-func (s *inflightState) readElsewhere() *upstream.Exchange {
+// stopInline records that the goroutine that waits for the call no longer reads the reply, and
+// returns the exchange.
+func (s *inflightState) stopInline() *upstream.Exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inline = false
 	return s.exchange
 }
 
-// addRequest keeps a request of the server for the client. It returns the call whose client
-// is asked; nil: the call is parked, and asks in the next round. why says why the request
-// is refused instead; empty: it is not.
+// addRequest keeps a server's request for the client. It returns the call whose client is asked, or
+// nil if the request in flight is parked and asks in the next round. why is the reason for refusing
+// the server's request instead, or empty.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.over || s.reason != nil: // or is about to be, which the server knows already
+	case s.over || s.reason != nil: // or about to be over, as the server knows
 		return nil, callOver
 	case len(s.requests) >= spec.MaxInputs:
 		return nil, "too many requests wait for the client"
@@ -154,7 +158,7 @@ func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, w
 	return s.receiver, ""
 }
 
-// takeRequests returns the requests of the server that have no answer, and keeps none.
+// takeRequests removes and returns the server's unanswered requests.
 func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,8 +167,8 @@ func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 	return open
 }
 
-// Holding reports whether the call waits for its client, so that the time of its server
-// does not run.
+// Holding reports whether the request waits for its client, which stops the clock of the server's
+// timeout.
 func (s *inflightState) Holding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,13 +176,13 @@ func (s *inflightState) Holding() bool {
 	return !s.over && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor takes the call from c, if ask has kept the requests of the server for the next
-// round; ask runs under the lock. It returns the exchange of the call, and whether the
-// client's goroutine was to read the reply.
+// parkFor takes the request away from c if ask keeps the server's requests for the next round; it
+// calls ask with mu held. It returns the exchange and whether the goroutine that waits for c was
+// reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // it has its answer, or is parked already
+	if s.over || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // answered, or parked already
 		return nil, false, false
 	}
 	inline = s.inline
@@ -186,12 +190,12 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 	return s.exchange, inline, true
 }
 
-// giveTo gives a parked call to c. It returns the reply that came meanwhile, and whether the
-// server asks for more.
-func (s *inflightState) giveTo(c *Call) (held *upstream.Reply, more bool) {
+// attachTo gives a parked request to c, the next round. It returns the reply that came meanwhile, and
+// whether the server has asked for more.
+func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = pool.Unanswered(s.requests)
 	s.receiver = c
-	return s.held, len(s.requests) > 0 && s.held == nil
+	return s.heldReply, len(s.requests) > 0 && s.heldReply == nil
 }

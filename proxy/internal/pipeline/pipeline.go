@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// Options are what a Pipeline uses of the rest of the proxy.
+// Options are the parts of the proxy that a Pipeline uses.
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions
@@ -25,33 +25,33 @@ type Options struct {
 	Approval     Approval
 	Approvals    *approval.Broker
 	Sealer       *seal.Sealer
-	Rounds       *rounds.Keeper // nil: no other process has the calls of this one
+	Rounds       *rounds.Keeper // stores suspended calls for all replicas; nil: this process serves its clients alone
 	Pool         *pool.Pool
-	Advertiser   *advertise.Advertiser // nil: every client is shown the same tools
+	Advertiser   *advertise.Advertiser // nil: every client sees the same tools
 	Tasks        *tasks.Tasks
 	Reverse      *reverse.Reverse
 	Relay        *relay.Relay
-	MaxRequest   int                        // bytes of one message of a client
-	StartupLimit time.Duration              // how long a call waits for a server that starts
-	Where        func(gate.Position) string // a position as people read it
-	Came         func(tool string)          // is told of each call of a tool as it comes, by the name that its client wrote
+	MaxRequest   int                        // maximum bytes of one client message
+	StartupLimit time.Duration              // maximum wait of a call for a starting server
+	Where        func(gate.Position) string // formats a position for people
+	Came         func(tool string)          // called for each tools/call on arrival, with the tool name that the client wrote
 }
 
-// Approval says how people are asked. Its Hold and Page are not nil.
+// Approval configures how people are asked. Hold and Page must not be nil.
 type Approval struct {
-	Hold   func(client string) time.Duration // how long a call waits before it is parked, by the name of its client
-	Expire time.Duration                     // how long a question and its answer are good
-	Verb   string                            // what the log tells operators to run who are to answer
-	Page   func(id string) string            // the URL of the page of an approval; empty: there is none
+	Hold   func(client string) time.Duration // how long a call of the named client waits before it is parked
+	Expire time.Duration                     // lifetime of a question and its answer
+	Verb   string                            // command that the log tells operators to run for an answer
+	Page   func(id string) string            // URL of the approval page; empty: no page
 
-	// Asked is told of each request when the first call begins to wait for it, and Answered
-	// of each answer that counts; nil: nobody is. Both must not block, and must be safe for
-	// concurrent use.
+	// Asked is called with each request when the first call begins to wait for it, and Answered
+	// with each answer that counts. Both must not block and must be safe for concurrent use; nil:
+	// not called.
 	Asked, Answered func(approval.Record)
 }
 
-// A Pipeline takes calls (tools/call, prompts/get and resources/read) through admission
-// to their servers, and answers them.
+// A Pipeline takes calls (tools/call, prompts/get and resources/read) through admission to their
+// servers, and answers them. It is safe for concurrent use.
 type Pipeline struct {
 	Options
 	suspended suspendedCalls

@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// place puts the call at the connection that serves its session: the shared one of the
-// server, or a dedicated one. It serves the call when that connection is up and the
-// capabilities of the client are declared to it, and waits for this where it has to.
+// place routes the call to the connection that serves its session: the server's shared connection,
+// or a dedicated one. The call continues once that connection is up and the client's capabilities
+// are declared to the server; if that takes time, place spawns the rest of the call and reports
+// false.
 func (p *Pipeline) place(c *Call) bool {
 	if c.placed {
 		return true
@@ -27,9 +28,9 @@ func (p *Pipeline) place(c *Call) bool {
 	return false
 }
 
-// dedicate puts the call at the dedicated connection of its session, if it has one. It
-// reports false where that is not up yet, or cannot be: then the call is served later, or
-// is answered.
+// dedicate routes the call to the dedicated connection of its session, if the session has one. It
+// reports false if that connection is not up yet, and the call is served later, or if it cannot be
+// opened, and the call is answered.
 func (p *Pipeline) dedicate(c *Call) bool {
 	shared := c.Tool.Upstream
 	at, err := p.Pool.Place(c.Client.Session, shared, c.Peer)

@@ -18,12 +18,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// MaxKeptWhole is the size up to which a message may be kept whole for its _meta, which is
-// needed until the call ends.
+// MaxKeptWhole is the maximum size of a message that is kept whole for the sake of its _meta, which
+// is needed until the call ends.
 const MaxKeptWhole = 4 << 10
 
-// Prepare parses a call and looks its tool up. It answers a malformed call itself and
-// reports false. The tool may still be missing while servers start.
+// Prepare parses a call and looks up its tool. It answers a malformed call itself and reports
+// false. The tool can be missing while servers are starting.
 func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
 	params, fault := spec.ParseCall(m)
 	if fault != nil {
@@ -40,14 +40,14 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // Peer has what is needed of it
+	c.Meta.ClientInfo = nil // Peer has what is needed from it
 	c.setTool(c.target())
 	p.observe(c, params.Meta)
 	return c, true
 }
 
-// resolve finds the tool of the call, and checks the headers that mirror its arguments.
-// Where servers are still starting, it waits for them and then serves the call.
+// resolve finds the tool of the call, and checks the headers that mirror its arguments. If servers
+// are still starting, it spawns the wait for them and the rest of the call, and reports false.
 func (p *Pipeline) resolve(c *Call) bool {
 	if c.Tool == nil {
 		c.spawnHeld(func() { p.resolveLate(c) })
@@ -60,7 +60,7 @@ func (p *Pipeline) resolve(c *Call) bool {
 	return true
 }
 
-// resolveLate finds the tool of the call with all the waiting that this may take.
+// resolveLate finds the tool of the call and blocks for as long as that takes.
 func (p *Pipeline) resolveLate(c *Call) {
 	if c.isBuiltin() {
 		c.answerBuiltin()
@@ -74,7 +74,8 @@ func (p *Pipeline) resolveLate(c *Call) {
 	c.answerUnknown()
 }
 
-// setTool sets the tool, and the call that the gate decides on; nil: it is not known.
+// setTool sets the tool of the call and the call that the gate decides on. It does nothing if tool
+// is nil.
 func (c *Call) setTool(tool *pool.Tool) {
 	if tool == nil {
 		return
@@ -94,8 +95,8 @@ func (c *Call) setTool(tool *pool.Tool) {
 	}
 }
 
-// checkMirrored returns an error where the headers do not mirror the arguments that the
-// inputSchema of the tool has mirrored (2026-07-28).
+// checkMirrored returns an error if the HTTP headers do not mirror the arguments that the tool's
+// inputSchema marks with x-mcp-header (2026-07-28).
 func (c *Call) checkMirrored() error {
 	if c.Headers == nil || c.Tool.Mirrored == nil {
 		return nil
@@ -107,8 +108,8 @@ func (c *Call) checkMirrored() error {
 	return mcp.ValidateParamHeadersLookup(lookup, c.Tool.Mirrored, c.params.Source())
 }
 
-// target returns the tool, prompt or resource of the call, as far as it is known without
-// waiting; nil: it is not.
+// target returns the tool, prompt or resource of the call, or nil if it is not known without
+// waiting.
 func (c *Call) target() *pool.Tool {
 	p := c.pipeline
 	if c.isBuiltin() {
@@ -130,8 +131,8 @@ func (c *Call) target() *pool.Tool {
 	return nil
 }
 
-// awaitTarget returns what target returns, after servers have started and were asked for
-// their lists where that is needed.
+// awaitTarget returns the same as target, but waits for servers to start and asks them for their
+// lists if necessary.
 func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 	p := c.pipeline
 	switch c.Method {
@@ -150,7 +151,7 @@ func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 	return nil
 }
 
-// answerUnknown answers a call of a tool, prompt or resource that no server has.
+// answerUnknown answers a call of a tool, prompt or resource that no server offers.
 func (c *Call) answerUnknown() {
 	p := c.pipeline
 	if w := p.Pool.Catalogue.Load().Filtered[c.params.Name]; w != nil && c.Method == spec.CallTool {
@@ -175,7 +176,7 @@ func (c *Call) answerUnknown() {
 	c.answerError(spec.CodeInvalidParams, p.Pool.Unknown(kind, c.params.Name))
 }
 
-// recordUnknown records a call of a tool, prompt or resource that no server has.
+// recordUnknown records a call of a tool, prompt or resource that no server offers.
 func (p *Pipeline) recordUnknown(c *Call) {
 	name := c.params.Name
 	if c.Method == spec.ReadResource {
@@ -186,7 +187,7 @@ func (p *Pipeline) recordUnknown(c *Call) {
 	}, admission.Refuse("unknown", c.Method+": no upstream has it"))
 }
 
-// refuseWithheld refuses a call of a tool that clients are kept from.
+// refuseWithheld refuses a call of a tool that the configuration withholds from clients.
 func (c *Call) refuseWithheld(tool *pool.Tool) {
 	c.Tool = tool
 	r := PlainRefusal(tool.Withheld())

@@ -21,32 +21,31 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxInputRounds bounds how often a server may ask for input in one call.
+// maxInputRounds limits how often a server can ask for input in one call.
 const maxInputRounds = 16
 
-// An input is what the client brings with another round of a call (inputResponses and
-// requestState of 2026-07-28). The zero value is that of a first round.
+// An input is the input that a client sends with another round of a call (inputResponses and
+// requestState of 2026-07-28). The zero value belongs to a first round.
 type input struct {
 	responses []byte // inputResponses, an object; nil: none
-	state     string // requestState of the server
+	state     string // the server's requestState
 	hasState  bool
-	round     int    // of rounds before
+	round     int    // number of rounds before this one
 	suspended string // id of the suspendedCall; empty: none
-	elsewhere bool   // another process has suspended it
-	ours      bool   // the proxy has made the requestState, or there is none
+	elsewhere bool   // another process has suspended the call
+	ours      bool   // the proxy made the requestState, or the client sent none
 }
 
-// subject returns what binds a requestState to this very call.
+// subject returns the identity of this call to which its requestState is bound.
 func (c *Call) subject() []byte {
 	return []byte(strings.Join([]string{
 		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),
 	}, "\x00"))
 }
 
-// readInput takes the input that the client brings with another round. With a requestState
-// that is not the proxy's own, nothing is forwarded. inputResponses without a requestState go
-// on as they came, since servers that keep no state read them; the approval of a person
-// never comes from them.
+// readInput reads the input that the client sends with another round. If the requestState is not
+// the proxy's own, nothing is forwarded. inputResponses without a requestState are forwarded
+// unchanged, since servers that keep no state read them; a person's approval never comes from them.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return
@@ -59,7 +58,7 @@ func (c *Call) readInput() {
 	switch {
 	case err != nil:
 		c.input = input{}
-	case state.Approval != "": // the responses are for the proxy
+	case state.Approval != "": // the responses answer the proxy's own question
 		c.input = input{ours: true}
 	case state.For(c.subject()) && (state.Beside == "" || state.Beside == c.besideDigest()):
 		c.input = input{responses: c.params.InputResponses, round: state.Number, suspended: state.Pause, elsewhere: state.Elsewhere, ours: true}
@@ -69,23 +68,23 @@ func (c *Call) readInput() {
 	}
 }
 
-// resume goes on with a call that was suspended until its client brings the input: it has
-// passed the gate. It reports false where it has, and true where the gate has to decide.
+// resume continues a call that was suspended until its client sent the input, and that the gate has
+// admitted before. It reports false if it did, and true if the gate has to decide on the call.
 func (p *Pipeline) resume(c *Call) bool {
 	c.readInput()
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Leave() // it is decided, and may wait for its server
+	c.Turn.Leave() // the call was decided before, and might wait for its server
 	x, err := p.pickUp(c)
-	if x != nil && x.approved != nil { // the call that a person was shown is the one that runs
+	if x != nil && x.approved != nil { // run the call that a person was shown
 		c.approved, c.params = x.approved, c.params.AsShown(x.approved.Meta)
 	}
 	switch {
 	case err != nil:
 		c.answer(refusal{p.Admission.Unmade(p.Life.Ctx, c.admission(), err)})
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
-		return true // a requestState that came before is another call, which the gate decides on
+		return true // a requestState used before makes it a new call, on which the gate decides
 	case x == nil && c.input.elsewhere:
 		c.answerError(spec.CodeInvalidParams, "requestState is of a call that waits at another petrigate, on a connection of its own to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
 	case x == nil:
@@ -104,8 +103,8 @@ func (f *inflightCall) wantsInput(r upstream.Reply, facts wire.Facts) bool {
 	return f.rev.InputRequired && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken
 }
 
-// askForInput puts the inputRequests of a result to the client. It returns why the call
-// cannot go on; empty: it does.
+// askForInput asks the client for the inputRequests of a result. It returns why the call cannot
+// continue, or an empty string.
 func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
 	if c.input.round >= maxInputRounds {
@@ -125,13 +124,13 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// suspend passes an InputRequiredResult to a client of 2026-07-28, and keeps the call for the
-// round that brings the responses. It returns why it cannot.
+// suspend forwards an InputRequiredResult to a client of 2026-07-28, and keeps the call for the
+// round that brings the responses. It returns why it cannot, or an empty string.
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
 	r := seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: p.Life.Now().Add(p.Approval.Expire)}
-	switch err := p.keep(c, x, r.Expires); {
+	switch err := p.storeSuspended(c, x, r.Expires); {
 	case errors.Is(err, rounds.ErrFull):
 		return "Too many calls wait for input."
 	case err != nil:
@@ -145,12 +144,12 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	c.pass(wire.ResultHead(c.ID), withState(c.Tool.Upstream.WithServerNames(result), p.Sealer.Seal(r, c.subject())))
+	c.replyRaw(wire.ResultHead(c.ID), withState(c.Tool.Upstream.WithServerNames(result), p.Sealer.Seal(r, c.subject())))
 	return ""
 }
 
-// keep keeps a call that c suspends.
-func (p *Pipeline) keep(c *Call, x *suspendedCall, expires time.Time) error {
+// storeSuspended stores a call that c suspends. It returns [rounds.ErrFull] if too many calls are suspended.
+func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) error {
 	several := p.Sessions.SeveralPrincipals.Load()
 	switch {
 	case p.Rounds != nil:
@@ -171,8 +170,8 @@ func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	return nil
 }
 
-// askRound asks a client of 2025-11-25 by requests, and forwards the call again with its
-// responses, under the ticket that it has.
+// askRound sends the server's input requests to a client of 2025-11-25, and forwards the call again
+// with the responses under its existing ticket.
 func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
 	responses, err := p.askAll(c, requests)
 	if err != nil {
@@ -191,8 +190,8 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 	p.forwardAgain(c, f.ticket)
 }
 
-// askAll sends the requests of one round to the client, all at once, and returns its results
-// as inputResponses; nil: there was no request.
+// askAll sends the requests of one round to the client, all at once, and returns its results as
+// inputResponses, or nil if the round has no requests.
 func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error) {
 	if len(requests) == 0 {
 		return nil, nil
@@ -219,7 +218,7 @@ func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error)
 	return append(object, '}'), nil
 }
 
-// firstError returns the index of the first error; -1: there is none.
+// firstError returns the index of the first error in list, or -1.
 func firstError(list []error) int {
 	for i, err := range list {
 		if err != nil {
@@ -229,8 +228,8 @@ func firstError(list []error) int {
 	return -1
 }
 
-// askClient sends one request to the client on the stream of the call, and returns its
-// result. A failed elicitation counts as cancelled; no other request has such a result.
+// askClient sends one request to the client on the stream of the call, and returns its result. A
+// failed elicitation counts as cancelled; no other request has such a result.
 func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
 	p.Reverse.URLElicitations.At(c.Tool.Upstream).Sends(c.Client, r.Method, r.Params)
 	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))
@@ -245,7 +244,7 @@ func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) 
 	return nil, fmt.Errorf("the client refused %s: %s", r.Method, text.Escape(spec.Member(failure, "message")))
 }
 
-// stateMember returns the member requestState.
+// stateMember returns the JSON member requestState.
 func stateMember(state string) []byte {
 	return rawjson.AppendString([]byte(`"requestState":`), state)
 }

@@ -12,21 +12,20 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Requests of a server of 2025-11-25 (elicitation/create, sampling/createMessage,
-// roots/list) while it runs a call. A client with a handshake is asked by a request. For a
-// client of 2026-07-28 the call is parked, and this round of it is answered with an
-// InputRequiredResult.
+// Requests (elicitation/create, sampling/createMessage, roots/list) of a server of 2025-11-25 while
+// it runs a call. A client with a handshake gets each as a request of its own. For a client of
+// 2026-07-28 the call is parked, and this round of it is answered with an InputRequiredResult.
 
 const callOver = "the call is over"
 
 var errNoInput = errors.New("the client did not come back with what it was asked for")
 
-// onOwnRequest takes a request of the server that came on the stream of the call itself, on
+// onOwnRequest handles a server's request that came on the response stream of the call itself, on
 // the goroutine that reads it.
 func (f *inflightCall) onOwnRequest(q *upstream.ServerRequest) { f.OnRequest(q, true) }
 
-// OnRequest takes a request of the server that belongs to the call. own says that it came on
-// the stream of the call itself.
+// OnRequest handles a server's request that belongs to the call. own reports that it came on the
+// response stream of the call itself.
 func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	if f.Call.pipeline.Tasks.ServerRequest(f.Call.Tool.Upstream, q) {
 		return
@@ -38,7 +37,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	switch {
 	case why != "":
 		q.Refuse(spec.CodeInternal, why)
-	case c == nil: // it is asked in the next round
+	case c == nil: // the next round of the call asks
 	case !c.Peer.Rev.InputRequired:
 		c.pipeline.Reverse.PassOn(c.Client, c.ownStream(), c.Tool.Upstream, q)
 	default:
@@ -46,7 +45,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	}
 }
 
-// askedPeer returns the peer that is asked; of a parked call, the one that made it.
+// askedPeer returns the peer that is asked. For a parked call it is the peer that made the call.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer
@@ -54,15 +53,15 @@ func (f *inflightCall) askedPeer() session.Peer {
 	return f.Call.Peer
 }
 
-// refuseRequests refuses the requests of the server that have no answer: the call is over.
+// refuseRequests refuses the server's unanswered requests, because the call is over.
 func (f *inflightCall) refuseRequests() {
 	for _, q := range f.takeRequests() {
 		q.Refuse(spec.CodeInternal, callOver)
 	}
 }
 
-// park answers c with the requests of the server, and keeps the call in flight for the round
-// that brings the responses. own says that the caller reads the stream of the call itself.
+// park answers c with the server's requests, and keeps the request in flight for the round that
+// brings the responses. own reports that the caller reads the response stream of the call itself.
 func (f *inflightCall) park(c *Call, own bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
@@ -93,7 +92,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	if exchange != nil {
 		exchange.Leave()
 	}
-	if inline && !own { // the client's goroutine reads, and cannot answer now
+	if inline && !own { // the goroutine that waits for the call is reading and cannot answer
 		c.closeConnection()
 		c.receive(completion{round: result}, nil)
 		return
@@ -101,8 +100,8 @@ func (f *inflightCall) park(c *Call, own bool) {
 	c.complete(completion{round: result})
 }
 
-// attach gives the call in flight to the round that brings the responses. If the server has
-// asked for more, its requests are put to the client at once.
+// attach gives the request in flight to c, the round that brings the responses. If the server has
+// asked for more meanwhile, its requests go to the client at once.
 func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	for key, q := range x.asked {
 		if response, ok := rawjson.Member(c.input.responses, key); ok {
@@ -110,7 +109,7 @@ func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 		}
 	}
 	c.dropMessage()
-	held, more := f.giveTo(c)
+	held, more := f.attachTo(c)
 	stopped := c.replaceInflight(f)
 	switch {
 	case held != nil:
@@ -124,19 +123,19 @@ func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	}
 }
 
-// inputExpired ends a call in flight whose client did not come back.
+// inputExpired abandons a request in flight whose client did not return with the responses.
 func (p *Pipeline) inputExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	x.inflight.Abandon(errNoInput)
 	x.inflight.refuseRequests()
 }
 
-// ownStream returns a stream to the client of the call for a goroutine that reads from a
-// server, which must not wait for that client.
+// ownStream returns a stream to the client of the call for goroutines that read from a server,
+// which must not wait for that client.
 func (c *Call) ownStream() spec.Stream { return callStream{c} }
 
-// A callStream writes to the client of a call by way of the goroutine that waits for the
-// call, where there is one.
+// A callStream writes to the client of a call. Notifications go through the outbox of the goroutine
+// that waits for the call, if the call has one.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {

@@ -11,14 +11,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// outcome returns what a reply means for the nets. Only a whole, strictly parsed result
-// without an error is a success. A call without a reply is a failure only if it is proven
-// that the server has not begun it: one that died in the middle may have had an effect.
+// outcome returns the outcome of a reply for the nets. Only a complete, strictly parsed result
+// without an error is a success. A call without a reply is a failure only if the server is proved
+// not to have begun it: a server that died in the middle might have had an effect.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
 		return gate.Success
-	case r.Err == nil && facts.Handle(): // the work goes on where the proxy cannot follow it
+	case r.Err == nil && facts.Handle(): // the work continues as a task that the proxy cannot follow
 		return gate.Unknown
 	case r.Err == nil, neverRan(r.Err):
 		return gate.Failure
@@ -33,14 +33,13 @@ func neverRan(err error) bool {
 	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &status) && !status.Executed()
 }
 
-// ended returns how a call ended by its reply, with what the result says where a net
-// reads that.
-func (p *Pipeline) ended(r upstream.Reply, facts wire.Facts) gate.End {
-	return p.returned(outcome(r, facts), r.Result)
+// endOf returns the end of a call for the gate, with the parts of the result that a net reads.
+func (p *Pipeline) endOf(r upstream.Reply, facts wire.Facts) gate.End {
+	return p.endWithResult(outcome(r, facts), r.Result)
 }
 
-// returned is the end of a call with the parts of a successful result that the policy reads.
-func (p *Pipeline) returned(o gate.Outcome, result []byte) gate.End {
+// endWithResult returns the end of a call with the parts of a successful result that the policy reads.
+func (p *Pipeline) endWithResult(o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o == gate.Success && p.Admission.ReadsResults() {
 		e.Result = wire.ResultValue(result)
@@ -51,26 +50,26 @@ func (p *Pipeline) returned(o gate.Outcome, result []byte) gate.End {
 	return e
 }
 
-// settle records how a call of the session ended, and then tells the nets.
+// settle records how a call of the session ended, and then updates the nets.
 func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.End, by string) {
-	p.Admission.Settle(context.Background(), ticket, e, by) // also while the proxy ends
+	p.Admission.Settle(context.Background(), ticket, e, by) // also during shutdown
 	p.Advertiser.Touch(s)
 }
 
-// abandon settles a call as unknown unless it is settled.
+// abandon settles a call as unknown unless it is settled already.
 func (p *Pipeline) abandon(ticket *admission.Ticket) {
 	p.Admission.Abandon(context.Background(), ticket)
 }
 
-// afterSettling notes that the end of the call is settled. A reply that came since then is
-// the last word.
+// afterSettling records that the end of the call is settled. A reply that came meanwhile overrides
+// it.
 func (f *inflightCall) afterSettling() {
 	if late := f.markSettled(); late != nil {
 		f.settleLate(*late)
 	}
 }
 
-// settleParked settles a call whose client has not come back with the next round.
+// settleParked settles a call whose client has not returned with the next round.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {
@@ -78,17 +77,17 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 	}
 	defer f.afterSettling()
 	defer p.abandon(f.ticket)
-	p.settle(f.Call.State, f.ticket, p.ended(r, f.facts(r)), "")
+	p.settle(f.Call.State, f.ticket, p.endOf(r, f.facts(r)), "")
 }
 
 // settleLate settles a call whose client was told that the outcome is unknown.
 func (f *inflightCall) settleLate(r upstream.Reply) {
 	c := f.Call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
-	if f.taskFromReply(r); f.handle != nil { // its end settles the call
+	if f.taskFromReply(r); f.handle != nil { // the end of the task settles the call
 		return
 	}
-	if e := c.pipeline.ended(r, f.facts(r)); e.Outcome != gate.Unknown {
+	if e := c.pipeline.endOf(r, f.facts(r)); e.Outcome != gate.Unknown {
 		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", e.Outcome.String())
 		c.pipeline.settle(c.State, f.ticket, e, "late answer")
 	}

@@ -13,23 +13,22 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Calls that become tasks: which calls may, how their servers are told so, and the answer
-// that the client gets. Package tasks follows the tasks themselves.
+// Calls that become tasks: which calls can, how their servers are told so, and the answer that the
+// client gets. Package tasks follows the tasks themselves.
 
-// asTask reports whether the client of the call expects a task for an answer
-// (params.task of 2025-11-25), and so cannot read a result that says why it was
-// refused.
+// asTask reports whether the client expects a task as the answer (params.task of 2025-11-25), and
+// so cannot read a tool result that explains a refusal.
 func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
-// asTaskAnyway reports whether a client of 2026-07-28, which cannot ask for a task,
-// calls a tool of a server of 2025-11-25 that is always a task.
+// asTaskAnyway reports whether a client of 2026-07-28, which cannot ask for a task, calls a tool
+// that a server of 2025-11-25 runs only as a task.
 func (c *Call) asTaskAnyway() bool {
 	u := c.Tool.Upstream
 	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
 }
 
-// taskParams returns params.task for a server of 2025-11-25; nil: the call is to be
-// no task.
+// taskParams returns params.task for a server of 2025-11-25, or nil if the call does not become a
+// task.
 func (c *Call) taskParams() []byte {
 	if c.asTaskAnyway() {
 		return []byte(`{}`)
@@ -37,8 +36,8 @@ func (c *Call) taskParams() []byte {
 	return c.params.Task
 }
 
-// refuseTaskMode answers a call that asks for a task which its server cannot make, or can only
-// be made as a task that its client cannot take. It reports whether it did.
+// refuseTaskMode answers a call that asks for a task from a server without tasks, and a call that
+// has to be a task although its client does not support tasks. It reports whether it answered.
 func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {
@@ -57,8 +56,8 @@ func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	return true
 }
 
-// declared returns the capabilities of the client as a server of 2026-07-28 is told
-// them with the call: the extension of tasks only where there is room for a task.
+// declared returns the client capabilities that a server of 2026-07-28 gets with the call. It
+// includes the tasks extension only if the call has a task slot.
 func (f *inflightCall) declared() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()
@@ -69,8 +68,8 @@ func (f *inflightCall) declared() []byte {
 	return tasks.WithTasks(capabilities)
 }
 
-// mayBecomeTask reports whether the server may answer the call with a task: the
-// client has asked for one, or since 2026-07-28 has declared that it takes one.
+// mayBecomeTask reports whether the server can answer the call with a task: the client asked for
+// one (2025-11-25), or declared that it supports them (2026-07-28).
 func (f *inflightCall) mayBecomeTask() bool {
 	switch {
 	case f.Call.Method != spec.CallTool:
@@ -82,8 +81,8 @@ func (f *inflightCall) mayBecomeTask() bool {
 	}
 }
 
-// taskFromReply begins the task that the server answers the call with, where it
-// may. It runs before anything that the server says of the task can be read.
+// taskFromReply begins the task that the server answered the call with, if a task is allowed. It
+// runs before any later message about the task can be read.
 func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
 		return
@@ -108,7 +107,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	f.handle = h
 }
 
-// origin returns what a task keeps of the call.
+// origin returns the parts of the call that a task keeps.
 func (c *Call) origin() tasks.Origin {
 	a := c.Peer
 	return tasks.Origin{
@@ -118,18 +117,18 @@ func (c *Call) origin() tasks.Origin {
 	}
 }
 
-// SettleTask settles the call of a task; result is that of a success.
+// SettleTask settles the call that became a task. result is the result of a successful one.
 func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
-	p.settle(of.State, ticket, p.returned(o, result), by)
+	p.settle(of.State, ticket, p.endWithResult(o, result), by)
 }
 
-// becomesTask reports whether the call goes on as a task: its server has made one, or runs the
-// call as a task only.
+// becomesTask reports whether the call continues as a task: its server has created one, or runs the
+// call only as a task.
 func (f *inflightCall) becomesTask(r upstream.Reply) bool { return f.handle != nil || f.needsTask(r) }
 
-// goOnAsTask tells the client of the task, or has the server run the call as one that the
-// client does not see.
-func (f *inflightCall) goOnAsTask(c *Call) {
+// continueAsTask tells the client about the task, or sends the call again as a task that the client
+// does not see.
+func (f *inflightCall) continueAsTask(c *Call) {
 	if f.handle != nil {
 		f.answerTask(c)
 		return
@@ -138,15 +137,15 @@ func (f *inflightCall) goOnAsTask(c *Call) {
 	c.spawnFromReply(func() { c.pipeline.forwardAgain(c, f.ticket) })
 }
 
-// answerTask gives the client the CreateTaskResult. Where the task is over already, the gate
-// knows before the client does.
+// answerTask sends the client the CreateTaskResult. If the task is over already, the gate learns it
+// before the client does.
 func (f *inflightCall) answerTask(c *Call) {
 	h := f.handle
 	if c.emulatesTask {
 		c.spawnFromReply(func() { c.pipeline.emulateTask(c, h.Task) })
 		return
 	}
-	give := func() { c.pass(wire.ResultHead(c.ID), h.Result) }
+	give := func() { c.replyRaw(wire.ResultHead(c.ID), h.Result) }
 	if !h.About.Status.Over() {
 		give()
 		return

@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Calls by clients of 2025-11-25 of tools that a server of 2026-07-28 runs as tasks only.
-// The call is made as a task, and the proxy sends tasks/get and tasks/update in the
-// client's place until the task is over; the client gets its result as that of the
-// call. It is one call for the gate, and for its client.
+// Calls by clients of 2025-11-25 of tools that a server of 2026-07-28 runs only as tasks. The proxy
+// sends the call as a task, and sends tasks/get and tasks/update in the client's place until the
+// task is over; the client gets the task's result as that of the call. The gate and the client see
+// a single call.
 
-// maxEmulatedPoll bounds the time between two tasks/get for such a call.
+// maxEmulatedPoll limits the time between two tasks/get requests for such a call.
 const maxEmulatedPoll = time.Second
 
-// needsTask reports whether the server has refused the call, before it ran, for the
-// only reason that its client takes no task (error -32021).
+// needsTask reports whether the server refused the call, before running it, only because its client
+// does not support tasks (error -32021).
 func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	c := f.Call
 	if !f.rev.TaskExtension || f.taskable || c.Peer.Rev.TaskExtension || c.Method != spec.CallTool || c.emulatesTask || r.Error == nil || !tasks.MakesTasks(c.Tool.Upstream) {
@@ -39,7 +39,7 @@ func (p *Pipeline) emulateTask(c *Call, x *tasks.Task) {
 	for misses := 0; misses <= tasks.MaxMisses; {
 		detail, err := p.Tasks.Detail(c.ctx, x)
 		switch {
-		case c.ctx.Err() != nil: // its client does not want the result any more
+		case c.ctx.Err() != nil: // the client has stopped waiting for the result
 			p.Tasks.Cancel(x)
 			c.conclude(func() {})
 			return
@@ -65,7 +65,7 @@ func (p *Pipeline) emulateTask(c *Call, x *tasks.Task) {
 	c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", c.Tool.Exposed)))
 }
 
-// deliverTask answers the call with the result or error in its task.
+// deliverTask answers the call with the result or error of its task.
 func (c *Call) deliverTask(detail []byte) {
 	if result, ok := rawjson.Member(detail, "result"); ok {
 		c.deliver(upstream.Reply{Result: result}, wire.ResultFacts(result))
@@ -78,17 +78,16 @@ func (c *Call) deliverTask(detail []byte) {
 	c.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
 
-// untilPoll waits until the next tasks/get is due, and writes meanwhile the
-// notifications of the server.
+// untilPoll waits until the next tasks/get is due, and writes the server's notifications meanwhile.
 func (c *Call) untilPoll(x *tasks.Task) {
 	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
 	defer timer.Stop()
 	over := x.Over
-	if x.Finished() { // the last tasks/get failed: it is not to be repeated at once
+	if x.Finished() { // the last tasks/get failed: do not repeat it at once
 		over = nil
 	}
 	var wake <-chan struct{}
-	if c.outbox != nil && c.waitsHere() {
+	if c.outbox != nil && c.hasWaiter() {
 		wake = c.outbox.Wake
 	}
 	for {
@@ -104,8 +103,8 @@ func (c *Call) untilPoll(x *tasks.Task) {
 	}
 }
 
-// passInput puts new inputRequests of the task to the client, and sends the answers
-// by tasks/update. It returns why the task cannot go on; empty: it can.
+// passInput sends new inputRequests of the task to the client, and sends the answers to the server
+// by tasks/update. It returns why the task cannot continue, or an empty string.
 func (p *Pipeline) passInput(c *Call, x *tasks.Task, detail []byte, asked map[string]bool) (why string) {
 	if spec.Member(detail, "status") != "input_required" {
 		return ""

@@ -19,16 +19,16 @@ const (
 	keyTraceState  = "tracestate"
 )
 
-// A callTrace is what an observer follows of a call.
+// A callTrace follows one call for the observer (telemetry). A nil callTrace does nothing.
 type callTrace struct {
-	ctx    context.Context //nolint:containedctx // it carries the trace of the call
-	end    func(admission.Result)
-	asked  func(admission.Result)           // ends the wait for a person; nil: none is asked
-	result atomic.Pointer[admission.Result] // that the client gets; a call may be cancelled meanwhile
+	ctx         context.Context //nolint:containedctx // it carries the trace of the call
+	endSpan     func(admission.Result)
+	approvalEnd func(admission.Result)           // ends the span of the wait for a person; nil: no wait
+	result      atomic.Pointer[admission.Result] // result that the client gets; atomic, because a cancellation can end the call concurrently
 }
 
-// observe tells the observer, where there is one, that the call has come. The trace of the
-// client is that of its _meta.
+// observe tells the observer, if one is set, that the call has arrived. The trace continues the one
+// in the client's _meta.
 func (p *Pipeline) observe(c *Call, meta []byte) {
 	if !p.Admission.Watch().Observed() {
 		return
@@ -42,11 +42,11 @@ func (p *Pipeline) observe(c *Call, meta []byte) {
 		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recordedName()
 	}
 	t := &callTrace{}
-	t.ctx, t.end = p.Admission.Watch().Receiving(p.Life.Ctx, i)
+	t.ctx, t.endSpan = p.Admission.Watch().Receiving(p.Life.Ctx, i)
 	c.trace = t
 }
 
-// context returns ctx, or the context of the trace where there is one.
+// context returns the context of the trace, or ctx if the call is not traced.
 func (t *callTrace) context(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
@@ -54,47 +54,47 @@ func (t *callTrace) context(ctx context.Context) context.Context {
 	return t.ctx
 }
 
-// ends notes what the client gets.
-func (t *callTrace) ends(r admission.Result) {
+// setResult sets the result that the client gets.
+func (t *callTrace) setResult(r admission.Result) {
 	if t != nil {
 		t.result.Store(&r)
 	}
 }
 
-// endsWith notes that the client gets a.
-func (t *callTrace) endsWith(a answer) {
+// setRefusal sets the result that the client gets to the refusal a. Other answers do not change it.
+func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})
 	}
 }
 
-// asking tells the observer that a person is asked about c.
-func (t *callTrace) asking(c *Call) {
+// beginApproval tells the observer that a person is asked about c.
+func (t *callTrace) beginApproval(c *Call) {
 	if t != nil {
-		_, t.asked = c.pipeline.Admission.Watch().Approving(t.ctx, c.admission())
+		_, t.approvalEnd = c.pipeline.Admission.Watch().Approving(t.ctx, c.admission())
 	}
 }
 
-// askedFor tells the observer that nobody is asked any more.
-func (t *callTrace) askedFor(r admission.Result) {
-	if t != nil && t.asked != nil {
-		t.asked(r)
-		t.asked = nil
+// endApproval tells the observer that the wait for a person has ended with r.
+func (t *callTrace) endApproval(r admission.Result) {
+	if t != nil && t.approvalEnd != nil {
+		t.approvalEnd(r)
+		t.approvalEnd = nil
 	}
 }
 
-// over tells the observer that the call is answered.
-func (t *callTrace) over() {
+// finish tells the observer that the call is answered.
+func (t *callTrace) finish() {
 	if t != nil {
 		var r admission.Result
 		if got := t.result.Load(); got != nil {
 			r = *got
 		}
-		t.end(r)
+		t.endSpan(r)
 	}
 }
 
-// joinTrace has the upstream that hop leads to told of the trace.
+// joinTrace adds the trace context to the _meta of the request to the upstream.
 func joinTrace(hop *wire.Hop, trace func() (parent, state string)) {
 	if trace == nil {
 		return
@@ -110,7 +110,7 @@ func joinTrace(hop *wire.Hop, trace func() (parent, state string)) {
 	}
 }
 
-// appendMember returns members with one more, in memory of their own.
+// appendMember returns a copy of the JSON members with one more.
 func appendMember(members []byte, key, value string) []byte {
 	members = members[:len(members):len(members)]
 	if len(members) > 0 {
@@ -119,7 +119,7 @@ func appendMember(members []byte, key, value string) []byte {
 	return rawjson.AppendString(append(rawjson.AppendString(members, key), ':'), value)
 }
 
-// resultOf is what the observer is told of a reply.
+// resultOf returns a reply in the observer's terms.
 func resultOf(r upstream.Reply) admission.Result {
 	if r.Error != nil {
 		code, _ := rawjson.Member(r.Error, "code")

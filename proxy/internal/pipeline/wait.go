@@ -11,18 +11,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A completion is the end of one round of a call, for the goroutine of its client.
+// A completion ends one round of a call. It goes to the goroutine that waits for the call.
 type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
 	settled  bool   // the gate knows the outcome
-	round    []byte // an InputRequiredResult in place of the reply
+	round    []byte // InputRequiredResult instead of the reply
 }
 
-// complete hands done to the goroutine of the client; where none waits, it handles done
-// itself.
+// complete sends done to the goroutine that waits for the call. If no goroutine waits, it handles
+// done itself.
 func (c *Call) complete(done completion) {
-	if c.hand(done) {
+	if c.sendToWaiter(done) {
 		return
 	}
 	var together *burst.Burst
@@ -32,11 +32,12 @@ func (c *Call) complete(done completion) {
 	c.receive(done, together)
 }
 
-// receive answers the call with what completes its round, perhaps together with others.
+// receive answers the call with the completion of its round, in the burst together if that is not
+// nil.
 func (c *Call) receive(done completion, together *burst.Burst) {
 	switch {
 	case done.round != nil:
-		c.pass(wire.ResultHead(c.ID), done.round)
+		c.replyRaw(wire.ResultHead(c.ID), done.round)
 	case done.settled && done.inflight.handle != nil:
 		done.inflight.answerTask(c)
 	case done.settled:
@@ -46,38 +47,38 @@ func (c *Call) receive(done completion, together *burst.Burst) {
 	}
 }
 
-// Begin serves a call on the goroutine of its client, which then has to call [Call.Wait].
-// What may wait does so in ctx: whoever ends that has to cancel the call, too.
+// Begin serves a call on the calling goroutine, which must call [Call.Wait] afterwards. Work that
+// blocks does so in ctx; the caller must also cancel the call when it cancels ctx.
 func (p *Pipeline) Begin(ctx context.Context, c *Call) {
-	c.waitHere()
+	c.startWaiting()
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {
 		c.outbox = session.NewOutbox()
 	}
-	c.Spawn = func(f func()) { // nobody else waits for this goroutine
+	c.Spawn = func(f func()) { // only this call waits for this goroutine
 		c.Turn.Leave()
 		c.Bind(ctx)
-		c.rest = f
+		c.spawned = f
 	}
 	p.Serve(c)
 	c.Turn.Leave()
 }
 
-// Wait goes on with a call that has begun, and returns when it is answered. The caller should
-// have little on its stack: a call may wait for long.
+// Wait continues a call that Begin has served, and returns when it is answered. The caller should
+// have little on its stack: a call can wait for a long time.
 func (c *Call) Wait() {
 	for {
-		f := c.rest
-		switch c.rest = nil; {
+		f := c.spawned
+		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.rest == nil: // else the call is decided anew, and waits
+		case !c.await() && c.spawned == nil: // otherwise the call is decided anew and waits
 			return
 		}
 	}
 }
 
-// await waits, on the client's goroutine, for the end of one round, and reports whether
-// there is another. Meanwhile it writes the notifications of the server.
+// await waits for the end of one round and meanwhile writes the server's notifications. It reports
+// whether the call has another round.
 func (c *Call) await() bool {
 	completed := c.completions()
 	if completed == nil {
@@ -93,19 +94,19 @@ func (c *Call) await() bool {
 			c.outbox.WriteTo(c.Stream)
 		case done, open := <-completed:
 			if c.outbox != nil {
-				c.outbox.WriteTo(c.Stream) // what came before the reply
+				c.outbox.WriteTo(c.Stream) // notifications from before the reply
 			}
 			if !open {
 				return false
 			}
 			c.receive(*done, nil)
-			return c.goesOnAfter(*done)
+			return c.hasRoundAfter(*done)
 		}
 	}
 }
 
-// Tell passes a notification to the client. It never waits, since it runs on the goroutine
-// that reads from a server.
+// Tell sends a notification to the client. It never blocks on a call with an outbox, since it runs
+// on the goroutine that reads from a server.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -114,8 +115,8 @@ func (c *Call) Tell(note []byte) {
 	c.outbox.Add(note)
 }
 
-// onInterrupted handles the end of the server's response stream, which the server allows to
-// be resumed. The response to a client that can resume its own ends too.
+// onInterrupted handles the end of a response stream that the server allows the proxy to resume.
+// The response to a client that can resume its own stream ends too.
 func (f *inflightCall) onInterrupted(retry time.Duration) {
 	c := f.Receiver()
 	if c == nil {
@@ -125,15 +126,15 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 	if !ok || !s.Interrupt(retry) {
 		return
 	}
-	x := f.readElsewhere()
+	x := f.stopInline()
 	c.detach()
 	if x != nil {
 		x.Leave()
 	}
 }
 
-// closeConnection has the client's connection closed after an answer that is written while
-// the client's goroutine is busy, so that no request follows on it.
+// closeConnection closes the client's connection after an answer that another goroutine writes
+// while the handler is busy, so that no further request arrives on that connection.
 func (c *Call) closeConnection() {
 	if s, ok := c.Stream.(*events.Post); ok {
 		s.Hasten()
