@@ -131,7 +131,7 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 // kept reports whether each run of successes leaves a way to the goal, or why that is not
 // known. It begins with some nets and adds those that may be in the way.
 func (m *prover) kept(nets []int, g *explore.Goal) (kept bool, why string) {
-	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Likes(s) })
+	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {
 		s := m.Serial(nets, explore.ViewOptions{Tag: tag, Limit: m.Limit, Beyond: true})
 		if s == nil {

@@ -112,7 +112,7 @@ func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 // that no other net ever refuses, or a run which all nets admit leads to where
 // these nets forbid it. Where it is neither, more are nets that matter too.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
-	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Likes(s) })
+	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {
 		return Proof{Why: why}, nil
 	}

@@ -12,7 +12,7 @@ func (r *run) accelerate(before []int, most int) int {
 	}
 	for i, n := range r.nets {
 		if n != nil && r.local[i] != before[i] {
-			most = min(most, n.again(&n.locals.List[before[i]], &n.locals.List[r.local[i]]))
+			most = min(most, n.repeatable(&n.locals.List[before[i]], &n.locals.List[r.local[i]]))
 		}
 	}
 	if most <= 0 {
@@ -31,9 +31,9 @@ func (r *run) accelerate(before []int, most int) int {
 	return most
 }
 
-// again is how often the step from a to b can be made again before it could
+// repeatable is how often the step from a to b can be made again before it could
 // become another one.
-func (n *Net) again(a, b *local) int {
+func (n *Net) repeatable(a, b *local) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}

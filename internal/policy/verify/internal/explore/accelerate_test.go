@@ -51,10 +51,10 @@ func TestAccelerate(t *testing.T) {
 		for times := 1; times <= 70; times++ {
 			at, slow := m.newRun(), m.newRun()
 			passes := func(blocking []int) bool { return len(blocking) == 0 }
-			made := at.make(Move{Class: x, Times: times}, passes)
+			made := at.apply(Move{Class: x, Times: times}, passes)
 			all := true
 			for i := range times {
-				if all = all && slow.make(Move{Call: i, Class: x}, passes); all {
+				if all = all && slow.apply(Move{Call: i, Class: x}, passes); all {
 					slow.end(slow.calls[i], gate.Success)
 				}
 			}

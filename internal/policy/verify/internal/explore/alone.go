@@ -18,21 +18,21 @@ func (n *Net) lenient(e int) bool {
 			return false
 		}
 	}
-	return len(n.free) == 0 || n.still || n.settles()
+	return len(n.free) == 0 || n.static || n.quiesces()
 }
 
 // passes reports whether the net blocks the effect in none of its states.
 func (n *Net) passes(e int) bool {
-	if n.still {
+	if n.static {
 		return n.begin(0, e).verdict != blocks
 	}
-	locals, ok := n.alone()
+	locals, ok := n.reachableAlone()
 	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
 }
 
-// settles reports whether the structural transitions fire at the start only:
+// quiesces reports whether the structural transitions fire at the start only:
 // a net in which they could run for ever blocks everything.
-func (n *Net) settles() bool {
+func (n *Net) quiesces() bool {
 	for _, t := range n.free {
 		for _, a := range n.Trans[t].In {
 			for u := range n.Trans {
@@ -45,30 +45,30 @@ func (n *Net) settles() bool {
 	return !n.locals.List[0].stuck
 }
 
-// alone are the states of the net over all calls and outcomes, whatever other
+// reachableAlone are the states of the net over all calls and outcomes, whatever other
 // nets forbid. ok is false where there are many, or tokens can be in flight.
-func (n *Net) alone() (locals []int, ok bool) {
-	if n.wild {
+func (n *Net) reachableAlone() (locals []int, ok bool) {
+	if n.incomplete {
 		return nil, false
 	}
-	if n.apart.effects != len(n.Meanings.List) {
-		n.apart.locals, n.apart.ok = n.byItself()
-		n.apart.effects = len(n.Meanings.List)
+	if n.aloneCache.effects != len(n.Meanings.List) {
+		n.aloneCache.locals, n.aloneCache.ok = n.exploreAlone()
+		n.aloneCache.effects = len(n.Meanings.List)
 	}
-	return n.apart.locals, n.apart.ok
+	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// atRest are those of the states when no call is under way that spoils: what is in
+// unspoiledAlone are those of the states when no call is under way that spoils: what is in
 // flight can always succeed first.
-func (n *Net) atRest() (locals []int, ok bool) {
-	locals, ok = n.alone()
+func (n *Net) unspoiledAlone() (locals []int, ok bool) {
+	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok
 }
 
-func (n *Net) byItself() (locals []int, ok bool) {
+func (n *Net) exploreAlone() (locals []int, ok bool) {
 	for t := range n.Trans {
 		def := &n.Info.Transitions[t]
-		if def.Deferred && !def.Observe || len(n.free) > 0 && !n.settles() {
+		if def.Deferred && !def.Observe || len(n.free) > 0 && !n.quiesces() {
 			return nil, false
 		}
 	}

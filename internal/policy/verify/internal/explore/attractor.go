@@ -28,12 +28,12 @@ func (m *Model) Attract() *attractor {
 	m.attractor = a
 	for i, n := range m.Nets { // what all calls of open tools mean to it
 		_, gap := m.Calls.Kinds([]int{i}, nil)
-		n.wild = gap != ""
+		n.incomplete = gap != ""
 	}
 	for again := true; again; {
 		again = false
 		for i, s := range m.Classes {
-			if a.Ok[i] || s.Waits || poor(s) || len(s.Shut) > 0 || !s.Speaks(callclass.Values{}) {
+			if a.Ok[i] || s.Waits || uncertain(s) || len(s.Shut) > 0 || !s.Speaks(callclass.Values{}) {
 				continue
 			}
 			if m.Stop() {
@@ -112,7 +112,7 @@ const (
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {
-		locals, ok := a.model.Nets[t.Net].atRest()
+		locals, ok := a.model.Nets[t.Net].unspoiledAlone()
 		if !ok || len(joint)*len(locals) > maxJoint {
 			return false
 		}

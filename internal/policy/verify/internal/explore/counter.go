@@ -11,16 +11,16 @@ import (
 // Large counters do not cost their size. A place that is taken from and put
 // into one token at a time, and that begins with many, can begin with few: the
 // policy behaves the same at every level of it but the outermost. Whether that
-// is so is checked and not assumed, see [Space.settled].
+// is so is checked and not assumed, see [Space.saturated].
 
-// smallCounter is where a counter begins to be large.
-const smallCounter = 8
+// minLargeCounter is where a counter begins to be large.
+const minLargeCounter = 8
 
 // counter is the place of the net that is a large counter, -1.
 func (n *Net) counter() int {
 	found := -1
 	for i, p := range n.Info.Places {
-		if n.Info.Initial[p] > smallCounter {
+		if n.Info.Initial[p] > minLargeCounter {
 			if found >= 0 || !n.steady(i) {
 				return -1
 			}
@@ -69,20 +69,20 @@ func (n *Net) cap(to int) *Net {
 	return n.capped[to]
 }
 
-// settled reports whether the states at two levels of each shortened counter,
+// saturated reports whether the states at two levels of each shortened counter,
 // next to each other and away from its ends, are the same. Then the states at
 // any number of levels in between are that too: what the calls do does not
 // depend on the level there.
-func (s *Space) settled() bool {
+func (s *Space) saturated() bool {
 	for _, pos := range s.limits {
-		if !s.settledAt(pos) {
+		if !s.saturatedAt(pos) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *Space) settledAt(pos int) bool {
+func (s *Space) saturatedAt(pos int) bool {
 	n := s.nets[pos]
 	place := n.counterAt
 	top := n.Info.Initial[n.Info.Places[place]]

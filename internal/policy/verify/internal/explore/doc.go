@@ -8,7 +8,7 @@
 // something is always possible is asked of few nets too, where all are too many:
 // what they let pass counts only of calls that no other net ever refuses. Plans
 // leave out the orders of calls that do not meet in a net. Large counters begin
-// with few tokens, see [Space.settled].
+// with few tokens, see [Space.saturated].
 //
 // A search ends where its budget of states or the time is spent: its answer is
 // [Unknown] then.

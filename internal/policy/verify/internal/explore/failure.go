@@ -19,7 +19,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	for _, avoid := range []func(*callclass.Class) bool{
 		func(c *callclass.Class) bool { return c.Unsure() || c.Another() }, (*callclass.Class).Unsure,
 	} {
-		s.again(avoid)
+		s.rebuildPaths(avoid)
 		for _, e := range found {
 			if e.from > 0 && s.from[e.from] < 0 {
 				continue
@@ -28,12 +28,12 @@ func (s *Space) FailureLock(g *Goal) Answer {
 			if !made {
 				continue
 			}
-			if ms = s.bereft(ms, e); pending(ms) {
+			if ms = s.failRest(ms, e); pending(ms) {
 				continue // it is not said what it returns
 			}
 			if s.model.full != nil {
-				nets, _ := s.locking(ms, g.Likes)
-				if why := s.model.full.lost(ms, g, nets); why != "" {
+				nets, _ := s.locking(ms, g.Matches)
+				if why := s.model.full.proveLost(ms, g, nets); why != "" {
 					return Answer{Why: why}
 				}
 			}
@@ -94,10 +94,10 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// bereft is the moves along the edge with one more before the last for each call in
+// failRest is the moves along the edge with one more before the last for each call in
 // flight that the state stands for without having it: the call fails, since as long as
 // it is under way it may succeed.
-func (s *Space) bereft(ms []Move, e edge) []Move {
+func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])
 	r := s.newRun()
@@ -109,7 +109,7 @@ func (s *Space) bereft(ms []Move, e edge) []Move {
 		if i == last.Call || len(c.holds) == 0 {
 			continue
 		}
-		if at := slices.IndexFunc(known, func(id uint32) bool { return s.is(c, id) }); at >= 0 {
+		if at := slices.IndexFunc(known, func(id uint32) bool { return s.isOfType(c, id) }); at >= 0 {
 			known = slices.Delete(known, at, at+1)
 			continue
 		}

@@ -9,22 +9,22 @@ import (
 
 // A Goal is calls of which it is asked whether they can always be reached.
 type Goal struct {
-	Likes   func(*callclass.Class) bool             // as far as a class tells it
+	Matches func(*callclass.Class) bool             // as far as a class tells it
 	ok      func(s *Space, k int32, class int) bool // a call of the class is one in the state
 	values  bool                                    // calls of other values than the one that is looked at meet it too
 	one     bool                                    // only calls of that value meet it
 	excused func(s *Space, k int32) bool            // in such a state it is right to stop; nil: nowhere
 }
 
-// TaggedGoal is met by calls that likes wants, which the view of the space has
+// TaggedGoal is met by calls that match wants, which the view of the space has
 // tagged as wanted.
-func TaggedGoal(likes func(*callclass.Class) bool) *Goal {
-	return &Goal{Likes: likes, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
+func TaggedGoal(match func(*callclass.Class) bool) *Goal {
+	return &Goal{Matches: match, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
-// GoalOfOne is a [TaggedGoal] that is about one value: likes wants no calls of others.
-func GoalOfOne(likes func(*callclass.Class) bool) *Goal {
-	g := TaggedGoal(likes)
+// GoalOfOne is a [TaggedGoal] that is about one value: match wants no calls of others.
+func GoalOfOne(match func(*callclass.Class) bool) *Goal {
+	g := TaggedGoal(match)
 	g.one = true
 	return g
 }
@@ -121,7 +121,7 @@ func (s *Space) succeeded(k int32, c uint32) []uint32 {
 		next[1+h.Net], killed[h.Net] = uint32(e.next), e.killed
 	}
 	next = append(next, s.survivors(opens, killed)...)
-	s.rest(next)
+	s.clearSpoiled(next)
 	return next
 }
 
@@ -134,15 +134,15 @@ func (v *view) Unhindered(class int) bool {
 
 // surely reports whether it is known that a call of the class can be made, and that
 // no net refuses it but those that judge it.
-func (v *view) surely(class int) bool { return !poor(v.classes[class].member) }
+func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
-// poor reports whether it is not known that a call of the class can be made, or that
+// uncertain reports whether it is not known that a call of the class can be made, or that
 // it is admitted.
-func poor(s *callclass.Class) bool { return s.Unsure() || s.Another() || s.Spends }
+func uncertain(s *callclass.Class) bool { return s.Unsure() || s.Another() || s.Spends }
 
-// again forgets of the states how they are reached, and finds it anew without
+// rebuildPaths forgets of the states how they are reached, and finds it anew without
 // calls that are to be avoided.
-func (s *Space) again(avoid func(*callclass.Class) bool) {
+func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {
 		if e.by.kind != starts || !avoid(s.classes[e.by.arg].member) {

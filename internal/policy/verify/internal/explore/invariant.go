@@ -51,8 +51,8 @@ func (m *Model) Coinciding(net int, places []int) *Query {
 // the places is marked.
 func (m *Model) GatedGoal(net int, places []string) *Goal {
 	g := &Goal{
-		values: m.Nets[net].Keyed(),
-		Likes:  func(s *callclass.Class) bool { return s.Concerns(net) },
+		values:  m.Nets[net].Keyed(),
+		Matches: func(s *callclass.Class) bool { return s.Concerns(net) },
 		ok: func(s *Space, k int32, c int) bool {
 			pos := s.at[net]
 			for _, t := range s.classes[c].effects {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A ground is calls, and the nets that they have an effect on.
-type ground struct {
+// A scope is calls, and the nets that they have an effect on.
+type scope struct {
 	nets  []*Net
 	calls [][]callclass.Effect // by call: net, effect
 	users [][]callclass.Effect // by net: call, effect
@@ -18,8 +18,8 @@ type ground struct {
 	relaxed        *relaxation // made when it is needed
 }
 
-func newGround(nets []*Net, calls [][]callclass.Effect) *ground {
-	g := &ground{nets: nets, calls: calls, users: make([][]callclass.Effect, len(nets))}
+func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
+	g := &scope{nets: nets, calls: calls, users: make([][]callclass.Effect, len(nets))}
 	for c, effects := range calls {
 		for _, t := range effects {
 			g.users[t.Net] = append(g.users[t.Net], callclass.Effect{Net: c, Meaning: t.Meaning})
@@ -42,7 +42,7 @@ type landmark struct {
 // landmark any more: then nothing leads to the goal and ok is false.
 //
 // The goal does not mind the net sole.
-func (g *ground) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
+func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
 	g.round++
 	found = append(found, landmark{calls: goal, parent: -1})
 	for k := 0; k < len(found); k++ {
@@ -70,7 +70,7 @@ func (g *ground) landmarks(state []int, goal []int, sole int) (found []landmark,
 // barriers are sets of nets each of which has to move before any of the calls
 // is admitted: single ones that block all calls, or one for each call. There
 // are none where a call is not blocked.
-func (g *ground) barriers(state []int, calls []int, sole int) [][]int {
+func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	var common, each []int
 	fresh := false
 	for i, c := range calls {
@@ -107,7 +107,7 @@ func (g *ground) barriers(state []int, calls []int, sole int) [][]int {
 }
 
 // open adds the calls that move a net out of its local state.
-func (g *ground) open(calls []int, local, n int) []int {
+func (g *scope) open(calls []int, local, n int) []int {
 	for _, u := range g.users[n] {
 		b := g.nets[n].begin(local, u.Meaning)
 		if b.verdict == blocks {
@@ -125,7 +125,7 @@ func (g *ground) open(calls []int, local, n int) []int {
 }
 
 // count is how many calls a run has at least that has one of each landmark.
-func (g *ground) count(found []landmark) int {
+func (g *scope) count(found []landmark) int {
 	count := 0
 	g.round++
 	for _, l := range found {
@@ -139,14 +139,14 @@ func (g *ground) count(found []landmark) int {
 	return count
 }
 
-// ground is that of all classes.
-func (m *Model) ground() *ground {
+// wholeScope is that of all classes.
+func (m *Model) wholeScope() *scope {
 	if m.all == nil {
 		calls := make([][]callclass.Effect, len(m.Classes))
 		for i, s := range m.Classes {
 			calls[i] = s.Effects
 		}
-		m.all = newGround(m.Nets, calls)
+		m.all = newScope(m.Nets, calls)
 		m.all.fails = true
 	}
 	return m.all
@@ -160,7 +160,7 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	if len(goal) == 0 {
 		return nil, false
 	}
-	found, ok := m.ground().landmarks(make([]int, len(m.Nets)), goal, -1)
+	found, ok := m.wholeScope().landmarks(make([]int, len(m.Nets)), goal, -1)
 	for k := len(found) - 1; k > 0; {
 		nets = append(nets, found[k].nets...)
 		if k--; !ok {
@@ -185,7 +185,7 @@ func (q *Query) goal(classes []*callclass.Class) (goal []int) {
 func (m *Model) Barred(q *Query) Answer {
 	nets, barred := m.seed(q)
 	if !barred {
-		nets, barred = m.ground().relax().walls(q.goal(m.Classes))
+		nets, barred = m.wholeScope().relax().blockers(q.goal(m.Classes))
 	}
 	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
 		return Answer{} // a call of an open tool may do what no listed one does
@@ -196,14 +196,14 @@ func (m *Model) Barred(q *Query) Answer {
 // barred reports whether the nets plainly forbid what the query wants, over all
 // outcomes and interleavings.
 func (v *view) barred() bool {
-	g, goal := v.ground(), v.wanted()
+	g, goal := v.scopeOf(), v.wanted()
 	if g.fails = true; len(goal) == 0 {
 		return false
 	}
 	if _, ok := g.landmarks(make([]int, len(v.nets)), goal, -1); !ok {
 		return true
 	}
-	_, barred := g.relax().walls(goal)
+	_, barred := g.relax().blockers(goal)
 	return barred
 }
 
@@ -218,11 +218,11 @@ func (v *view) wanted() []int {
 	return out
 }
 
-// ground is that of the classes of the view.
-func (v *view) ground() *ground {
+// scopeOf is that of the classes of the view.
+func (v *view) scopeOf() *scope {
 	calls := make([][]callclass.Effect, len(v.classes))
 	for i := range v.classes {
 		calls[i] = v.classes[i].effects
 	}
-	return newGround(v.nets, calls)
+	return newScope(v.nets, calls)
 }

@@ -13,7 +13,7 @@ func (s *Space) Deadlock() Answer {
 		return Answer{Why: why}
 	}
 	gated := s.model.gated
-	return s.Lock(&Goal{Likes: gated, ok: func(s *Space, _ int32, c int) bool { return gated(s.classes[c].member) }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
+	return s.Lock(&Goal{Matches: gated, ok: func(s *Space, _ int32, c int) bool { return gated(s.classes[c].member) }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
 }
 
 // gated reports whether a transition of some net lists the call.
@@ -29,7 +29,7 @@ func (s *Space) Lock(g *Goal) Answer {
 		return Answer{Result: Proved}
 	}
 	unsure := s.leastSure()
-	if unsure != nil || len(s.valuesOf(s.surely)) > 1 || slices.ContainsFunc(s.classes, func(c class) bool { return poor(c.member) }) {
+	if unsure != nil || len(s.valuesOf(s.surely)) > 1 || slices.ContainsFunc(s.classes, func(c class) bool { return uncertain(c.member) }) {
 		good = s.Escapes(g, func(int) bool { return true })
 	}
 	k := s.reached(good, unsure != nil)
@@ -43,16 +43,16 @@ func (s *Space) Lock(g *Goal) Answer {
 	if !made {
 		return Answer{Why: WhyNoRun}
 	}
-	ms = s.settleSurplus(ms, k)
-	nets, sure := s.locking(ms, g.Likes)
-	if ms, made = s.real(ms, nets, g.Likes); !made {
+	ms = s.failSurplus(ms, k)
+	nets, sure := s.locking(ms, g.Matches)
+	if ms, made = s.real(ms, nets, g.Matches); !made {
 		return Answer{Why: WhyLong}
 	}
 	if pending(ms) {
 		return Answer{Why: WhyValues}
 	}
 	if s.model.full != nil {
-		if why := s.model.full.lost(ms, g, nets); why != "" {
+		if why := s.model.full.proveLost(ms, g, nets); why != "" {
 			return Answer{Why: why}
 		}
 	}
@@ -64,13 +64,13 @@ func (s *Space) Lock(g *Goal) Answer {
 // required.
 func (s *Space) reached(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
-		s.again(func(c *callclass.Class) bool { return c.Unsure() || c.Another() })
+		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.Another() })
 		if k := s.locked(good); k >= 0 {
 			return k
 		}
-		s.again(func(c *callclass.Class) bool { return required && c.Unsure() })
+		s.rebuildPaths(func(c *callclass.Class) bool { return required && c.Unsure() })
 	} else if required {
-		s.again((*callclass.Class).Unsure)
+		s.rebuildPaths((*callclass.Class).Unsure)
 	}
 	return s.locked(good)
 }
@@ -105,9 +105,9 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(ms)
 }
 
-// settleSurplus lets the calls fail that the run has in flight and the state
+// failSurplus lets the calls fail that the run has in flight and the state
 // has not: a space does not tell apart how many watch.
-func (s *Space) settleSurplus(ms []Move, k int32) []Move {
+func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
 	left := slices.Clone(s.opens(k))
@@ -116,7 +116,7 @@ func (s *Space) settleSurplus(ms []Move, k int32) []Move {
 		if len(c.holds) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(left, func(id uint32) bool { return s.is(c, id) })
+		at := slices.IndexFunc(left, func(id uint32) bool { return s.isOfType(c, id) })
 		if at < 0 {
 			ms = append(ms, Move{Call: i, End: gate.Failure})
 		} else if !s.types.List[left[at]].many {
@@ -127,30 +127,30 @@ func (s *Space) settleSurplus(ms []Move, k int32) []Move {
 }
 
 // real is the run with the counters as they are written, after which the nets
-// forbid what likes wants.
-func (s *Space) real(ms []Move, nets []int, likes func(*callclass.Class) bool) ([]Move, bool) {
+// forbid what match wants.
+func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
 	}
-	m, calls := s.model, s.callsOf(likes)
+	m, calls := s.model, s.callsOf(match)
 	holds := func(ms []Move) bool {
-		return m.stands(ms) && m.locks(m.Nets, calls, ms, nets, likes) == Proved
+		return m.stands(ms) && m.locks(m.Nets, calls, ms, nets, match) == Proved
 	}
 	if holds(ms) {
 		return ms, true
 	}
-	longer, ok := s.lengthenTo(ms, holds)
-	if short := shorten(longer); ok && holds(short) {
+	longer, ok := s.extendTo(ms, holds)
+	if short := mergeRepeats(longer); ok && holds(short) {
 		return short, true
 	}
 	return longer, ok
 }
 
-// locking is a set of nets that forbid every call that likes wants, from where the run
+// locking is a set of nets that forbid every call that match wants, from where the run
 // ends. It is sure where none of them can be left out.
-func (s *Space) locking(ms []Move, likes func(*callclass.Class) bool) (nets []int, sure bool) {
-	calls := s.callsOf(likes)
-	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, likes) })
+func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
+	calls := s.callsOf(match)
+	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, match) })
 }
 
 // numbers are the numbers of the nets of the view.
@@ -163,8 +163,8 @@ func (v *view) numbers() []int {
 }
 
 // locks tells whether some of the nets alone forbid, after the run, every one
-// of the calls that likes wants, though all calls succeed.
-func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, likes func(*callclass.Class) bool) Result {
+// of the calls that match wants, though all calls succeed.
+func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
 	for _, n := range nets {
 		r.nets[n] = all[n]
@@ -178,7 +178,7 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 			return Unknown
 		}
 		m.States++
-		next, found := runs[k].continuations(calls, likes)
+		next, found := runs[k].continuations(calls, match)
 		if found {
 			return Refuted
 		}
@@ -192,11 +192,11 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	return Proved
 }
 
-// callsOf are the classes that touch a net of the view, those apart that likes
+// callsOf are the classes that touch a net of the view, those apart that match
 // wants.
-func (v *view) callsOf(likes func(*callclass.Class) bool) []*callclass.Class {
+func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	var out []*callclass.Class
-	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(likes))
+	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
 	for _, s := range classes {
 		if slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] >= 0 }) {
 			out = append(out, s)

@@ -20,7 +20,7 @@ type Model struct {
 	States    int        // visited so far
 	effort    int        // likewise, times the classes that were tried in them
 	attractor *attractor // made when it is needed
-	all       *ground    // likewise
+	all       *scope     // likewise
 	off       []bool     // nets that are left out, because they were found redundant
 	full      *Model     // of [Model.OneValue]: the one with all calls; nil: this one
 	one       *Model     // [Model.OneValue], made when it is needed

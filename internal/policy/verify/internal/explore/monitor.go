@@ -33,7 +33,7 @@ func (m *Model) Meets(q *Query, ms []Move) bool {
 				mon = q.Done(mon, tag)
 			}
 		}
-		r.make(mv, func([]int) bool { return true })
+		r.apply(mv, func([]int) bool { return true })
 	}
 	return false
 }
@@ -47,7 +47,7 @@ func (m *Model) InSessions(q *Query) bool {
 			shared = append(shared, i)
 		}
 	}
-	s, why := m.settle(q, shared, ViewOptions{Tag: q.Tag, witnessed: true, Limit: m.Limit}, capSteps[:])
+	s, why := m.exploreCapped(q, shared, ViewOptions{Tag: q.Tag, witnessed: true, Limit: m.Limit}, capSteps[:])
 	if why != "" || s.hit < 0 {
 		return false
 	}
@@ -74,7 +74,7 @@ func (m *Model) followed(s *Space, ms []Move) bool {
 		}
 	}
 	for _, mv := range ms {
-		if !r.make(mv, func(blocking []int) bool { return len(blocking) == 0 }) {
+		if !r.apply(mv, func(blocking []int) bool { return len(blocking) == 0 }) {
 			return false
 		}
 	}

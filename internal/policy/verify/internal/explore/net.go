@@ -13,18 +13,18 @@ import (
 // numbered as they are met, and every step from one is computed once.
 type Net struct {
 	*callclass.Net
-	lasting [][]petri.Arc
-	free    []int // structural transitions
-	timed   []int // those that fire by the clock
-	watchAt []int // number of an observe + deferred transition among the watches, -1
-	spoils  bool  // a transition of it spoils what others watch
-	still   bool  // it never moves
-	wild    bool  // not all effects that a call can have on it are known
+	lasting    [][]petri.Arc
+	free       []int // structural transitions
+	timed      []int // those that fire by the clock
+	watchAt    []int // number of an observe + deferred transition among the watches, -1
+	spoils     bool  // a transition of it spoils what others watch
+	static     bool  // it never moves
+	incomplete bool  // not all effects that a call can have on it are known
 
 	counterAt int          // the place whose start was made smaller
 	capped    map[int]*Net // copies with smaller starts, see [Net.cap]
 
-	apart struct { // the states of the net by itself, of so many effects
+	aloneCache struct { // the states of the net by itself, of so many effects
 		effects int
 		locals  []int
 		ok      bool
@@ -106,13 +106,13 @@ func newNet(names *callclass.Net) *Net {
 		}
 	}
 	n.spoils = watches > 0 && slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return t.Spoils })
-	n.still = n.isStill()
+	n.static = n.isStatic()
 	n.start()
 	return n
 }
 
-// isStill reports whether no transition that can fire changes the marking.
-func (n *Net) isStill() bool {
+// isStatic reports whether no transition that can fire changes the marking.
+func (n *Net) isStatic() bool {
 	for i, t := range n.Info.Transitions {
 		same := len(n.lasting[i]) == 0 && !n.Trans[i].Adds()
 		if !n.Dead[i] && (!same || t.Deferred) {

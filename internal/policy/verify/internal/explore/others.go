@@ -18,24 +18,24 @@ const maxOthers = 2000
 
 func (m *Model) othersLimit() int { return max(maxOthers, m.Limit/25) }
 
-// lost checks that after the run, whose calls all have one value, no successful calls of any
+// proveLost checks that after the run, whose calls all have one value, no successful calls of any
 // values meet the goal. It returns an empty text if that is so, and otherwise why it is not
 // known. It tries the nets that forbid the goal to the value of the run, then all nets that
 // share calls with the goal.
-func (m *Model) lost(ms []Move, g *Goal, nets []int) (why string) {
-	if why = m.lostIn(ms, g, nets); why == "" {
+func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
+	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""
 	}
 	if all := g.related(m); !slices.Equal(all, nets) {
-		return m.lostIn(ms, g, all)
+		return m.proveLostIn(ms, g, all)
 	}
 	return why
 }
 
-// lostIn finds out whether some nets alone show it. Fewer nets forbid less, and a call that
+// proveLostIn finds out whether some nets alone show it. Fewer nets forbid less, and a call that
 // concerns none of them changes nothing that they see: what successful calls do not meet
 // there they do not meet where all nets have a say.
-func (m *Model) lostIn(ms []Move, g *Goal, nets []int) (why string) {
+func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	var unmet []Move // the run as a new value sees it
 	for _, mv := range ms {
 		if mv.Class != nil {
@@ -45,7 +45,7 @@ func (m *Model) lostIn(ms []Move, g *Goal, nets []int) (why string) {
 		}
 		unmet = append(unmet, mv)
 	}
-	classes, gap := m.ClassesFor(nets, Tagged(g.Likes))
+	classes, gap := m.ClassesFor(nets, Tagged(g.Matches))
 	if gap != "" {
 		return gap
 	}
@@ -53,7 +53,7 @@ func (m *Model) lostIn(ms []Move, g *Goal, nets []int) (why string) {
 	for _, c := range classes {
 		own := c.Exchanged()
 		switch {
-		case !g.Likes(c) && !slices.ContainsFunc(nets, c.Concerns):
+		case !g.Matches(c) && !slices.ContainsFunc(nets, c.Concerns):
 		case c.Another() && own != nil && !own.Another():
 			o.open = append(o.open, c)
 		default:
@@ -62,14 +62,14 @@ func (m *Model) lostIn(ms []Move, g *Goal, nets []int) (why string) {
 	}
 	for again := true; again; {
 		var also bool
-		if why, again = o.follow(ms, g.Likes); why != "" {
+		if why, again = o.follow(ms, g.Matches); why != "" {
 			return why
 		}
-		likes := g.Likes
+		match := g.Matches
 		if g.one { // it is about the value of the run
-			likes = func(*callclass.Class) bool { return false }
+			match = func(*callclass.Class) bool { return false }
 		}
-		if why, also = o.follow(unmet, likes); why != "" {
+		if why, also = o.follow(unmet, match); why != "" {
 			return why
 		}
 		again = again || also
@@ -80,7 +80,7 @@ func (m *Model) lostIn(ms []Move, g *Goal, nets []int) (why string) {
 // related are the nets that calls of the goal concern, those that share calls with them,
 // and so on. No call that the others see changes what these do.
 func (g *Goal) related(m *Model) []int {
-	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Likes))
+	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Matches))
 	in, of := make([]bool, len(m.Nets)), make([][]*callclass.Class, len(m.Nets))
 	var out []int
 	add := func(c *callclass.Class) {
@@ -94,7 +94,7 @@ func (g *Goal) related(m *Model) []int {
 		for _, t := range c.Effects {
 			of[t.Net] = append(of[t.Net], c)
 		}
-		if g.Likes(c) {
+		if g.Matches(c) {
 			add(c)
 		}
 	}
@@ -126,9 +126,9 @@ type others struct {
 	open  []*callclass.Class // of other values, that nothing admits
 }
 
-// follow looks for what likes wants after the run, and for further calls of other values
+// follow looks for what match wants after the run, and for further calls of other values
 // that are admitted. why is empty where there is no such call.
-func (o *others) follow(ms []Move, likes func(*callclass.Class) bool) (why string, more bool) {
+func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := runOf(o.model, o.nets)
 	if r.play(ms); r.long {
 		return WhyLong, false
@@ -140,7 +140,7 @@ func (o *others) follow(ms []Move, likes func(*callclass.Class) bool) (why strin
 		}
 		o.model.States++
 		more = o.admit(runs[k]) || more
-		next, found := runs[k].continuations(o.calls, likes)
+		next, found := runs[k].continuations(o.calls, match)
 		if found {
 			return WhyValues, false
 		}
@@ -166,19 +166,19 @@ func (o *others) admit(r *run) (more bool) {
 	return more
 }
 
-// Leads are calls with which a run goes on to one that likes wants, each successful
+// Leads are calls with which a run goes on to one that match wants, each successful
 // before the next: of one value where that does. why says why none were found.
-func (m *Model) Leads(ms []Move, likes func(*callclass.Class) bool) (then []Move, why string) {
+func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""
 	for _, another := range []bool{false, true} {
 		var calls []*callclass.Class
-		classes, _ := m.ClassesFor(m.numbers(), Tagged(likes))
+		classes, _ := m.ClassesFor(m.numbers(), Tagged(match))
 		for _, c := range classes {
 			if !c.Unsure() && (another || !c.Another()) {
 				calls = append(calls, c)
 			}
 		}
-		if then, why = m.leads(ms, calls, likes); why == "" {
+		if then, why = m.leads(ms, calls, match); why == "" {
 			return then, ""
 		}
 		if why != WhyValues {
@@ -188,7 +188,7 @@ func (m *Model) Leads(ms []Move, likes func(*callclass.Class) bool) (then []Move
 	return nil, cmp.Or(cut, WhyValues)
 }
 
-func (m *Model) leads(ms []Move, calls []*callclass.Class, likes func(*callclass.Class) bool) (then []Move, why string) {
+func (m *Model) leads(ms []Move, calls []*callclass.Class, match func(*callclass.Class) bool) (then []Move, why string) {
 	type lead struct {
 		*run
 		then []Move
@@ -220,7 +220,7 @@ func (m *Model) leads(ms []Move, calls []*callclass.Class, likes func(*callclass
 			}
 			number := next + k
 			begins := append(slices.Clone(l.then), Move{Call: number, Class: c})
-			if !c.Waits && likes(c) {
+			if !c.Waits && match(c) {
 				return begins, ""
 			}
 			after := l.clone()

@@ -11,7 +11,7 @@ import (
 // the next begins, people agree, and the last call is one that is wanted.
 type planner struct {
 	*view
-	*ground
+	*scope
 	start []int // where the run begins; nil: at the start of all nets
 	goal  []int // classes with which the plan may end
 	tree[int]
@@ -70,7 +70,7 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
-	p := &planner{view: v, ground: v.ground(), sole: -1}
+	p := &planner{view: v, scope: v.scopeOf(), sole: -1}
 	if sole < 0 {
 		p.goal = v.wanted()
 		return p
@@ -94,7 +94,7 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	if start == nil {
 		start = make([]int, len(p.view.nets))
 	}
-	if path := p.straight(start); path != nil {
+	if path := p.landmarkPlan(start); path != nil {
 		return path, true
 	}
 	p.visit(start, -1, -1)
@@ -114,7 +114,7 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 				return append(p.path(k), c), true
 			}
 		}
-		for _, c := range p.promising(p.states[k]) {
+		for _, c := range p.stubbornSet(p.states[k]) {
 			p.visit(p.after(p.states[k], c), k, c)
 		}
 	}
@@ -201,11 +201,11 @@ func (n *Net) success(state, effect int) int {
 	return n.unspoiled(next)
 }
 
-// promising are the classes that have to be tried in a state. All that can be
+// stubbornSet are the classes that have to be tried in a state. All that can be
 // called would do; but of calls that do not meet in any net the order does not
 // matter, so it is enough to look at those that can help the goal, at those
 // that interfere with them, and so on (a strong stubborn set).
-func (p *planner) promising(state []int) []int {
+func (p *planner) stubbornSet(state []int) []int {
 	in := make([]bool, len(p.classes))
 	var queue, enabled []int
 	push := func(c int) {
@@ -223,7 +223,7 @@ func (p *planner) promising(state []int) []int {
 		push(c)
 	}
 	if p.sole >= 0 {
-		p.help(state, concerning)
+		p.addSoleHelpers(state, concerning)
 	}
 	for len(queue) > 0 {
 		c := queue[0]
@@ -241,10 +241,10 @@ func (p *planner) promising(state []int) []int {
 	return enabled
 }
 
-// help looks at what a plan needs that ends with a refusal, or a question, of
+// addSoleHelpers looks at what a plan needs that ends with a refusal, or a question, of
 // one net alone: another net must let the call pass, or its own state must
 // change. Where others ask too, anything may help.
-func (p *planner) help(state []int, concerning func(net int)) {
+func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {
 			concerning(b)

@@ -57,7 +57,7 @@ func (m *Model) forbid(q *Query, nets []int) Result {
 
 // unmet tells whether the nets alone never meet the query.
 func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
-	s, why := m.settle(q, nets, o, capSteps[:])
+	s, why := m.exploreCapped(q, nets, o, capSteps[:])
 	switch {
 	case why != "":
 		return Unknown
@@ -102,9 +102,9 @@ const (
 	redundantLeastEach = 2_000
 )
 
-// unlooked names the feature of the net that the search for redundant nets cannot judge; empty if it
+// unsupported names the feature of the net that the search for redundant nets cannot judge; empty if it
 // can judge the net.
-func (m *Model) unlooked(n int) string {
+func (m *Model) unsupported(n int) string {
 	info := &m.Nets[n].Info
 	switch {
 	case m.Stop():
@@ -128,13 +128,13 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // the latter forbids tools that nothing names
 		return nil, false, ""
 	}
-	if why = m.unlooked(n); why != "" {
+	if why = m.unsupported(n); why != "" {
 		return nil, false, why
 	}
 	if m.Calls.Deny && slices.ContainsFunc(m.Classes, solely) { // without the net the default denies the call
 		return nil, false, ""
 	}
-	if off := m.unsure(n); off != nil {
+	if off := m.offWithOtherScopes(n); off != nil {
 		before := m.off
 		m.off = off
 		defer func() { m.off = before }()
@@ -145,7 +145,7 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 			continue
 		}
 		blocking, _ := r.judge(m.Classes[i])
-		if r.notAlone(n, blocking, m.Classes[i]) < 0 {
+		if r.otherRefuser(n, blocking, m.Classes[i]) < 0 {
 			return nil, false, ""
 		}
 	}
@@ -172,10 +172,10 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// unsure are the nets that are left out and those of another scope, nil if there are none
+// offWithOtherScopes are the nets that are left out and those of another scope, nil if there are none
 // of these: where the net forbids in another session, they may permit. Those of a session
 // begin anew there, and others have what earlier sessions earned.
-func (m *Model) unsure(n int) []bool {
+func (m *Model) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(m.off), false
 	for i, o := range m.Nets {
 		if o.Info.Scope != m.Nets[n].Info.Scope {

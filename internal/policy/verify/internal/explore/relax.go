@@ -16,7 +16,7 @@ import (
 // the state of that net, are among what the relaxation has of the net by itself. So a call
 // that it never admits is never admitted.
 type relaxation struct {
-	*ground
+	*scope
 	possible []bool // by call
 	each     []*relaxed
 }
@@ -32,23 +32,23 @@ type relaxed struct {
 }
 
 // relax is the relaxation of the calls of the ground.
-func (g *ground) relax() *relaxation {
+func (g *scope) relax() *relaxation {
 	if g.relaxed != nil {
 		return g.relaxed
 	}
-	r := &relaxation{ground: g, possible: make([]bool, len(g.calls))}
+	r := &relaxation{scope: g, possible: make([]bool, len(g.calls))}
 	for _, n := range g.nets {
 		r.each = append(r.each, &relaxed{Net: n, states: []int{0}})
 	}
 	for again := true; again; {
 		again = false
 		for c, effects := range g.calls {
-			if r.possible[c] || r.wall(c) >= 0 {
+			if r.possible[c] || r.blocker(c) >= 0 {
 				continue
 			}
 			r.possible[c], again = true, true
 			for _, t := range effects {
-				r.each[t.Net].make(t.Meaning)
+				r.each[t.Net].addMeaning(t.Meaning)
 			}
 		}
 	}
@@ -56,8 +56,8 @@ func (g *ground) relax() *relaxation {
 	return r
 }
 
-// wall returns a net that never lets the call pass, or -1.
-func (r *relaxation) wall(c int) int {
+// blocker returns a net that never lets the call pass, or -1.
+func (r *relaxation) blocker(c int) int {
 	for _, t := range r.calls[c] {
 		if r.each[t.Net].never(t.Meaning) {
 			return t.Net
@@ -66,16 +66,16 @@ func (r *relaxation) wall(c int) int {
 	return -1
 }
 
-// walls are nets that together admit no call of the goal: those that never let it pass,
+// blockers are nets that together admit no call of the goal: those that never let it pass,
 // those that never let the calls pass which would move these, and so on. ok is false where
 // the relaxation admits a call of the goal.
-func (r *relaxation) walls(goal []int) (nets []int, ok bool) {
+func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {
 		if slices.ContainsFunc(r.calls[c], func(t callclass.Effect) bool { return in[t.Net] && r.each[t.Net].never(t.Meaning) }) {
 			return
 		}
-		n := r.wall(c)
+		n := r.blocker(c)
 		in[n], nets = true, append(nets, n)
 	}
 	for _, c := range goal {
@@ -100,8 +100,8 @@ func (x *relaxed) never(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }
 
-// make adds what the net reaches with one more kind of call.
-func (x *relaxed) make(meaning int) {
+// addMeaning adds what the net reaches with one more kind of call.
+func (x *relaxed) addMeaning(meaning int) {
 	if slices.Contains(x.meanings, meaning) {
 		return
 	}

@@ -156,7 +156,7 @@ const maxDoubles = 64
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
-		ms, again, ok := s.try(path, double)
+		ms, again, ok := s.tryMoves(path, double)
 		if ok || again < 0 {
 			return ms, ok
 		}
@@ -165,9 +165,9 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// try makes the moves with some calls doubled. again is the event that has to
+// tryMoves makes the moves with some calls doubled. again is the event that has to
 // be doubled once more.
-func (s *Space) try(path []event, double map[int]int) (ms []Move, again int, ok bool) {
+func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // event, by call
 	consumed := make(map[uint32]int) // event that began a call of the type which ended
@@ -184,7 +184,7 @@ func (s *Space) try(path []event, double map[int]int) (ms []Move, again int, ok 
 			}
 			continue
 		}
-		c := slices.IndexFunc(r.calls, func(c *live) bool { return s.is(c, e.arg) })
+		c := slices.IndexFunc(r.calls, func(c *live) bool { return s.isOfType(c, e.arg) })
 		if c < 0 {
 			if at, ok := consumed[e.arg]; ok {
 				return nil, at, false
@@ -198,8 +198,8 @@ func (s *Space) try(path []event, double map[int]int) (ms []Move, again int, ok 
 	return ms, -1, true
 }
 
-// is reports whether a call is of the type.
-func (s *Space) is(c *live, id uint32) bool {
+// isOfType reports whether a call is of the type.
+func (s *Space) isOfType(c *live, id uint32) bool {
 	t := s.types.List[id]
 	return c.stays == t.stays && len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
 		return !slices.Contains(c.holds, callclass.Effect{Net: s.nets[h.Net].Index, Meaning: h.Meaning})
@@ -209,15 +209,15 @@ func (s *Space) is(c *live, id uint32) bool {
 // play makes the moves, whatever the nets say.
 func (r *run) play(ms []Move) {
 	for _, mv := range ms {
-		r.make(mv, func([]int) bool { return true })
+		r.apply(mv, func([]int) bool { return true })
 	}
 }
 
 // maxReplay bounds the calls of one move that are played one by one.
 const maxReplay = 20_000
 
-// make makes one move as long as ok agrees with the nets that block it.
-func (r *run) make(mv Move, ok func(blocking []int) bool) bool {
+// apply makes one move as long as ok agrees with the nets that block it.
+func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
 		return true
@@ -253,9 +253,9 @@ func (r *run) make(mv Move, ok func(blocking []int) bool) bool {
 func (m *Model) Replay(ms []Move) (r *run, stopped int) {
 	r, stopped = m.newRun(), -1
 	for _, mv := range ms {
-		if !r.make(mv, func(blocking []int) bool {
+		if !r.apply(mv, func(blocking []int) bool {
 			if len(blocking) > 0 {
-				stopped = m.worst(blocking, mv.Class)
+				stopped = m.pickBlocking(blocking, mv.Class)
 			}
 			return len(blocking) == 0
 		}) {
@@ -268,8 +268,8 @@ func (m *Model) Replay(ms []Move) (r *run, stopped int) {
 	return r, stopped
 }
 
-// worst is the net to look at first: one that never lets the call pass.
-func (m *Model) worst(blocking []int, s *callclass.Class) int {
+// pickBlocking is the net to look at first: one that never lets the call pass.
+func (m *Model) pickBlocking(blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if slices.Contains(s.Shut, n) {
 			return n
@@ -303,12 +303,12 @@ func (r *run) key() string {
 
 // continuations are the runs that go on with one success: of a call in flight,
 // or of a new one. found is true where one of the calls is wanted.
-func (r *run) continuations(calls []*callclass.Class, likes func(*callclass.Class) bool) (next []*run, found bool) {
+func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found bool) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
 			continue
 		}
-		if !s.Waits && likes(s) {
+		if !s.Waits && match(s) {
 			return nil, true
 		}
 		c := r.clone()

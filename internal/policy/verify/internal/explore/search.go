@@ -76,7 +76,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 	about := nets
 	nets = slices.Clone(nets)
 	for {
-		s, why := m.settle(q, nets, o, capSteps[:])
+		s, why := m.exploreCapped(q, nets, o, capSteps[:])
 		if why != "" {
 			return Answer{Why: why}
 		}
@@ -98,7 +98,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 			return Answer{Why: m.Yielding([]int{n})}
 		}
 		if slices.Contains(nets, n) { // a counter that was made smaller does not show it
-			if ms, ok = s.lengthen(q, ms); ok {
+			if ms, ok = s.extend(q, ms); ok {
 				return Answer{Result: Refuted, Moves: ms}
 			}
 			return Answer{Why: WhyLong}
@@ -112,9 +112,9 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 // as it is written.
 var capSteps = [...]int{6, 14, 30, 0}
 
-// settle explores the nets with counters that are made smaller, as far as that
+// exploreCapped explores the nets with counters that are made smaller, as far as that
 // changes nothing.
-func (m *Model) settle(q *Query, nets []int, o ViewOptions, caps []int) (s *Space, why string) {
+func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (s *Space, why string) {
 	for _, o.cap = range caps {
 		v := m.view(nets, o)
 		s = v.explore(q, v.bound(o))
@@ -128,11 +128,11 @@ func (m *Model) settle(q *Query, nets []int, o ViewOptions, caps []int) (s *Spac
 				if n := m.Objection(q, ms); n < 0 || !slices.Contains(nets, n) {
 					return s, ""
 				}
-				if _, ok := s.lengthen(q, ms); ok {
+				if _, ok := s.extend(q, ms); ok {
 					return s, ""
 				}
 			}
-		case s.settled():
+		case s.saturated():
 			return s, ""
 		}
 	}
@@ -152,32 +152,32 @@ func (m *Model) Whole(nets []int, o ViewOptions) *Space { return m.whole(nets, o
 func (m *Model) Exact(nets []int, o ViewOptions) *Space { return m.whole(nets, o, []int{0}) }
 
 func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
-	s, _ := m.settle(&Query{Sole: -1, edges: true, Tag: o.Tag, Start: goOn}, nets, o, caps)
+	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, Tag: o.Tag, Start: neverHit}, nets, o, caps)
 	return s
 }
 
 // Serial is the graph of what runs reach in which each call succeeds before the next
 // begins.
 func (m *Model) Serial(nets []int, o ViewOptions) *Space {
-	s, _ := m.settle(&Query{Sole: -1, edges: true, serial: true, Tag: o.Tag, Start: goOn}, nets, o, capSteps[:])
+	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: true, Tag: o.Tag, Start: neverHit}, nets, o, capSteps[:])
 	return s
 }
 
-// Any likes all classes.
+// Any match all classes.
 func Any(*callclass.Class) bool { return true }
 
-// Tagged tags the classes that likes wants.
-func Tagged(likes func(*callclass.Class) bool) func(*callclass.Class) uint8 {
+// Tagged tags the classes that match wants.
+func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) uint8 {
-		if likes(s) {
+		if match(s) {
 			return Wanted
 		}
 		return 0
 	}
 }
 
-// goOn is the start of a query that no call meets.
-func goOn(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
+// neverHit is the start of a query that no call meets.
+func neverHit(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
 // Spent says which bound ended a search: the time, or the number of states.
 func (m *Model) Spent() string {
@@ -221,10 +221,10 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	}
 	blocking, asking := r.judge(last.Class)
 	if q.Sole >= 0 {
-		return r.notAlone(q.Sole, blocking, last.Class)
+		return r.otherRefuser(q.Sole, blocking, last.Class)
 	}
 	if len(blocking) > 0 {
-		return m.apt(q, blocking, last.Class)
+		return m.pickRelevant(q, blocking, last.Class)
 	}
 	for _, n := range asking {
 		if q.Unasked && r.asks(q, n, last.Class) {
@@ -234,24 +234,24 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// apt is the worst of the nets, or one that waits for a success that the query
+// pickRelevant is the worst of the nets, or one that waits for a success that the query
 // is about.
-func (m *Model) apt(q *Query, blocking []int, s *callclass.Class) int {
+func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.Shut, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
 			return n
 		}
 	}
-	return m.worst(blocking, s)
+	return m.pickBlocking(blocking, s)
 }
 
-// notAlone is a net that refuses too, or asks as much, where one is to do it alone; -1
+// otherRefuser is a net that refuses too, or asks as much, where one is to do it alone; -1
 // if there is none.
-func (r *run) notAlone(sole int, blocking []int, s *callclass.Class) int {
+func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
 	case len(others) > 0:
-		return r.model.worst(others, s)
+		return r.model.pickBlocking(others, s)
 	case len(blocking) > 0:
 		return -1
 	}
@@ -265,15 +265,15 @@ func (r *run) notAlone(sole int, blocking []int, s *callclass.Class) int {
 	return sole // it does not do it
 }
 
-// lengthen makes the run longer until it meets the query with the counters as
+// extend makes the run longer until it meets the query with the counters as
 // they are written.
-func (s *Space) lengthen(q *Query, ms []Move) ([]Move, bool) {
-	return s.lengthenTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
+func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
+	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// lengthenTo repeats a call of the run as often as the counters begin lower
+// extendTo repeats a call of the run as often as the counters begin lower
 // than they are written.
-func (s *Space) lengthenTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
+func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
 		place := n.Info.Places[n.counterAt]
@@ -293,9 +293,9 @@ func (s *Space) lengthenTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// shorten writes what the run repeats, and the same calls after it that never
+// mergeRepeats writes what the run repeats, and the same calls after it that never
 // end, as one.
-func shorten(ms []Move) []Move {
+func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })
 	if at < 0 {
 		return ms

@@ -258,7 +258,7 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
 		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
 	}
-	s.rest(next)
+	s.clearSpoiled(next)
 	s.next = next
 	s.visit(next, from, by)
 }
@@ -268,8 +268,8 @@ func (s *Space) spoils(id uint32) bool {
 	return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool { return s.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
-// rest ends what spoils a net where no call in flight does.
-func (s *Space) rest(words []uint32) {
+// clearSpoiled ends what spoils a net where no call in flight does.
+func (s *Space) clearSpoiled(words []uint32) {
 	for _, pos := range s.spoiling {
 		spoils := func(id uint32) bool {
 			return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool {
@@ -336,7 +336,7 @@ func (s *Space) survivors(opens []uint32, killed []uint64) []uint32 {
 }
 
 func (s *Space) typeOf(t openType) uint32 {
-	t.watches = !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return !s.nets[h.Net].light(h.Meaning) })
+	t.watches = !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return !s.nets[h.Net].tokenless(h.Meaning) })
 	t.many = t.many && t.watches && !t.stays
 	k := append(s.key[:0], t.tag)
 	switch {

@@ -227,8 +227,8 @@ func (n *Net) keep(watches []int, killed uint64) []int {
 	return slices.DeleteFunc(slices.Clone(watches), func(t int) bool { return killed&(1<<n.watchAt[t]) != 0 })
 }
 
-// light reports whether a holding has no tokens.
-func (n *Net) light(hold int) bool {
+// tokenless reports whether a holding has no tokens.
+func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 

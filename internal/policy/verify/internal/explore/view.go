@@ -82,23 +82,23 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 			continue
 		}
 		if i, ok := seen[string(key)]; ok {
-			if old := v.classes[i].member; poor(old) && !poor(s) || old.Another() && !s.Another() {
+			if old := v.classes[i].member; uncertain(old) && !uncertain(s) || old.Another() && !s.Another() {
 				v.classes[i].member = s
 			}
-			v.classes[i].weigh(v, s, o)
+			v.classes[i].noteBeyond(v, s, o)
 			continue
 		}
 		seen[string(key)] = len(v.classes)
-		c.weigh(v, s, o)
+		c.noteBeyond(v, s, o)
 		v.classes = append(v.classes, c)
 	}
 	return v
 }
 
-// weigh notes which nets beyond the view can refuse the class, where they are
+// noteBeyond notes which nets beyond the view can refuse the class, where they are
 // fewer than of the others of its class.
-func (c *class) weigh(v *view, s *callclass.Class, o ViewOptions) {
-	if !o.Beyond || poor(s) {
+func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
+	if !o.Beyond || uncertain(s) {
 		return
 	}
 	var beyond []int

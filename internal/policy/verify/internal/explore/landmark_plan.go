@@ -6,9 +6,9 @@ import "slices"
 // cannot be shorter. Where such a plan is there, as for a chain of rules, it is
 // found without a search.
 
-// straight is the plan with one call of each landmark, what a landmark needs
+// landmarkPlan is the plan with one call of each landmark, what a landmark needs
 // before it; nil where that is no plan, or another may be shorter.
-func (p *planner) straight(start []int) (path []int) {
+func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil
 	}
