@@ -2,10 +2,10 @@ package explore
 
 import "slices"
 
-// accelerate makes the call that led here from before again, up to most times, in
-// one step. It does so where each net moves by the same tokens each time, and
-// has so many of them before and after that every transition stays as it is,
-// enabled or not. It returns how many calls that were.
+// accelerate repeats, in one step, the call that led from the state before to the current state, at
+// most the given number of times. It does so only if each net changes by the same tokens each time
+// and has enough tokens before and after that no transition is enabled or disabled by the
+// repetition (loop acceleration). It returns the number of repetitions.
 func (r *run) accelerate(before []int, most int) int {
 	if most == 0 {
 		return 0
@@ -31,13 +31,13 @@ func (r *run) accelerate(before []int, most int) int {
 	return most
 }
 
-// repeatable is how often the step from a to b can be made again before it could
-// become another one.
+// repeatable returns how often the step from a to b can be repeated before it could become a
+// different step.
 func (n *Net) repeatable(a, b *local) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}
-	for _, t := range n.free { // they move by themselves
+	for _, t := range n.free { // structural transitions fire by themselves
 		if n.Trans[t].Enabled(a.marking) || n.Trans[t].Enabled(b.marking) {
 			return 0
 		}
@@ -59,10 +59,10 @@ func (n *Net) repeatable(a, b *local) int {
 	return times
 }
 
-// enough is how many tokens of a place are enough for whatever one call does,
-// and leaves every transition enabled that the place alone could disable: what
-// all transitions take, three times over: when the call begins, when it ends,
-// and when the net comes to rest after either.
+// enough returns a number of tokens in the place that suffices for everything one call does and
+// that leaves every transition enabled that this place alone could disable. It is three times what
+// all transitions take: the call may fire them when it begins, when it ends, and when the net fires
+// its structural transitions after either.
 func (n *Net) enough(place int) int {
 	sum := 0
 	for i := range n.Trans {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// TestAccelerate: calls that are made in one step lead where they lead one by one,
-// through every change of what is enabled on the way.
+// TestAccelerate checks that calls accelerated in one step lead to the same state as single calls,
+// across every change of what is enabled on the way.
 func TestAccelerate(t *testing.T) {
 	many := func(place string, n int) []string { return slices.Repeat([]string{place}, n) }
 	nets := []gate.Net{
@@ -21,20 +21,20 @@ func TestAccelerate(t *testing.T) {
 				{Name: "little", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: gate.Tools("x")},
 			},
 		},
-		{ // something happens by itself at a height of twenty
+		{ // a structural transition fires at twenty tokens
 			Name: "rises", Places: []string{"p", "q", "r"}, Initial: map[string]int{"p": 200},
 			Transitions: []gate.Transition{
 				{Name: "up", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: gate.Tools("x")},
 				{Name: "over", Inputs: many("q", 20), Outputs: []string{"r"}},
 			},
 		},
-		{ // it ends its watch, and does not at every call
+		{ // the call ends its watch, but not every time
 			Name: "watched", Places: []string{"p", "q"}, Initial: map[string]int{"p": 90},
 			Transitions: []gate.Transition{
 				{Name: "seen", Inputs: []string{"p", "p"}, Outputs: []string{"q"}, Tools: gate.Tools("x"), Observe: true, Deferred: true},
 			},
 		},
-		{ // in flight, and back with less
+		{ // takes tokens in flight and gives back fewer
 			Name: "flies", Places: []string{"p", "q"}, Initial: map[string]int{"p": 150},
 			Transitions: []gate.Transition{
 				{Name: "go", Inputs: many("p", 3), Outputs: []string{"p", "q"}, Tools: gate.Tools("x"), Deferred: true},
@@ -70,8 +70,8 @@ func TestAccelerate(t *testing.T) {
 
 func marking(r *run) []int { return r.nets[0].locals.List[r.local[0]].marking }
 
-// TestAccelerateIsBounded: what cannot be accelerated is played so far, and then not
-// taken to be known.
+// TestAccelerateIsBounded checks that a run that cannot be accelerated is played up to a bound, and
+// counts as unknown beyond it.
 func TestAccelerateIsBounded(t *testing.T) {
 	flips := gate.Net{Name: "flips", Places: []string{"p", "q"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{
 		{Name: "there", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: gate.Tools("x")},

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// An advisory net blocks, except where it yields: while a recovery net overrules it,
-// or where it would leave no tool. The searches take it to block always. A run
-// that they find is real, since no net blocks a call of it. That there is none is
-// proved only where it is so without the advisory nets too.
+// An advisory net blocks calls, except where it yields: while a recovery net overrules it, or where
+// blocking would leave no tool. The searches assume that it always blocks. A run that they find is
+// real, since no net blocks any call of it. A proof that no run exists counts only if it also holds
+// without the advisory nets.
 
-// Yielding names an advisory net among the nets, as the reason why nothing is
-// known; empty where there is none.
+// Yielding returns the reason why an answer is unknown if one of the nets is advisory, and the
+// empty string otherwise.
 func (m *Model) Yielding(nets []int) string {
 	for _, n := range nets {
 		if m.Nets[n].Info.Advisory {
@@ -21,16 +21,16 @@ func (m *Model) Yielding(nets []int) string {
 	return ""
 }
 
-// unadvised proves again what the nets forbid, without what advisory ones block.
-// about are the nets that the query began with.
+// unadvised repeats the proof that the nets forbid the query, without what advisory nets block. The
+// argument about holds the nets that the query started with.
 func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
 	why := m.Yielding(nets)
 	switch {
 	case why == "":
 		return Answer{Result: Proved, Nets: nets}
-	case q.state != nil && m.Yielding(about) != "": // the query is about the states of an advisory net
+	case q.state != nil && m.Yielding(about) != "": // the query asks about the states of an advisory net
 		if len(nets) == len(about) {
-			return Answer{Result: Proved, Nets: nets} // a call that it blocks does not move it, made or not
+			return Answer{Result: Proved, Nets: nets} // a call that the net blocks does not change its state, whether or not the call is made
 		}
 		return Answer{Why: why}
 	}

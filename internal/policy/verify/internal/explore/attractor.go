@@ -7,26 +7,26 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// An attractor is a proof without exploration that calls are always possible. In
-// its first layer are the calls that no net can refuse. A call is in the next
-// layer if, in the nets that can refuse it, calls of lower layers lead from every
-// state to one in which they let it pass. The nets that the same calls move are
-// made ready together, one such set after the other; what these calls need
-// themselves moves none of them.
+// An attractor proves without exploration that calls are always possible, by backward induction
+// over layers. The first layer holds the calls that no net can refuse. A call is in the next layer
+// if, in the nets that can refuse it, calls of lower layers lead from every state to a state that
+// admits it. Nets that are moved by the same calls are prepared together, one such set after the
+// other; the preparation of these calls themselves moves none of the nets of the set.
 type attractor struct {
 	model *Model
-	Ok    []bool         // by class
-	prep  []map[int]bool // nets that are moved before the call
+	Ok    []bool         // whether the class is in the attractor, by class
+	prep  []map[int]bool // nets that are moved to prepare the call, by class
 }
 
-// Attract computes the attractor of the model, layer by layer.
+// Attract computes the attractor of the model layer by layer. The result is cached. If the search
+// is stopped, the attractor holds the layers found so far.
 func (m *Model) Attract() *attractor {
 	if m.attractor != nil {
 		return m.attractor
 	}
 	a := &attractor{model: m, Ok: make([]bool, len(m.Classes)), prep: make([]map[int]bool, len(m.Classes))}
 	m.attractor = a
-	for i, n := range m.Nets { // what all calls of open tools mean to it
+	for i, n := range m.Nets { // whether the effects of all calls of open tools on the net are known
 		_, gap := m.Calls.Kinds([]int{i}, nil)
 		n.incomplete = gap != ""
 	}
@@ -37,7 +37,7 @@ func (m *Model) Attract() *attractor {
 				continue
 			}
 			if m.Stop() {
-				return a // what is in it so far stays
+				return a // the classes found so far are valid
 			}
 			if prep, ok := a.layer(s); ok {
 				a.Ok[i], a.prep[i] = true, prep
@@ -48,10 +48,11 @@ func (m *Model) Attract() *attractor {
 	return a
 }
 
-// layer reports whether the layers so far make the class possible.
+// layer reports whether calls of the layers so far make a call of the class possible. prep holds
+// the nets that they move.
 func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
-	var strict []callclass.Effect // nets that can refuse it
+	var strict []callclass.Effect // nets that can refuse the class
 	for _, t := range s.Effects {
 		if !m.Nets[t.Net].lenient(t.Meaning) {
 			strict = append(strict, t)
@@ -76,9 +77,9 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together are the first strict net and those that its helpers move too, with
-// all their helpers: classes of the attractor that are made ready without any
-// strict net. Of the rest they leave all alone.
+// together returns the first strict net and the strict nets that its helpers move as well, with all
+// their helpers: classes of the attractor that are prepared without moving any strict net. The
+// helpers do not affect the remaining strict nets.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -100,15 +101,14 @@ func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect
 	return nets, helpers, rest
 }
 
-// Bounds of what is looked at for an attractor: states of one net, and of some together.
+// Bounds on the states examined for an attractor: of a single net, and of several nets together.
 const (
 	maxLocals = 200
 	maxJoint  = 2000
 )
 
-// recover reports whether successful calls of the helpers lead from every state
-// that the nets by themselves can get into to one in which each lets its effect
-// pass.
+// recover reports whether successful calls of the helpers lead from every state that the nets reach
+// by themselves to a state where each net admits its effect.
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {
@@ -136,7 +136,7 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets let their effects pass, or a helper leads to a
+// leads reports whether the nets admit their effects in the state, or a helper leads from it to a
 // state that is known to be good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
@@ -161,7 +161,8 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether some call that the group gates is plainly always possible.
+// Endless reports whether some call that the nets gate is in the attractor and hence always
+// possible.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
 	for _, n := range nets {

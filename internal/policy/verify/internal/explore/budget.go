@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Budget says which nets may show that calls are bounded, and by what.
+// A Budget selects the nets that can show that the number of calls is bounded.
 type Budget struct {
-	Shared bool          // only nets that belong to more than a session
-	Every  time.Duration // one call may come back each time that so much has passed; 0: none
+	Shared bool          // only nets whose scope is wider than a session
+	Every  time.Duration // shortest interval between tokens that the clock returns; 0: never
 }
 
-// Budgeted finds a net in which each call that the tag wants takes, for good, from a
-// place that begins with few enough tokens and that nothing fills, or only the clock.
+// Budgeted finds a net where each call tagged as wanted permanently takes a token from a place
+// that starts with at most count tokens and that is refilled by nothing, or only by the clock.
 func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) (net int, ok bool) {
 	if m.Calls.Gap(nil, tag) != "" {
 		return 0, false
@@ -33,7 +33,7 @@ func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) 
 	return 0, false
 }
 
-// pays reports whether each call that the tag wants takes from the place.
+// pays reports whether each call tagged as wanted takes from the place.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {
@@ -56,8 +56,8 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 	})
 }
 
-// bounded reports whether the place never has more tokens than at the start: another
-// place, which is empty then, gives what it gets, and together they never get any.
+// bounded reports whether the place never has more tokens than at the start: every token it gains
+// comes from a second place, which is empty at the start, and the total of both never grows.
 func (n *Net) bounded(place int) bool {
 	for q, name := range n.Info.Places {
 		if q == place || n.Info.Initial[name] > 0 {

@@ -8,15 +8,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Large counters do not cost their size. A place that is taken from and put
-// into one token at a time, and that begins with many, can begin with few: the
-// policy behaves the same at every level of it but the outermost. Whether that
-// is so is checked and not assumed, see [Space.saturated].
+// A place that starts with many tokens is a large counter, and exploring all its levels would be
+// expensive. If calls take from it and put into it one token at a time, the policy behaves alike at
+// all levels except the outermost ones, so a smaller initial marking suffices. Such a cut-off
+// (Emerson and Namjoshi, "Reasoning about rings", POPL 1995) is not assumed, but detected in the
+// explored states, see [Space.saturated].
 
-// minLargeCounter is where a counter begins to be large.
+// minLargeCounter is the number of initial tokens above which a place is a large counter.
 const minLargeCounter = 8
 
-// counter is the place of the net that is a large counter, -1.
+// counter returns the place of the net that is a large counter, or -1. A net with several has none
+// that can be reduced.
 func (n *Net) counter() int {
 	found := -1
 	for i, p := range n.Info.Places {
@@ -30,8 +32,8 @@ func (n *Net) counter() int {
 	return found
 }
 
-// steady reports whether only calls take from the place and put into it, one
-// token at a time and at once.
+// steady reports whether only calls and the clock take from the place and put into it, one token at
+// a time and without deferring it to the end of the call.
 func (n *Net) steady(place int) bool {
 	for i := range n.Trans {
 		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)
@@ -46,7 +48,8 @@ func (n *Net) steady(place int) bool {
 	return true
 }
 
-// cap is the net with its counter at a smaller start, or the net itself.
+// cap returns the net with its counter starting at a smaller number of tokens, or the net itself if
+// it has no larger counter. The copies are cached.
 func (n *Net) cap(to int) *Net {
 	p := n.counter()
 	if p < 0 || n.Info.Initial[n.Info.Places[p]] <= to {
@@ -69,10 +72,9 @@ func (n *Net) cap(to int) *Net {
 	return n.capped[to]
 }
 
-// saturated reports whether the states at two levels of each shortened counter,
-// next to each other and away from its ends, are the same. Then the states at
-// any number of levels in between are that too: what the calls do does not
-// depend on the level there.
+// saturated reports whether, for each reduced counter, the states at two adjacent levels away from
+// both ends are equal. Then the states at any number of levels in between are equal too, because
+// the effect of calls does not depend on the level there.
 func (s *Space) saturated() bool {
 	for _, pos := range s.limits {
 		if !s.saturatedAt(pos) {
@@ -118,7 +120,8 @@ func (s *Space) saturatedAt(pos int) bool {
 	return false
 }
 
-// mirrors are the place and those that hold what it has not.
+// mirrors returns the place and the places whose tokens complement it, so that both together always
+// hold top tokens.
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {
@@ -136,7 +139,7 @@ func (n *Net) mirrors(place, top int) []int {
 	return out
 }
 
-// without is a state as a key, but for some places of one net.
+// without returns a key of the state that leaves out some places of one net.
 func (s *Space) without(words []uint32, pos int, places []int) string {
 	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
 	l := &s.nets[pos].locals.List[words[1+pos]]

@@ -1,15 +1,31 @@
-// Package explore searches what a policy can do: runs of calls, and states that
-// they lead to.
+// Package explore searches what a policy can do: the runs of calls that it admits and the states
+// that they lead to. It answers whether a query is ever met ([Model.Never]), whether a goal can
+// always be reached ([Space.Lock]), which nets are redundant ([Model.AllRedundant]), and which run
+// leads to a call ([Model.Plan]).
 //
-// A net is an automaton ([Net]). Nets move together when a call concerns them. Fewer
-// nets forbid less, so a question is first asked of few: a run that they allow is
-// replayed in the whole policy, and a net that forbids it is added, until the run
-// stands or there is none. A proof so found names the nets that it needs. Whether
-// something is always possible is asked of few nets too, where all are too many:
-// what they let pass counts only of calls that no other net ever refuses. Plans
-// leave out the orders of calls that do not meet in a net. Large counters begin
-// with few tokens, see [Space.saturated].
+// The state space. Each net is an automaton ([Net]): a local state is its marking, the transitions
+// in flight, and a few flags. Local states are numbered when they are first met, and each step from one is
+// computed once. A [Space] holds the product states of some nets, with the calls in flight and the
+// monitor of a [Query], over all outcomes and interleavings. A run replays moves one by one in all
+// nets, with the same semantics as package gate.
 //
-// A search ends where its budget of states or the time is spent: its answer is
-// [Unknown] then.
+// Abstraction refinement. Fewer nets forbid less, so a view with a few of the nets
+// over-approximates the policy. A query is first explored in such a view. A run found there is
+// replayed in the whole policy; a net that blocks it is added to the view, until the run is
+// admitted by all nets or the view has none. This is counterexample-guided abstraction refinement
+// (Clarke, Grumberg, Jha, Lu and Veith, CAV 2000), where the abstraction drops whole components, as
+// in Kurshan's localization reduction. A proof names the nets that it needs. Whether something is
+// always possible is also asked of few nets if all of them have too many states: then only calls
+// count that no other net ever refuses.
+//
+// Reductions. Plans ignore the order of calls that share no net (strong stubborn sets, Valmari,
+// "Stubborn sets for reduced state space generation", 1990) and are guided by sets of calls that
+// every plan contains (landmarks, Helmert and Domshlak, ICAPS 2009). Large counters start with few
+// tokens if a cut-off is found, see [Space.saturated]. A net with a key is explored for one
+// arbitrary value, see [callclass.Datum]. Some queries are refuted or proved without exploration,
+// by a Cartesian abstraction (relaxation) or by backward induction (attractor).
+//
+// A search ends when its budget of states or its time is exhausted; the answer is [Unknown] then.
+// No answer is ever guessed: [Proved] and [Refuted] hold for the policy as the gate enforces it. A
+// [Model] must not be used by several goroutines at once; it starts none.
 package explore

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FailureLock looks for a call in flight whose failure, or unknown outcome, leads to a
-// state from which no successful continuation reaches the goal, where its success leads
-// to one from which some does. The space has the counters as they are written.
+// FailureLock looks for a call in flight whose failure or unknown outcome makes the goal
+// unreachable by successful continuations, although it would be reachable after the call's success.
+// The space must have its counters unreduced.
 func (s *Space) FailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
@@ -29,7 +29,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 				continue
 			}
 			if ms = s.failRest(ms, e); pending(ms) {
-				continue // it is not said what it returns
+				continue // the run leaves open what the call returns
 			}
 			if s.model.full != nil {
 				nets, _ := s.locking(ms, g.Matches)
@@ -49,8 +49,8 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	return Answer{Why: WhyValues}
 }
 
-// pending reports whether a call is in flight whose result can be the value that is
-// looked at, and is taken not to be.
+// pending reports whether a call is in flight whose result could be the tracked value, although the
+// run assumes that it is not.
 func pending(ms []Move) bool {
 	open := make(map[int]*callclass.Class)
 	for _, mv := range ms {
@@ -66,8 +66,8 @@ func pending(ms []Move) bool {
 	return false
 }
 
-// failureLocks are the failures and unknown outcomes that lose the goal where the success
-// of the call would not. It is open where it is not known of some whether they do.
+// failureLocks returns the failures and unknown outcomes that lose the goal where the success of
+// the same call would not. open is true if this is undecided for some outcome.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.surely), s.Escapes(g, func(int) bool { return true })
 	type ending struct {
@@ -94,9 +94,9 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// failRest is the moves along the edge with one more before the last for each call in
-// flight that the state stands for without having it: the call fails, since as long as
-// it is under way it may succeed.
+// failRest returns the moves along the edge, with one more move inserted before the last for each
+// call in flight that the state represents without listing it: such a call fails, because while it
+// is in flight it may still succeed.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

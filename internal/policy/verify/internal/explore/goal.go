@@ -7,29 +7,30 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Goal is calls of which it is asked whether they can always be reached.
+// A Goal describes calls that should always be reachable.
 type Goal struct {
-	Matches func(*callclass.Class) bool             // as far as a class tells it
-	ok      func(s *Space, k int32, class int) bool // a call of the class is one in the state
-	values  bool                                    // calls of other values than the one that is looked at meet it too
-	one     bool                                    // only calls of that value meet it
-	excused func(s *Space, k int32) bool            // in such a state it is right to stop; nil: nowhere
+	Matches func(*callclass.Class) bool             // which classes the goal wants, as far as the class alone decides it
+	ok      func(s *Space, k int32, class int) bool // whether a call of the class meets the goal in the state
+	values  bool                                    // calls with other values than the tracked one meet the goal too
+	one     bool                                    // only calls with the tracked value meet the goal
+	excused func(s *Space, k int32) bool            // states where a run may stop without reaching the goal; nil: none
 }
 
-// TaggedGoal is met by calls that match wants, which the view of the space has
-// tagged as wanted.
+// TaggedGoal returns the goal that is met by calls which the view has tagged as wanted; match must
+// select the same calls.
 func TaggedGoal(match func(*callclass.Class) bool) *Goal {
 	return &Goal{Matches: match, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
-// GoalOfOne is a [TaggedGoal] that is about one value: match wants no calls of others.
+// GoalOfOne returns a [TaggedGoal] about the tracked value only: match selects no calls with other
+// values.
 func GoalOfOne(match func(*callclass.Class) bool) *Goal {
 	g := TaggedGoal(match)
 	g.one = true
 	return g
 }
 
-// admits reports whether a call of the class can begin in the state.
+// admits reports whether no net blocks a call of the class in the state.
 func (s *Space) admits(k int32, c int) bool {
 	words := s.state(k)
 	for _, t := range s.classes[c].effects {
@@ -40,11 +41,8 @@ func (s *Space) admits(k int32, c int) bool {
 	return true
 }
 
-// Escapes reports, for each state, whether a successful continuation reaches
-// one in which the goal admits a call.
-//
-// Only calls of classes that may be made count. It is right to stop in a state
-// that is excused.
+// Escapes reports, for each state, whether a successful continuation of classes selected by may
+// reaches a state where the goal admits a call. Excused states count as good.
 func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -76,8 +74,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	return good
 }
 
-// successful are the steps of successful continuations, backwards: a call in
-// flight succeeds, or a call begins and succeeds at once.
+// successful returns the steps of successful continuations in reverse: a call in flight succeeds,
+// or a call begins and succeeds at once.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {
@@ -93,15 +91,15 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 	return back
 }
 
-// atOnce is the state when a call of the class has begun and succeeded, with
-// all that was in flight before still in flight, and nothing else: where calls
-// that only watch are taken for any number, one that has ended must not be left.
+// atOnce returns the state after a call of the class has begun and succeeded while all calls in
+// flight before stay in flight. ok is false if that state was not visited. Where one observing call
+// stands for any number of calls, the call that has ended must not be kept.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
 	return to, ok
 }
 
-// succeeded is that state, visited or not.
+// succeeded computes the state that [Space.atOnce] looks up, whether or not it was visited.
 func (s *Space) succeeded(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])
@@ -125,23 +123,22 @@ func (s *Space) succeeded(k int32, c uint32) []uint32 {
 	return next
 }
 
-// Unhindered reports whether it is known of some call of the class that it can be
-// made, and that no net beyond the view ever refuses it.
+// Unhindered reports whether it is known that some call of the class can be made and that no net
+// outside the view ever refuses it.
 func (v *view) Unhindered(class int) bool {
 	c := &v.classes[class]
 	return c.sure && len(c.beyond) == 0
 }
 
-// surely reports whether it is known that a call of the class can be made, and that
-// no net refuses it but those that judge it.
+// surely reports whether it is known that a call of the class can be made and that only the nets
+// that judge it can refuse it.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
-// uncertain reports whether it is not known that a call of the class can be made, or that
-// it is admitted.
+// uncertain reports whether it is unknown that a call of the class can be made or is admitted.
 func uncertain(s *callclass.Class) bool { return s.Unsure() || s.Another() || s.Spends }
 
-// rebuildPaths forgets of the states how they are reached, and finds it anew without
-// calls that are to be avoided.
+// rebuildPaths discards how states are reached and computes it anew without the calls to avoid.
+// States that cannot be reached without them have no predecessor afterwards.
 func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {
@@ -162,8 +159,8 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// Hindering are nets beyond the view without which it would be known of one more
-// state that the goal can be reached from it: as few as there are.
+// Hindering returns a smallest set of nets outside the view whose removal would make the goal
+// reachable from one more state; nil if no set helps.
 func (s *Space) Hindering(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Questions about the tokens of one net.
+// Queries about the tokens of one net.
 
-// Unbalanced looks for a state in which the net has another number of tokens than
-// it begins with, those in flight counted.
+// Unbalanced returns the query for a state where the net holds a different number of tokens than
+// at the start, including tokens in flight.
 func (m *Model) Unbalanced(net int) *Query {
 	return &Query{Sole: -1, state: func(s *Space, words []uint32) bool {
 		n, start, now := s.nets[s.at[net]], 0, 0
@@ -24,10 +24,10 @@ func (m *Model) Unbalanced(net int) *Query {
 	}}
 }
 
-// MaxExclusive is how many places fit in the state of a monitor.
+// MaxExclusive is the number of places that fit in the state of a monitor.
 const MaxExclusive = 32
 
-// Coinciding looks for a state in which two of the places of the net are marked.
+// Coinciding returns the query for a state where two of the places of the net are marked.
 func (m *Model) Coinciding(net int, places []int) *Query {
 	n := m.Nets[net]
 	return &Query{
@@ -47,7 +47,7 @@ func (m *Model) Coinciding(net int, places []int) *Query {
 	}
 }
 
-// GatedGoal is met by a call that the net gates. It is right to stop where one of
+// GatedGoal returns the goal that is met by a call that the net gates. A run may stop where one of
 // the places is marked.
 func (m *Model) GatedGoal(net int, places []string) *Goal {
 	g := &Goal{
@@ -74,8 +74,8 @@ func (m *Model) GatedGoal(net int, places []string) *Goal {
 	return g
 }
 
-// marked is the set of those of the places that hold a token, tokens in flight
-// counted where they came from.
+// marked returns the set of the places that hold a token. Tokens in flight count for the place that
+// they were taken from.
 func (n *Net) marked(state int, places []int) (set uint32) {
 	present := n.present(&n.locals.List[state])
 	for i, p := range places {
@@ -86,8 +86,8 @@ func (n *Net) marked(state int, places []int) (set uint32) {
 	return set
 }
 
-// released is the set of those of the places to which an unknown outcome gives
-// back tokens though the call may still run.
+// released returns the set of the places that get tokens back after an unknown outcome, although
+// the call may still be running.
 func (n *Net) released(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {

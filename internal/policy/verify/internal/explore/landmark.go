@@ -6,16 +6,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A scope is calls, and the nets that they have an effect on.
+// A scope is a set of calls and the nets that they affect. It computes landmarks and relaxations
+// for these calls.
 type scope struct {
 	nets  []*Net
-	calls [][]callclass.Effect // by call: net, effect
-	users [][]callclass.Effect // by net: call, effect
-	fails bool                 // a call that begins may have any outcome; otherwise it succeeds
+	calls [][]callclass.Effect // by call: net and effect
+	users [][]callclass.Effect // by net: call and effect
+	fails bool                 // calls may have any outcome; otherwise they succeed
 
-	marked, opened []int // calls and nets that were looked at in this round
+	marked, opened []int // round where the call, or the net, was last visited
 	round          int
-	relaxed        *relaxation // made when it is needed
+	relaxed        *relaxation // computed when first needed
 }
 
 func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
@@ -29,19 +30,19 @@ func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
 	return g
 }
 
-// A landmark is a set of calls one of which every run to the goal has.
+// A landmark is a set of calls such that every run to the goal contains at least one of them (a
+// disjunctive action landmark).
 type landmark struct {
 	calls  []int
-	nets   []int // that made it one: they block all calls of the landmark it is there for
-	parent int   // that landmark, -1
+	nets   []int // nets that require it: they block all calls of its parent
+	parent int   // index of the landmark that needs this one first; -1: the goal
 }
 
-// landmarks are those of the runs from a state to a call of the goal. Where all
-// calls of a landmark are blocked by a net, a call is needed before that moves
-// this net. What is needed by the last landmark, and cannot be had, is no
-// landmark any more: then nothing leads to the goal and ok is false.
+// landmarks returns the landmarks of the runs from a state to a call of the goal. If a net blocks
+// all calls of a landmark, a call that moves this net must come first and forms the next landmark.
+// ok is false if the last landmark found has no calls: then no run reaches the goal.
 //
-// The goal does not mind the net sole.
+// The net sole does not count as a barrier to the goal itself.
 func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
 	g.round++
 	found = append(found, landmark{calls: goal, parent: -1})
@@ -67,9 +68,9 @@ func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, 
 	return found, true
 }
 
-// barriers are sets of nets each of which has to move before any of the calls
-// is admitted: single ones that block all calls, or one for each call. There
-// are none where a call is not blocked.
+// barriers returns sets of nets. Before any of the calls is admitted, a net of each set must move:
+// a set is a single net that blocks all calls, or else has one net for each call. It returns nil if
+// some call is not blocked.
 func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	var common, each []int
 	fresh := false
@@ -106,7 +107,7 @@ func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	return out
 }
 
-// open adds the calls that move a net out of its local state.
+// open appends the calls that move the net n out of its local state.
 func (g *scope) open(calls []int, local, n int) []int {
 	for _, u := range g.users[n] {
 		b := g.nets[n].begin(local, u.Meaning)
@@ -124,7 +125,8 @@ func (g *scope) open(calls []int, local, n int) []int {
 	return calls
 }
 
-// count is how many calls a run has at least that has one of each landmark.
+// count returns a lower bound on the length of a run that contains a call of each landmark: the
+// number of landmarks that share no call with an earlier one.
 func (g *scope) count(found []landmark) int {
 	count := 0
 	g.round++
@@ -139,7 +141,7 @@ func (g *scope) count(found []landmark) int {
 	return count
 }
 
-// wholeScope is that of all classes.
+// wholeScope returns the scope of all classes with all outcomes.
 func (m *Model) wholeScope() *scope {
 	if m.all == nil {
 		calls := make([][]callclass.Effect, len(m.Classes))
@@ -152,9 +154,8 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed is the nets that a run to the goal of the query meets, as far as that is
-// plain. Where no run leads there they are nets that forbid it, and barred is
-// true: over all outcomes and interleavings.
+// seed returns the nets that evidently constrain runs to the goal of the query. If no run reaches
+// the goal, barred is true and the nets forbid it over all outcomes and interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goal(m.Classes)
 	if len(goal) == 0 {
@@ -171,7 +172,7 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	return slices.Compact(nets), !ok
 }
 
-// goal is those of the classes that the query wants.
+// goal returns the indexes of the classes that the query wants.
 func (q *Query) goal(classes []*callclass.Class) (goal []int) {
 	for i, s := range classes {
 		if q.Tag(s)&Wanted != 0 {
@@ -181,20 +182,21 @@ func (q *Query) goal(classes []*callclass.Class) (goal []int) {
 	return goal
 }
 
-// Barred says that the query is never met, where that is plain.
+// Barred returns a proof that the query is never met if one is evident without exploration, and an
+// unknown answer otherwise.
 func (m *Model) Barred(q *Query) Answer {
 	nets, barred := m.seed(q)
 	if !barred {
 		nets, barred = m.wholeScope().relax().blockers(q.goal(m.Classes))
 	}
 	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
-		return Answer{} // a call of an open tool may do what no listed one does
+		return Answer{} // a call of an open tool may do what no listed call does
 	}
 	return Answer{Result: Proved, Nets: nets}
 }
 
-// barred reports whether the nets plainly forbid what the query wants, over all
-// outcomes and interleavings.
+// barred reports whether the nets evidently forbid what the query wants, over all outcomes and
+// interleavings.
 func (v *view) barred() bool {
 	g, goal := v.scopeOf(), v.wanted()
 	if g.fails = true; len(goal) == 0 {
@@ -207,7 +209,7 @@ func (v *view) barred() bool {
 	return barred
 }
 
-// wanted are the classes that the query wants.
+// wanted returns the classes that the query wants.
 func (v *view) wanted() []int {
 	var out []int
 	for c := range v.classes {
@@ -218,7 +220,7 @@ func (v *view) wanted() []int {
 	return out
 }
 
-// scopeOf is that of the classes of the view.
+// scopeOf returns the scope of the classes of the view.
 func (v *view) scopeOf() *scope {
 	calls := make([][]callclass.Effect, len(v.classes))
 	for i := range v.classes {

@@ -2,12 +2,11 @@ package explore
 
 import "slices"
 
-// A plan that has no more calls than there are landmarks apart from each other
-// cannot be shorter. Where such a plan is there, as for a chain of rules, it is
-// found without a search.
+// A plan cannot be shorter than the number of disjoint landmarks. If a plan of that length exists,
+// as for a chain of rules, it is found without a search.
 
-// landmarkPlan is the plan with one call of each landmark, what a landmark needs
-// before it; nil where that is no plan, or another may be shorter.
+// landmarkPlan returns the plan with one call of each landmark, each after the landmarks that it
+// needs; nil if that is not a plan, or a shorter one might exist.
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil
@@ -22,7 +21,7 @@ func (p *planner) landmarkPlan(start []int) (path []int) {
 		needs[found[k].parent] = append(needs[found[k].parent], k)
 	}
 	state := start
-	p.round++ // marked are the calls of the path
+	p.round++ // marked holds the calls of the path
 	var reach func(k int) bool
 	reach = func(k int) bool {
 		for _, before := range needs[k] {

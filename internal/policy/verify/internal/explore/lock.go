@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Deadlock looks for a state from which no call of the nets is possible any more.
+// Deadlock looks for a state where no call that the nets gate will ever be possible again.
 func (s *Space) Deadlock() Answer {
 	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
 		return Answer{Why: why}
@@ -21,8 +21,7 @@ func (m *Model) gated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return m.Nets[t.Net].lists(t.Meaning) })
 }
 
-// Lock looks for a state that is not excused and from which no successful
-// continuation reaches the goal.
+// Lock looks for a state that is not excused and where no successful continuation reaches the goal.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Assured(g, s.surely)
 	if !slices.Contains(good, false) {
@@ -59,9 +58,8 @@ func (s *Space) Lock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// reached is a state that is not good, -1 if there is none that is reached: by calls of
-// one value if there is one, and of which it is known that they can be made if that is
-// required.
+// reached returns a reachable state that is not good, or -1. It prefers a state reached by calls of
+// one value. If required, only calls that are known to exist lead to it.
 func (s *Space) reached(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.Another() })
@@ -75,9 +73,8 @@ func (s *Space) reached(good []bool, required bool) int32 {
 	return s.locked(good)
 }
 
-// locked is a state that is not good and that is reached, -1 if there is none.
-// Where there is one, there is one with nothing in flight: it is what comes of it
-// when all that is in flight succeeds.
+// locked returns a reachable state that is not good, or -1. It prefers one with no calls in flight:
+// if a bad state exists, the state after all its calls in flight succeed is bad too.
 func (s *Space) locked(good []bool) int32 {
 	found := int32(-1)
 	for i := range good {
@@ -95,8 +92,8 @@ func (s *Space) locked(good []bool) int32 {
 	return found
 }
 
-// leastSure is a call of which nobody knows that it can be made; one of unknown
-// arguments if there is one.
+// leastSure returns a class whose calls might not be possible, preferably one without known
+// arguments; nil if all calls are known to be possible.
 func (s *Space) leastSure() *callclass.Class {
 	var ms []Move
 	for _, c := range s.classes {
@@ -105,8 +102,8 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(ms)
 }
 
-// failSurplus lets the calls fail that the run has in flight and the state
-// has not: a space does not tell apart how many watch.
+// failSurplus appends the failure of calls that are in flight after the run but not in the state: a
+// space does not distinguish how many observing calls are in flight.
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -126,8 +123,8 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// real is the run with the counters as they are written, after which the nets
-// forbid what match wants.
+// real turns the run into one with the counters as the policy states them, such that the nets still
+// forbid what match selects after the run.
 func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
@@ -146,14 +143,14 @@ func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) (
 	return longer, ok
 }
 
-// locking is a set of nets that forbid every call that match wants, from where the run
-// ends. It is sure where none of them can be left out.
+// locking returns a set of nets that, after the run, forbid every call that match selects. It is
+// sure if none of them can be omitted.
 func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
 	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, match) })
 }
 
-// numbers are the numbers of the nets of the view.
+// numbers returns the model's indexes of the nets of the view.
 func (v *view) numbers() []int {
 	var out []int
 	for _, n := range v.nets {
@@ -162,8 +159,8 @@ func (v *view) numbers() []int {
 	return out
 }
 
-// locks tells whether some of the nets alone forbid, after the run, every one
-// of the calls that match wants, though all calls succeed.
+// locks answers whether the nets alone forbid, after the run, every call that match selects, even
+// if all calls succeed.
 func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
 	for _, n := range nets {
@@ -192,8 +189,8 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	return Proved
 }
 
-// callsOf are the classes that touch a net of the view, those apart that match
-// wants.
+// callsOf returns the classes that affect a net of the view, with calls that match selects kept
+// apart.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	var out []*callclass.Class
 	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
@@ -205,12 +202,12 @@ func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	return out
 }
 
-// LockOfOne looks for a single net that, in some state, forbids for ever every
-// call of the nets: such as a limit that is used up.
+// LockOfOne looks for a single net that, in some state, forbids every call of the nets forever,
+// such as a limit that is used up.
 func (m *Model) LockOfOne(nets []int) Answer {
 	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && m.gated(s) && slices.ContainsFunc(nets, s.Concerns) })
 	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
-		return Answer{} // calls of other values are not among those that it forbids
+		return Answer{} // such a net does not forbid calls with other values
 	}
 	for _, n := range nets {
 		if m.Calls.Gap([]int{n}, tag) != "" {
@@ -228,13 +225,13 @@ func (m *Model) LockOfOne(nets []int) Answer {
 	return Answer{}
 }
 
-// stands reports whether all nets let the run happen.
+// stands reports whether all nets admit the run.
 func (m *Model) stands(ms []Move) bool {
 	_, stopped := m.Replay(ms)
 	return stopped < 0
 }
 
-// Callless reports whether the nets gate no call; the clock makes none.
+// Callless reports whether the nets gate no call; transitions fired by the clock are not calls.
 func (m *Model) Callless(nets []int) bool {
 	calls := m.view(nets, ViewOptions{}).callsOf(Any)
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })

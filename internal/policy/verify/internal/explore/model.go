@@ -8,34 +8,35 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Model is the policy as it is explored: nets, and the classes of calls.
+// A Model is the policy prepared for exploration: its nets and the classes of calls. The zero value
+// is not usable; see [New]. It caches results of searches and must not be used concurrently.
 type Model struct {
 	Nets      []*Net
 	Calls     *callclass.Enumerator
-	Classes   []*callclass.Class // those that the default lets pass
-	byNet     [][]int            // classes that touch a net
-	keyed     bool               // some net that is enforced has a key
-	Limit     int                // states of one search
+	Classes   []*callclass.Class // classes that the default admits
+	byNet     [][]int            // classes that affect a net, by net
+	keyed     bool               // some enforced net has a key
+	Limit     int                // maximum number of states of one search
 	Stop      func() bool
-	States    int        // visited so far
-	effort    int        // likewise, times the classes that were tried in them
-	attractor *attractor // made when it is needed
-	all       *scope     // likewise
-	off       []bool     // nets that are left out, because they were found redundant
-	full      *Model     // of [Model.OneValue]: the one with all calls; nil: this one
-	one       *Model     // [Model.OneValue], made when it is needed
+	States    int        // number of states visited so far
+	effort    int        // states visited so far, weighted by the number of classes tried in each
+	attractor *attractor // computed when first needed
+	all       *scope     // scope of all classes, computed when first needed
+	off       []bool     // nets left out because they were found redundant, by net
+	full      *Model     // for the result of [Model.OneValue]: the model with all calls; nil otherwise
+	one       *Model     // result of [Model.OneValue], computed when first needed
 }
 
 // Options bound the searches.
 type Options struct {
-	States int         // of one search; less than 1: DefaultStates
-	Stop   func() bool // asked now and then; true ends the searches; nil: never
+	States int         // maximum states of one search; less than 1: DefaultStates
+	Stop   func() bool // asked from time to time; true ends the searches; nil: never
 }
 
-// DefaultStates is how many states one search looks at where nothing else is said.
+// DefaultStates is the default bound on the states of one search.
 const DefaultStates = 50_000
 
-// New prepares the nets of a policy and the classes of calls to be explored.
+// New prepares the nets of a policy and the classes of its calls for exploration.
 func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 	m := &Model{Limit: o.States, Stop: lasting(o.Stop)}
 	if m.Limit < 1 {
@@ -63,7 +64,7 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 	return m
 }
 
-// index notes which classes touch a net.
+// index records which classes affect each net.
 func (m *Model) index() {
 	m.byNet = make([][]int, len(m.Nets))
 	for i, s := range m.Classes {
@@ -73,8 +74,8 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor are all classes, those of deferred calls as the nets and a tag can tell
-// them apart. The gap is why there may be more.
+// ClassesFor returns all classes, with those of deferred calls as far as the nets and the tag can
+// distinguish them. gap says why there may be more classes; it is empty if there are not.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
@@ -83,10 +84,10 @@ func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classe
 	return slices.Concat(m.Classes, kinds), gap
 }
 
-// askEvery is how many states are looked at between two questions whether to stop.
+// askEvery is the number of states visited between two calls of Model.Stop.
 const askEvery = 64
 
-// due asks whether to stop, if there were that many states since it asked last.
+// due calls Model.Stop if at least askEvery states were visited since the last call.
 func (m *Model) due(asked *int, states int) bool {
 	if states-*asked < askEvery {
 		return false
@@ -95,8 +96,8 @@ func (m *Model) due(asked *int, states int) bool {
 	return m.Stop()
 }
 
-// lasting is stop, but that a yes is never taken back: what was begun is left
-// everywhere.
+// lasting returns stop, except that a true result is permanent, so that all searches in progress
+// end.
 func lasting(stop func() bool) func() bool {
 	over := false
 	return func() bool {
@@ -105,8 +106,8 @@ func lasting(stop func() bool) func() bool {
 	}
 }
 
-// waits adds what the clock does: it may let any of its transitions fire at any
-// time. Of two nets, one may so be late: that is more than there is.
+// waits adds the classes for the clock, which may fire each of its transitions at any time. This
+// over-approximates: one transition may be overdue while another one fires.
 func (m *Model) waits() {
 	for _, n := range m.Nets {
 		if n.Info.Shadow {

@@ -2,8 +2,8 @@ package explore
 
 import "github.com/petrigate/petrigate/gate"
 
-// Meets follows the monitor of a query that looks for a call that begins, and reports
-// whether the run meets it. A query of which calls may stay is taken to be met.
+// Meets follows the monitor of a query for a call that begins, and reports whether the run meets
+// the query. A query about calls that never end ([Query].Stay) is assumed to be met.
 func (m *Model) Meets(q *Query, ms []Move) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
@@ -38,8 +38,8 @@ func (m *Model) Meets(q *Query, ms []Move) bool {
 	return false
 }
 
-// InSessions reports whether the query is met by calls each of which is the first of a
-// session of its own, as nets of other scopes see them.
+// InSessions reports whether the query is met by a run where each call is the first of a session
+// of its own, as nets of wider scopes see it.
 func (m *Model) InSessions(q *Query) bool {
 	var shared []int
 	for i, n := range m.Nets {
@@ -64,8 +64,8 @@ func (m *Model) InSessions(q *Query) bool {
 	return ok && m.followed(s, ms)
 }
 
-// followed reports whether the nets of the view admit the run with the counters as they
-// are written.
+// followed reports whether the nets of the view admit the run with the counters as the policy
+// states them.
 func (m *Model) followed(s *Space, ms []Move) bool {
 	r := m.newRun()
 	for i := range r.nets {

@@ -9,22 +9,22 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Net is a net of the policy, made ready to be explored. Its local states are
-// numbered as they are met, and every step from one is computed once.
+// Net is a net of the policy prepared for exploration. Its local states are numbered as they are
+// met, and every step from one is computed once.
 type Net struct {
 	*callclass.Net
 	lasting    [][]petri.Arc
-	free       []int // structural transitions
-	timed      []int // those that fire by the clock
-	watchAt    []int // number of an observe + deferred transition among the watches, -1
-	spoils     bool  // a transition of it spoils what others watch
-	static     bool  // it never moves
-	incomplete bool  // not all effects that a call can have on it are known
+	free       []int // structural transitions, by index
+	timed      []int // transitions fired by the clock, by index
+	watchAt    []int // number of a deferred observer among the watches, by transition; -1: not a deferred observer
+	spoils     bool  // a transition of the net spoils the evidence that others watch for
+	static     bool  // the marking never changes
+	incomplete bool  // the effects that calls can have on the net are not all known
 
-	counterAt int          // the place whose start was made smaller
-	capped    map[int]*Net // copies with smaller starts, see [Net.cap]
+	counterAt int          // the place whose initial marking was reduced, see [Net.cap]
+	capped    map[int]*Net // copies with reduced counters, see [Net.cap]
 
-	aloneCache struct { // the states of the net by itself, of so many effects
+	aloneCache struct { // result of [Net.reachableAlone] for that many effects
 		effects int
 		locals  []int
 		ok      bool
@@ -32,25 +32,25 @@ type Net struct {
 
 	locals callclass.Numbers[local]
 	ends   map[endKey]*ended
-	held   *callclass.Numbers[holding] // copies of the net share the numbers; 0: nothing
+	held   *callclass.Numbers[holding] // shared by copies of the net; number 0 is the empty holding
 	key    []byte
 }
 
-// A local is one state of the net: tokens at hand, and the number of flights
-// of each transition.
+// A local is one state of the net: the available tokens and the number of calls in flight of each
+// transition.
 type local struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool     // a call that spoils is under way: no watch begins
-	begins  []*begun // by effect, as far as they are known
+	spoiled bool     // a spoiling call is in flight, so no watch begins
+	begins  []*begun // cached steps by effect; nil: not computed yet
 }
 
-// A holding is what one call in flight has in the net.
+// A holding is what one call in flight holds in the net.
 type holding struct {
-	flights []int // transitions, in the order in which they were chosen
+	flights []int // transitions in flight, in the order of choice
 	watches []int
-	spoils  bool // no watch begins until it has ended
+	spoils  bool // no watch begins until the call has ended
 }
 
 type verdict uint8
@@ -66,10 +66,10 @@ const (
 type begun struct {
 	verdict verdict
 	manual  bool
-	asks    []int  // transitions that are manual
-	next    int    // local state
-	hold    int    // holding; 0: none
-	killed  uint64 // watches of other calls that end
+	asks    []int  // transitions that ask for approval
+	next    int    // local state after the step
+	hold    int    // number of the holding; 0: none
+	killed  uint64 // watches of other calls that end with this step
 }
 
 type endKey struct {
@@ -80,11 +80,11 @@ type endKey struct {
 // ended is the step of a call that ends.
 type ended struct {
 	next   int
-	hold   int // what is left to it; only after an unknown outcome
+	hold   int // remaining holding; not 0 only after an unknown outcome
 	killed uint64
 }
 
-// maxRounds is the gate's bound on structural rounds.
+// maxRounds is the gate's bound on the rounds of structural transitions.
 const maxRounds = 10_000
 
 func newNet(names *callclass.Net) *Net {
@@ -122,11 +122,11 @@ func (n *Net) isStatic() bool {
 	return true
 }
 
-// maxWatches is how many kinds of watches of one net fit in a set; of a net that has
-// more nothing is proved.
+// maxWatches is the number of deferred observers of one net that fit in a set. Nothing is proved
+// about a net with more.
 const maxWatches = 64
 
-// start makes local state 0: the initial marking, at rest.
+// start creates local state 0: the initial marking after the structural transitions have fired.
 func (n *Net) start() {
 	l := local{marking: make(petri.Marking, len(n.Info.Places)), flights: make([]int, len(n.Trans))}
 	for p, tokens := range n.Info.Initial {
@@ -136,7 +136,7 @@ func (n *Net) start() {
 	n.intern(l)
 }
 
-// intern gives a local state its number. The memory of l is kept.
+// intern returns the number of a local state. It takes over the memory of l.
 func (n *Net) intern(l local) int {
 	k := n.key[:0]
 	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)
@@ -144,7 +144,7 @@ func (n *Net) intern(l local) int {
 	return n.locals.Of(n.key, l)
 }
 
-// flags are what a local state is beside its tokens.
+// flags encodes the part of a local state that is not in its tokens.
 func (l *local) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
 
 func flag(is bool, bit byte) byte {
@@ -173,7 +173,7 @@ func weight(arcs []petri.Arc, place int) int {
 	return 0
 }
 
-// internData is the number of the local state that the gate describes.
+// internData returns the number of the local state that the gate's state data describes.
 func (n *Net) internData(d *gate.NetData) int {
 	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
 	l.spoiled = n.spoils && len(d.Spoilers()) > 0

@@ -8,19 +8,18 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// What calls of other values do is known of a run in which there are none: no other value
-// has been met. From there a call of another value is admitted only where one of the
-// value that is looked at would be, or of one that is new.
+// Calls with other values. After a run whose calls all have one value, no other value has been
+// used. From there, a call with another value is admitted only if the same call is admitted with
+// the value of the run or with a new value.
 
-// maxOthers bounds the states that are looked at for that, unless the limit of a search
-// is much larger.
+// maxOthers bounds the states visited for such calls, unless the limit of a search is much larger.
 const maxOthers = 2000
 
 func (m *Model) othersLimit() int { return max(maxOthers, m.Limit/25) }
 
-// proveLost checks that after the run, whose calls all have one value, no successful calls of any
-// values meet the goal. It returns an empty text if that is so, and otherwise why it is not
-// known. It tries the nets that forbid the goal to the value of the run, then all nets that
+// proveLost checks that after the run, whose calls all have one value, no successful calls with any
+// values meet the goal. It returns the empty string if that is proved, and otherwise why it is
+// unknown. It tries first the nets that forbid the goal to the value of the run, then all nets that
 // share calls with the goal.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
@@ -32,9 +31,9 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	return why
 }
 
-// proveLostIn finds out whether some nets alone show it. Fewer nets forbid less, and a call that
-// concerns none of them changes nothing that they see: what successful calls do not meet
-// there they do not meet where all nets have a say.
+// proveLostIn tries to prove it with the given nets alone. Fewer nets forbid less, and a call that
+// affects none of them changes nothing that they see. So a goal that successful calls do not meet
+// in these nets is not met in the whole policy either.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	var unmet []Move // the run as a new value sees it
 	for _, mv := range ms {
@@ -66,7 +65,7 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 			return why
 		}
 		match := g.Matches
-		if g.one { // it is about the value of the run
+		if g.one { // the goal is about the value of the run only
 			match = func(*callclass.Class) bool { return false }
 		}
 		if why, also = o.follow(unmet, match); why != "" {
@@ -77,8 +76,8 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	return ""
 }
 
-// related are the nets that calls of the goal concern, those that share calls with them,
-// and so on. No call that the others see changes what these do.
+// related returns the nets that calls of the goal affect, the nets that share calls with these, and
+// so on. A call that only other nets see does not change what the related nets do.
 func (g *Goal) related(m *Model) []int {
 	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Matches))
 	in, of := make([]bool, len(m.Nets)), make([][]*callclass.Class, len(m.Nets))
@@ -107,7 +106,7 @@ func (g *Goal) related(m *Model) []int {
 	return out
 }
 
-// numbers are the numbers of the nets that are not left out.
+// numbers returns the indexes of the nets that are not left out.
 func (m *Model) numbers() []int {
 	var out []int
 	for i, off := range m.off {
@@ -118,16 +117,17 @@ func (m *Model) numbers() []int {
 	return out
 }
 
-// others are the calls of other values that can be admitted, as far as they were found.
+// others collects the calls with other values that are found to be admitted.
 type others struct {
 	model *Model
 	nets  []int
 	calls []*callclass.Class
-	open  []*callclass.Class // of other values, that nothing admits
+	open  []*callclass.Class // calls with other values that no state admits so far
 }
 
-// follow looks for what match wants after the run, and for further calls of other values
-// that are admitted. why is empty where there is no such call.
+// follow searches, after the run, for a call that match selects, and for further calls with other
+// values that are admitted. why is empty if no matching call was found; more is true if calls were
+// added.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := runOf(o.model, o.nets)
 	if r.play(ms); r.long {
@@ -154,7 +154,8 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 	return "", more
 }
 
-// admit adds the calls that the value of the run can make to those that others can.
+// admit adds the calls that the value of the run can make now to the calls that other values can
+// make.
 func (o *others) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {
@@ -166,8 +167,8 @@ func (o *others) admit(r *run) (more bool) {
 	return more
 }
 
-// Leads are calls with which a run goes on to one that match wants, each successful
-// before the next: of one value where that does. why says why none were found.
+// Leads returns calls that continue a run to a call that match selects; each succeeds before the
+// next begins. Calls with one value are preferred. why says why none were found.
 func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""
 	for _, another := range []bool{false, true} {

@@ -7,32 +7,34 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A planner looks for the shortest run in which every call succeeds before
-// the next begins, people agree, and the last call is one that is wanted.
+// A planner looks for the shortest run to a wanted call where every call succeeds before the
+// next begins and approvals are granted. It is an A* search whose estimate is the number of
+// remaining landmarks.
 type planner struct {
 	*view
 	*scope
-	start []int // where the run begins; nil: at the start of all nets
-	goal  []int // classes with which the plan may end
+	start []int // local states where the run begins; nil: the start of all nets
+	goal  []int // classes that may end the plan
 	tree[int]
 	states [][]int
-	length []int     // calls that lead to a state
-	queue  [][]int32 // states by the least length of a plan through them
-	least  int       // the one that is looked at
+	length []int     // number of calls that lead to a state, by state
+	queue  [][]int32 // states by the estimated length of a plan through them
+	least  int       // index of the first queue that may have states
 	key    []byte
-	sole   int // position of the net that is to refuse or ask alone; -1: a wanted call is to be admitted
+	sole   int // position of the net that must refuse or ask alone; -1: a wanted call must be admitted
 }
 
-// Plan is the shortest successful run to a call with the tag. found.result is
-// Refuted where there is one, Proved where there is none.
+// Plan returns the shortest successful run to a call with the tag. The result is Refuted with the
+// run if one exists, and Proved otherwise.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless leaves out nets, of some with which no plan leads to the goal of the query, as
-// long as none does. With them a search over all interleavings begins: few nets have few states.
+// Planless takes a set of nets that admits no plan to the goal of the query, and removes nets as
+// long as no plan becomes possible. The rest is the start of a search over all interleavings, which
+// is cheaper with few nets.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {
@@ -44,7 +46,9 @@ func (m *Model) Planless(q *Query, nets []int) []int {
 	return left
 }
 
-// planFor is the shortest successful run to a call that the query wants.
+// planFor finds the shortest successful run to a call that the query wants, by abstraction
+// refinement: it plans with the given nets, replays the plan in all nets, and adds a net that
+// objects.
 func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	for {
 		v := m.view(nets, o)
@@ -84,9 +88,9 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 	return p
 }
 
-// search finds the classes of a shortest plan; nil where there is none. ok is
-// false where the limit was reached. States come in the order of the least
-// length that a plan through them can have, see [ground.landmarks].
+// search returns the classes of a shortest plan; nil if no plan exists. ok is false if the limit
+// was reached. States are expanded in the order of the lower bound on the length of a plan through
+// them, see [scope.landmarks].
 func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
 	defer func() { p.model.visited(p.view, len(p.states)) }()
@@ -121,8 +125,8 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	return nil, true
 }
 
-// visit puts a state into the queue, unless it is there and no shorter way
-// leads to it, or it leads nowhere.
+// visit queues a state, unless it is known and not reached by fewer calls now, or cannot lead to
+// the goal.
 func (p *planner) visit(state []int, from int32, by int) {
 	p.key = callclass.AppendKey(p.key[:0], state)
 	length := 0
@@ -163,8 +167,8 @@ func (p *planner) meets(state []int, c int) bool {
 	return more
 }
 
-// blocker is the position of a net that blocks the class, -1 if none does; the
-// one that is to do it alone only where no other does.
+// blocker returns the position of a net that blocks the class, or -1. The net sole is returned only
+// if no other net blocks the class.
 func (p *planner) blocker(state []int, c int) int {
 	sole := -1
 	for _, t := range p.classes[c].effects {
@@ -178,7 +182,7 @@ func (p *planner) blocker(state []int, c int) int {
 	return sole
 }
 
-// after is the state when a call of the class has succeeded.
+// after returns the state after a call of the class has succeeded.
 func (p *planner) after(state []int, c int) []int {
 	next := slices.Clone(state)
 	for _, t := range p.classes[c].effects {
@@ -187,8 +191,8 @@ func (p *planner) after(state []int, c int) []int {
 	return next
 }
 
-// success is the local state when a call has begun and succeeded, with no
-// other in flight.
+// success returns the local state after a call has begun and succeeded with no other call in
+// flight.
 func (n *Net) success(state, effect int) int {
 	b := n.begin(state, effect)
 	if b.hold == 0 {
@@ -201,10 +205,10 @@ func (n *Net) success(state, effect int) int {
 	return n.unspoiled(next)
 }
 
-// stubbornSet are the classes that have to be tried in a state. All that can be
-// called would do; but of calls that do not meet in any net the order does not
-// matter, so it is enough to look at those that can help the goal, at those
-// that interfere with them, and so on (a strong stubborn set).
+// stubbornSet returns the enabled classes that must be tried in a state. Calls that share no net
+// commute, so it suffices to try those that can help the goal, those that interfere with them, and
+// so on: the enabled part of a strong stubborn set (Valmari, "Stubborn sets for reduced state space
+// generation", 1990).
 func (p *planner) stubbornSet(state []int) []int {
 	in := make([]bool, len(p.classes))
 	var queue, enabled []int
@@ -241,9 +245,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers looks at what a plan needs that ends with a refusal, or a question, of
-// one net alone: another net must let the call pass, or its own state must
-// change. Where others ask too, anything may help.
+// addSoleHelpers adds what helps a plan that ends with a refusal, or a question, of one net alone:
+// another net must admit the call, or that net's own state must change. If other nets ask too, any
+// call may help.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {
@@ -256,7 +260,7 @@ func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	}
 }
 
-// moves are the calls of a plan.
+// moves returns the moves of a plan: every call but the last succeeds.
 func (p *planner) moves(path []int) []Move {
 	var ms []Move
 	for i, c := range path {
@@ -268,10 +272,10 @@ func (p *planner) moves(path []int) []Move {
 	return ms
 }
 
-// Detour is the classes of calls of the shortest run of successful calls from a state
-// of a session that ends with a call of the goal, before that call, as some nets see
-// it; nil where there is none. It has calls of tools that are offered; those that are
-// witnessed are of tools and with arguments that are known.
+// Detour returns the classes of the calls that must precede a call of the goal in the shortest run
+// of successful calls from a given state of a session, as the given nets see it. It is nil if no
+// run exists, and complete is false if the search was cut off. The run uses only calls that offers
+// accepts; if witnessed, only calls of tools and with arguments that are known.
 func (m *Model) Detour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,
 ) {

@@ -6,14 +6,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A question is what a transition asks people: so many, by a channel.
+// A question is what a transition asks of approvers.
 type question struct {
-	net       int // of the model
+	net       int // index in the model
 	approvals int
-	via       string // empty: any
+	via       string // required channel; empty: any
 }
 
-// questions are what the net asks before a call that begins so.
+// questions returns what the net asks before a call that begins with the step b.
 func (n *Net) questions(b *begun) (all []question) {
 	for _, t := range b.asks {
 		def := &n.Info.Transitions[t]
@@ -22,13 +22,13 @@ func (n *Net) questions(b *begun) (all []question) {
 	return all
 }
 
-// includes reports whether who answers q has answered other, too.
+// includes reports whether an answer to q answers other as well.
 func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }
 
-// asksMore is a question of the net that no other net asks as strictly. Where there is
-// none, covering is another net that asks one of them.
+// asksMore reports whether the net asks a question that no other net asks as strictly. Otherwise,
+// covering is another net that asks one of its questions, or -1.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {
@@ -44,7 +44,7 @@ func asksMore(net int, all []question) (more bool, covering int) {
 	return false, covering
 }
 
-// questions are what the nets ask before a call now.
+// questions returns what the nets ask before a call in the current state.
 func (r *run) questions(s *callclass.Class) (all []question) {
 	for _, e := range s.Effects {
 		if n := r.nets[e.Net]; n != nil {

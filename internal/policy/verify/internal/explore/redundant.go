@@ -6,15 +6,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A redundancy is a net that never changes a verdict, and the nets that forbid
+// A redundancy is a net that never changes a verdict, with the nets that forbid the same calls
 // before it does.
 type redundancy struct {
 	Net     int
 	Because []int
 }
 
-// Minimal leaves nets out as long as the query is still never met. It is sure where
-// each net that is left was shown to be needed.
+// Minimal removes nets as long as the query is still never met. It is sure if each remaining net
+// was shown to be needed.
 func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -24,8 +24,8 @@ func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	})
 }
 
-// leaveOut leaves nets out, one after the other, as long as it is proved that the fewer
-// will do. It is sure where that is refuted for each net that is left.
+// leaveOut removes nets one after the other as long as do proves that the rest suffices. It is sure
+// if do refutes the removal of each remaining net.
 func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {
@@ -43,7 +43,7 @@ func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	return left, sure
 }
 
-// forbid tells whether the nets alone admit no call that the query wants.
+// forbid answers whether the nets alone admit no call that the query wants.
 func (m *Model) forbid(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
 	if m.Calls.Gap(nets, q.Tag) == "" && v.barred() {
@@ -55,7 +55,7 @@ func (m *Model) forbid(q *Query, nets []int) Result {
 	return m.unmet(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
 }
 
-// unmet tells whether the nets alone never meet the query.
+// unmet answers whether the nets alone never meet the query.
 func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	s, why := m.exploreCapped(q, nets, o, capSteps[:])
 	switch {
@@ -67,14 +67,14 @@ func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An Untried is a net that may be redundant, and why that is not known.
+// An Untried is a net that may be redundant, and why that is unknown.
 type Untried struct {
 	Net int
 	Why string
 }
 
-// AllRedundant finds nets that can be left out, all of them together. Of two
-// that say the same, the later one goes. Those that may be redundant too are untried.
+// AllRedundant finds nets that can be removed, all of them together. Of two nets that forbid the
+// same, the later one is removed. Undecided nets are returned as untried.
 func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	more := max(1, m.Limit/DefaultStates)
 	until := m.effort + more*redundantEffort
@@ -94,16 +94,16 @@ func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	return found, untried
 }
 
-// Bounds of the effort of finding redundant nets: for all of them, and for each
-// at most and at least. Where it ends a net is taken for useful, and is said to be untried.
+// Bounds on the effort of finding redundant nets: the total, and the maximum and minimum for each
+// net. When it is exhausted, the net counts as useful and is reported as untried.
 const (
 	redundantEffort    = 200_000
 	redundantMostEach  = 40_000
 	redundantLeastEach = 2_000
 )
 
-// unsupported names the feature of the net that the search for redundant nets cannot judge; empty if it
-// can judge the net.
+// unsupported names the feature of the net that the search for redundant nets cannot judge, or the
+// bound that is exhausted; empty if it can judge the net.
 func (m *Model) unsupported(n int) string {
 	info := &m.Nets[n].Info
 	switch {
@@ -119,19 +119,19 @@ func (m *Model) unsupported(n int) string {
 	return m.Calls.Gap([]int{n}, nil)
 }
 
-// redundant reports whether the net never changes a verdict, and the nets that
-// are before it. why says why that is not known.
+// redundant reports whether the net never changes a verdict, and returns the nets that forbid the
+// same calls. why says why that is unknown.
 func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	solely := func(s *callclass.Class) bool {
 		return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
 	}
-	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // the latter forbids tools that nothing names
+	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // phases forbid tools that nothing names
 		return nil, false, ""
 	}
 	if why = m.unsupported(n); why != "" {
 		return nil, false, why
 	}
-	if m.Calls.Deny && slices.ContainsFunc(m.Classes, solely) { // without the net the default denies the call
+	if m.Calls.Deny && slices.ContainsFunc(m.Classes, solely) { // without the net, the default would deny the call
 		return nil, false, ""
 	}
 	if off := m.offWithOtherScopes(n); off != nil {
@@ -172,9 +172,10 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes are the nets that are left out and those of another scope, nil if there are none
-// of these: where the net forbids in another session, they may permit. Those of a session
-// begin anew there, and others have what earlier sessions earned.
+// offWithOtherScopes returns the nets that are left out together with those of another scope, or
+// nil if all nets have the same scope as n. Nets of another scope are ignored because they might
+// permit, in another session, what n forbids: session nets start anew there, and wider nets keep
+// what earlier sessions earned.
 func (m *Model) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(m.off), false
 	for i, o := range m.Nets {

@@ -6,32 +6,32 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A relaxation is what each net can reach by itself where all calls are made that each
-// net lets pass in some state that it can reach so: a Cartesian abstraction. It is found
-// net by net, without the states that nets have together.
+// A relaxation holds what each net can reach by itself if every call is made that each net admits
+// in some state that it can reach this way: a Cartesian abstraction. It is computed net by net,
+// without product states.
 //
-// It has every run over all outcomes and interleavings. Of a run, take the first event
-// that it does not have: the call of that event was let pass by each net in a state which
-// the relaxation has, so the call is one of its own; and what the call holds in a net, and
-// the state of that net, are among what the relaxation has of the net by itself. So a call
-// that it never admits is never admitted.
+// The relaxation includes every run over all outcomes and interleavings. Suppose a run had a first
+// event that it does not include. Each net admitted the call of that event in a state that the
+// relaxation includes, so the relaxation includes the call; and it includes what the call holds in
+// a net and the resulting states of that net. This is a contradiction. Hence a call that the
+// relaxation never admits is never admitted.
 type relaxation struct {
 	*scope
-	possible []bool // by call
+	possible []bool // whether the call is possible, by call
 	each     []*relaxed
 }
 
 // relaxed is what one net can reach.
 type relaxed struct {
 	*Net
-	meanings []int // of the calls that are possible
+	meanings []int // meanings of the possible calls
 	states   []int
-	holds    []int    // of calls in flight
+	holds    []int    // holdings of calls in flight
 	killed   []uint64 // sets of watches that end together
-	any      bool     // there is more than is listed: the net blocks nothing
+	any      bool     // there are more states than the limit: assume that the net blocks nothing
 }
 
-// relax is the relaxation of the calls of the ground.
+// relax returns the relaxation of the calls of the scope. It is computed once.
 func (g *scope) relax() *relaxation {
 	if g.relaxed != nil {
 		return g.relaxed
@@ -56,7 +56,7 @@ func (g *scope) relax() *relaxation {
 	return r
 }
 
-// blocker returns a net that never lets the call pass, or -1.
+// blocker returns a net that never admits the call, or -1.
 func (r *relaxation) blocker(c int) int {
 	for _, t := range r.calls[c] {
 		if r.each[t.Net].never(t.Meaning) {
@@ -66,9 +66,9 @@ func (r *relaxation) blocker(c int) int {
 	return -1
 }
 
-// blockers are nets that together admit no call of the goal: those that never let it pass,
-// those that never let the calls pass which would move these, and so on. ok is false where
-// the relaxation admits a call of the goal.
+// blockers returns nets that together admit no call of the goal: those that never admit it, those
+// that never admit the calls that would move these, and so on. ok is false if the relaxation admits
+// a call of the goal.
 func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {
@@ -119,7 +119,7 @@ func (x *relaxed) addMeaning(meaning int) {
 
 func (x *relaxed) size() int { return len(x.states) + len(x.holds) + len(x.killed) }
 
-// step adds the successors of the state: a call begins, or one in flight ends.
+// step adds the successors of the state: a call begins, or a call in flight ends.
 func (x *relaxed) step(state int) {
 	for _, e := range x.meanings {
 		if b := x.begin(state, e); b.verdict != blocks {
@@ -136,8 +136,8 @@ func (x *relaxed) step(state int) {
 	}
 }
 
-// add adds a state, with and without a call under way that spoils, and what one more call
-// holds, with and without the watches that have ended.
+// add adds a state, with and without a spoiling call in flight, and a holding, with and without the
+// watches that have ended.
 func (x *relaxed) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = include(include(x.states, state), x.unspoiled(state))
@@ -166,7 +166,7 @@ func include[T comparable](all []T, one T) []T {
 	return append(all, one)
 }
 
-// has reports whether the tokens of what is held are in flight in the state.
+// has reports whether the tokens of the holding are in flight in the state.
 func (n *Net) has(state, hold int) bool {
 	flights := slices.Clone(n.locals.List[state].flights)
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool {

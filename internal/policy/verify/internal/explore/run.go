@@ -8,26 +8,26 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A run is one session, followed call by call.
+// A run is one session that is followed call by call.
 type run struct {
 	model *Model
-	nets  []*Net // by number; nil: not followed
+	nets  []*Net // by index in the model; nil: the net is not followed
 	local []int
 	calls []*live
-	long  bool // it repeats more calls than were played: it is not followed to its end
+	long  bool // the run repeats more calls than were played, so its end is unknown
 }
 
-// A live call is one that was admitted.
+// A live call is a call that was admitted.
 type live struct {
 	class *callclass.Class
-	holds []callclass.Effect // by number of the net
+	holds []callclass.Effect // holdings by index of the net
 	ended bool
-	stays bool // see [stays]
+	stays bool // the call began with the event stays
 
-	number int // in the moves of [Model.Leads]
+	number int // number of the call in the moves of [Model.Leads]
 }
 
-// newRun follows all nets, with the numbers as they are written.
+// newRun starts a run in all nets that are not left out, with unreduced counters.
 func (m *Model) newRun() *run {
 	r := &run{model: m, nets: slices.Clone(m.Nets), local: make([]int, len(m.Nets))}
 	for i, off := range m.off {
@@ -38,7 +38,7 @@ func (m *Model) newRun() *run {
 	return r
 }
 
-// runOf follows some nets only, with the numbers as they are written.
+// runOf starts a run in the given nets only, with unreduced counters.
 func runOf(m *Model, nets []int) *run {
 	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
 	for _, n := range nets {
@@ -47,7 +47,7 @@ func runOf(m *Model, nets []int) *run {
 	return r
 }
 
-// newRun follows the nets of the view only.
+// newRun starts a run in the nets of the view only, with the counters of the view.
 func (v *view) newRun() *run {
 	r := &run{model: v.model, nets: make([]*Net, len(v.model.Nets)), local: make([]int, len(v.model.Nets))}
 	for _, n := range v.nets {
@@ -56,7 +56,7 @@ func (v *view) newRun() *run {
 	return r
 }
 
-// judge is what the nets say of a call now.
+// judge returns the nets that block the call now, and the nets that ask for approval.
 func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 	for _, t := range s.Effects {
 		if n := r.nets[t.Net]; n != nil {
@@ -116,7 +116,7 @@ func (r *run) end(c *live, o gate.Outcome) {
 	}
 }
 
-// spoils reports whether a call is under way that spoils what the net watches.
+// spoils reports whether a call in flight spoils what the net watches.
 func (r *run) spoils(net int) bool {
 	return slices.ContainsFunc(r.calls, func(c *live) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
@@ -140,19 +140,19 @@ func (r *run) unwatch(net int, killed uint64) {
 	}
 }
 
-// A Move is one event of a run: call number call begins, or ends.
+// A Move is one event of a run: the call with this number begins or ends.
 type Move struct {
 	Call  int
-	Class *callclass.Class // of a call that begins; nil: it ends
+	Class *callclass.Class // class of the call that begins; nil: the call ends
 	End   gate.Outcome
-	Times int // so often, begin and end together; 0: once
+	Times int // number of times that the call begins and ends; 0: it begins once
 }
 
 // maxDoubles bounds the calls that are added to make a run real.
 const maxDoubles = 64
 
-// moves is the path to a state as calls of their own. Where the space took one
-// call for any number, calls are added; ok is false if that did not succeed.
+// moves returns the path to a state as separate calls. If the space represented any number of calls
+// by one, it adds the calls needed; ok is false if that failed.
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
@@ -165,12 +165,12 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves makes the moves with some calls doubled. again is the event that has to
-// be doubled once more.
+// tryMoves creates the moves with some calls repeated. If it fails, again is the event whose call
+// must be repeated once more, or -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
-	var began []int                  // event, by call
-	consumed := make(map[uint32]int) // event that began a call of the type which ended
+	var began []int                  // event that began the call, by call
+	consumed := make(map[uint32]int) // event that began the call of this type that ended last
 	for i, e := range path {
 		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
@@ -198,7 +198,7 @@ func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int
 	return ms, -1, true
 }
 
-// isOfType reports whether a call is of the type.
+// isOfType reports whether the call has the given type.
 func (s *Space) isOfType(c *live, id uint32) bool {
 	t := s.types.List[id]
 	return c.stays == t.stays && len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -206,7 +206,7 @@ func (s *Space) isOfType(c *live, id uint32) bool {
 	}) && (s.q.Tag == nil || s.q.Tag(c.class)&Succeeded == t.tag)
 }
 
-// play makes the moves, whatever the nets say.
+// play applies the moves, even if nets block them.
 func (r *run) play(ms []Move) {
 	for _, mv := range ms {
 		r.apply(mv, func([]int) bool { return true })
@@ -216,7 +216,8 @@ func (r *run) play(ms []Move) {
 // maxReplay bounds the calls of one move that are played one by one.
 const maxReplay = 20_000
 
-// apply makes one move as long as ok agrees with the nets that block it.
+// apply plays one move while ok accepts the nets that block it. It reports whether the whole move
+// was played.
 func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -248,8 +249,8 @@ func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 	return true
 }
 
-// Replay plays moves in all nets. stopped is a net that forbids one of them, or
-// of which that is not known; -1 if there is none.
+// Replay plays moves in all nets. stopped is a net that blocks one of them, or whose verdict is
+// unknown; -1 if all moves were played.
 func (m *Model) Replay(ms []Move) (r *run, stopped int) {
 	r, stopped = m.newRun(), -1
 	for _, mv := range ms {
@@ -259,7 +260,7 @@ func (m *Model) Replay(ms []Move) (r *run, stopped int) {
 			}
 			return len(blocking) == 0
 		}) {
-			if r.long { // nobody knows what it says to the rest
+			if r.long { // the run was not followed to its end, so the result is unknown
 				stopped = mv.Class.Effects[0].Net
 			}
 			break
@@ -268,7 +269,7 @@ func (m *Model) Replay(ms []Move) (r *run, stopped int) {
 	return r, stopped
 }
 
-// pickBlocking is the net to look at first: one that never lets the call pass.
+// pickBlocking picks the net to examine first: preferably one that never admits the call.
 func (m *Model) pickBlocking(blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if slices.Contains(s.Shut, n) {
@@ -278,7 +279,7 @@ func (m *Model) pickBlocking(blocking []int, s *callclass.Class) int {
 	return blocking[0]
 }
 
-// clone is a copy that goes its own way, without the calls that hold nothing.
+// clone returns an independent copy without the calls that hold nothing.
 func (r *run) clone() *run {
 	c := &run{model: r.model, nets: r.nets, local: slices.Clone(r.local)}
 	for _, l := range r.calls {
@@ -289,7 +290,7 @@ func (r *run) clone() *run {
 	return c
 }
 
-// key is what distinguishes the state that the run has come to.
+// key returns a key of the current state.
 func (r *run) key() string {
 	var calls []string
 	for _, l := range r.calls {
@@ -301,8 +302,8 @@ func (r *run) key() string {
 	return fmt.Sprint(r.local, calls)
 }
 
-// continuations are the runs that go on with one success: of a call in flight,
-// or of a new one. found is true where one of the calls is wanted.
+// continuations returns the runs that continue with one success: of a call in flight or of a new
+// call. found is true if match selects a call that can begin.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found bool) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
@@ -325,10 +326,9 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, false
 }
 
-// Tidy lets calls end as early as that changes nothing, so that a run reads one
-// call after the other where it can: an end goes before what happens in other
-// nets, and to calls that the question does not tell from it. The last move
-// stays what it is.
+// Tidy moves the end of each call to the earliest position that does not change the meaning of the
+// run, so that calls follow one another where possible. An end moves before events in other nets,
+// unless the tag relates both calls to the question. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)
@@ -348,7 +348,7 @@ func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	return out
 }
 
-// apart reports whether what two calls do is the same in either order.
+// apart reports whether the effects of two calls commute.
 func apart(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	if tag != nil && tag(a) != 0 && tag(b) != 0 {
 		return false

@@ -15,7 +15,7 @@ const (
 	Refuted
 )
 
-// String is the result as "check --json" writes it.
+// String returns the result as "check --json" prints it.
 func (r Result) String() string { return [...]string{"unknown", "proved", "refuted"}[r] }
 
 // Reasons for an unknown answer.
@@ -28,20 +28,20 @@ const (
 	WhyNoRun    = "a run could not be made of the states that were found"
 )
 
-// An Answer says whether something can happen.
+// An Answer is the result of a search.
 type Answer struct {
-	Result   Result // Proved: it never happens; Refuted: moves show that it does
+	Result   Result // Proved: the query is never met, or the goal is always reachable; Refuted: Moves show otherwise
 	Moves    []Move
-	Nets     []int  // Proved: they forbid it by themselves; Refuted, of a goal: they forbid it after the moves
-	Rough    bool   // Refuted, of a goal: fewer of Nets may do, and not all were tried
+	Nets     []int  // Proved: nets that suffice for the proof; Refuted, for a goal: nets that forbid it after Moves
+	Rough    bool   // Refuted, for a goal: a subset of Nets might suffice, but not all subsets were tried
 	Why      string // Unknown: the reason
-	Supposed string // Unknown: the tool of which it depends whether it is there
+	Supposed string // Unknown: the tool whose existence decides the answer; empty: none
 }
 
-// Never asks whether the query is met in any run, over all outcomes and
-// interleavings. It begins with few nets and adds one that forbids the run
-// which they allow, until the run stands or none is left: few nets have few
-// states, and what they forbid the whole policy forbids.
+// Never answers whether the query is met in any run, over all outcomes and interleavings. It is
+// counterexample-guided abstraction refinement: the search starts with few nets and adds a net that
+// forbids the run found, until a run is admitted by all nets or none is found. Few nets have few
+// states, and whatever they forbid is forbidden by the whole policy.
 func (m *Model) Never(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
 	f := m.neverOf(q, nets, o)
@@ -54,14 +54,14 @@ func (m *Model) Never(q *Query, nets []int) Answer {
 	return f
 }
 
-// doubt is unknown because nobody knows that the call can be made.
+// doubt returns the unknown answer for a result that needs a call which might not exist.
 func (m *Model) doubt(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
 }
 
-// UnsureOf is a call of the run of which nobody knows that it can be made, nil
-// if there is none; one of unknown arguments if there is one.
+// UnsureOf returns a class of the run whose calls might not be possible, preferably one without
+// known arguments; nil if all calls are known to be possible.
 func UnsureOf(ms []Move) *callclass.Class {
 	var unsure *callclass.Class
 	for _, mv := range ms {
@@ -97,7 +97,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 		if o.required && m.Nets[n].Info.Advisory {
 			return Answer{Why: m.Yielding([]int{n})}
 		}
-		if slices.Contains(nets, n) { // a counter that was made smaller does not show it
+		if slices.Contains(nets, n) { // the blocked run does not exist because of a reduced counter
 			if ms, ok = s.extend(q, ms); ok {
 				return Answer{Result: Refuted, Moves: ms}
 			}
@@ -108,12 +108,12 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 	}
 }
 
-// capSteps are the starts that are tried for large counters; 0 is the number
-// as it is written.
+// capSteps lists the reduced initial markings tried for large counters; 0 is the real initial
+// marking.
 var capSteps = [...]int{6, 14, 30, 0}
 
-// exploreCapped explores the nets with counters that are made smaller, as far as that
-// changes nothing.
+// exploreCapped explores the nets with reduced counters, and increases them until the reduction
+// does not affect the answer. why says why the search was cut off.
 func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (s *Space, why string) {
 	for _, o.cap = range caps {
 		v := m.view(nets, o)
@@ -139,16 +139,15 @@ func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (
 	return s, ""
 }
 
-// GroupLimit is how many states of a group are looked at before simpler proofs
-// are tried.
+// GroupLimit bounds the states of a group of nets that are explored before simpler proofs are
+// tried.
 const GroupLimit = 2000
 
-// Whole is the graph of everything that the nets can reach; nil if it is too
-// large. Where counters are made smaller it is not the whole truth, but what
-// can be reached from its states is.
+// Whole returns the graph of everything that the nets can reach; nil if it is too large. With
+// reduced counters the graph might lack states, but everything reachable from its states is real.
 func (m *Model) Whole(nets []int, o ViewOptions) *Space { return m.whole(nets, o, capSteps[:]) }
 
-// Exact is the whole graph with the counters as they are written.
+// Exact returns the whole graph with unreduced counters.
 func (m *Model) Exact(nets []int, o ViewOptions) *Space { return m.whole(nets, o, []int{0}) }
 
 func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
@@ -156,17 +155,16 @@ func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
 	return s
 }
 
-// Serial is the graph of what runs reach in which each call succeeds before the next
-// begins.
+// Serial returns the graph of the runs where each call succeeds before the next begins.
 func (m *Model) Serial(nets []int, o ViewOptions) *Space {
 	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: true, Tag: o.Tag, Start: neverHit}, nets, o, capSteps[:])
 	return s
 }
 
-// Any match all classes.
+// Any matches all classes.
 func Any(*callclass.Class) bool { return true }
 
-// Tagged tags the classes that match wants.
+// Tagged returns a tag function that marks the classes selected by match as wanted.
 func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) uint8 {
 		if match(s) {
@@ -176,10 +174,10 @@ func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	}
 }
 
-// neverHit is the start of a query that no call meets.
+// neverHit is the Start function of a query that no call meets.
 func neverHit(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
-// Spent says which bound ended a search: the time, or the number of states.
+// Spent returns which bound ended a search: the time or the number of states.
 func (m *Model) Spent() string {
 	if m.Stop() {
 		return WhyTime
@@ -187,7 +185,7 @@ func (m *Model) Spent() string {
 	return WhyStates
 }
 
-// movesToHit is the run that meets the query.
+// movesToHit returns the run that meets the query.
 func (s *Space) movesToHit() ([]Move, bool) {
 	path := s.path(s.hit)
 	if !s.atState && s.q.Sole < 0 {
@@ -204,8 +202,7 @@ func (s *Space) movesToHit() ([]Move, bool) {
 	return ms, ok
 }
 
-// Objection is a net of the policy in which the run is not one that meets the
-// query, -1 if there is none.
+// Objection returns a net of the policy where the run does not meet the query, or -1.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -234,8 +231,8 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// pickRelevant is the worst of the nets, or one that waits for a success that the query
-// is about.
+// pickRelevant picks a blocking net that waits for a success which the query is about, or else the
+// net that [Model.pickBlocking] picks.
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.Shut, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -245,8 +242,9 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return m.pickBlocking(blocking, s)
 }
 
-// otherRefuser is a net that refuses too, or asks as much, where one is to do it alone; -1
-// if there is none.
+// otherRefuser returns a net that refuses the call too, or asks as strictly, although sole should
+// be the only one; -1 if sole is the only one. It returns sole itself if sole neither refuses nor
+// asks.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -262,17 +260,16 @@ func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	case covering >= 0:
 		return covering
 	}
-	return sole // it does not do it
+	return sole // sole neither refuses nor asks
 }
 
-// extend makes the run longer until it meets the query with the counters as
-// they are written.
+// extend lengthens the run until it meets the query with unreduced counters.
 func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats a call of the run as often as the counters begin lower
-// than they are written.
+// extendTo repeats one call of the run as often as the counters were reduced, until ok accepts the
+// result.
 func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -293,8 +290,8 @@ func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// mergeRepeats writes what the run repeats, and the same calls after it that never
-// end, as one.
+// mergeRepeats merges the repeated call of the run with equal calls directly after it that never
+// end.
 func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })
 	if at < 0 {
@@ -318,8 +315,7 @@ func endsLater(ms []Move, call int) bool {
 	return slices.ContainsFunc(ms, func(mv Move) bool { return mv.Class == nil && mv.Call == call })
 }
 
-// Repeat puts more calls of the class of move i before it, each of which
-// succeeds.
+// Repeat inserts successful calls of the class of move i before it.
 func Repeat(ms []Move, i, more int) []Move {
 	at := ms[i].Call
 	out := slices.Clone(ms[:i])

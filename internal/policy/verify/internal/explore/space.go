@@ -8,23 +8,23 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Query is what a search looks for: a call that begins, or a state. A
-// monitor is a number that goes along with the states.
+// A Query describes what a search looks for: a call that begins, or a state. Its monitor is a small
+// automaton whose state is a number and part of each product state.
 type Query struct {
-	Tag     func(*callclass.Class) uint8                                     // what it wants to know of calls
-	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // a call is admitted; nil: the tag wanted
-	Done    func(mon uint32, tag uint8) uint32                               // a call has succeeded
-	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // whether an admitted call may be one that never ends, or nobody knows how; nil: none is
-	state   func(s *Space, words []uint32) bool                              // a state is met
-	lost    func(s *Space, mon uint32, open *openType) uint32                // the outcome of a call is unknown
-	Sole    int                                                              // the net that alone refuses or asks, -1
+	Tag     func(*callclass.Class) uint8                                     // classification of calls for the monitor
+	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // monitor step when a call is admitted; nil: a wanted tag is a hit
+	Done    func(mon uint32, tag uint8) uint32                               // monitor step when a call has succeeded
+	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // whether an admitted call may never end, or end unobserved; nil: no call
+	state   func(s *Space, words []uint32) bool                              // whether a state is a hit
+	lost    func(s *Space, mon uint32, open *openType) uint32                // monitor step when the outcome of a call is unknown
+	Sole    int                                                              // index of the only net that must refuse or ask; -1: none
 	edges   bool                                                             // keep the graph
-	Unasked bool                                                             // the call is admitted without a question
+	Unasked bool                                                             // the call must be admitted without a question
 	Asks    func(*gate.Transition) bool                                      // which questions count; nil: all
 	serial  bool                                                             // each call succeeds before the next begins
 }
 
-// asks reports whether a question that counts is asked before a call begins so.
+// asks reports whether the net asks a question that counts before a call with the step b.
 func (q *Query) asks(n *Net, b *begun) bool {
 	if !b.manual || q.Asks == nil {
 		return b.manual
@@ -32,19 +32,19 @@ func (q *Query) asks(n *Net, b *begun) bool {
 	return slices.ContainsFunc(b.asks, func(t int) bool { return q.Asks(&n.Info.Transitions[t]) })
 }
 
-// Wanted is the bit of a tag that a hit needs where start is nil.
+// Wanted is the tag bit that a hit requires if Query.Start is nil.
 const Wanted = 1
 
-// Succeeded is the bit of a tag of calls whose success a monitor waits for.
+// Succeeded is the tag bit of calls whose success a monitor waits for.
 const Succeeded = 2
 
-// An openType is a call in flight, as far as the nets of the view hold
-// something of it. Calls of one type need not be told apart.
+// An openType is a call in flight, as far as the nets of the view hold something of it. Calls of
+// one type are interchangeable.
 type openType struct {
 	tag     uint8
-	many    bool // nothing moved when it began, so there may be any number of them
-	watches bool // no tokens are in flight for it
-	stays   bool // it never ends, or nobody knows how
+	many    bool // no net moved when the call began, so there may be any number of such calls
+	watches bool // the call holds no tokens in flight
+	stays   bool // the call never ends, or its end is not observed
 	holds   []callclass.Effect
 }
 
@@ -61,29 +61,30 @@ const (
 	succeeds
 	fails
 	unknown
-	stays // a call begins that never ends, or nobody knows how
+	stays // a call begins that never ends, or whose end is not observed
 )
 
 var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
 
-// A Space is the states that a view can reach over all outcomes and
-// interleavings. A state is the monitor, the local states, the calls in flight.
+// A Space holds the states that a view can reach over all outcomes and interleavings. A state is
+// stored as words: the monitor state, the local state of each net, and the sorted types of the
+// calls in flight.
 type Space struct {
 	*view
 	q *Query
 	tree[event]
 	words []uint32
-	At    []int // where states begin in words
+	At    []int // start of each state in words
 
 	types callclass.Numbers[openType]
 
 	edges    []edge
-	hit      int32 // the state from which the query is met, -1
+	hit      int32 // state before the hit; -1: none
 	hitBy    event
-	atState  bool // the state itself meets it
+	atState  bool // the state itself meets the query
 	complete bool
 
-	next []uint32 // room
+	next []uint32 // scratch buffers
 	key  []byte
 }
 
@@ -92,8 +93,7 @@ type edge struct {
 	by       event
 }
 
-// explore visits the states breadth first, until the query is met or the
-// limit is reached.
+// explore visits the states breadth first until the query is met or the limit is reached.
 func (v *view) explore(q *Query, limit int) *Space {
 	s := &Space{view: v, q: q, hit: -1}
 	s.visit(make([]uint32, 1+len(v.nets)), -1, event{})
@@ -121,7 +121,7 @@ func (s *Space) state(k int32) []uint32 {
 	return s.words[s.At[k]:end]
 }
 
-// appendWords is how a state is looked up.
+// appendWords appends the key of a state.
 func appendWords(key []byte, words []uint32) []byte {
 	for _, w := range words {
 		key = binary.LittleEndian.AppendUint32(key, w)
@@ -129,7 +129,7 @@ func appendWords(key []byte, words []uint32) []byte {
 	return key
 }
 
-// visit adds a state unless it is there.
+// visit adds a state, unless it is known, and the edge to it if edges are kept.
 func (s *Space) visit(words []uint32, from int32, by event) {
 	k := appendWords(s.key[:0], words)
 	s.key = k
@@ -179,12 +179,12 @@ func (s *Space) expandSerial(k int32) {
 
 func (s *Space) opens(k int32) []uint32 { return s.state(k)[1+len(s.nets):] }
 
-// begin lets a call of the class begin, if all nets agree.
+// begin lets a call of the class begin if all nets admit it.
 func (s *Space) begin(k int32, c uint32) {
 	cl := &s.classes[c]
 	words := s.state(k)
 	manual, soleBlocks := false, false
-	var questions []question // where a net is asked about
+	var questions []question // collected only if the query has a sole net
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		sole := s.q.Sole == s.nets[t.Net].Index && !cl.member.Waits
@@ -222,7 +222,7 @@ func (s *Space) begin(k int32, c uint32) {
 	}
 }
 
-// started is the state after the begin.
+// started visits the state after a call has begun.
 func (s *Space) started(k int32, by event, mon uint32) {
 	c := by.arg
 	cl := &s.classes[c]
@@ -253,7 +253,7 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state that has one more call in flight, if it holds something.
+// reach visits the state with one more call in flight, if that call holds something.
 func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
 		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
@@ -268,7 +268,7 @@ func (s *Space) spoils(id uint32) bool {
 	return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool { return s.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
-// clearSpoiled ends what spoils a net where no call in flight does.
+// clearSpoiled marks the nets as unspoiled where no call in flight spoils.
 func (s *Space) clearSpoiled(words []uint32) {
 	for _, pos := range s.spoiling {
 		spoils := func(id uint32) bool {
@@ -282,12 +282,11 @@ func (s *Space) clearSpoiled(words []uint32) {
 	}
 }
 
-// maxAlike is how many calls are told apart that only watch; more of them are
-// taken for any number.
+// maxAlike is the number of equal calls without tokens in flight that are counted; more of them
+// stand for any number.
 const maxAlike = 2
 
-// insert adds a call in flight, unless there are so many alike that it makes no
-// difference.
+// insert adds a call in flight, unless the equal calls already stand for any number.
 func (s *Space) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if s.types.List[id].enough(alike) {
@@ -296,7 +295,7 @@ func (s *Space) insert(opens []uint32, id uint32) []uint32 {
 	return slices.Insert(opens, i, id)
 }
 
-// find is where calls of the type stand, and how many.
+// find returns the position of the calls of the type, and their number.
 func find(opens []uint32, id uint32) (at, alike int) {
 	at, _ = slices.BinarySearch(opens, id)
 	for at+alike < len(opens) && opens[at+alike] == id {
@@ -305,12 +304,12 @@ func find(opens []uint32, id uint32) (at, alike int) {
 	return at, alike
 }
 
-// enough reports whether so many calls of the type stand for one more.
+// enough reports whether that many calls of the type stand for any number of them.
 func (t *openType) enough(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors are the calls in flight after watches have ended.
+// survivors returns the calls in flight after watches have ended.
 func (s *Space) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
@@ -354,8 +353,8 @@ func (s *Space) typeOf(t openType) uint32 {
 	return uint32(s.types.Of(k, t))
 }
 
-// unclear reports whether an unknown outcome of the call makes a difference
-// that a call which never ends, or fails, does not make.
+// unclear reports whether an unknown outcome of the call has an effect that differs from a call
+// that never ends and from one that fails.
 func (s *Space) unclear(id uint32) bool {
 	t := &s.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -363,7 +362,7 @@ func (s *Space) unclear(id uint32) bool {
 		return len(hold.flights) > 0 || hold.spoils
 	})
 	if !flies {
-		return false // as a failure
+		return false // equivalent to a failure
 	}
 	for _, h := range t.holds {
 		n := s.nets[h.Net]
@@ -399,8 +398,8 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// Of any number of calls that watch, one that succeeds leaves as many. Of those
-	// that spoil it can be the last.
+	// If the type stands for any number of watching calls, a success leaves as many. A spoiling
+	// call may be the last of them.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}
@@ -413,14 +412,14 @@ func (s *Space) ended(k int32, opens []uint32, killed []uint64, rest openType, b
 	s.reach(append(s.next[:1+len(s.nets)], s.survivors(opens, killed)...), rest, k, by)
 }
 
-// A tree has the states of a search by number, and how each was first reached.
+// A tree numbers the states of a search and records how each was first reached.
 type tree[E any] struct {
 	index map[string]int32
-	from  []int32 // the state before; -1: none
-	by    []E     // the step from there
+	from  []int32 // predecessor of each state; -1: none
+	by    []E     // step from the predecessor
 }
 
-// add is the number of the state that has the key, and whether it is a new one.
+// add returns the number of the state that has the key, and whether the state is new.
 func (t *tree[E]) add(key []byte, from int32, by E) (k int32, fresh bool) {
 	if k, ok := t.index[string(key)]; ok {
 		return k, false
@@ -434,7 +433,7 @@ func (t *tree[E]) add(key []byte, from int32, by E) (k int32, fresh bool) {
 	return k, true
 }
 
-// path is the steps that lead to a state.
+// path returns the steps that lead to a state.
 func (t *tree[E]) path(k int32) []E {
 	var out []E
 	for ; t.from[k] >= 0; k = t.from[k] {

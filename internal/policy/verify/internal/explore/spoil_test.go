@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// fresh is the net of "require test before push since edit".
+// fresh is the net of the rule "require test before push since edit".
 func fresh(spoils bool) gate.Net {
 	return gate.Net{
 		Name: "fresh", Places: []string{"ready", "gate"}, Initial: map[string]int{"ready": 1},
@@ -30,12 +30,12 @@ func modelOf(t *testing.T, nets ...gate.Net) *Model {
 	return New(p, callclass.Options{Known: true}, Options{})
 }
 
-// TestSpoilers plays runs in which calls overlap: a test counts only if no edit was
-// under way between its commit and its success.
+// TestSpoilers plays runs with overlapping calls: a test counts only if no edit was in flight
+// between its commit and its success.
 func TestSpoilers(t *testing.T) {
 	m := modelOf(t, fresh(true))
 	for _, c := range []struct {
-		run  string // a call begins by its name; +, - and ? end the one before the sign
+		run  string // a name begins a call; a call followed by +, - or ? succeeds, fails or ends unknown
 		push bool
 	}{
 		{"test test+", true},
@@ -85,8 +85,8 @@ func (m *Model) playNames(t *testing.T, r *run, words string) {
 	}
 }
 
-// TestSpoiledSpace: the space of all runs agrees that no push comes after an edit
-// without a test, and that a push can always be made again.
+// TestSpoiledSpace checks that in the space of all runs no push follows an edit without a test, and
+// that a push can always become possible again.
 func TestSpoiledSpace(t *testing.T) {
 	m := modelOf(t, fresh(true))
 	const dirty, clean = 0, 1

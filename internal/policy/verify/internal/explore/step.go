@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// begin is what a call with the effect e does in the local state.
+// begin returns the step of a call with the effect e in the local state. Steps are cached.
 func (n *Net) begin(state, e int) *begun {
 	l := &n.locals.List[state]
 	for len(l.begins) <= e {
@@ -16,7 +16,7 @@ func (n *Net) begin(state, e int) *begun {
 	}
 	if l.begins[e] == nil {
 		b := n.compute(state, n.Meanings.List[e])
-		n.locals.List[state].begins[e] = b // the list may have moved
+		n.locals.List[state].begins[e] = b // compute may have reallocated the list
 		return b
 	}
 	return l.begins[e]
@@ -41,7 +41,7 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 			h.watches = append(h.watches, t)
 		case def.Deferred:
 			n.Trans[t].Take(next.marking)
-			if len(n.Trans[t].In) > 0 { // others hold nothing, and may be any number
+			if len(n.Trans[t].In) > 0 { // transitions without inputs hold no tokens and may be in flight any number of times
 				next.flights[t]++
 			}
 			h.flights = append(h.flights, t)
@@ -53,14 +53,13 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	}
 	n.spoil(e, &next, &h, b)
 	if !n.advance(&next) {
-		return &begun{verdict: blocks, next: state} // the gate refuses what would not come to rest
+		return &begun{verdict: blocks, next: state} // the gate refuses a call if the structural transitions would not terminate after it
 	}
 	b.next, b.hold = n.intern(next), n.internHold(h)
 	return b
 }
 
-// spoil lets the transitions of the call that spoil fire, where they are enabled, and
-// ends all watches of the net.
+// spoil fires the enabled spoiling transitions of the call and ends all watches of the net.
 func (n *Net) spoil(e callclass.Meaning, next *local, h *holding, b *begun) {
 	for _, t := range e.Spoilers() {
 		if n.Trans[t].Enabled(next.marking) {
@@ -73,7 +72,7 @@ func (n *Net) spoil(e callclass.Meaning, next *local, h *holding, b *begun) {
 	}
 }
 
-// unspoiled is the local state when no call is under way that spoils.
+// unspoiled returns the local state without a spoiling call in flight.
 func (n *Net) unspoiled(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state
@@ -83,7 +82,7 @@ func (n *Net) unspoiled(state int) int {
 	return n.intern(l)
 }
 
-// judge takes the names of the call one after the other, as the gate does.
+// judge evaluates the names of the call one after the other, as the gate does.
 func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 	scratch := slices.Clone(l.marking)
 	blocked, forbids := false, false
@@ -133,28 +132,28 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 	return v, chosen
 }
 
-// lists reports whether a transition lists the call: neither the phases of the net nor
-// that it holds the call free make it one of its calls.
+// lists reports whether a transition lists the call. Phases and free names alone do not make it a
+// call of the net.
 func (n *Net) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
 
-// holds reports whether the phase of one of the places holds: a token in flight is
-// where it came from.
+// holds reports whether one of the places is marked, so that its phase is active. A token in flight
+// counts for the place that it was taken from.
 func (n *Net) holds(l *local, places []int) bool {
 	present := n.present(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether the call would watch for nothing, because one that spoils is
-// under way, or it spoils itself.
+// void reports whether a watch of the call would be useless, because a spoiling call is in flight
+// or the call itself spoils.
 func (n *Net) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds the evidence that the success of the call is for later ones, beside the chosen
-// transitions, which gate it.
+// earn adds the transitions that take the success of the call as evidence, in addition to the
+// chosen transitions that gate it.
 func (n *Net) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -175,8 +174,8 @@ func (n *Net) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	return chosen
 }
 
-// candidate is the first of the transitions that is enabled, -1 if none is. Evidence is a
-// candidate only where all of the transitions observe.
+// candidate returns the first enabled transition of the list, or -1. An evidence transition is a
+// candidate only if all listed transitions observe.
 func (n *Net) candidate(l *local, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
@@ -189,7 +188,7 @@ func (n *Net) candidate(l *local, lists []int, observed bool) int {
 	return -1
 }
 
-// take removes from m what a firing of t takes away, if t is enabled.
+// take removes from m what firing t takes permanently, if t is enabled.
 func (n *Net) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
 		return false
@@ -207,8 +206,8 @@ func (n *Net) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// unwatched is the set of watches that end because their transition is not
-// enabled after a firing.
+// unwatched returns the set of watches that end because their transition is not enabled after a
+// firing.
 func (n *Net) unwatched(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
@@ -219,7 +218,7 @@ func (n *Net) unwatched(m petri.Marking) uint64 {
 	return set
 }
 
-// keep is the watches that are not killed.
+// keep returns the watches that are not killed.
 func (n *Net) keep(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
@@ -227,12 +226,12 @@ func (n *Net) keep(watches []int, killed uint64) []int {
 	return slices.DeleteFunc(slices.Clone(watches), func(t int) bool { return killed&(1<<n.watchAt[t]) != 0 })
 }
 
-// tokenless reports whether a holding has no tokens.
+// tokenless reports whether a holding has no tokens in flight.
 func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// without is what a holding is after watches have ended.
+// without returns the number of the holding after watches have ended.
 func (n *Net) without(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keep(h.watches, killed)
@@ -242,7 +241,7 @@ func (n *Net) without(hold int, killed uint64) int {
 	return n.internHold(holding{flights: h.flights, watches: kept, spoils: h.spoils})
 }
 
-// end is what the outcome of a call does that has the holding.
+// end returns the step of a call with the holding that ends with the outcome. Steps are cached.
 func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	key := endKey{state, hold, o}
 	if e := n.ends[key]; e != nil {
@@ -279,7 +278,7 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	return e
 }
 
-// succeed produces what the call had begun, and fires what watched it.
+// succeed produces the output of the transitions that the call had begun, and fires its watches.
 func (n *Net) succeed(l *local, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)
@@ -300,8 +299,8 @@ func (n *Net) succeed(l *local, done, watches []int) (killed uint64) {
 	return killed
 }
 
-// advance lets the structural transitions fire until nothing moves or a
-// marking comes back. Where that does not end the marking stays as it was.
+// advance fires the structural transitions until nothing moves or a marking repeats. It returns
+// false and restores the marking if that does not terminate.
 func (n *Net) advance(l *local) bool {
 	if !slices.ContainsFunc(n.free, func(t int) bool { return n.Trans[t].Enabled(l.marking) }) {
 		return true
@@ -340,7 +339,8 @@ func (n *Net) round(l *local) bool {
 	return fired
 }
 
-// present is the marking with the tokens in flight where they came from.
+// present returns the marking with the tokens in flight returned to the places they were taken
+// from.
 func (n *Net) present(l *local) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {

@@ -6,19 +6,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A net with a key is explored as it is for one value, see [callclass.Datum]. Calls of
-// another value leave it alone, and are taken to be let pass by it. So what never
-// happens in the model never happens for any value. A run may be one that the gate
-// does not admit: it has to be played.
+// A net with a key is explored for one tracked value, see [callclass.Datum]. Calls with another
+// value do not affect its state and are assumed to be admitted by it. So what never happens in the
+// model never happens for any value. The gate might not admit a run found this way; it must be
+// replayed.
 
-// Keyed reports whether some net that is enforced has a key.
+// Keyed reports whether some enforced net has a key.
 func (m *Model) Keyed() bool { return m.keyed }
 
 func keyed(nets []*Net) bool {
 	return slices.ContainsFunc(nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
 }
 
-// OneValue is the model in which calls have no other value than the one that is looked at.
+// OneValue returns the model restricted to calls with the tracked value. It is computed once.
 func (m *Model) OneValue() *Model {
 	if m.one == nil {
 		m.one = &Model{Nets: m.Nets, keyed: m.keyed, Calls: m.Calls, Stop: m.Stop, full: m}
@@ -33,12 +33,12 @@ func (m *Model) OneValue() *Model {
 	return m.one
 }
 
-// Assured are the states from which successful calls of classes that may be made reach
-// the goal, with the value that is looked at or, unless the goal is about that one, with
-// a new value. The calls are of one value. Whatever the state, calls of a certain value
-// can follow: if these reach the goal from all states, all are assured. Where each value
-// matters, one that two maps tell apart may be none of those of the classes: those calls
-// alone follow that were made with the value.
+// Assured reports the states where successful calls of the classes selected by may reach the goal,
+// with the tracked value or, unless the goal is about that value only, with a new value. All calls
+// of such a continuation have one value. Calls with a particular value can follow any state: if
+// they reach the goal from all states, all states are assured. If the result depends on the value,
+// a value that two maps distinguish might not be one that the classes mention; then only states
+// count that are assured for each of the values.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(may) {
@@ -62,8 +62,8 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf are the values of which the classes speak: first those that are looked at
-// where nothing is said of them.
+// valuesOf returns the values that the classes mention, starting with the tracked value of classes
+// that mention none.
 func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
@@ -75,7 +75,7 @@ func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	return all
 }
 
-// assured are the states from which calls of the classes do so.
+// assured computes Assured for calls of one set of values.
 func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	good := s.Escapes(g, may)
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
@@ -87,9 +87,9 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	return s.Escapes(&either, may)
 }
 
-// fresh are the states from which calls with a new value lead on: wherever the nets
-// without a key are as they are there, and no call has had the value that is looked at,
-// the state is good.
+// fresh reports the states where calls with a new value lead to the goal. Such a state agrees, in
+// its nets without a key, with a set of states that are all good and where no call has used the
+// tracked value.
 func (s *Space) fresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // nil: the net has no key
 	for pos, n := range s.nets {
@@ -98,7 +98,7 @@ func (s *Space) fresh(good []bool) []bool {
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // whether it holds of all such states
+	all := make(map[string]bool) // whether all such states are good
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte
@@ -120,7 +120,7 @@ func (s *Space) fresh(good []bool) []bool {
 	return fresh
 }
 
-// used reports whether a call has had the value that is looked at.
+// used reports whether a call has used the tracked value.
 func (s *Space) used(k int32, unused []map[int]bool) bool {
 	for pos, local := range s.state(k)[1 : 1+len(s.nets)] {
 		if unused[pos] != nil && !unused[pos][int(local)] {
@@ -135,8 +135,8 @@ func (s *Space) used(k int32, unused []map[int]bool) bool {
 	})
 }
 
-// unused are the states of the net for a value that no call has had: calls without a
-// value can have spoiled it, and time can have passed.
+// unused returns the states of the net for a value that no call has used: calls without a value may
+// have spoiled it, and time may have passed.
 func (n *Net) unused() map[int]bool {
 	states, queue := make(map[int]bool), []int{0}
 	visit := func(s int) {
@@ -159,8 +159,8 @@ func (n *Net) unused() map[int]bool {
 	return states
 }
 
-// anyValue reports whether the name is one of calls without a value, or of time. That
-// the result of a call can have a value does not give the call one.
+// anyValue reports whether the name belongs to calls without a value, or to the clock. A result
+// that may have a value does not give the call one.
 func (n *Net) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

@@ -6,39 +6,38 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A view is the model with some of its nets only, and with the calls that
-// they can tell apart. Fewer nets forbid less: what no view allows the policy
-// does not allow.
+// A view is the model restricted to some of its nets, and to the calls that these can distinguish.
+// Fewer nets forbid less: what no view admits, the policy does not admit.
 type view struct {
 	model   *Model
 	nets    []*Net
-	at      []int // position of a net of the model, -1
+	at      []int // position of each net of the model in the view; -1: not in the view
 	classes []class
-	limits  []int // positions of nets whose counters begin at a smaller number
+	limits  []int // positions of nets with reduced counters
 
-	spoiling []int // positions of nets in which calls spoil what is watched
+	spoiling []int // positions of nets where calls spoil watches
 }
 
-// A class is the classes that a view cannot tell apart.
+// A class stands for all classes that a view cannot distinguish.
 type class struct {
 	member  *callclass.Class // one of them
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // of some class it is known that such a call can be made; see viewOptions.beyond
-	beyond []int // of that one with the fewest: nets that the view has not and that can refuse it
+	sure   bool  // a call of some member is known to be possible; see ViewOptions.Beyond
+	beyond []int // smallest set of nets outside the view that can refuse such a member
 }
 
-// ViewOptions choose what is seen.
+// ViewOptions select what a view includes.
 type ViewOptions struct {
-	Tag       func(*callclass.Class) uint8 // what the question asks about; nil: nothing
+	Tag       func(*callclass.Class) uint8 // classification of calls by the question; nil: none
 	witnessed bool                         // only calls of tools and with arguments that are known
-	cap       int                          // large counters begin here; 0: where they do
-	Limit     int                          // states of a search
-	until     int                          // effort of the model at which searches end; 0: any
-	required  bool                         // nothing is proved by what advisory nets block
-	Beyond    bool                         // say of the classes which nets that are not seen can refuse them
-	about     int                          // 1 + the net whose verdicts are asked about: it is seen to block; 0: none
+	cap       int                          // initial tokens of reduced counters; 0: not reduced
+	Limit     int                          // maximum number of states of a search
+	until     int                          // maximum effort of the model; 0: unlimited
+	required  bool                         // proofs must not rely on what advisory nets block
+	Beyond    bool                         // record which nets outside the view can refuse each class
+	about     int                          // 1 + the net whose verdicts the question is about, so that its blocked calls are kept; 0: none
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
@@ -95,8 +94,8 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond notes which nets beyond the view can refuse the class, where they are
-// fewer than of the others of its class.
+// noteBeyond records which nets outside the view can refuse the class, if they are fewer than for
+// the other members.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
@@ -112,7 +111,7 @@ func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	}
 }
 
-// bound is how many states a search may look at.
+// bound returns how many states a search may visit.
 func (v *view) bound(o ViewOptions) int {
 	limit := min(o.Limit, o.Limit*usualPrice/v.price())
 	if o.until > 0 {
@@ -121,10 +120,10 @@ func (v *view) bound(o ViewOptions) int {
 	return max(1, limit)
 }
 
-// price is the effort of one state: to keep it, and to try all classes in it.
+// price returns the effort of one state: storing it and trying all classes in it.
 func (v *view) price() int { return 16 + len(v.classes) }
 
-// usualPrice is up to where the limit is one of states, and not of effort.
+// usualPrice is the highest price where a search is limited by states rather than by effort.
 const usualPrice = 64
 
 func (m *Model) visited(v *view, states int) {
