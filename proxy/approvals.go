@@ -2,113 +2,14 @@ package proxy
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 // This file is what people see of approvals, and the one door for their answers.
-
-// An ApprovalInfo is one question to a person.
-type ApprovalInfo struct {
-	ID        string          `json:"id"`
-	State     ApprovalState   `json:"state"`
-	Session   string          `json:"session"`
-	Principal string          `json:"principal"`
-	Upstream  string          `json:"upstream"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // null in a list where they are long, and where they are not kept
-	Size      int             `json:"size"`      // of the arguments, in bytes
-	SHA256    string          `json:"sha256"`
-	Rules     []string        `json:"rules"`
-	Steps     []ApprovalStep  `json:"steps,omitempty"`
-	Created   time.Time       `json:"created"`
-	Expires   time.Time       `json:"expires"`
-	Channel   string          `json:"channel,omitempty"`
-	Actor     string          `json:"actor,omitempty"`
-	Reason    string          `json:"reason,omitempty"`
-	Answered  time.Time       `json:"answered,omitzero"`   // when
-	Stands    time.Time       `json:"stands,omitzero"`     // until when a denial does: the same call is refused, and no one is asked
-	PIN       bool            `json:"pin,omitempty"`       // to approve it by cli, web or url, a person has to type the PIN
-	Needs     int             `json:"needs,omitempty"`     // different persons, where it is more than one
-	Approvals int             `json:"approvals,omitempty"` // of them, who have approved
-	Question  string          `json:"question,omitempty"`  // as a person is shown it; not in a list
-	Shown     string          `json:"shown,omitempty"`     // digest of it, without the time that is left
-
-	Client     string          `json:"client,omitempty"`   // its name and version, as it says
-	Via        string          `json:"via,omitempty"`      // the only channel by which it may be answered
-	Channels   []string        `json:"channels,omitempty"` // by which an answer counts now: where it was put
-	Beside     json.RawMessage `json:"beside,omitempty"`   // what is forwarded beside the arguments
-	Meta       json.RawMessage `json:"meta,omitempty"`     // the _meta that is forwarded
-	Masked     int             `json:"masked,omitempty"`   // values of all three that are masked; Size and SHA256 are those of what is forwarded
-	Warnings   []string        `json:"warnings,omitempty"` // of what may mislead a person
-	Definition string          `json:"definition"`         // of the tool, by its hash
-	Policy     string          `json:"policy"`             // that asks, by its fingerprint
-
-	// What differs from the last call of the tool that was approved for the principal.
-	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // nil: none was, as far as this proxy knows
-	LastApproval    string       `json:"lastApproval,omitempty"` // its id
-	Redefined       bool         `json:"redefined,omitempty"`    // the definition of the tool was another one then
-	NotCompared     bool         `json:"notCompared,omitempty"`  // the arguments of one of the two are too long
-	Differences     []Difference `json:"differences,omitempty"`
-	MoreDifferences int          `json:"moreDifferences,omitempty"` // that are not listed
-
-	Rejections []Rejection `json:"rejections,omitempty"` // answers that do not count
-}
-
-// An ApprovalStep is a transition that fires if the call is approved, and the rule that has a
-// person asked for it.
-type ApprovalStep struct {
-	Net        string `json:"net"`
-	Transition string `json:"transition"`
-	Rule       string `json:"rule,omitempty"`
-	Reason     string `json:"reason"`
-}
-
-// A Difference is a value of the arguments that is another one than in the last call that was
-// approved, as people see it: two that are masked may look the same.
-type Difference struct {
-	Path string          `json:"path"`
-	Was  json.RawMessage `json:"was,omitempty"` // nil: it was not there
-	Is   json.RawMessage `json:"is,omitempty"`  // nil: it is gone
-}
-
-// A Rejection is what a person said to an approval, where it does not count. It is on record,
-// and has changed nothing.
-type Rejection struct {
-	Kind    string    `json:"kind"` // why: late, or own, where who calls has approved
-	Approve bool      `json:"approve"`
-	Channel string    `json:"channel"`
-	Actor   string    `json:"actor"`
-	Reason  string    `json:"reason,omitempty"`
-	At      time.Time `json:"at"`
-}
-
-// String is r for people, without the reason.
-func (r Rejection) String() string {
-	why := map[string]string{approval.TooLate: "too late", approval.OwnCall: "of whoever makes the call"}[r.Kind]
-	return fmt.Sprintf("%s: %s by %s via %s", why, map[bool]string{true: "approved", false: "denied"}[r.Approve], text.Escape(r.Actor), r.Channel)
-}
-
-// ApprovalState is where a question stands.
-type ApprovalState string
-
-// The states of an approval. All but Pending and Approved are final.
-const (
-	Pending   = ApprovalState(approval.Pending)
-	Approved  = ApprovalState(approval.Approved)
-	Denied    = ApprovalState(approval.Denied)
-	Expired   = ApprovalState(approval.Expired)
-	Withdrawn = ApprovalState(approval.Withdrawn)
-	Consumed  = ApprovalState(approval.Consumed)
-)
-
-// Word is the state as people read it. Programs read the state itself.
-func (s ApprovalState) Word() string { return approval.State(s).Word() }
 
 // maxListed is how many bytes of arguments a list of approvals gives: it stays
 // small whatever is asked about.
@@ -116,8 +17,8 @@ const maxListed = 1 << 10
 
 // Approvals lists the questions that wait and those that were answered lately.
 // It renders none of them, and leaves differences and long arguments out.
-func (p *Proxy) Approvals() []ApprovalInfo {
-	list := []ApprovalInfo{}
+func (p *Proxy) Approvals() []operator.ApprovalInfo {
+	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
 	for _, a := range p.approvals.List() {
 		info := p.approvalInfo(a)
@@ -131,10 +32,10 @@ func (p *Proxy) Approvals() []ApprovalInfo {
 }
 
 // Approval is one question, whole, as a person is shown it.
-func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
+func (p *Proxy) Approval(id string) (operator.ApprovalInfo, error) {
 	a, ok := p.approvals.Find(id)
 	if !ok {
-		return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+		return operator.ApprovalInfo{}, fmt.Errorf("no approval %q", id)
 	}
 	info := p.approvalInfo(a)
 	info.Question, info.Shown = a.Text(p.where, p.life.Now()), a.Shown(p.where)
@@ -143,10 +44,10 @@ func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
 
 // MaskedApproval is [Proxy.Approval] for a place that is not to see everything: mask returns
 // what it may see of the arguments, of _meta and of what else is sent.
-func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (ApprovalInfo, error) {
+func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
 	a, ok := p.approvals.Find(id)
 	if !ok {
-		return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+		return operator.ApprovalInfo{}, fmt.Errorf("no approval %q", id)
 	}
 	if !a.Call.Dropped {
 		a.Call.Arguments = mask(a.Call.Shown())
@@ -177,18 +78,18 @@ func (p *Proxy) PutApproval(id, channel string) error {
 }
 
 // ApprovalState is where a question stands; empty: it is not kept.
-func (p *Proxy) ApprovalState(id string) ApprovalState {
+func (p *Proxy) ApprovalState(id string) operator.ApprovalState {
 	a, ok := p.approvals.Find(id)
 	if !ok {
 		return ""
 	}
-	return ApprovalState(p.approvals.Status(a.Request).State)
+	return p.approvals.Status(a.Request).State
 }
 
-func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
+func (p *Proxy) approvalInfo(a approval.Record) operator.ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
-	info := ApprovalInfo{
-		ID: r.ID, State: ApprovalState(said.State), Session: c.Session, Principal: c.Principal,
+	info := operator.ApprovalInfo{
+		ID: r.ID, State: said.State, Session: c.Session, Principal: c.Principal,
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Shown(), Size: c.Size, SHA256: c.SHA256,
 		Rules: []string{}, Created: r.Created, Expires: r.Expires,
 		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason, Answered: said.At, Stands: a.Stands,
@@ -204,46 +105,31 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 	}
 	for _, s := range a.Steps {
 		info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
-		info.Steps = append(info.Steps, ApprovalStep{Net: s.Net, Transition: s.Transition, Rule: p.where(s.Rule), Reason: s.Reason})
+		info.Steps = append(info.Steps, operator.ApprovalStep{Net: s.Net, Transition: s.Transition, Rule: p.where(s.Rule), Reason: s.Reason})
 	}
 	for _, r := range a.Rejections {
-		info.Rejections = append(info.Rejections, Rejection(r))
+		info.Rejections = append(info.Rejections, operator.Rejection(r))
 	}
-	info.compare(a.Since)
+	compare(&info, a.Since)
 	return info
 }
 
-// compare says what differs from the last call that was approved.
-func (i *ApprovalInfo) compare(since *approval.Comparison) {
+// compare fills in the differences from the last approved call.
+func compare(i *operator.ApprovalInfo, since *approval.Comparison) {
 	if since == nil {
 		return
 	}
 	i.LastApproved, i.LastApproval, i.Redefined, i.NotCompared = &since.At, since.Approval, since.Redefined, since.TooLong
 	i.MoreDifferences = since.More
 	for _, c := range since.Changes {
-		i.Differences = append(i.Differences, Difference(c))
+		i.Differences = append(i.Differences, operator.Difference(c))
 	}
 }
 
-// An Answer is what a person says to an approval.
-type Answer struct {
-	Approve bool
-	Channel string // by which it came
-	Person  string // who it is, as far as the channel proves it; the caller must have found out
-	Actor   string // a name for the record
-	Reason  string
-	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty: it is not known
-	Grant   *Grant // that the person gives with the approval; nil: none
-	PIN     string // that the person has typed, where the approval needs one
-}
-
-// ChannelCLI is the channel of an operator at a terminal.
-const ChannelCLI = approval.CLI
-
 // Answer notes what a person says. It counts only by a channel that is open, and where
 // this approval was put, and for the text that the person has read.
-func (p *Proxy) Answer(id string, a Answer) error {
-	if a.Channel == ChannelCLI && !slices.Contains(p.options.Approval.Channels, ChannelCLI) {
+func (p *Proxy) Answer(id string, a operator.Answer) error {
+	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
 	if a.Shown != "" {
@@ -262,7 +148,7 @@ func (p *Proxy) Answer(id string, a Answer) error {
 
 // checkAnswerPIN returns why an approval does not count for want of the PIN. A wrong one goes on
 // record. A webhook is another system, whose signature is what it has.
-func checkAnswerPIN(p *Proxy, id string, a Answer) error {
+func checkAnswerPIN(p *Proxy, id string, a operator.Answer) error {
 	if !a.Approve || a.Channel == approval.Webhook {
 		return nil
 	}
@@ -283,7 +169,7 @@ func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
 
 // ResolveAs answers a question for a person at the command line.
 func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string) error {
-	return p.Answer(id, Answer{Approve: approve, Channel: ChannelCLI, Person: person, Actor: actor, Reason: reason})
+	return p.Answer(id, operator.Answer{Approve: approve, Channel: operator.ChannelCLI, Person: person, Actor: actor, Reason: reason})
 }
 
 // ApprovalsChanged returns a channel that is closed with the next change of an approval.

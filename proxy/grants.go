@@ -3,58 +3,16 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/petrigate/petrigate/internal/logkind"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant is what a person gives with an approval: for a while, calls like the approved one
-// pass without a question. They are calls of the same session and principal to the same tool,
-// under the same policy, whose arguments have the same members, with values of the same kinds.
-type Grant struct {
-	For  time.Duration
-	Like []string // the arguments whose values have to be the same, by name or path; empty: all
-
-	Session bool `json:",omitempty"` // until the session ends, after a day at the latest, instead of For
-}
-
-// Span says for how long g is, after the word "for".
-func (g Grant) Span() string {
-	if g.Session {
-		return "the session, a day at most"
-	}
-	return text.Exact(g.For)
-}
-
-// A GrantInfo is a grant that is valid.
-type GrantInfo struct {
-	ID        string     `json:"id"`
-	Approval  string     `json:"approval"` // that it was given with
-	Session   string     `json:"session"`
-	Principal string     `json:"principal"`
-	Client    string     `json:"client,omitempty"`
-	Upstream  string     `json:"upstream"`
-	Tool      string     `json:"tool"`
-	Like      []GrantPin `json:"like"`
-	Channel   string     `json:"channel"`
-	Actor     string     `json:"actor"`
-	Created   time.Time  `json:"created"`
-	Until     time.Time  `json:"until"`
-	ToEnd     bool       `json:"toEnd,omitempty"` // it ends with its session, and at Until at the latest
-	Uses      int        `json:"uses"`
-}
-
-// A GrantPin is an argument that has to stay as it is.
-type GrantPin struct {
-	Field string `json:"field"` // empty: all arguments
-	Value string `json:"value"` // its beginning
-}
-
 // answerAndGrant approves an approval, and gives the grant. What cannot be put on record is
 // not given.
-func answerAndGrant(p *Proxy, id string, a Answer) error {
+func answerAndGrant(p *Proxy, id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("a grant is given with an approval, not with a denial")
 	}
@@ -87,16 +45,16 @@ func tellGranted(p *Proxy) func(approval.Record) {
 }
 
 // Grants lists the grants that are valid, the oldest first.
-func (p *Proxy) Grants() []GrantInfo {
+func (p *Proxy) Grants() []operator.GrantInfo {
 	p.approvals.Refresh(p.life.Ctx)
-	list := []GrantInfo{}
+	list := []operator.GrantInfo{}
 	for _, g := range p.approvals.Grants().List() {
-		info := GrantInfo{
+		info := operator.GrantInfo{
 			ID: g.ID, Approval: g.Approval, Session: g.Key.Session, Principal: g.Principal, Client: g.Client, Upstream: g.Upstream, Tool: g.Tool,
-			Like: []GrantPin{}, Channel: g.Channel, Actor: g.Actor, Created: g.Created, Until: g.Until, ToEnd: g.ToEnd, Uses: g.Uses,
+			Like: []operator.GrantPin{}, Channel: g.Channel, Actor: g.Actor, Created: g.Created, Until: g.Until, ToEnd: g.ToEnd, Uses: g.Uses,
 		}
 		for _, pin := range g.Pins {
-			info.Like = append(info.Like, GrantPin{pin.Field, pin.Value})
+			info.Like = append(info.Like, operator.GrantPin{Field: pin.Field, Value: pin.Value})
 		}
 		list = append(list, info)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
@@ -147,12 +148,12 @@ type Approval struct {
 	// Asked is told of each approval when the first call begins to wait for it, and Answered
 	// of each answer that counts; nil: nobody is. Both must not block, and must be safe for
 	// concurrent use.
-	Asked, Answered func(ApprovalInfo)
+	Asked, Answered func(operator.ApprovalInfo)
 }
 
 // ask is a as the pipeline knows it; info describes a record to who is told of it.
-func (a Approval) ask(info func(approval.Record) ApprovalInfo) pipeline.Approval {
-	tell := func(f func(ApprovalInfo)) func(approval.Record) {
+func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
+	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/jsondiff"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
@@ -52,21 +53,6 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 	return &Pins{guard: toolpin.Guard{Book: toolpin.NewTable(d, before, time.Now, log.With("file", file)), Enforce: enforce}}, nil
 }
 
-// A ToolChange is a tool of which the server says something else than what was accepted.
-type ToolChange struct {
-	Canonical   string    `json:"canonical"`
-	Exposed     string    `json:"exposed"`
-	Upstream    string    `json:"upstream"`
-	Quarantined bool      `json:"quarantined"` // it is neither listed nor called
-	Why         string    `json:"why"`
-	Accepted    time.Time `json:"accepted,omitzero"` // when what was accepted was; zero: nothing was
-	By          string    `json:"by,omitempty"`      // who has accepted that
-	Hash        string    `json:"hash"`              // of what the server says now
-
-	Differences     []Difference `json:"differences"`
-	MoreDifferences int          `json:"moreDifferences,omitempty"` // that are not listed
-}
-
 // maxToolDifferences is how many differences of one tool are listed.
 const maxToolDifferences = 50
 
@@ -107,8 +93,8 @@ func (p *Pins) follow(w *store.Watcher) {
 }
 
 // Changes lists the tools whose definition is not accepted, in the order of the list of tools.
-func (p *Pins) Changes() []ToolChange {
-	list := []ToolChange{}
+func (p *Pins) Changes() []operator.ToolChange {
+	list := []operator.ToolChange{}
 	for _, t := range p.changed() {
 		list = append(list, p.describe(t))
 	}
@@ -123,11 +109,11 @@ func (p *Pins) changed() []*pool.Tool {
 	return p.proxy.pool.Catalogue.Load().Changed
 }
 
-func (p *Pins) describe(t *pool.Tool) ToolChange {
+func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 	now := t.Says()
-	c := ToolChange{
+	c := operator.ToolChange{
 		Canonical: t.Canonical, Exposed: t.Exposed, Upstream: now.Server, Quarantined: p.guard.Enforce,
-		Why: t.Unaccepted, Hash: now.Hash(), Differences: []Difference{},
+		Why: t.Unaccepted, Hash: now.Hash(), Differences: []operator.Difference{},
 	}
 	was := json.RawMessage(`{}`)
 	if pin, known := p.guard.Book.Find(now.Server, now.Tool); known {
@@ -136,14 +122,14 @@ func (p *Pins) describe(t *pool.Tool) ToolChange {
 	var changes []jsondiff.Change
 	changes, c.MoreDifferences = jsondiff.Compare(was, now.Text, maxToolDifferences, nil)
 	for _, change := range changes {
-		c.Differences = append(c.Differences, Difference(change))
+		c.Differences = append(c.Differences, operator.Difference(change))
 	}
 	return c
 }
 
 // Accept accepts what the server says of a tool now, which must be what the person has
 // read: hash is that of the [ToolChange].
-func (p *Pins) Accept(canonical, hash string, a Actor) error {
+func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	changed := p.changed()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })
 	if at < 0 {

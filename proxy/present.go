@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/proxy/internal/session"
@@ -30,13 +31,13 @@ func (p *Proxy) State(id string) (*gate.State, error) {
 
 // ListSessions lists the sessions as [Proxy.AllSessions] does, without their nets: of many sessions
 // that takes long.
-func (p *Proxy) ListSessions() ([]SessionInfo, error) {
+func (p *Proxy) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := listed(p)
 	return list, err
 }
 
 // listed lists the sessions without their nets, oldest first, and returns each by its id.
-func listed(p *Proxy) ([]SessionInfo, map[string]*session.Session, error) {
+func listed(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
 		clients[c.State] = append(clients[c.State], clientName(c))
@@ -46,8 +47,8 @@ func listed(p *Proxy) ([]SessionInfo, map[string]*session.Session, error) {
 			waiting[a.Call.Session]++
 		}
 	}
-	list, known, all := make([]SessionInfo, 0, len(local)), make(map[string]int, len(local)), map[string]*session.Session{}
-	add := func(s *session.Session, info SessionInfo) {
+	list, known, all := make([]operator.SessionInfo, 0, len(local)), make(map[string]int, len(local)), map[string]*session.Session{}
+	add := func(s *session.Session, info operator.SessionInfo) {
 		all[s.ID] = s
 		info.Waiting = waiting[info.ID]
 		info.Calls = unwrittenOf(p, info.ID, info.Calls)
@@ -81,28 +82,28 @@ func listed(p *Proxy) ([]SessionInfo, map[string]*session.Session, error) {
 		info.Calls = openOf(s)
 		add(from, info)
 	}
-	slices.SortStableFunc(list, func(a, b SessionInfo) int { return a.Since.Compare(b.Since) })
+	slices.SortStableFunc(list, func(a, b operator.SessionInfo) int { return a.Since.Compare(b.Since) })
 	return list, all, nil
 }
 
 // openOf lists the open calls of a session as the database has them.
-func openOf(s admission.SessionInfo) []CallInfo {
-	calls := []CallInfo{}
+func openOf(s admission.SessionInfo) []operator.CallInfo {
+	calls := []operator.CallInfo{}
 	for _, c := range s.Calls {
-		calls = append(calls, CallInfo{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown, More: c.More})
+		calls = append(calls, operator.CallInfo{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown, More: c.More})
 	}
 	return calls
 }
 
 // openIn lists the open calls of a session whose state is in memory.
-func openIn(p *Proxy, s *session.Session) []CallInfo {
-	calls := []CallInfo{}
+func openIn(p *Proxy, s *session.Session) []operator.CallInfo {
+	calls := []operator.CallInfo{}
 	state, err := p.pool.Snapshot(s)
 	if err != nil { // it has ended meanwhile
 		return calls
 	}
 	for _, h := range state.Open() {
-		calls = append(calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown, More: h.More})
+		calls = append(calls, operator.CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown, More: h.More})
 	}
 	return calls
 }

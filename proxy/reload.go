@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
@@ -34,19 +35,10 @@ type Replacement struct {
 // its start, or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// A NetFate is what becomes of a net when another policy takes over.
-type NetFate struct {
-	Net   string   `json:"net"`
-	Fate  string   `json:"fate"`            // continued, carried, begun, dropped, held
-	From  string   `json:"from,omitempty"`  // the net whose state it has, where that had another name
-	Lost  int      `json:"lost"`            // in how many sessions what it remembers is lost
-	Where []string `json:"where,omitempty"` // sessions, ten at most, in which it is held
-}
-
 // Reload puts another policy in force. What sessions have used up of a limit stays used up,
 // nets that are as they were keep their state, and calls in flight end under the policy that
 // admitted them; see [gate.Policy.Adopt]. After an error the policy is as it was.
-func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]NetFate, error) {
+func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
 	if err := known(r.Policy, r.Reset); err != nil {
 		return nil, err
@@ -92,11 +84,11 @@ func known(p *gate.Policy, names []string) error {
 const shownHeld = 10
 
 // fatesOf sums the report up, by the nets of the new policy, then those that it drops.
-func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []NetFate {
+func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []operator.NetFate {
 	_, plain := r.Policy.Adopt(before.NewState(nil), gate.AdoptOptions{Reset: r.Reset})
-	fates, at := make([]NetFate, len(plain)), map[string]int{}
+	fates, at := make([]operator.NetFate, len(plain)), map[string]int{}
 	for i, k := range plain {
-		fates[i] = NetFate{Net: k.Net, Fate: k.Fate.String(), From: k.From}
+		fates[i] = operator.NetFate{Net: k.Net, Fate: k.Fate.String(), From: k.From}
 		at[k.Net] = i
 	}
 	for _, s := range report.Sessions {

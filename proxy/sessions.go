@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store"
@@ -14,35 +15,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// StateInfo is where the states of sessions are kept.
-type StateInfo struct {
-	Driver  string        `json:"driver"`          // memory, sqlite or postgres; what starts the proxy says it
-	Place   string        `json:"place,omitempty"` // of the database, without secrets; what starts the proxy says it
-	Since   time.Time     `json:"since,omitzero"`  // the database is open
-	Process string        `json:"process,omitempty"`
-	Records uint64        `json:"records,omitempty"` // in the database, of all processes
-	Error   string        `json:"error,omitempty"`   // why nothing can be decided now
-	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome is not on record and will not come by itself
-}
-
-// An UnknownCall is a call whose outcome is not on record. Either its process has ended, and only
-// an operator can say how the call ended; or this process knows how, and could not put it on
-// record yet.
-type UnknownCall struct {
-	Session string    `json:"session"`
-	Process string    `json:"process"` // that admitted it; empty: one of an older version, which did not write that
-	Call    uint64    `json:"call"`
-	Tool    string    `json:"tool"`
-	Since   time.Time `json:"since"`
-	Outcome string    `json:"outcome,omitempty"` // that this process knows, and puts on record as soon as it can
-}
-
 // lookups bounds how long an operator waits for a database.
 const lookups = 10 * time.Second
 
 // stateInfo describes the database, as far as the proxy knows it.
-func (p *Proxy) stateInfo() StateInfo {
-	info := StateInfo{Driver: "memory", Unknown: unwrittenCalls(p)}
+func (p *Proxy) stateInfo() operator.StateInfo {
+	info := operator.StateInfo{Driver: "memory", Unknown: unwrittenCalls(p)}
 	if p.durable == nil {
 		return info
 	}
@@ -51,7 +29,7 @@ func (p *Proxy) stateInfo() StateInfo {
 	info.Process = writerOf(p)
 	err := p.durable.Ready()
 	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // which is about the audit file
-		var lost []UnknownCall
+		var lost []operator.UnknownCall
 		info.Records, lost, err = p.surveyState(ctx)
 		info.Unknown = append(info.Unknown, lost...)
 	}
@@ -65,24 +43,24 @@ func (p *Proxy) stateInfo() StateInfo {
 }
 
 // unwrittenCalls lists the calls whose outcomes this process knows and could not put on record.
-func unwrittenCalls(p *Proxy) []UnknownCall {
-	list := []UnknownCall{}
+func unwrittenCalls(p *Proxy) []operator.UnknownCall {
+	list := []operator.UnknownCall{}
 	for _, e := range p.admission.Unwritten.List() {
-		list = append(list, UnknownCall{Session: e.Session, Process: writerOf(p), Call: e.Call, Tool: e.Tool, Since: e.Since, Outcome: e.Outcome})
+		list = append(list, operator.UnknownCall{Session: e.Session, Process: writerOf(p), Call: e.Call, Tool: e.Tool, Since: e.Since, Outcome: e.Outcome})
 	}
 	return list
 }
 
 // unwrittenOf marks the calls of a session whose outcomes could not be put on record, and adds
 // those that the database, which may be away, did not list.
-func unwrittenOf(p *Proxy, session string, calls []CallInfo) []CallInfo {
+func unwrittenOf(p *Proxy, session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range unwrittenCalls(p) {
 		if e.Session != session {
 			continue
 		}
-		at := slices.IndexFunc(calls, func(c CallInfo) bool { return c.Number == e.Call })
+		at := slices.IndexFunc(calls, func(c operator.CallInfo) bool { return c.Number == e.Call })
 		if at < 0 {
-			at, calls = len(calls), append(calls, CallInfo{Number: e.Call, Tool: e.Tool, Since: e.Since})
+			at, calls = len(calls), append(calls, operator.CallInfo{Number: e.Call, Tool: e.Tool, Since: e.Since})
 		}
 		calls[at].Unknown, calls[at].Outcome = true, e.Outcome
 	}
@@ -112,20 +90,20 @@ func writerOf(p *Proxy) string {
 }
 
 // surveyState counts the records, and lists the open calls of processes that have ended.
-func (p *Proxy) surveyState(ctx context.Context) (records uint64, unknown []UnknownCall, err error) {
+func (p *Proxy) surveyState(ctx context.Context) (records uint64, unknown []operator.UnknownCall, err error) {
 	if records, err = store.Stored(ctx, p.options.Database); err != nil {
 		return 0, nil, err
 	}
 	lost, err := p.durable.Lost(ctx)
 	for _, c := range lost {
-		unknown = append(unknown, UnknownCall{Session: c.Session, Process: c.Process, Call: c.Call, Tool: c.Tool, Since: c.Since})
+		unknown = append(unknown, operator.UnknownCall{Session: c.Session, Process: c.Process, Call: c.Call, Tool: c.Tool, Since: c.Since})
 	}
 	return records, unknown, err
 }
 
 // Sessions lists the sessions of this process, oldest first.
-func (p *Proxy) Sessions() []SessionInfo {
-	list := []SessionInfo{}
+func (p *Proxy) Sessions() []operator.SessionInfo {
+	list := []operator.SessionInfo{}
 	for _, s := range p.sessions.All() {
 		list = append(list, p.describe(s))
 	}
@@ -134,7 +112,7 @@ func (p *Proxy) Sessions() []SessionInfo {
 
 // AllSessions lists the sessions, oldest first: those of this process, and, where states are
 // in a database, all others there. It fails where that cannot be read.
-func (p *Proxy) AllSessions() ([]SessionInfo, error) {
+func (p *Proxy) AllSessions() ([]operator.SessionInfo, error) {
 	list, all, err := listed(p)
 	for i := range list {
 		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // else it has ended meanwhile
@@ -148,10 +126,10 @@ func (p *Proxy) AllSessions() ([]SessionInfo, error) {
 }
 
 // Session is the state of one session.
-func (p *Proxy) Session(id string) (SessionInfo, error) {
+func (p *Proxy) Session(id string) (operator.SessionInfo, error) {
 	s, info, err := p.find(id)
 	if err != nil {
-		return SessionInfo{}, err
+		return operator.SessionInfo{}, err
 	}
 	if info != nil {
 		return p.describeElsewhere(*info), nil
@@ -199,12 +177,12 @@ func elsewhere(info admission.SessionInfo) *session.Session {
 	return &session.Session{ID: info.Session, Principal: info.Principal, By: by, Label: a.Label, Since: info.Since}
 }
 
-func (p *Proxy) describeElsewhere(s admission.SessionInfo) SessionInfo {
+func (p *Proxy) describeElsewhere(s admission.SessionInfo) operator.SessionInfo {
 	return placed(p.describe(elsewhere(s)), s)
 }
 
 // placed is a session of another process with what the database says of it.
-func placed(info SessionInfo, s admission.SessionInfo) SessionInfo {
+func placed(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
 }

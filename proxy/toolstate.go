@@ -9,44 +9,17 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A ToolInfo is one tool that clients can call, and what would become of a call
-// of it now.
-type ToolInfo struct {
-	Canonical string        `json:"canonical"`
-	Bare      string        `json:"bare"`
-	Exposed   string        `json:"exposed"`
-	Upstream  string        `json:"upstream"`
-	Session   string        `json:"session"`  // of which the rest is said; empty: one that begins now
-	Decision  string        `json:"decision"` // about a call without arguments: allow, ask or refuse
-	Depends   bool          `json:"depends"`  // other arguments may be decided upon in another way
-	Says      string        `json:"says"`     // the same for people
-	Nets      []ToolVerdict `json:"nets"`     // those that do not abstain from a call without arguments
-
-	InputSchema json.RawMessage `json:"-"` // of the arguments; nil: the upstream gives none
-	Description string          `json:"-"` // the upstream's words
-	Annotations json.RawMessage `json:"-"` // as the upstream wrote them; nil: none
-	Definition  string          `json:"-"` // hash of all that the upstream says of the tool
-}
-
-// A ToolVerdict is what one net says of a tool now.
-type ToolVerdict struct {
-	Net     string `json:"net"`
-	Verdict string `json:"verdict"`
-	Rule    string `json:"rule,omitempty"`
-	Shadow  bool   `json:"shadow,omitempty"` // the net is in shadow: what it says has no effect
-	Left    *int   `json:"left,omitempty"`   // calls that a limit still lets pass
-}
-
 // Tools lists what can be called and what becomes of it in a session: the one
 // with that ID. Without an ID it is the only session there is, or else one that
 // begins now, with what sessions share as it stands.
-func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
+func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
 		sessionID = sessions[0].ID
@@ -67,9 +40,9 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	now := p.life.Now()
 	view := p.pool.Catalogue.Load()
 	state.Tools = view.Calls
-	list := []ToolInfo{}
+	list := []operator.ToolInfo{}
 	for _, t := range view.Order {
-		info := ToolInfo{Canonical: t.Canonical, Bare: t.Name, Exposed: t.Exposed, Upstream: t.Upstream.Config.Name, Session: sessionID}
+		info := operator.ToolInfo{Canonical: t.Canonical, Bare: t.Name, Exposed: t.Exposed, Upstream: t.Upstream.Config.Name, Session: sessionID}
 		info.InputSchema, _ = rawjson.Member(t.Object, "inputSchema")
 		description, _ := rawjson.Member(t.Object, "description")
 		info.Description, _ = rawjson.String(description)
@@ -77,7 +50,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 		c := t.Call()
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
-		info.Depends = info.depends(state.Policy(), c)
+		info.Depends = dependsOnArguments(info, state.Policy(), c)
 		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
 		info.Decision, info.Says = p.foretell(decision, info, now)
 		list = append(list, info)
@@ -85,13 +58,13 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	return list, nil
 }
 
-func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(gate.Position) string) []ToolVerdict {
-	list := []ToolVerdict{}
+func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(gate.Position) string) []operator.ToolVerdict {
+	list := []operator.ToolVerdict{}
 	for _, v := range s.Policy().Classify(s, c) {
 		if v.Kind == gate.Abstain {
 			continue
 		}
-		one := ToolVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Rule: where(v.Rule), Shadow: v.Shadow || inForce.Shadow()}
+		one := operator.ToolVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Rule: where(v.Rule), Shadow: v.Shadow || inForce.Shadow()}
 		if left, ok := s.Policy().Left(s, v); ok && v.Kind == gate.Gated {
 			one.Left = &left
 		}
@@ -100,35 +73,35 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 	return list
 }
 
-// depends reports whether the policy looks at the arguments of the tool: by a map of one of
-// its names, or by a net that is about it and has a key or a sum. A map of a pattern
-// counts where the tool has the argument.
-func (t *ToolInfo) depends(policy *gate.Policy, c gate.Call) bool {
+// dependsOnArguments reports whether the policy reads arguments of the tool: in a map of one of its
+// names, or in a net about it that has a key or a sum. A map of a pattern counts if the tool takes
+// the argument.
+func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
 		return slices.ContainsFunc(names, func(n gate.Name) bool {
-			return n.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, n.Text) && (m.Field == "" || t.takes(m.Field))
+			return n.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, n.Text) && (m.Field == "" || takes(t.InputSchema, m.Field))
 		})
 	})
 	return mapped || slices.ContainsFunc(policy.Nets(), func(n gate.NetInfo) bool {
 		keyed := func(t gate.Transition) bool { return len(t.Key) > 0 }
-		says := func(v ToolVerdict) bool { return v.Net == n.Name }
+		says := func(v operator.ToolVerdict) bool { return v.Net == n.Name }
 		return (n.Sum != nil || slices.ContainsFunc(n.Transitions, keyed)) && slices.ContainsFunc(t.Nets, says)
 	})
 }
 
-// takes reports whether the tool has the argument, as far as its schema tells.
-func (t *ToolInfo) takes(argument string) bool {
-	if len(t.InputSchema) == 0 || strings.HasPrefix(argument, "$.") {
+// takes reports whether a tool with this schema can have the argument.
+func takes(schema json.RawMessage, argument string) bool {
+	if len(schema) == 0 || strings.HasPrefix(argument, "$.") {
 		return true
 	}
-	_, has := rawjson.MemberAt(t.InputSchema, "properties", argument)
+	_, has := rawjson.MemberAt(schema, "properties", argument)
 	return has
 }
 
 // foretell says what a decision about a call without arguments means for calls
 // of the tool.
-func (p *Proxy) foretell(d gate.Decision, info ToolInfo, now time.Time) (decision, says string) {
+func (p *Proxy) foretell(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
 		decision, says = "ask", "asks "+text.People(d.Approvals(), "", "")+askedBy(d, p.where)
@@ -163,7 +136,7 @@ func askedBy(a *gate.Ask, where func(gate.Position) string) string {
 }
 
 // left says how many calls the limits still let pass.
-func left(nets []ToolVerdict) string {
+func left(nets []operator.ToolVerdict) string {
 	text := ""
 	for _, n := range nets {
 		if n.Left == nil || n.Shadow {

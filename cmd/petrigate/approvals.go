@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 func newApprovals(s stdio) *cobra.Command {
@@ -19,30 +19,30 @@ func newApprovals(s stdio) *cobra.Command {
 		approvalsList(s), approvalsShow(s), approvalsApprove(s), approvalsDeny(s), approvalsWatch(s), approvalsGrants(s), approvalsRevoke(s), approvalsPIN(s))
 }
 
-func approvalID(a proxy.ApprovalInfo) string { return a.ID }
+func approvalID(a operator.ApprovalInfo) string { return a.ID }
 
-func findApproval(id string) (owned[proxy.ApprovalInfo], error) {
+func findApproval(id string) (owned[operator.ApprovalInfo], error) {
 	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, approvalID)
 }
 
 // chosenApproval is the one whose id the arguments name; without one, the only one that waits.
-func chosenApproval(args []string) (owned[proxy.ApprovalInfo], error) {
+func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])
 	}
 	all, err := gather((*control.Client).Approvals)
 	if err != nil {
-		return owned[proxy.ApprovalInfo]{}, err
+		return owned[operator.ApprovalInfo]{}, err
 	}
-	waiting := slices.DeleteFunc(all, func(o owned[proxy.ApprovalInfo]) bool { return o.it.State != proxy.Pending })
-	waiting = once(waiting, func(o owned[proxy.ApprovalInfo]) string { return o.it.ID })
+	waiting := slices.DeleteFunc(all, func(o owned[operator.ApprovalInfo]) bool { return o.it.State != operator.Pending })
+	waiting = once(waiting, func(o owned[operator.ApprovalInfo]) string { return o.it.ID })
 	switch len(waiting) {
 	case 0:
-		return owned[proxy.ApprovalInfo]{}, errors.New("no call waits for approval; petrigate approvals lists those that were answered lately")
+		return owned[operator.ApprovalInfo]{}, errors.New("no call waits for approval; petrigate approvals lists those that were answered lately")
 	case 1:
 		return waiting[0], nil
 	}
-	return owned[proxy.ApprovalInfo]{}, fmt.Errorf("%d calls wait for approval, so name one by its id; petrigate approvals lists them", len(waiting))
+	return owned[operator.ApprovalInfo]{}, fmt.Errorf("%d calls wait for approval, so name one by its id; petrigate approvals lists them", len(waiting))
 }
 
 func approvalsShow(s stdio) *cobra.Command {

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 func approvalsApprove(s stdio) *cobra.Command {
@@ -40,7 +40,7 @@ func approvalsApprove(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if !*yes && a.State == proxy.Pending {
+		if !*yes && a.State == operator.Pending {
 			question := terminal.Shown(a)
 			if grant != nil {
 				question += "\n" + terminal.Wants(grant)
@@ -50,7 +50,7 @@ func approvalsApprove(s stdio) *cobra.Command {
 			}
 		}
 		typed := ""
-		if a.PIN && a.State == proxy.Pending {
+		if a.PIN && a.State == operator.Pending {
 			if typed, err = readPIN(c.Context(), s, "PIN: ", *pinIn); err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func reasonFlag(c *cobra.Command) *string {
 }
 
 // readApproval returns the approval whose id begins so, or the only one that waits, whole.
-func readApproval(args []string) (owned[proxy.ApprovalInfo], proxy.ApprovalInfo, error) {
+func readApproval(args []string) (owned[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {
 		return found, found.it, err

@@ -7,19 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
-func grantID(g proxy.GrantInfo) string { return g.ID }
+func grantID(g operator.GrantInfo) string { return g.ID }
 
 func approvalsGrants(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "grants", Short: "List the grants by which calls pass without a question", Args: cobra.NoArgs}
 	return answering(c, s, "grants", func([]string) (any, func() error, error) {
 		lists, err := ask((*control.Client).Grants)
-		all := once(append([]proxy.GrantInfo{}, slices.Concat(lists...)...), grantID)
+		all := once(append([]operator.GrantInfo{}, slices.Concat(lists...)...), grantID)
 		return all, func() error {
 			var rows [][]string
 			for _, g := range all {
@@ -34,7 +34,7 @@ func approvalsGrants(s stdio) *cobra.Command {
 }
 
 // left is how long a grant still is.
-func left(g proxy.GrantInfo) string {
+func left(g operator.GrantInfo) string {
 	if g.ToEnd {
 		return "session, or " + terminal.Left(g.Until)
 	}
@@ -42,7 +42,7 @@ func left(g proxy.GrantInfo) string {
 }
 
 // alike says what the calls of a grant have in common.
-func alike(g proxy.GrantInfo) string {
+func alike(g operator.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {
 		if p.Field == "" {
@@ -76,7 +76,7 @@ type grantFlags struct {
 }
 
 // A span is the value of --for: a time, or the session.
-type span proxy.Grant
+type span operator.Grant
 
 func (s *span) String() string {
 	switch {
@@ -103,14 +103,14 @@ func (f *grantFlags) add(c *cobra.Command) {
 }
 
 // grant is what the flags ask for; nil: nothing.
-func (f *grantFlags) grant(c *cobra.Command) (*proxy.Grant, error) {
+func (f *grantFlags) grant(c *cobra.Command) (*operator.Grant, error) {
 	switch {
 	case !c.Flags().Changed("for") && len(f.like) > 0:
 		return nil, usage("--like requires --for, which says for how long calls like this one are approved")
 	case !c.Flags().Changed("for"):
 		return nil, nil
 	}
-	g := proxy.Grant(f.span)
+	g := operator.Grant(f.span)
 	g.Like = f.like
 	return &g, nil
 }

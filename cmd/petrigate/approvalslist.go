@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 func approvalsList(s stdio) *cobra.Command {
@@ -15,8 +15,8 @@ func approvalsList(s stdio) *cobra.Command {
 	alone := c.Flags().Bool("pending", false, "list only those that wait for an answer")
 	return answering(c, s, "approvals", func([]string) (any, func() error, error) {
 		lists, err := ask((*control.Client).Approvals)
-		all := once(append([]proxy.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
-		waits := func(a proxy.ApprovalInfo) bool { return a.State == proxy.Pending }
+		all := once(append([]operator.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
+		waits := func(a operator.ApprovalInfo) bool { return a.State == operator.Pending }
 		pending, ended := parted(all, waits)
 		if *alone {
 			ended = nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/pin"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/testserver"
@@ -119,7 +120,7 @@ func (o *office) asks(tool, args string) string {
 }
 
 // stands fails unless the approval is in the state.
-func (o *office) stands(id string, want proxy.ApprovalState) proxy.ApprovalInfo {
+func (o *office) stands(id string, want operator.ApprovalState) operator.ApprovalInfo {
 	o.t.Helper()
 	a, err := o.proxy.Approval(id)
 	if err != nil || a.State != want {
@@ -151,17 +152,17 @@ func TestWatch(t *testing.T) {
 	w.expect("Approval " + id + ", good for ")
 	w.expect("State: pending")
 	w.expect(prompt)
-	o.stands(id, proxy.Pending)
+	o.stands(id, operator.Pending)
 	for _, nothing := range []string{"", "yn", "yes please", "maybe"} {
 		w.keys(nothing + "\n")
 		w.expect(prompt)
-		o.stands(id, proxy.Pending)
+		o.stands(id, operator.Pending)
 	}
 	w.keys("Y\n")
 	w.expect(id + " approved: deploy on prod")
 	w.expect("Otherwise the same call passes once, within ")
 	w.expect("No call waits")
-	if a := o.stands(id, proxy.Approved); a.Actor != "ann" || a.Channel != "cli" || a.Reason != "" {
+	if a := o.stands(id, operator.Approved); a.Actor != "ann" || a.Channel != "cli" || a.Reason != "" {
 		t.Errorf("%+v", a)
 	}
 
@@ -169,17 +170,17 @@ func TestWatch(t *testing.T) {
 	w.expect(prompt)
 	w.keys("n because it is Friday\n")
 	w.expect(id + " denied: deploy on prod")
-	if a := o.stands(id, proxy.Denied); a.Reason != "it is Friday" {
+	if a := o.stands(id, operator.Denied); a.Reason != "it is Friday" {
 		t.Errorf("%+v", a)
 	}
 	id = o.asks("deploy", `{"n":2}`)
 	w.expect(prompt)
 	w.keys("no\n")
 	w.expect("Reason, for the agent (Enter: none): ")
-	o.stands(id, proxy.Pending)
+	o.stands(id, operator.Pending)
 	w.keys("y\n") // a reason, whatever it is
 	w.expect(id + " denied: deploy on prod")
-	if a := o.stands(id, proxy.Denied); a.Reason != "y" {
+	if a := o.stands(id, operator.Denied); a.Reason != "y" {
 		t.Errorf("%+v", a)
 	}
 
@@ -188,7 +189,7 @@ func TestWatch(t *testing.T) {
 	w.keys("s\n")
 	w.expect(id + " waits on")
 	w.expect("No call waits")
-	o.stands(id, proxy.Pending)
+	o.stands(id, operator.Pending)
 	w.keys("q\n")
 	if code, out := w.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, out)
@@ -213,7 +214,7 @@ func TestWatchGrants(t *testing.T) {
 		if len(o.proxy.Grants()) > 0 {
 			t.Error("it is granted already")
 		}
-		o.stands(id, proxy.Pending)
+		o.stands(id, operator.Pending)
 	}
 	w.expect(prompt)
 	step("g", span)
@@ -270,7 +271,7 @@ func TestWatchOthers(t *testing.T) {
 	w.expect(prompt)
 	w.keys("\n")
 	w.expect(prompt)
-	o.stands(expires, proxy.Pending)
+	o.stands(expires, operator.Pending)
 
 	o.ahead.Add(int64(time.Hour))
 	next = o.asks("deploy", `{"n":3}`)
@@ -289,7 +290,7 @@ func TestWatchOthers(t *testing.T) {
 	}
 	w.expect(other + ": its proxy has ended.")
 	w.expect("No call waits for a person (running proxies: 1)")
-	second.stands(other, proxy.Pending)
+	second.stands(other, operator.Pending)
 }
 
 // TestWatchEnds: the end of the input, an interrupt and a hang-up end it, and answer nothing.
@@ -311,7 +312,7 @@ func TestWatchEnds(t *testing.T) {
 				if code, out := w.end(); code != 0 || strings.Contains(out, "petrigate:") {
 					t.Errorf("exit code %d: %s", code, out)
 				}
-				o.stands(id, proxy.Pending)
+				o.stands(id, operator.Pending)
 			})
 		}
 	}
@@ -331,14 +332,14 @@ func TestWatchTwoPersons(t *testing.T) {
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect(id + " approved")
-	o.stands(id, proxy.Approved)
+	o.stands(id, operator.Approved)
 
 	id = o.asks("deploy", `{"n":1}`)
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect("It has 1 of the 2 approvals that it needs, and waits for another one.")
 	w.expect("No call waits")
-	o.stands(id, proxy.Pending)
+	o.stands(id, operator.Pending)
 }
 
 // TestPINAtTerminal: where approvals need a PIN, watch and approve ask for it, and nobody sees
@@ -362,7 +363,7 @@ func TestPINAtTerminal(t *testing.T) {
 		w.keys(typed + "\n")
 	}
 	w.expect("the PIN is wrong")
-	o.stands(id, proxy.Pending)
+	o.stands(id, operator.Pending)
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect(asked)
@@ -372,7 +373,7 @@ func TestPINAtTerminal(t *testing.T) {
 	if _, out := w.end(); strings.Contains(out, "horse") || strings.Contains(out, "battery") {
 		t.Errorf("a PIN is shown: %s", out)
 	}
-	o.stands(id, proxy.Approved)
+	o.stands(id, operator.Approved)
 
 	id = o.asks("deploy", `{"n":1}`)
 	a := startPTY(t, env, 100, "approvals", "approve", id)
@@ -493,9 +494,9 @@ type keeper struct {
 	pins *proxy.Pins
 }
 
-func (k keeper) ToolChanges() []proxy.ToolChange { return k.pins.Changes() }
+func (k keeper) ToolChanges() []operator.ToolChange { return k.pins.Changes() }
 
-func (k keeper) AcceptTool(tool, hash string, a proxy.Actor) error {
+func (k keeper) AcceptTool(tool, hash string, a operator.Actor) error {
 	return k.pins.Accept(tool, hash, a)
 }
 
@@ -525,14 +526,14 @@ func TestMakePIN(t *testing.T) {
 func TestApproveAsks(t *testing.T) {
 	for name, tt := range map[string]struct {
 		keys  string
-		state proxy.ApprovalState
+		state operator.ApprovalState
 		says  string
 	}{
-		"yes":   {"yes\n", proxy.Approved, " approved: deploy on prod"},
-		"enter": {"\n", proxy.Pending, "petrigate: not approved; the call waits on"},
-		"no":    {"n\n", proxy.Pending, "petrigate: not approved; the call waits on"},
-		"end":   {"y\x04\x04", proxy.Pending, "petrigate: not approved; the call waits on"},
-		"break": {"y\x03", proxy.Pending, "petrigate: interrupted"},
+		"yes":   {"yes\n", operator.Approved, " approved: deploy on prod"},
+		"enter": {"\n", operator.Pending, "petrigate: not approved; the call waits on"},
+		"no":    {"n\n", operator.Pending, "petrigate: not approved; the call waits on"},
+		"end":   {"y\x04\x04", operator.Pending, "petrigate: not approved; the call waits on"},
+		"break": {"y\x03", operator.Pending, "petrigate: interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -543,10 +544,10 @@ func TestApproveAsks(t *testing.T) {
 			p.keys("y\n") // before it is asked
 			p.expect(`"to": "production"`)
 			p.expect("Approve? [y/N] ")
-			o.stands(id, proxy.Pending)
+			o.stands(id, operator.Pending)
 			p.keys(tt.keys)
 			code, out := p.end()
-			if !strings.Contains(out, tt.says) || (code == 0) != (tt.state == proxy.Approved) {
+			if !strings.Contains(out, tt.says) || (code == 0) != (tt.state == operator.Approved) {
 				t.Errorf("exit code %d: %s", code, out)
 			}
 			o.stands(id, tt.state)
@@ -623,31 +624,31 @@ func TestWatchJSON(t *testing.T) {
 	}
 	defer func() { _ = cmd.Process.Kill() }()
 	lines := bufio.NewReader(stdout)
-	expect := func(id string, state proxy.ApprovalState, gone bool) {
+	expect := func(id string, state operator.ApprovalState, gone bool) {
 		t.Helper()
 		line, err := lines.ReadString('\n')
 		var got struct {
 			Version  int
-			Approval proxy.ApprovalInfo
+			Approval operator.ApprovalInfo
 			Gone     bool
 		}
 		if err != nil || json.Unmarshal([]byte(line), &got) != nil || got.Version != 1 || got.Approval.ID != id || got.Approval.State != state || got.Gone != gone || strings.Contains(line, "\u202e") {
 			t.Fatalf("want %s %s: %v, %s", id, state, err, line)
 		}
 	}
-	expect(waits, proxy.Pending, false)
+	expect(waits, operator.Pending, false)
 	next := o.asks("deploy", `{"n":2}`)
-	expect(next, proxy.Pending, false)
+	expect(next, operator.Pending, false)
 	if err := o.proxy.Resolve(waits, true, "bob", ""); err != nil {
 		t.Fatal(err)
 	}
-	expect(waits, proxy.Approved, false)
+	expect(waits, operator.Approved, false)
 	o.call("deploy", "{\"n\":\"\u202e\"}")
-	expect(waits, proxy.Consumed, false)
+	expect(waits, operator.Consumed, false)
 	if err := o.socket.Close(); err != nil {
 		t.Fatal(err)
 	}
-	expect(next, proxy.Pending, true)
+	expect(next, operator.Pending, true)
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // A completer gives words that may stand where a shell completes, each with a
@@ -125,7 +125,7 @@ func approvalIDs(pending bool) completer {
 	return first(func(*cobra.Command) (ids []cobra.Completion) {
 		all, _ := gather((*control.Client).Approvals)
 		for _, a := range all {
-			if !pending || a.it.State == proxy.Pending {
+			if !pending || a.it.State == operator.Pending {
 				ids = append(ids, cobra.CompletionWithDesc(a.it.ID, a.it.Tool+" on "+a.it.Upstream))
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/doctor"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
@@ -19,7 +20,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/internal/takeover"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // members are the names under which a value of type t and all in it is written.
@@ -59,8 +59,8 @@ func TestJSONPage(t *testing.T) {
 	}
 	for verb, answers := range map[string][]any{
 		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Explanation{}}, "test": {policytest.Report{}, diag.Problem{}},
-		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}, proxy.GrantInfo{}},
-		"reload": {control.Reloaded{}}, "sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "suggest": {mining.Report{}}, "audit": {trail.Report{}, trail.Counts{}},
+		"diff": {policydiff.Report{}}, "status": {operator.Status{}}, "tools": {operator.ToolInfo{}}, "approvals": {operator.ApprovalInfo{}, operator.GrantInfo{}},
+		"reload": {control.Reloaded{}}, "sessions": {operator.SessionInfo{}, operator.ShadowInfo{}}, "nets": {operator.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "suggest": {mining.Report{}}, "audit": {trail.Report{}, trail.Counts{}},
 		"import": {takeover.Imported{}}, "connect": {takeover.Listed{}}, "doctor": {doctor.Report{}},
 	} {
 		names := make(map[string]bool)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 func newNets(s stdio) *cobra.Command {
@@ -18,7 +18,7 @@ func newNets(s stdio) *cobra.Command {
 
 // A runningNet is a net with the process that has it.
 type runningNet struct {
-	proxy.PolicyNet
+	operator.PolicyNet
 	Pid int `json:"pid"`
 }
 
@@ -33,14 +33,14 @@ func netsList(s stdio) *cobra.Command {
 			}
 		}
 		return all, func() error {
-			return printListings(s.out, lists, "no nets", "NET|STATE|SCOPE|RULE", func(n proxy.PolicyNet) []string {
+			return printListings(s.out, lists, "no nets", "NET|STATE|SCOPE|RULE", func(n operator.PolicyNet) []string {
 				return []string{n.Name, netState(n), n.Scope, n.Rule}
 			})
 		}, err
 	})
 }
 
-func netState(n proxy.PolicyNet) string {
+func netState(n operator.PolicyNet) string {
 	switch {
 	case !n.Active:
 		return "off"

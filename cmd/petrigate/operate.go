@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 var errNoProxy = errors.New("no running proxy was found; one is started by petrigate serve, or by an MCP client that is configured for it")
@@ -195,12 +195,12 @@ func sayWhich(c *cobra.Command, _ []string) error {
 }
 
 // withConfig are the proxies that run with a configuration.
-func withConfig(all []proxy.Status, file string) ([]proxy.Status, error) {
+func withConfig(all []operator.Status, file string) ([]operator.Status, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(s proxy.Status) bool { return s.Config != path })
+	all = slices.DeleteFunc(all, func(s operator.Status) bool { return s.Config != path })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no running proxy has the configuration %s; petrigate status without --config shows all", path)
 	}

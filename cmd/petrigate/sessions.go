@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/shadow"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 func newSessions(s stdio) *cobra.Command {
@@ -27,30 +27,30 @@ func newSessions(s stdio) *cobra.Command {
 }
 
 // findSession finds a session by its id, the beginning of its id, or its name.
-func findSession(id string) (owned[proxy.SessionInfo], error) {
+func findSession(id string) (owned[operator.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
 	if id == "" { // as of a variable that is not set
-		return owned[proxy.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
+		return owned[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
 	all, err := gather((*control.Client).ListSessions)
 	if err != nil {
-		return owned[proxy.SessionInfo]{}, err
+		return owned[operator.SessionInfo]{}, err
 	}
-	slices.SortStableFunc(all, func(a, b owned[proxy.SessionInfo]) int { return nearer(a.it, b.it) })
-	all = once(all, func(o owned[proxy.SessionInfo]) string { return o.it.ID })
-	hits := meant(all, id, func(o owned[proxy.SessionInfo]) proxy.SessionInfo { return o.it })
+	slices.SortStableFunc(all, func(a, b owned[operator.SessionInfo]) int { return nearer(a.it, b.it) })
+	all = once(all, func(o owned[operator.SessionInfo]) string { return o.it.ID })
+	hits := meant(all, id, func(o owned[operator.SessionInfo]) operator.SessionInfo { return o.it })
 	switch len(hits) {
 	case 0:
-		return owned[proxy.SessionInfo]{}, fmt.Errorf("no session has the name %q, or an id that begins with it; %s lists them", id, lister)
+		return owned[operator.SessionInfo]{}, fmt.Errorf("no session has the name %q, or an id that begins with it; %s lists them", id, lister)
 	case 1:
 		return hits[0], nil
 	}
-	return owned[proxy.SessionInfo]{}, fmt.Errorf("%s have the name %q, or an id that begins with it; %s lists them", text.Count(len(hits), "session"), id, lister)
+	return owned[operator.SessionInfo]{}, fmt.Errorf("%s have the name %q, or an id that begins with it; %s lists them", text.Count(len(hits), "session"), id, lister)
 }
 
 // meant returns the session with the id; else those that have it as their name, or as the beginning
 // of their id. Clients may choose names, so a name never wins over the id of another session.
-func meant[T any](all []T, id string, of func(T) proxy.SessionInfo) (hits []T) {
+func meant[T any](all []T, id string, of func(T) operator.SessionInfo) (hits []T) {
 	for _, one := range all {
 		o := of(one)
 		if o.ID == id {
@@ -64,7 +64,7 @@ func meant[T any](all []T, id string, of func(T) proxy.SessionInfo) (hits []T) {
 }
 
 // nearer puts the proxy that has the clients of a session before others that only know it.
-func nearer(a, b proxy.SessionInfo) int {
+func nearer(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
 
@@ -77,7 +77,7 @@ func sessionsList(s stdio) *cobra.Command {
 		}
 		lists, _, err := listings(list)
 		lists = distinct(lists)
-		all := []proxy.SessionInfo{}
+		all := []operator.SessionInfo{}
 		for _, of := range lists {
 			all = append(all, of.all...)
 		}
@@ -88,8 +88,8 @@ func sessionsList(s stdio) *cobra.Command {
 }
 
 // distinct leaves each session to one proxy: several may know those of a database.
-func distinct(lists []listing[proxy.SessionInfo]) []listing[proxy.SessionInfo] {
-	best := map[string]*proxy.SessionInfo{}
+func distinct(lists []listing[operator.SessionInfo]) []listing[operator.SessionInfo] {
+	best := map[string]*operator.SessionInfo{}
 	for _, of := range lists {
 		for i := range of.all {
 			if o := &of.all[i]; best[o.ID] == nil || nearer(*o, *best[o.ID]) < 0 {
@@ -98,7 +98,7 @@ func distinct(lists []listing[proxy.SessionInfo]) []listing[proxy.SessionInfo] {
 		}
 	}
 	for k := range lists {
-		var kept []proxy.SessionInfo
+		var kept []operator.SessionInfo
 		for i := range lists[k].all {
 			if o := &lists[k].all[i]; best[o.ID] == o {
 				kept = append(kept, *o)
@@ -106,13 +106,13 @@ func distinct(lists []listing[proxy.SessionInfo]) []listing[proxy.SessionInfo] {
 		}
 		lists[k].all = kept
 	}
-	return slices.DeleteFunc(lists, func(of listing[proxy.SessionInfo]) bool { return len(of.all) == 0 })
+	return slices.DeleteFunc(lists, func(of listing[operator.SessionInfo]) bool { return len(of.all) == 0 })
 }
 
-func printSessions(w io.Writer, lists []listing[proxy.SessionInfo]) error {
-	kept := slices.ContainsFunc(lists, func(of listing[proxy.SessionInfo]) bool { return of.driver != "memory" })
-	named := slices.ContainsFunc(lists, func(of listing[proxy.SessionInfo]) bool {
-		return slices.ContainsFunc(of.all, func(o proxy.SessionInfo) bool { return o.Name != "" })
+func printSessions(w io.Writer, lists []listing[operator.SessionInfo]) error {
+	kept := slices.ContainsFunc(lists, func(of listing[operator.SessionInfo]) bool { return of.driver != "memory" })
+	named := slices.ContainsFunc(lists, func(of listing[operator.SessionInfo]) bool {
+		return slices.ContainsFunc(of.all, func(o operator.SessionInfo) bool { return o.Name != "" })
 	})
 	head := "ID|PRINCIPAL|"
 	if named {
@@ -122,7 +122,7 @@ func printSessions(w io.Writer, lists []listing[proxy.SessionInfo]) error {
 	if kept {
 		head += "IDLE|HELD BY|"
 	}
-	return printListings(w, lists, "no sessions", head+"WAITING|OPEN CALLS", func(o proxy.SessionInfo) []string {
+	return printListings(w, lists, "no sessions", head+"WAITING|OPEN CALLS", func(o operator.SessionInfo) []string {
 		row := []string{o.ID, o.Principal}
 		if named {
 			row = append(row, o.Name)
@@ -135,7 +135,7 @@ func printSessions(w io.Writer, lists []listing[proxy.SessionInfo]) error {
 	})
 }
 
-func idleFor(o proxy.SessionInfo) string {
+func idleFor(o operator.SessionInfo) string {
 	if o.Used.IsZero() {
 		return ""
 	}
@@ -143,7 +143,7 @@ func idleFor(o proxy.SessionInfo) string {
 }
 
 // holder says which process has a session of a database.
-func holder(o proxy.SessionInfo) string {
+func holder(o operator.SessionInfo) string {
 	switch {
 	case o.Gone:
 		return "process " + o.Process + ", which has ended"
@@ -156,7 +156,7 @@ func holder(o proxy.SessionInfo) string {
 	}
 }
 
-func openCalls(o proxy.SessionInfo) string {
+func openCalls(o operator.SessionInfo) string {
 	all, unknown := uint64(0), uint64(0)
 	for _, call := range o.Calls {
 		all += 1 + call.More
@@ -188,7 +188,7 @@ func sessionsShow(s stdio) *cobra.Command {
 	})
 }
 
-func printSession(w io.Writer, o proxy.SessionInfo) {
+func printSession(w io.Writer, o operator.SessionInfo) {
 	_, _ = fmt.Fprintf(w, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, by(o), o.Since.Format(time.RFC3339))
 	if !o.Used.IsZero() {
 		_, _ = fmt.Fprintf(w, "  held by %s, idle for %s\n", holder(o), terminal.Age(o.Used))
@@ -216,7 +216,7 @@ func printSession(w io.Writer, o proxy.SessionInfo) {
 }
 
 // unknownOf says of an open call that its outcome is not on record, and what helps.
-func unknownOf(session string, call proxy.CallInfo) string {
+func unknownOf(session string, call operator.CallInfo) string {
 	switch {
 	case call.Outcome != "":
 		return "; its outcome, " + call.Outcome + ", could not be put on record yet: the proxy tries again until it can"
@@ -231,7 +231,7 @@ func unknownOf(session string, call proxy.CallInfo) string {
 }
 
 // by says what makes the calls of a session one.
-func by(o proxy.SessionInfo) string {
+func by(o operator.SessionInfo) string {
 	if o.Name == "" {
 		return o.By
 	}
@@ -264,7 +264,7 @@ func sessionsReset(s stdio) *cobra.Command {
 }
 
 // keptBy says which nets a reset of one session leaves alone.
-func keptBy(nets []proxy.PolicyNet) string {
+func keptBy(nets []operator.PolicyNet) string {
 	var shared []string
 	for _, n := range nets {
 		if n.Scope != "session" {

@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/shadow"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 func sessionsShadow(s stdio) *cobra.Command {
@@ -29,14 +29,14 @@ func sessionsShadow(s stdio) *cobra.Command {
 }
 
 // shadows are the reports of the running proxies, or of one session.
-func shadows(args []string) ([]proxy.ShadowInfo, error) {
+func shadows(args []string) ([]operator.ShadowInfo, error) {
 	if len(args) == 0 {
-		return ask(func(client *control.Client) (proxy.ShadowInfo, error) { return client.Shadow("") })
+		return ask(func(client *control.Client) (operator.ShadowInfo, error) { return client.Shadow("") })
 	}
 	o, err := findSession(args[0])
 	if err != nil {
 		return nil, err
 	}
 	r, err := o.client.Shadow(o.it.ID)
-	return []proxy.ShadowInfo{r}, err
+	return []operator.ShadowInfo{r}, err
 }

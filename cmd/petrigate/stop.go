@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/proxy"
@@ -26,11 +27,11 @@ func newStop(s stdio) *cobra.Command {
 	pid, file := proxyFlag(c), databaseFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		if *file != "" {
-			return throwInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy, session string) (proxy.Stopping, error) {
+			return throwInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy, session string) (operator.Stopping, error) {
 				return p.Stop(session, actor(), *reason)
 			})
 		}
-		return throwSwitch(s, true, *session, *pid, nil, func(client *control.Client, session string) (proxy.Stopping, error) {
+		return throwSwitch(s, true, *session, *pid, nil, func(client *control.Client, session string) (operator.Stopping, error) {
 			return client.Stop(control.Stop{Session: session, Actor: actor(), Reason: *reason})
 		})
 	}
@@ -45,7 +46,7 @@ func newStart(s stdio) *cobra.Command {
 	pid, file, pinIn := proxyFlag(c), databaseFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *file != "" {
-			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy, session string) (done proxy.Stopping, err error) {
+			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy, session string) (done operator.Stopping, err error) {
 				typed := ""
 				if p.Status().PIN {
 					typed, err = readPIN(c.Context(), s, "PIN: ", *pinIn)
@@ -53,7 +54,7 @@ func newStart(s stdio) *cobra.Command {
 				if err != nil {
 					return done, err
 				}
-				return p.StartAgain(session, proxy.Actor{Name: actor(), PIN: typed})
+				return p.StartAgain(session, operator.Actor{Name: actor(), PIN: typed})
 			})
 		}
 		var typed map[string]string
@@ -61,7 +62,7 @@ func newStart(s stdio) *cobra.Command {
 			typed, err = neededPINs(c.Context(), s, *pinIn, clients)
 			return err
 		}
-		return throwSwitch(s, false, *session, *pid, ask, func(client *control.Client, session string) (proxy.Stopping, error) {
+		return throwSwitch(s, false, *session, *pid, ask, func(client *control.Client, session string) (operator.Stopping, error) {
 			return client.StartAgain(control.Stop{Session: session, Actor: actor(), PIN: typed[client.Path]})
 		})
 	}
@@ -74,7 +75,7 @@ func databaseFlag(c *cobra.Command) *string {
 }
 
 // throwInDatabase gives an order to the database of a configuration, and says what became of it.
-func throwInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (proxy.Stopping, error)) error {
+func throwInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (operator.Stopping, error)) error {
 	if pid != 0 {
 		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
 	}
@@ -102,7 +103,7 @@ func idOf(p *proxy.Proxy, session string) string {
 		return ""
 	}
 	all, _ := p.ListSessions()
-	if hits := meant(all, session, func(o proxy.SessionInfo) proxy.SessionInfo { return o }); len(hits) == 1 {
+	if hits := meant(all, session, func(o operator.SessionInfo) operator.SessionInfo { return o }); len(hits) == 1 {
 		return hits[0].ID
 	}
 	return session
@@ -110,7 +111,7 @@ func idOf(p *proxy.Proxy, session string) string {
 
 // throwSwitch gives an order to all running proxies, to the one that has the session, or to
 // the one with the process id, and says what became of it. Before, it asks what has to be asked; nil: nothing.
-func throwSwitch(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (proxy.Stopping, error)) error {
+func throwSwitch(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switched(session, pid)
 	if errors.Is(err, errNoProxy) {
 		return fmt.Errorf("%w. Where the states are in a database, --config FILE reaches that without a proxy", err)
@@ -171,7 +172,7 @@ func outcome(on bool) string {
 }
 
 // printSwitch says what became of an order to a proxy, or, with pid 0, to a database.
-func printSwitch(w io.Writer, on bool, session string, pid int, done proxy.Stopping) {
+func printSwitch(w io.Writer, on bool, session string, pid int, done operator.Stopping) {
 	what, which, where := whose(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {
 		which = "the database"

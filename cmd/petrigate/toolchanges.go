@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 func toolsDiff(s stdio) *cobra.Command {
@@ -25,7 +25,7 @@ func toolsDiff(s stdio) *cobra.Command {
 		changes := differing(found)
 		return changes, func() error {
 			proxies, err := ask((*control.Client).Status)
-			if err == nil && len(changes) == 0 && slices.ContainsFunc(proxies, func(p proxy.Status) bool { return p.Pinning != "off" }) {
+			if err == nil && len(changes) == 0 && slices.ContainsFunc(proxies, func(p operator.Status) bool { return p.Pinning != "off" }) {
 				_, err = fmt.Fprintln(s.out, "every tool is as it was accepted")
 			}
 			return errors.Join(err, terminal.PrintToolChanges(s.out, changes), terminal.PrintUnpinned(s.out, proxies))
@@ -88,7 +88,7 @@ func toolsAccept(s stdio) *cobra.Command {
 
 // acceptAll accepts changes at their proxies, and returns those that were. One proxy that refuses keeps the
 // others from nothing, and is asked no more: each wrong PIN counts there.
-func acceptAll(found []owned[proxy.ToolChange], typed map[string]string) (accepted []owned[proxy.ToolChange], err error) {
+func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
 	for _, o := range found {
@@ -107,9 +107,9 @@ func acceptAll(found []owned[proxy.ToolChange], typed map[string]string) (accept
 
 // changedTools are the tools of running proxies whose definition is not accepted, and whose
 // name is one of these, or all.
-func changedTools(names []string) ([]owned[proxy.ToolChange], error) {
+func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
-	return slices.DeleteFunc(all, func(o owned[proxy.ToolChange]) bool {
+	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {
 		return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
 			return name == o.it.Canonical || name == o.it.Exposed || toolnet.MatchGlob(name, o.it.Canonical)
 		})
@@ -117,19 +117,19 @@ func changedTools(names []string) ([]owned[proxy.ToolChange], error) {
 }
 
 // ofProxy leaves those of the proxy with this process id.
-func ofProxy(found []owned[proxy.ToolChange], pid int) ([]owned[proxy.ToolChange], error) {
+func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
 	var having []*control.Client
-	for _, o := range once(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.client.Path }) {
+	for _, o := range once(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path }) {
 		having = append(having, o.client)
 	}
 	one, err := theProxy(having, pid, "such a change")
-	return slices.DeleteFunc(found, func(o owned[proxy.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
+	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
 // differing drops what several proxies say alike.
-func differing(found []owned[proxy.ToolChange]) []proxy.ToolChange {
-	changes := []proxy.ToolChange{}
-	for _, o := range once(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {
+func differing(found []owned[operator.ToolChange]) []operator.ToolChange {
+	changes := []operator.ToolChange{}
+	for _, o := range once(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {
 		changes = append(changes, o.it)
 	}
 	return changes

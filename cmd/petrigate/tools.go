@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 func newTools(s stdio) *cobra.Command {
@@ -29,21 +29,21 @@ func newTools(s stdio) *cobra.Command {
 }
 
 // listTools asks the proxy that has the session, or all of them.
-func listTools(session string) ([]listing[proxy.ToolInfo], []proxy.ToolInfo, error) {
+func listTools(session string) ([]listing[operator.ToolInfo], []operator.ToolInfo, error) {
 	if session == "" {
-		return listings(func(client *control.Client) ([]proxy.ToolInfo, error) { return client.Tools("") })
+		return listings(func(client *control.Client) ([]operator.ToolInfo, error) { return client.Tools("") })
 	}
 	o, err := findSession(session)
 	if err != nil {
 		return nil, nil, err
 	}
 	tools, err := o.client.Tools(o.it.ID)
-	return []listing[proxy.ToolInfo]{{all: tools}}, append([]proxy.ToolInfo{}, tools...), err
+	return []listing[operator.ToolInfo]{{all: tools}}, append([]operator.ToolInfo{}, tools...), err
 }
 
 // printTools writes the table, and of which sessions it speaks.
-func printTools(w io.Writer, lists []listing[proxy.ToolInfo]) error {
-	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t proxy.ToolInfo) []string {
+func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
+	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}
 	})
 	gap := "\n" // below the table

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/service"
 	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // The states of a finding.
@@ -59,10 +59,10 @@ type Doctor struct {
 	Config    string                             // the configuration; "": there is none
 	Trusts    func(path string, src []byte) bool // of one that nobody has named, see [config.Options]; nil: Config was named
 	Desk      *takeover.Desk
-	Program   string           // this program
-	Short     []string         // the PATH of programs of the desktop
-	Proxies   []proxy.Status   // that run
-	Services  *service.Manager // of this user; nil: none is known
+	Program   string            // this program
+	Short     []string          // the PATH of programs of the desktop
+	Proxies   []operator.Status // that run
+	Services  *service.Manager  // of this user; nil: none is known
 	StateDir  string
 	Now       func() time.Time
 	Waiting   func(servers []string) // is told while servers have not answered

@@ -15,10 +15,10 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // TestClock: a server whose clock is off is a warning, also where it answers with an error, and it
@@ -73,7 +73,7 @@ func TestListen(t *testing.T) {
 	} {
 		d := &Doctor{Config: ours, loaded: &config.Config{Listen: c.listen}}
 		if c.by != "" {
-			d.Proxies = []proxy.Status{{Pid: 7, Config: c.by, Listen: "http://" + address + "/mcp"}}
+			d.Proxies = []operator.Status{{Pid: 7, Config: c.by, Listen: "http://" + address + "/mcp"}}
 		}
 		found := d.listen(t.Context())
 		last := found[len(found)-1]

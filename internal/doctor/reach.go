@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // unreached looks whether the hooks of an agent that connect has written get an answer.
@@ -33,7 +33,7 @@ func (d *Doctor) unreached(ctx context.Context, h takeover.HookInspection) []Fin
 		}
 		return nil
 	}
-	ours := func(p proxy.Status) bool { return same(p.Config, d.Config) }
+	ours := func(p operator.Status) bool { return same(p.Config, d.Config) }
 	if d.connectedTo(h.Client) == "" && !slices.ContainsFunc(d.Proxies, ours) {
 		return []Finding{warning("petrigate connect "+h.Client+" --hooks --service makes one a service; petrigate serve --http 127.0.0.1:7777 runs one now", "no proxy with this configuration runs: each call of %s is refused until one does", h.Title)}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/takeover"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // TestUnreached: hooks that get no answer are told, and what ends that.
@@ -36,11 +36,11 @@ func TestUnreached(t *testing.T) {
 		}
 	}
 	command := []clientcfg.Hook{{Event: "PreToolUse", Before: true}}
-	runs := []proxy.Status{{Pid: 7, Config: file}}
+	runs := []operator.Status{{Pid: 7, Config: file}}
 	for _, c := range []struct {
 		name, want string
 		hook       takeover.HookInspection
-		proxies    []proxy.Status
+		proxies    []operator.Status
 		connected  bool
 	}{
 		{"the program is gone", "failed H runs " + program + "2", takeover.HookInspection{There: command, Programs: []string{program + "2"}}, runs, false},
@@ -92,7 +92,7 @@ func TestFixes(t *testing.T) {
 	}
 	d := &Doctor{loaded: &config.Config{Servers: []config.Server{{Name: "far", URL: "https://x.example"}, {Name: "near", Command: "x"}}}}
 	for name, want := range map[string]string{"far": "look at its url", "near": "run its command"} {
-		if f := upstream(proxy.UpstreamStatus{Name: name, State: "down"}, time.Time{}, d.remote(name)); !strings.HasPrefix(f.Fix, want) {
+		if f := upstream(operator.UpstreamStatus{Name: name, State: "down"}, time.Time{}, d.remote(name)); !strings.HasPrefix(f.Fix, want) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -3,9 +3,9 @@ package doctor
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/service"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // service looks whether the service that connect --hooks has made runs: whether a proxy with its configuration listens.
@@ -14,7 +14,7 @@ func (d *Doctor) service() []Finding {
 		return nil
 	}
 	there, err := d.Services.Installed()
-	listens := func(p proxy.Status) bool { return p.Listen != "stdio" && same(p.Config, there.Config) }
+	listens := func(p operator.Status) bool { return p.Listen != "stdio" && same(p.Config, there.Config) }
 	switch {
 	case err != nil:
 		return []Finding{warning("look at that file", "%v", err)}

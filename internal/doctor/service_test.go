@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/service"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // TestService: the service that connect has made runs where a proxy with its configuration listens.
@@ -19,13 +19,13 @@ func TestService(t *testing.T) {
 	d := &Doctor{Services: m}
 	for _, c := range []struct {
 		text    string
-		proxies []proxy.Status
+		proxies []operator.Status
 		want    string
 	}{
 		{"", nil, ""},
 		{"[Service]\n", nil, ""},
-		{`# petrigate wrote this file for the configuration "/a.yaml". petrigate disconnect removes it.`, []proxy.Status{{Config: "/a.yaml", Listen: listens}}, "ok the service petrigate runs the configuration /a.yaml"},
-		{`# petrigate wrote this file for the configuration "/a.yaml". petrigate disconnect removes it.`, []proxy.Status{{Config: "/a.yaml", Listen: "stdio"}, {Config: "/b.yaml", Listen: listens}},
+		{`# petrigate wrote this file for the configuration "/a.yaml". petrigate disconnect removes it.`, []operator.Status{{Config: "/a.yaml", Listen: listens}}, "ok the service petrigate runs the configuration /a.yaml"},
+		{`# petrigate wrote this file for the configuration "/a.yaml". petrigate disconnect removes it.`, []operator.Status{{Config: "/a.yaml", Listen: "stdio"}, {Config: "/b.yaml", Listen: listens}},
 			"failed the service petrigate (" + m.File + ") does not answer: no proxy listens with the configuration /a.yaml"},
 	} {
 		if c.text != "" {

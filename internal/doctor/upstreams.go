@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // upstreams starts the upstreams, all together, and asks them for their tools.
@@ -56,7 +56,7 @@ func (d *Doctor) remote(name string) bool {
 }
 
 // upstream says how a server has answered.
-func upstream(u proxy.UpstreamStatus, began time.Time, remote bool) Finding {
+func upstream(u operator.UpstreamStatus, began time.Time, remote bool) Finding {
 	try := "run its command by hand"
 	if remote {
 		try = "look at its url, and whether it can be reached from here"

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // rowsShown is how many rows one page of the activity has.
@@ -179,8 +179,8 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 // callBody is one call, with what else is on record of it.
 type callBody struct {
 	*row
-	Related []*row              // what an operator did to the call, the oldest first
-	Asked   *proxy.ApprovalInfo // nil: nobody was, or the approval is not kept any more
+	Related []*row                 // what an operator did to the call, the oldest first
+	Asked   *operator.ApprovalInfo // nil: nobody was, or the approval is not kept any more
 }
 
 func (c *Console) call(w http.ResponseWriter, r *http.Request) {

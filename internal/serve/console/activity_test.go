@@ -12,34 +12,34 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
-	"github.com/petrigate/petrigate/proxy"
 )
 
-func (d *desk) Sessions() []proxy.SessionInfo {
-	return []proxy.SessionInfo{{ID: "s1", Principal: "ann"}, {ID: "s2", Principal: d.evil}}
+func (d *desk) Sessions() []operator.SessionInfo {
+	return []operator.SessionInfo{{ID: "s1", Principal: "ann"}, {ID: "s2", Principal: d.evil}}
 }
 
-func (d *desk) Tools(session string) ([]proxy.ToolInfo, error) {
+func (d *desk) Tools(session string) ([]operator.ToolInfo, error) {
 	if session == "gone" {
 		return nil, errors.New("no session \"gone\"")
 	}
 	return slices.Clone(d.tools), nil
 }
 
-func (d *desk) Stop(session, actor, reason string) (proxy.Stopping, error) {
+func (d *desk) Stop(session, actor, reason string) (operator.Stopping, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answers = append(d.answers, fmt.Sprintf("stop %q by %s: %s", session, actor, reason))
-	return proxy.Stopping{Shared: session == ""}, nil
+	return operator.Stopping{Shared: session == ""}, nil
 }
 
-func (d *desk) StartAgain(session string, a proxy.Actor) (proxy.Stopping, error) {
+func (d *desk) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answers = append(d.answers, fmt.Sprintf("start %q by %s", session, a.Name+a.PIN))
-	return proxy.Stopping{Already: session == "s9"}, nil
+	return operator.Stopping{Already: session == "s9"}, nil
 }
 
 // active visits a console that has these records.
@@ -276,9 +276,9 @@ func TestActivityEvents(t *testing.T) {
 func TestToolsPage(t *testing.T) {
 	b, _ := visit(t)
 	left := 2
-	b.desk.tools = []proxy.ToolInfo{
-		{Canonical: "prod.drop", Bare: "drop", Exposed: "p_drop", Upstream: "prod", Session: "s1", Decision: "refuse", Says: "refused: backup first", Definition: "0123456789abcdef", Annotations: json.RawMessage(`{"destructiveHint":true,"readOnlyHint":false,"openWorldHint":"x"}`), Description: "Drops it.\n<b>Now</b>\x1b[2J", Nets: []proxy.ToolVerdict{{Net: "n1", Verdict: "blocked", Rule: "a.rules:1:1"}}},
-		{Canonical: "prod.list", Bare: "list", Exposed: "list", Upstream: "prod", Session: "s1", Decision: "allow", Says: "passes, 2 left", Depends: true, Annotations: json.RawMessage(`{"destructiveHint":false,"readOnlyHint":true,"idempotentHint":true}`), Nets: []proxy.ToolVerdict{{Net: "n2", Verdict: "gated", Left: &left}}},
+	b.desk.tools = []operator.ToolInfo{
+		{Canonical: "prod.drop", Bare: "drop", Exposed: "p_drop", Upstream: "prod", Session: "s1", Decision: "refuse", Says: "refused: backup first", Definition: "0123456789abcdef", Annotations: json.RawMessage(`{"destructiveHint":true,"readOnlyHint":false,"openWorldHint":"x"}`), Description: "Drops it.\n<b>Now</b>\x1b[2J", Nets: []operator.ToolVerdict{{Net: "n1", Verdict: "blocked", Rule: "a.rules:1:1"}}},
+		{Canonical: "prod.list", Bare: "list", Exposed: "list", Upstream: "prod", Session: "s1", Decision: "allow", Says: "passes, 2 left", Depends: true, Annotations: json.RawMessage(`{"destructiveHint":false,"readOnlyHint":true,"idempotentHint":true}`), Nets: []operator.ToolVerdict{{Net: "n2", Verdict: "gated", Left: &left}}},
 	}
 	_, page := b.get("/tools")
 	for _, want := range []string{
@@ -343,18 +343,18 @@ func TestStops(t *testing.T) {
 func TestHealthPage(t *testing.T) {
 	now := time.Now()
 	b, c := visit(t)
-	b.desk.approvals = []proxy.ApprovalInfo{
-		{ID: "ap_1", State: proxy.Consumed, Rules: []string{"a.rules:1:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 30*time.Second)},
-		{ID: "ap_2", State: proxy.Denied, Rules: []string{"a.rules:2:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 10*time.Second)},
-		{ID: "ap_3", State: proxy.Approved, Rules: []string{"a.rules:1:1", "a.rules:2:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 40*time.Second)},
-		{ID: "ap_4", State: proxy.Expired, Rules: []string{"a.rules:3:1"}}, {ID: "ap_5", State: proxy.Pending},
+	b.desk.approvals = []operator.ApprovalInfo{
+		{ID: "ap_1", State: operator.Consumed, Rules: []string{"a.rules:1:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 30*time.Second)},
+		{ID: "ap_2", State: operator.Denied, Rules: []string{"a.rules:2:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 10*time.Second)},
+		{ID: "ap_3", State: operator.Approved, Rules: []string{"a.rules:1:1", "a.rules:2:1"}, Created: now.Add(-time.Hour), Answered: now.Add(-time.Hour + 40*time.Second)},
+		{ID: "ap_4", State: operator.Expired, Rules: []string{"a.rules:3:1"}}, {ID: "ap_5", State: operator.Pending},
 	}
 	at := now.Add(-time.Hour)
-	b.desk.status = proxy.Status{
+	b.desk.status = operator.Status{
 		Version: "v1", Started: at, Policy: "0123456789abcdef0123", Config: "/etc/p.yaml", Reloaded: &at, ReloadProblem: "p.yaml:1:1: no\n  it is wrong",
-		Upstreams: []proxy.UpstreamStatus{{Name: "git", State: "up", Since: at, Protocol: "2025-11-25", Pid: 7}, {Name: "prod", State: "down", Since: at, Error: "exit status 1", Said: []string{"no <key>"}}},
-		State:     proxy.StateInfo{Driver: "sqlite", Place: "/var/s.db", Unknown: []proxy.UnknownCall{{Session: "s1", Process: "p", Call: 3, Tool: "git.push", Since: at}}},
-		Audit:     &proxy.AuditInfo{File: "/var/a.jsonl", Records: 17, Error: "no space left", Aside: 2, Rotated: &at}, Stopped: []proxy.StopInfo{{Session: "s1", Actor: "eve", Reason: "wild", Since: at}},
+		Upstreams: []operator.UpstreamStatus{{Name: "git", State: "up", Since: at, Protocol: "2025-11-25", Pid: 7}, {Name: "prod", State: "down", Since: at, Error: "exit status 1", Said: []string{"no <key>"}}},
+		State:     operator.StateInfo{Driver: "sqlite", Place: "/var/s.db", Unknown: []operator.UnknownCall{{Session: "s1", Process: "p", Call: 3, Tool: "git.push", Since: at}}},
+		Audit:     &operator.AuditInfo{File: "/var/a.jsonl", Records: 17, Error: "no space left", Aside: 2, Rotated: &at}, Stopped: []operator.StopInfo{{Session: "s1", Actor: "eve", Reason: "wild", Since: at}},
 	}
 	for n := range 100 {
 		came := now.Add(-time.Duration(n) * time.Second)
@@ -375,7 +375,7 @@ func TestHealthPage(t *testing.T) {
 	if strings.Contains(page, ">a.rules:2:1</span>: approved") || strings.Contains(page, "Every upstream answers") {
 		t.Error(page)
 	}
-	b.desk.status, b.desk.approvals = proxy.Status{}, nil
+	b.desk.status, b.desk.approvals = operator.Status{}, nil
 	if _, page := b.get("/health"); !strings.Contains(page, "Every upstream answers") || !strings.Contains(page, "No rule has had a person asked") {
 		t.Error(page)
 	}
@@ -415,13 +415,13 @@ func TestHostileActivity(t *testing.T) {
 	stop := record(t, audit.Operator{Time: day, Event: "stop", Session: evil, Call: 1, Actor: evil, Reason: evil})
 	b, _ := active(t, one, odd, stop, record(t, audit.Switch{Time: day, Event: "activate", Net: evil, Actor: evil}), record(t, audit.Outcome{Time: day, Event: "outcome", Session: evil, Call: 1, Tool: evil, Outcome: evil, By: evil}))
 	b.desk.evil = evil
-	b.desk.tools = []proxy.ToolInfo{{Canonical: evil, Bare: evil + "b", Exposed: evil + "e", Upstream: evil, Session: evil, Decision: evil, Says: evil, Description: evil + "\n" + evil, Definition: evil, Nets: []proxy.ToolVerdict{{Net: evil, Verdict: evil, Rule: evil}}}}
-	b.desk.status = proxy.Status{
-		Version: "v1", Policy: evil, Config: evil, Listen: evil, ReloadProblem: evil, LeftOut: []string{evil}, Warnings: []string{evil}, Stopped: []proxy.StopInfo{{Session: evil, Actor: evil, Reason: evil}},
-		Upstreams: []proxy.UpstreamStatus{{Name: evil, State: evil, Protocol: evil, Error: evil, Said: []string{evil}}}, Audit: &proxy.AuditInfo{File: evil, Error: evil},
-		State: proxy.StateInfo{Driver: evil, Place: evil, Process: evil, Error: evil, Unknown: []proxy.UnknownCall{{Session: evil, Process: evil, Tool: evil}}},
+	b.desk.tools = []operator.ToolInfo{{Canonical: evil, Bare: evil + "b", Exposed: evil + "e", Upstream: evil, Session: evil, Decision: evil, Says: evil, Description: evil + "\n" + evil, Definition: evil, Nets: []operator.ToolVerdict{{Net: evil, Verdict: evil, Rule: evil}}}}
+	b.desk.status = operator.Status{
+		Version: "v1", Policy: evil, Config: evil, Listen: evil, ReloadProblem: evil, LeftOut: []string{evil}, Warnings: []string{evil}, Stopped: []operator.StopInfo{{Session: evil, Actor: evil, Reason: evil}},
+		Upstreams: []operator.UpstreamStatus{{Name: evil, State: evil, Protocol: evil, Error: evil, Said: []string{evil}}}, Audit: &operator.AuditInfo{File: evil, Error: evil},
+		State: operator.StateInfo{Driver: evil, Place: evil, Process: evil, Error: evil, Unknown: []operator.UnknownCall{{Session: evil, Process: evil, Tool: evil}}},
 	}
-	b.desk.approvals = []proxy.ApprovalInfo{{ID: "ap_1", State: proxy.Approved, Rules: []string{evil}}}
+	b.desk.approvals = []operator.ApprovalInfo{{ID: "ap_1", State: operator.Approved, Rules: []string{evil}}}
 	for _, path := range []string{"/activity", "/activity/" + idOf(one), "/activity/" + idOf(odd), "/activity/" + idOf(stop), "/activity.jsonl", "/tools", "/health"} {
 		r, page := b.do(b.request(http.MethodGet, path, nil))
 		// In the values of a form the session is as it is, so that it can be chosen.

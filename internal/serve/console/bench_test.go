@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -20,7 +21,7 @@ func BenchmarkInbox(b *testing.B) {
 		a := question(n, fmt.Sprint("tool", n%50))
 		a.Question = "Allow it?\n" + strings.Repeat("  \"key\": \"a value of some length\",\n", 40)
 		if n >= 1000 {
-			a.State, a.Actor = proxy.Consumed, "ann"
+			a.State, a.Actor = operator.Consumed, "ann"
 		}
 		d.approvals = append(d.approvals, a)
 	}

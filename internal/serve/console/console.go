@@ -8,50 +8,18 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/draft"
-	"github.com/petrigate/petrigate/proxy"
 )
-
-// A Proxy is what the console shows, and what answers go to. A [proxy.Proxy] is one. It is
-// safe for concurrent use.
-type Proxy interface {
-	Status() proxy.Status
-	Approvals() []proxy.ApprovalInfo
-	Approval(id string) (proxy.ApprovalInfo, error)
-	ApprovalsChanged() <-chan struct{}
-	Answer(id string, a proxy.Answer) error
-	Grants() []proxy.GrantInfo
-	Revoke(id, actor string) error
-	Sessions() []proxy.SessionInfo
-	Tools(session string) ([]proxy.ToolInfo, error)
-	Stop(session, actor, reason string) (proxy.Stopping, error)
-	StartAgain(session string, a proxy.Actor) (proxy.Stopping, error)
-	Nets() []proxy.PolicyNet
-	ListSessions() ([]proxy.SessionInfo, error)
-	Session(id string) (proxy.SessionInfo, error)
-	State(session string) (*gate.State, error)
-	Shadow(session string) (proxy.ShadowInfo, error)
-	ChannelsOf(session string) ([]string, error)
-	ResetSession(id string, a proxy.Actor) error
-	SettleCall(id string, number uint64, success bool, a proxy.Actor) error
-}
-
-// Pins are the definitions of tools that were accepted. They are safe for concurrent use; a
-// [proxy.Pins] is some.
-type Pins interface {
-	Changes() []proxy.ToolChange
-	Accept(canonical, hash string, a proxy.Actor) error
-}
 
 // Options configure a Console.
 type Options struct {
-	Proxy  Proxy
+	Proxy  operator.Proxy
 	Hosts  []string         // host:port, or a host with any port, by which browsers may call it
 	Grants bool             // people may let calls like one pass for a while
-	Pins   Pins             // nil: servers may change their tools
+	Pins   operator.Pins    // nil: servers may change their tools
 	Drafts *draft.Desk      // of the policy; nil: the policy is not shown
 	Feed   *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
 	Past   trail.Source     // the records of before; nil: there are none

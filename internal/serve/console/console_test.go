@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/leftover"
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 func TestMain(m *testing.M) { leftover.Main(m) }
@@ -24,44 +24,48 @@ func TestMain(m *testing.M) { leftover.Main(m) }
 // A desk is a proxy whose approvals are what a test puts there.
 type desk struct {
 	mu        sync.Mutex
-	approvals []proxy.ApprovalInfo
+	approvals []operator.ApprovalInfo
 	answers   []string
 	changed   chan struct{}
-	status    proxy.Status
-	tools     []proxy.ToolInfo
+	status    operator.Status
+	tools     []operator.ToolInfo
 	evil      string
 
-	site // nets and sessions
+	site   // nets and sessions
+	unused // what the console does not call
 }
 
-func (d *desk) Status() proxy.Status {
+// unused has the methods of a proxy that a test does not expect.
+type unused struct{ operator.Proxy }
+
+func (d *desk) Status() operator.Status {
 	s := d.status
 	s.Version, s.Waiting = cmp.Or(s.Version, "v1"), len(d.waiting())
 	return s
 }
 
-func (d *desk) waiting() (all []proxy.ApprovalInfo) {
+func (d *desk) waiting() (all []operator.ApprovalInfo) {
 	for _, a := range d.Approvals() {
-		if a.State == proxy.Pending {
+		if a.State == operator.Pending {
 			all = append(all, a)
 		}
 	}
 	return all
 }
 
-func (d *desk) Approvals() []proxy.ApprovalInfo {
+func (d *desk) Approvals() []operator.ApprovalInfo {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.approvals)
 }
 
-func (d *desk) Approval(id string) (proxy.ApprovalInfo, error) {
+func (d *desk) Approval(id string) (operator.ApprovalInfo, error) {
 	for _, a := range d.Approvals() {
 		if a.ID == id {
 			return a, nil
 		}
 	}
-	return proxy.ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+	return operator.ApprovalInfo{}, fmt.Errorf("no approval %q", id)
 }
 
 func (d *desk) ApprovalsChanged() <-chan struct{} {
@@ -70,12 +74,12 @@ func (d *desk) ApprovalsChanged() <-chan struct{} {
 	return d.changed
 }
 
-func (d *desk) Answer(id string, a proxy.Answer) error {
+func (d *desk) Answer(id string, a operator.Answer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range d.approvals {
-		if one := &d.approvals[i]; one.ID == id && one.State == proxy.Pending {
-			one.State, one.Channel, one.Actor, one.Reason = map[bool]proxy.ApprovalState{true: proxy.Approved, false: proxy.Denied}[a.Approve], a.Channel, a.Actor, a.Reason
+		if one := &d.approvals[i]; one.ID == id && one.State == operator.Pending {
+			one.State, one.Channel, one.Actor, one.Reason = map[bool]operator.ApprovalState{true: operator.Approved, false: operator.Denied}[a.Approve], a.Channel, a.Actor, a.Reason
 			d.answers = append(d.answers, fmt.Sprint(id, " ", a.Approve, " ", a.Channel, " ", a.Person, " ", a.Actor, " ", a.Reason))
 			if a.PIN != "" {
 				d.answers = append(d.answers, fmt.Sprint("with a PIN of ", len(a.PIN)))
@@ -89,8 +93,8 @@ func (d *desk) Answer(id string, a proxy.Answer) error {
 	return fmt.Errorf("approval %s is answered already", id)
 }
 
-func (d *desk) Grants() []proxy.GrantInfo {
-	return []proxy.GrantInfo{{ID: "gr_1", Tool: "<i>" + d.evil, Session: d.evil, Like: []proxy.GrantPin{{Field: "<i>" + d.evil, Value: "<i>"}}, Actor: d.evil, Until: time.Now().Add(time.Hour)}}
+func (d *desk) Grants() []operator.GrantInfo {
+	return []operator.GrantInfo{{ID: "gr_1", Tool: "<i>" + d.evil, Session: d.evil, Like: []operator.GrantPin{{Field: "<i>" + d.evil, Value: "<i>"}}, Actor: d.evil, Until: time.Now().Add(time.Hour)}}
 }
 
 func (d *desk) Revoke(id, actor string) error {
@@ -109,9 +113,9 @@ func (d *desk) told() string {
 	return strings.Join(d.answers, "; ")
 }
 
-func question(n int, tool string) proxy.ApprovalInfo {
-	return proxy.ApprovalInfo{
-		ID: fmt.Sprint("ap_", n), State: proxy.Pending, Session: "s", Principal: "p", Upstream: "prod", Tool: tool, Arguments: json.RawMessage(`{}`),
+func question(n int, tool string) operator.ApprovalInfo {
+	return operator.ApprovalInfo{
+		ID: fmt.Sprint("ap_", n), State: operator.Pending, Session: "s", Principal: "p", Upstream: "prod", Tool: tool, Arguments: json.RawMessage(`{}`),
 		SHA256: "abcdef0123456789", Rules: []string{"a.rules:1:1"}, Created: time.Now(), Expires: time.Now().Add(time.Minute), Question: "Allow " + tool + "?",
 	}
 }
@@ -128,7 +132,7 @@ type browser struct {
 var ann = Person{Name: "ann", ID: "uid 1000"}
 
 // visit opens a console with these approvals, in a browser that was let in.
-func visit(t *testing.T, approvals ...proxy.ApprovalInfo) (*browser, *Console) {
+func visit(t *testing.T, approvals ...operator.ApprovalInfo) (*browser, *Console) {
 	t.Helper()
 	b := &browser{t: t, desk: &desk{approvals: approvals, changed: make(chan struct{})}}
 	b.server = httptest.NewUnstartedServer(nil)
@@ -457,8 +461,8 @@ func TestGrants(t *testing.T) {
 // and on the page of the approval.
 func TestRejections(t *testing.T) {
 	a := question(1, "deploy")
-	a.State, a.Actor, a.Channel = proxy.Denied, "ann", "web"
-	a.Rejections = []proxy.Rejection{{Kind: "late", Approve: true, Channel: "cli", Actor: "<b>bob", Reason: "fine", At: time.Now()}}
+	a.State, a.Actor, a.Channel = operator.Denied, "ann", "web"
+	a.Rejections = []operator.Rejection{{Kind: "late", Approve: true, Channel: "cli", Actor: "<b>bob", Reason: "fine", At: time.Now()}}
 	b, _ := visit(t, a)
 	for _, path := range []string{"/inbox", "/inbox?q=too+late", "/inbox/ap_1"} {
 		if _, body := b.get(path); !strings.Contains(body, "too late: approved by &lt;b&gt;bob via cli") {
@@ -472,7 +476,7 @@ func TestRejections(t *testing.T) {
 
 // TestManyQuestions: the oldest are shown first, and the others are pages away.
 func TestManyQuestions(t *testing.T) {
-	var many []proxy.ApprovalInfo
+	var many []operator.ApprovalInfo
 	for n := range 60 {
 		many = append(many, question(n, fmt.Sprint("tool", n)))
 	}
@@ -511,7 +515,7 @@ func TestEvents(t *testing.T) {
 	read("event: approvals\ndata: 1\n\n")
 	b.desk.mu.Lock()
 	changed := b.desk.changed
-	b.desk.approvals[0].State, b.desk.changed = proxy.Expired, make(chan struct{})
+	b.desk.approvals[0].State, b.desk.changed = operator.Expired, make(chan struct{})
 	b.desk.mu.Unlock()
 	close(changed)
 	read("event: approvals\ndata: 0\n\n")
@@ -526,10 +530,10 @@ func TestHostileText(t *testing.T) {
 	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
 	q := question(1, evil)
 	q.Upstream, q.Session, q.Principal, q.Client, q.Warnings, q.Beside = evil, evil, evil, evil, []string{evil}, json.RawMessage("<img src=x>\u202e")
-	q.Steps, q.Arguments = []proxy.ApprovalStep{{Net: evil, Transition: evil, Rule: evil, Reason: evil}}, json.RawMessage("{\"<img src=x onerror=alert(1)>\":\"\u202e\"}")
-	q.LastApproved, q.Differences = &q.Created, []proxy.Difference{{Path: evil, Was: json.RawMessage("\"<script>alert\u202e\"")}}
+	q.Steps, q.Arguments = []operator.ApprovalStep{{Net: evil, Transition: evil, Rule: evil, Reason: evil}}, json.RawMessage("{\"<img src=x onerror=alert(1)>\":\"\u202e\"}")
+	q.LastApproved, q.Differences = &q.Created, []operator.Difference{{Path: evil, Was: json.RawMessage("\"<script>alert\u202e\"")}}
 	done := q
-	done.ID, done.State, done.Actor, done.Reason = "ap_2", proxy.Denied, evil, evil
+	done.ID, done.State, done.Actor, done.Reason = "ap_2", operator.Denied, evil, evil
 	b, _ := visit(t, q, done)
 	for _, path := range []string{"/inbox", "/inbox/ap_1", "/inbox/ap_2", "/inbox?q=" + url.QueryEscape(evil)} {
 		_, page := b.get(path)
@@ -567,7 +571,7 @@ func TestTemplates(t *testing.T) {
 // TestPINField: where an approval needs the PIN, each form that approves asks for it, and Enter in
 // it presses no button by chance.
 func TestPINField(t *testing.T) {
-	all := []proxy.ApprovalInfo{question(1, "deploy"), question(2, "push")}
+	all := []operator.ApprovalInfo{question(1, "deploy"), question(2, "push")}
 	b, _ := visit(t, all...)
 	if _, page := b.get("/inbox"); strings.Contains(page, `name="pin"`) {
 		t.Error("a PIN is asked for where there is none")
@@ -598,7 +602,7 @@ func TestPINField(t *testing.T) {
 // and each carries it. The form that stops asks for none.
 func TestPINOfOrders(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
-	b.desk.status.Stopped = []proxy.StopInfo{{Actor: "ann"}}
+	b.desk.status.Stopped = []operator.StopInfo{{Actor: "ann"}}
 	typed := "correct horse"
 	stop := url.Values{"session": {""}}
 	asking := func() (n int) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // A toolCount counts the calls of one tool in the journal.
@@ -196,23 +196,23 @@ type ruleAsked struct {
 func (a *asked) ApprovedShare() string { return share(a.Approved, a.Approved+a.Denied) }
 
 // answers counts approvals.
-func answers(list []proxy.ApprovalInfo) *asked {
+func answers(list []operator.ApprovalInfo) *asked {
 	a := &asked{All: len(list)}
 	rules := map[string]*ruleAsked{}
 	var waited []float64
 	for i := range list {
 		one := &list[i]
 		switch one.State {
-		case proxy.Pending:
+		case operator.Pending:
 			a.Waiting++
-		case proxy.Approved, proxy.Consumed:
+		case operator.Approved, operator.Consumed:
 			a.Approved++
-		case proxy.Denied:
+		case operator.Denied:
 			a.Denied++
 		default:
 			a.Silent++
 		}
-		answered := one.State == proxy.Approved || one.State == proxy.Consumed || one.State == proxy.Denied
+		answered := one.State == operator.Approved || one.State == operator.Consumed || one.State == operator.Denied
 		if !answered {
 			continue
 		}
@@ -225,7 +225,7 @@ func answers(list []proxy.ApprovalInfo) *asked {
 				r = &ruleAsked{Rule: name}
 				rules[name] = r
 			}
-			if one.State == proxy.Denied {
+			if one.State == operator.Denied {
 				r.denied++
 			} else {
 				r.Approved++

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // grant approves one call, and lets calls like it pass for a while.
 func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	v, id := visitorOf(r), r.PostForm.Get("id")
-	g := proxy.Grant{Like: r.PostForm["like"], Session: r.PostForm.Get("for") == "session"}
+	g := operator.Grant{Like: r.PostForm["like"], Session: r.PostForm.Get("for") == "session"}
 	var err error
 	if !g.Session {
 		g.For, err = time.ParseDuration(r.PostForm.Get("for"))
@@ -24,7 +24,7 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusBadRequest, "The form says neither which call, nor for how long.")
 		return
 	}
-	err = c.options.Proxy.Answer(id, proxy.Answer{
+	err = c.options.Proxy.Answer(id, operator.Answer{
 		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, PIN: r.PostForm.Get("pin"), Grant: &g,
 	})
 	if err != nil {

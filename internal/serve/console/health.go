@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // healthBody is how the proxy does.
 type healthBody struct {
-	proxy.Status
-	Running []proxy.SessionInfo
+	operator.Status
+	Running []operator.SessionInfo
 	Counts  *counts
 	Asked   *asked
 	Stands  standing
@@ -33,7 +33,7 @@ func (c *Console) health(w http.ResponseWriter, r *http.Request) {
 }
 
 // faults lists what is not as it should be.
-func faults(s *proxy.Status) (all []string) {
+func faults(s *operator.Status) (all []string) {
 	if s.State.Error != "" {
 		all = append(all, "Calls are refused, since the states cannot be read or written: "+s.State.Error)
 	}
@@ -86,7 +86,7 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 }
 
 // became says what became of an order.
-func became(on bool, session string, done proxy.Stopping, err error) string {
+func became(on bool, session string, done operator.Stopping, err error) string {
 	what, where := "All calls", ", until this proxy ends"
 	if session != "" {
 		what = "The calls of session " + session

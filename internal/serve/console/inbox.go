@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 const (
@@ -21,14 +21,14 @@ const (
 
 // inboxBody is the inbox: what waits, the oldest first, and what was answered, the newest first.
 type inboxBody struct {
-	Questions []proxy.ApprovalInfo
+	Questions []operator.ApprovalInfo
 	First     int // index of the first of them that is shown
 	Pending   int // in all
 	Next      int // index of the first one of the next page; 0: there is none
-	History   []proxy.ApprovalInfo
+	History   []operator.ApprovalInfo
 	Query     string // that the history is limited to
 	Ended     int    // in all
-	Grants    []proxy.GrantInfo
+	Grants    []operator.GrantInfo
 }
 
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
@@ -50,9 +50,9 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 
 // sorted returns the approvals that wait, the oldest first, and those of the query that do
 // not, the newest first.
-func (c *Console) sorted(query string) (pending, ended []proxy.ApprovalInfo) {
+func (c *Console) sorted(query string) (pending, ended []operator.ApprovalInfo) {
 	for _, a := range c.options.Proxy.Approvals() {
-		if a.State == proxy.Pending {
+		if a.State == operator.Pending {
 			pending = append(pending, a)
 		} else if matches(a, query) {
 			ended = append(ended, a)
@@ -64,7 +64,7 @@ func (c *Console) sorted(query string) (pending, ended []proxy.ApprovalInfo) {
 
 // matches reports whether what is shown of an approval in the history has all words of the
 // query.
-func matches(a proxy.ApprovalInfo, query string) bool {
+func matches(a operator.ApprovalInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
 	for _, r := range a.Rejections {
 		shown += " " + strings.ToLower(r.String())
@@ -78,7 +78,7 @@ func matches(a proxy.ApprovalInfo, query string) bool {
 }
 
 // whole returns approvals with all that a person has to see. One that has just ended is as it was.
-func (c *Console) whole(list []proxy.ApprovalInfo) []proxy.ApprovalInfo {
+func (c *Console) whole(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {
 		if one, err := c.options.Proxy.Approval(a.ID); err == nil {
@@ -133,7 +133,7 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	if len(reason) > maxReason {
 		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason), errNothing
 	}
-	err = c.options.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason, PIN: r.PostForm.Get("pin")})
+	err = c.options.Proxy.Answer(id, operator.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason, PIN: r.PostForm.Get("pin")})
 	if err != nil {
 		return fmt.Sprintf("%s is not answered: %v.", text.Escape(id), err), err
 	}
@@ -141,7 +141,7 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	switch {
 	case !approve:
 		return id + " is denied.", nil
-	case err == nil && a.State == proxy.Pending:
+	case err == nil && a.State == operator.Pending:
 		return fmt.Sprintf("%s is approved by %d of %d persons; it waits for another one.", id, a.Approvals, a.Needs), nil
 	}
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
@@ -160,7 +160,7 @@ func (c *Console) channel(id string) string {
 // confirmBody is what several answers at once will do.
 type confirmBody struct {
 	Approve   bool
-	Questions []proxy.ApprovalInfo
+	Questions []operator.ApprovalInfo
 	Gone      []string
 	Reason    string
 	Next      string
@@ -172,7 +172,7 @@ func (c *Console) confirm(w http.ResponseWriter, r *http.Request, ids []string, 
 	b := confirmBody{Approve: approve, Reason: r.PostForm.Get("reason"), Next: local(r.PostForm.Get("next"))}
 	for _, id := range ids {
 		a, err := c.options.Proxy.Approval(id)
-		if err != nil || a.State != proxy.Pending {
+		if err != nil || a.State != operator.Pending {
 			b.Gone = append(b.Gone, id)
 			continue
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy/draw"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // A Way finds what has to be called before a refused call is allowed.
@@ -68,7 +68,7 @@ type choice struct {
 
 // netRow is one line of the list.
 type netRow struct {
-	proxy.PolicyNet
+	operator.PolicyNet
 
 	Link    string
 	Marking string
@@ -126,7 +126,7 @@ func (c *Console) choices(at place) (list []choice) {
 	}
 	open := map[string]bool{}
 	slices.Reverse(all)
-	slices.SortStableFunc(all, func(a, b proxy.SessionInfo) int { return b.Used.Compare(a.Used) })
+	slices.SortStableFunc(all, func(a, b operator.SessionInfo) int { return b.Used.Compare(a.Used) })
 	found := at.Session == ""
 	for i := range all {
 		s := &all[i]
@@ -152,7 +152,7 @@ func (c *Console) choices(at place) (list []choice) {
 }
 
 // sessionLabel is how a session is called in a list to choose from.
-func sessionLabel(s *proxy.SessionInfo) string {
+func sessionLabel(s *operator.SessionInfo) string {
 	label := s.ID
 	if s.Name != "" {
 		label = s.Name + " (" + s.ID + ")"
@@ -165,7 +165,7 @@ func sessionLabel(s *proxy.SessionInfo) string {
 
 // rows are the nets of the snapshot, in the order of the policy.
 func (c *Console) rows(m *snapshot, at place) (rows []netRow) {
-	known := map[string]proxy.PolicyNet{}
+	known := map[string]operator.PolicyNet{}
 	for _, n := range c.options.Proxy.Nets() {
 		known[n.Name] = n
 	}
@@ -315,7 +315,7 @@ func (c *Console) drawn(m *snapshot, net int, at place) *drawn {
 func (c *Console) rowOf(n gate.NetState) netRow {
 	row := netRow{Marking: n.String(), Key: n.Key}
 	all := c.options.Proxy.Nets()
-	if i := slices.IndexFunc(all, func(one proxy.PolicyNet) bool { return one.Name == n.Name }); i >= 0 {
+	if i := slices.IndexFunc(all, func(one operator.PolicyNet) bool { return one.Name == n.Name }); i >= 0 {
 		row.PolicyNet = all[i]
 	}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow

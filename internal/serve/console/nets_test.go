@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // A site has the sessions of a policy, whose nets decide as in a proxy.
@@ -25,14 +25,14 @@ type site struct {
 	policy *gate.Policy
 
 	lock  sync.Mutex
-	all   []proxy.SessionInfo
+	all   []operator.SessionInfo
 	gates map[string]*gate.Session
 	done  []string // by operators
 }
 
-func (s *site) Nets() (all []proxy.PolicyNet) {
+func (s *site) Nets() (all []operator.PolicyNet) {
 	for i, n := range s.netsOf() {
-		all = append(all, proxy.PolicyNet{Name: n.Name, Rule: fmt.Sprint("a.rules:", i+1), Active: true, Shadow: n.Shadow, Scope: "session"})
+		all = append(all, operator.PolicyNet{Name: n.Name, Rule: fmt.Sprint("a.rules:", i+1), Active: true, Shadow: n.Shadow, Scope: "session"})
 	}
 	return all
 }
@@ -44,17 +44,17 @@ func (s *site) netsOf() []gate.NetInfo {
 	return s.policy.Nets()
 }
 
-func (s *site) ListSessions() ([]proxy.SessionInfo, error) {
-	return append([]proxy.SessionInfo(nil), s.all...), nil
+func (s *site) ListSessions() ([]operator.SessionInfo, error) {
+	return append([]operator.SessionInfo(nil), s.all...), nil
 }
 
-func (s *site) Session(id string) (proxy.SessionInfo, error) {
+func (s *site) Session(id string) (operator.SessionInfo, error) {
 	for _, one := range s.all {
 		if one.ID == id {
 			return one, nil
 		}
 	}
-	return proxy.SessionInfo{}, errors.New("no session")
+	return operator.SessionInfo{}, errors.New("no session")
 }
 
 func (s *site) State(id string) (*gate.State, error) {
@@ -67,20 +67,20 @@ func (s *site) State(id string) (*gate.State, error) {
 	return nil, errors.New("no session")
 }
 
-func (s *site) Shadow(id string) (proxy.ShadowInfo, error) {
+func (s *site) Shadow(id string) (operator.ShadowInfo, error) {
 	if id != "s1" {
-		return proxy.ShadowInfo{}, nil
+		return operator.ShadowInfo{}, nil
 	}
-	return proxy.ShadowInfo{Refused: 2, Would: []proxy.WouldInfo{{Tool: evilName, Decision: "refuse", Reason: evilName, Rules: []string{"a.rules:9"}, Count: 2, Arguments: []byte(`{"command":"ls <x>\u202e"}`)}}}, nil
+	return operator.ShadowInfo{Refused: 2, Would: []operator.WouldInfo{{Tool: evilName, Decision: "refuse", Reason: evilName, Rules: []string{"a.rules:9"}, Count: 2, Arguments: []byte(`{"command":"ls <x>\u202e"}`)}}}, nil
 }
 
 func (s *site) ChannelsOf(string) ([]string, error) { return []string{"web", "cli"}, nil }
 
-func (s *site) ResetSession(id string, a proxy.Actor) error {
+func (s *site) ResetSession(id string, a operator.Actor) error {
 	return s.tell("reset " + id + " by " + a.Name + a.PIN)
 }
 
-func (s *site) SettleCall(id string, call uint64, success bool, a proxy.Actor) error {
+func (s *site) SettleCall(id string, call uint64, success bool, a operator.Actor) error {
 	if call == 99 {
 		return errors.New("no open call")
 	}
@@ -126,10 +126,10 @@ func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console) {
 	b := &browser{t: t, desk: &desk{changed: make(chan struct{})}}
 	b.desk.policy = policy
 	b.desk.gates = map[string]*gate.Session{"s1": gate.NewSession(policy, gate.SessionOptions{})}
-	b.desk.all = []proxy.SessionInfo{{
+	b.desk.all = []operator.SessionInfo{{
 		ID: "s1", Principal: evilName, By: "connection", Clients: []string{"http " + evilName}, Since: time.Now(),
-		Calls: []proxy.CallInfo{{Number: 7, Tool: evilName, Since: time.Now(), Unknown: true}, {Number: 8, Tool: evilName, Since: time.Now()}},
-		Nets:  []proxy.NetInfo{{Name: "backup-first", Active: true, Moved: true, Marking: map[string]int{"gate": 1}, Status: "gate:1"}},
+		Calls: []operator.CallInfo{{Number: 7, Tool: evilName, Since: time.Now(), Unknown: true}, {Number: 8, Tool: evilName, Since: time.Now()}},
+		Nets:  []operator.NetInfo{{Name: "backup-first", Active: true, Moved: true, Marking: map[string]int{"gate": 1}, Status: "gate:1"}},
 	}}
 	b.server = httptest.NewUnstartedServer(nil)
 	c := New(Options{Proxy: b.desk, Hosts: []string{b.server.Listener.Addr().String()}, Way: way, Pins: &b.desk.site})
@@ -342,14 +342,14 @@ func TestHistoryTogether(t *testing.T) {
 	}
 }
 
-func (s *site) Changes() []proxy.ToolChange {
-	return []proxy.ToolChange{{
+func (s *site) Changes() []operator.ToolChange {
+	return []operator.ToolChange{{
 		Canonical: "fs.read", Upstream: "fs", Quarantined: true, Why: evilName, Hash: "h1", By: evilName, Accepted: time.Now(),
-		Differences: []proxy.Difference{{Path: "$.description", Is: json.RawMessage(`"<script>alert(1)</script>"`)}},
+		Differences: []operator.Difference{{Path: "$.description", Is: json.RawMessage(`"<script>alert(1)</script>"`)}},
 	}}
 }
 
-func (s *site) Accept(tool, hash string, a proxy.Actor) error {
+func (s *site) Accept(tool, hash string, a operator.Actor) error {
 	if hash != "h1" {
 		return errors.New("not what was shown")
 	}

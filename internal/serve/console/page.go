@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 //go:embed pages
@@ -77,7 +77,7 @@ type page struct {
 	Notes   []note // what came of the last form
 	Waiting int
 	Shadow  bool
-	Stopped []proxy.StopInfo
+	Stopped []operator.StopInfo
 	Grants  bool // people may let calls like one pass for a while
 	PIN     bool // orders that could let a call pass need the PIN
 	Version string
@@ -97,8 +97,8 @@ func visitorOf(r *http.Request) visitor {
 }
 
 // actorOf is who sends a form with an order, and the PIN in it.
-func actorOf(r *http.Request) proxy.Actor {
-	return proxy.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
+func actorOf(r *http.Request) operator.Actor {
+	return operator.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
 }
 
 // show writes a page of the view: the template with its name.
@@ -181,11 +181,11 @@ func within(page string) (view string) {
 // A card is one approval on a page.
 type card struct {
 	Page     page
-	Approval proxy.ApprovalInfo
+	Approval operator.ApprovalInfo
 	Choose   bool // it can be answered with others
 }
 
-func cardOf(p page, a proxy.ApprovalInfo, choose bool) card { return card{p, a, choose} }
+func cardOf(p page, a operator.ApprovalInfo, choose bool) card { return card{p, a, choose} }
 
 // Grantable reports whether calls like this one may be let pass for a while.
 func (c card) Grantable() bool {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // sessionsShown is the number of sessions on one page.
@@ -27,7 +27,7 @@ type sessionsBody struct {
 
 // A sessionRow is one line of the list.
 type sessionRow struct {
-	proxy.SessionInfo
+	operator.SessionInfo
 
 	Link  string
 	Moved []string // nets that are not at their start
@@ -46,7 +46,7 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 	}
 	b := sessionsBody{Query: r.FormValue("q")}
 	slices.Reverse(all)
-	all = slices.DeleteFunc(all, func(s proxy.SessionInfo) bool { return !hasWords(&s, b.Query) })
+	all = slices.DeleteFunc(all, func(s operator.SessionInfo) bool { return !hasWords(&s, b.Query) })
 	b.Found = len(all)
 	if b.First, _ = strconv.Atoi(r.FormValue("from")); b.First < 0 || b.First >= len(all) {
 		b.First = 0
@@ -67,7 +67,7 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 func sessionLink(id string) string { return "/sessions?" + url.Values{"id": {id}}.Encode() }
 
 // hasWords reports whether what is shown of a session has all words of the query.
-func hasWords(s *proxy.SessionInfo, query string) bool {
+func hasWords(s *operator.SessionInfo, query string) bool {
 	if query == "" {
 		return true
 	}
@@ -81,7 +81,7 @@ func hasWords(s *proxy.SessionInfo, query string) bool {
 }
 
 // moved are the nets of a session that are not as before the first call.
-func moved(s *proxy.SessionInfo) (names []string) {
+func moved(s *operator.SessionInfo) (names []string) {
 	for i := range s.Nets {
 		if s.Nets[i].Moved {
 			names = append(names, s.Nets[i].Name)
@@ -92,18 +92,18 @@ func moved(s *proxy.SessionInfo) (names []string) {
 
 // sessionPage is one session.
 type sessionPage struct {
-	proxy.SessionInfo
+	operator.SessionInfo
 
 	Link     string
 	Nets     []sessionNet
-	Shadow   *proxy.ShadowInfo // nil: not known
+	Shadow   *operator.ShadowInfo // nil: not known
 	Channels []string
 	Reset    bool // it is asked whether it is meant
 }
 
 // A sessionNet is a net with where it is drawn.
 type sessionNet struct {
-	proxy.NetInfo
+	operator.NetInfo
 
 	Link string
 }

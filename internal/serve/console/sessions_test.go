@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // TestSessions: the list has each session, and its page what an operator can do.
@@ -26,7 +26,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("an unknown session: %d", code)
 	}
 	for n := range 2 * sessionsShown {
-		b.desk.all = append(b.desk.all, proxy.SessionInfo{ID: fmt.Sprint("n", n), Since: time.Now()})
+		b.desk.all = append(b.desk.all, operator.SessionInfo{ID: fmt.Sprint("n", n), Since: time.Now()})
 	}
 	page = b.wants("/sessions", "201 sessions", `href="/sessions?from=100&amp;q="`, ">n199<")
 	if strings.Contains(page, ">n99<") {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // toolsShown is how many tools one page shows.
@@ -18,19 +18,19 @@ const toolsShown = 500
 type toolsBody struct {
 	Query    string
 	Session  string // empty: one that begins now
-	Sessions []proxy.SessionInfo
+	Sessions []operator.SessionInfo
 	Wrong    string // why the tools of the session cannot be told; empty: they can
 	Tools    []toolRow
 	Matching int
 	All      int
 	LeftOut  []string
 	Warnings []string
-	Changes  []proxy.ToolChange
+	Changes  []operator.ToolChange
 }
 
 // A toolRow is a tool as it is shown.
 type toolRow struct {
-	proxy.ToolInfo
+	operator.ToolInfo
 	Hints []hint
 }
 
@@ -80,7 +80,7 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 }
 
 // isNamed reports whether what is shown of a tool has all words of the query.
-func isNamed(t proxy.ToolInfo, query string) bool {
+func isNamed(t operator.ToolInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "))
 	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(word string) bool { return !strings.Contains(shown, word) })
 }

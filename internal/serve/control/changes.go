@@ -8,7 +8,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // maxWait is how long one question for changes waits: shorter than a client does.
@@ -16,15 +16,15 @@ const maxWait = 25 * time.Second
 
 // Changes are the approvals of a proxy at one time.
 type Changes struct {
-	Version   string               `json:"version"` // tells these from others
-	Approvals []proxy.ApprovalInfo `json:"approvals"`
+	Version   string                  `json:"version"` // tells these from others
+	Approvals []operator.ApprovalInfo `json:"approvals"`
 }
 
 var errEnds = errors.New("the proxy ends")
 
 // awaitChange waits until the approvals are others than those of the version after. Nothing
 // but their time ends those that are looked at by nobody, so it looks when the next is over.
-func awaitChange(ctx context.Context, o Operator, ends <-chan struct{}, after string) (Changes, error) {
+func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.NewTimer(maxWait)
 	defer limit.Stop()
 	for {
@@ -48,7 +48,7 @@ func awaitChange(ctx context.Context, o Operator, ends <-chan struct{}, after st
 	}
 }
 
-func look(o Operator) (Changes, error) {
+func look(o operator.Proxy) (Changes, error) {
 	now := Changes{Approvals: o.Approvals()}
 	text, err := json.Marshal(now.Approvals)
 	sum := sha256.Sum256(text)
@@ -57,10 +57,10 @@ func look(o Operator) (Changes, error) {
 }
 
 // untilNext is when the time of the next approval is over.
-func untilNext(all []proxy.ApprovalInfo) time.Duration {
+func untilNext(all []operator.ApprovalInfo) time.Duration {
 	next := maxWait
 	for _, a := range all {
-		if a.State == proxy.Pending || a.State == proxy.Approved {
+		if a.State == operator.Pending || a.State == operator.Approved {
 			next = min(next, time.Until(a.Expires))
 		}
 	}

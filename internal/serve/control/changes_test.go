@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // TestChanges: the first look waits for nothing; the next one waits until something has
@@ -19,7 +19,7 @@ func TestChanges(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		happens func(b *booth, end, cancel func())
-		want    proxy.ApprovalState
+		want    operator.ApprovalState
 		after   time.Duration
 		problem string
 	}{
@@ -28,9 +28,9 @@ func TestChanges(t *testing.T) {
 			b.expires = time.Now()
 			b.mu.Unlock()
 			close(b.changed)
-		}, proxy.Expired, 0, ""},
-		"its time is over": {func(*booth, func(), func()) {}, proxy.Expired, 3 * time.Second, ""},
-		"nothing":          {func(b *booth, _, _ func()) { b.expires = b.expires.Add(time.Hour) }, proxy.Pending, maxWait, ""},
+		}, operator.Expired, 0, ""},
+		"its time is over": {func(*booth, func(), func()) {}, operator.Expired, 3 * time.Second, ""},
+		"nothing":          {func(b *booth, _, _ func()) { b.expires = b.expires.Add(time.Hour) }, operator.Pending, maxWait, ""},
 		"the proxy ends":   {func(_ *booth, end, _ func()) { end() }, "", 0, errEnds.Error()},
 		"the client ends":  {func(_ *booth, _, cancel func()) { cancel() }, "", 0, "context canceled"},
 	} {
@@ -42,7 +42,7 @@ func TestChanges(t *testing.T) {
 				}
 				ends := make(chan struct{})
 				first, err := awaitChange(t.Context(), b, ends, "")
-				if err != nil || first.Version == "" || len(first.Approvals) != 1 || first.Approvals[0].State != proxy.Pending {
+				if err != nil || first.Version == "" || len(first.Approvals) != 1 || first.Approvals[0].State != operator.Pending {
 					t.Fatalf("%+v, %v", first, err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
@@ -65,7 +65,7 @@ func TestChanges(t *testing.T) {
 					if got.err == nil || got.err.Error() != tt.problem {
 						t.Errorf("%+v", got)
 					}
-				case got.err != nil || (got.Version == first.Version) != (tt.want == proxy.Pending) || got.Approvals[0].State != tt.want:
+				case got.err != nil || (got.Version == first.Version) != (tt.want == operator.Pending) || got.Approvals[0].State != tt.want:
 					t.Errorf("%+v", got)
 				}
 			})

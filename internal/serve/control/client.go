@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // A Client speaks to one running proxy.
@@ -84,29 +84,29 @@ func Dial(path string) *Client {
 }
 
 // Status is [proxy.Proxy.Status] of the running proxy.
-func (c *Client) Status() (proxy.Status, error) { return get[proxy.Status](c, "/status") }
+func (c *Client) Status() (operator.Status, error) { return get[operator.Status](c, "/status") }
 
 // Tools is [proxy.Proxy.Tools] of the running proxy.
-func (c *Client) Tools(session string) ([]proxy.ToolInfo, error) {
-	return get[[]proxy.ToolInfo](c, "/tools?session="+url.QueryEscape(session))
+func (c *Client) Tools(session string) ([]operator.ToolInfo, error) {
+	return get[[]operator.ToolInfo](c, "/tools?session="+url.QueryEscape(session))
 }
 
 // ToolChanges is [proxy.Proxy.ToolChanges] of the running proxy.
-func (c *Client) ToolChanges() ([]proxy.ToolChange, error) {
-	return get[[]proxy.ToolChange](c, "/tools/changes")
+func (c *Client) ToolChanges() ([]operator.ToolChange, error) {
+	return get[[]operator.ToolChange](c, "/tools/changes")
 }
 
 // AcceptTool accepts what a server says of a tool now.
 func (c *Client) AcceptTool(a Accept) error { return c.do("/tools/accept", a, &struct{}{}) }
 
 // Approvals is [proxy.Proxy.Approvals] of the running proxy.
-func (c *Client) Approvals() ([]proxy.ApprovalInfo, error) {
-	return get[[]proxy.ApprovalInfo](c, "/approvals")
+func (c *Client) Approvals() ([]operator.ApprovalInfo, error) {
+	return get[[]operator.ApprovalInfo](c, "/approvals")
 }
 
 // Approval is [proxy.Proxy.Approval] of the running proxy.
-func (c *Client) Approval(id string) (proxy.ApprovalInfo, error) {
-	return get[proxy.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
+func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
+	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
 // Changes waits until the approvals of the running proxy are not as they were when the
@@ -122,7 +122,9 @@ func (c *Client) Resolve(id string, a Answer) error {
 }
 
 // Grants is [proxy.Proxy.Grants] of the running proxy.
-func (c *Client) Grants() ([]proxy.GrantInfo, error) { return get[[]proxy.GrantInfo](c, "/grants") }
+func (c *Client) Grants() ([]operator.GrantInfo, error) {
+	return get[[]operator.GrantInfo](c, "/grants")
+}
 
 // Revoke ends a grant.
 func (c *Client) Revoke(id string, a Revoke) error {
@@ -130,23 +132,23 @@ func (c *Client) Revoke(id string, a Revoke) error {
 }
 
 // ListSessions is [proxy.Proxy.ListSessions] of the running proxy.
-func (c *Client) ListSessions() ([]proxy.SessionInfo, error) {
-	return get[[]proxy.SessionInfo](c, "/sessions/list")
+func (c *Client) ListSessions() ([]operator.SessionInfo, error) {
+	return get[[]operator.SessionInfo](c, "/sessions/list")
 }
 
 // Session is [proxy.Proxy.Session] of the running proxy.
-func (c *Client) Session(id string) (proxy.SessionInfo, error) {
-	return get[proxy.SessionInfo](c, "/sessions/"+url.PathEscape(id))
+func (c *Client) Session(id string) (operator.SessionInfo, error) {
+	return get[operator.SessionInfo](c, "/sessions/"+url.PathEscape(id))
 }
 
 // Sessions is [proxy.Proxy.AllSessions] of the running proxy.
-func (c *Client) Sessions() ([]proxy.SessionInfo, error) {
-	return get[[]proxy.SessionInfo](c, "/sessions")
+func (c *Client) Sessions() ([]operator.SessionInfo, error) {
+	return get[[]operator.SessionInfo](c, "/sessions")
 }
 
 // Shadow is [proxy.Proxy.Shadow] of the running proxy.
-func (c *Client) Shadow(session string) (proxy.ShadowInfo, error) {
-	return get[proxy.ShadowInfo](c, "/shadow?session="+url.QueryEscape(session))
+func (c *Client) Shadow(session string) (operator.ShadowInfo, error) {
+	return get[operator.ShadowInfo](c, "/shadow?session="+url.QueryEscape(session))
 }
 
 // ResetSession puts the nets of a session back to their start.
@@ -160,15 +162,17 @@ func (c *Client) SettleCall(id string, a Settle) error {
 }
 
 // Stop is [proxy.Proxy.Stop] of the running proxy.
-func (c *Client) Stop(a Stop) (done proxy.Stopping, err error) { return done, c.do("/stop", a, &done) }
+func (c *Client) Stop(a Stop) (done operator.Stopping, err error) {
+	return done, c.do("/stop", a, &done)
+}
 
 // StartAgain is [proxy.Proxy.StartAgain] of the running proxy.
-func (c *Client) StartAgain(a Stop) (done proxy.Stopping, err error) {
+func (c *Client) StartAgain(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/start", a, &done)
 }
 
 // Nets lists the nets of the policy.
-func (c *Client) Nets() ([]proxy.PolicyNet, error) { return get[[]proxy.PolicyNet](c, "/nets") }
+func (c *Client) Nets() ([]operator.PolicyNet, error) { return get[[]operator.PolicyNet](c, "/nets") }
 
 // SwitchNet activates or deactivates a net.
 func (c *Client) SwitchNet(a Switch) error {

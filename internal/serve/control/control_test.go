@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/petrigate/petrigate/internal/leftover"
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 func TestMain(m *testing.M) {
@@ -30,9 +30,14 @@ func TestMain(m *testing.M) {
 	leftover.Main(m)
 }
 
+// unused has the methods of a proxy that the socket does not call.
+type unused struct{ operator.Proxy }
+
 // A booth is an operator's side without a proxy: it answers with what it is
 // given and notes what it is told.
 type booth struct {
+	unused
+
 	version string
 	err     error // of everything that can fail
 	told    []string
@@ -53,9 +58,9 @@ func (b *booth) tell(format string, args ...any) error {
 	return b.err
 }
 
-func (b *booth) Status() proxy.Status {
+func (b *booth) Status() operator.Status {
 	b.summaries++
-	return proxy.Status{Version: b.version}
+	return operator.Status{Version: b.version}
 }
 
 func (b *booth) AwaitTools(ctx context.Context) {
@@ -69,38 +74,38 @@ func (b *booth) AwaitTools(ctx context.Context) {
 	}
 }
 
-func (b *booth) Tools(session string) ([]proxy.ToolInfo, error) {
-	return []proxy.ToolInfo{{Exposed: "delete"}}, b.tell("tools of %q", session)
+func (b *booth) Tools(session string) ([]operator.ToolInfo, error) {
+	return []operator.ToolInfo{{Exposed: "delete"}}, b.tell("tools of %q", session)
 }
 
-func (b *booth) ToolChanges() []proxy.ToolChange {
-	return []proxy.ToolChange{{Canonical: "fs.read", Hash: "h1"}}
+func (b *booth) ToolChanges() []operator.ToolChange {
+	return []operator.ToolChange{{Canonical: "fs.read", Hash: "h1"}}
 }
 
-func (b *booth) AcceptTool(tool, hash string, a proxy.Actor) error {
+func (b *booth) AcceptTool(tool, hash string, a operator.Actor) error {
 	return b.tell("accept %q %q %q %q", tool, hash, a.Name, a.PIN)
 }
 
-func (b *booth) Approvals() []proxy.ApprovalInfo {
+func (b *booth) Approvals() []operator.ApprovalInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.looks++
-	list := []proxy.ApprovalInfo{{ID: "ap_1", State: proxy.Pending, Arguments: json.RawMessage(`{"a":1e400}`), Expires: b.expires}}
+	list := []operator.ApprovalInfo{{ID: "ap_1", State: operator.Pending, Arguments: json.RawMessage(`{"a":1e400}`), Expires: b.expires}}
 	if b.expires.IsZero() {
 		list[0].Expires = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	} else if !time.Now().Before(b.expires) {
-		list[0].State = proxy.Expired
+		list[0].State = operator.Expired
 	}
 	return list
 }
 
-func (b *booth) Approval(id string) (proxy.ApprovalInfo, error) {
-	return proxy.ApprovalInfo{ID: id, Question: "May it?"}, b.tell("approval %q", id)
+func (b *booth) Approval(id string) (operator.ApprovalInfo, error) {
+	return operator.ApprovalInfo{ID: id, Question: "May it?"}, b.tell("approval %q", id)
 }
 
 func (b *booth) ApprovalsChanged() <-chan struct{} { return b.changed }
 
-func (b *booth) Answer(id string, a proxy.Answer) error {
+func (b *booth) Answer(id string, a operator.Answer) error {
 	if proven := runtime.GOOS == "linux" || runtime.GOOS == "darwin"; proven != (a.Person == fmt.Sprint("uid ", os.Getuid())) {
 		return fmt.Errorf("the person is %q", a.Person)
 	}
@@ -110,43 +115,43 @@ func (b *booth) Answer(id string, a proxy.Answer) error {
 	return b.tell("resolve %q via %s %t %q %q %q", id, a.Channel, a.Approve, a.Actor, a.Reason, a.Shown)
 }
 
-func (b *booth) Grants() []proxy.GrantInfo { return []proxy.GrantInfo{{ID: "gr_1"}} }
+func (b *booth) Grants() []operator.GrantInfo { return []operator.GrantInfo{{ID: "gr_1"}} }
 
 func (b *booth) Revoke(id, actor string) error { return b.tell("revoke %q %q", id, actor) }
 
-func (b *booth) AllSessions() ([]proxy.SessionInfo, error) {
-	return []proxy.SessionInfo{{ID: "s/1"}}, b.err
+func (b *booth) AllSessions() ([]operator.SessionInfo, error) {
+	return []operator.SessionInfo{{ID: "s/1"}}, b.err
 }
 
-func (b *booth) ListSessions() ([]proxy.SessionInfo, error) { return b.AllSessions() }
+func (b *booth) ListSessions() ([]operator.SessionInfo, error) { return b.AllSessions() }
 
-func (b *booth) Session(id string) (proxy.SessionInfo, error) {
-	return proxy.SessionInfo{ID: id}, b.err
+func (b *booth) Session(id string) (operator.SessionInfo, error) {
+	return operator.SessionInfo{ID: id}, b.err
 }
 
-func (b *booth) Shadow(session string) (proxy.ShadowInfo, error) {
-	return proxy.ShadowInfo{Refused: 3}, b.tell("shadow of %q", session)
+func (b *booth) Shadow(session string) (operator.ShadowInfo, error) {
+	return operator.ShadowInfo{Refused: 3}, b.tell("shadow of %q", session)
 }
 
-func (b *booth) ResetSession(id string, a proxy.Actor) error {
+func (b *booth) ResetSession(id string, a operator.Actor) error {
 	return b.tell("reset %q %q %q", id, a.Name, a.PIN)
 }
 
-func (b *booth) SettleCall(session string, call uint64, success bool, a proxy.Actor) error {
+func (b *booth) SettleCall(session string, call uint64, success bool, a operator.Actor) error {
 	return b.tell("settle %q %d %t %q %q", session, call, success, a.Name, a.PIN)
 }
 
-func (b *booth) Stop(session, actor, reason string) (proxy.Stopping, error) {
-	return proxy.Stopping{Shared: true}, b.tell("stop %q %q %q", session, actor, reason)
+func (b *booth) Stop(session, actor, reason string) (operator.Stopping, error) {
+	return operator.Stopping{Shared: true}, b.tell("stop %q %q %q", session, actor, reason)
 }
 
-func (b *booth) StartAgain(session string, a proxy.Actor) (proxy.Stopping, error) {
-	return proxy.Stopping{Already: true}, b.tell("start %q %q %q", session, a.Name, a.PIN)
+func (b *booth) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
+	return operator.Stopping{Already: true}, b.tell("start %q %q %q", session, a.Name, a.PIN)
 }
 
-func (b *booth) Nets() []proxy.PolicyNet { return []proxy.PolicyNet{{Name: "n/1", Active: true}} }
+func (b *booth) Nets() []operator.PolicyNet { return []operator.PolicyNet{{Name: "n/1", Active: true}} }
 
-func (b *booth) SwitchNet(name string, on bool, a proxy.Actor) error {
+func (b *booth) SwitchNet(name string, on bool, a operator.Actor) error {
 	return b.tell("switch %q %t %q %q", name, on, a.Name, a.PIN)
 }
 
@@ -161,7 +166,7 @@ func socketDir(t *testing.T) string {
 	return filepath.Join(dir, "run")
 }
 
-func listen(t *testing.T, dir string, o Operator) *Server {
+func listen(t *testing.T, dir string, o operator.Proxy) *Server {
 	t.Helper()
 	s, err := Listen(dir, o)
 	if err != nil {
@@ -210,7 +215,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	for _, err := range []error{
 		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann", Shown: "5f3c"}),
 		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
-		c.Resolve("ap_2", Answer{Approve: true, Grant: &proxy.Grant{For: time.Minute, Like: []string{"path", "$.a"}}}),
+		c.Resolve("ap_2", Answer{Approve: true, Grant: &operator.Grant{For: time.Minute, Like: []string{"path", "$.a"}}}),
 		c.AcceptTool(Accept{Canonical: "fs.read", Hash: "h1", Actor: "ann", PIN: "p1"}),
 		c.Revoke("gr/1", Revoke{Actor: "ann"}),
 		c.ResetSession("s/1", Reset{Actor: "ann", PIN: "p2"}),

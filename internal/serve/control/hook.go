@@ -9,12 +9,12 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// A HookGate decides on calls that agents tell of by their hooks. An [Operator] may be one.
+// A HookGate decides on calls that agents tell of by their hooks. An [operator.Proxy] may be one.
 type HookGate interface {
-	Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error)
+	Hook(ctx context.Context, e hook.Request) (hook.Reply, error)
 }
 
 // maxHook is the largest number of bytes in an event; one that is longer is refused by the gate.
@@ -33,7 +33,7 @@ func serveHook(g HookGate) http.HandlerFunc {
 			return
 		}
 		q := r.URL.Query()
-		reply, err := g.Hook(r.Context(), proxy.HookEvent{
+		reply, err := g.Hook(r.Context(), hook.Request{
 			Agent: q.Get("agent"), Principal: principal, Session: q.Get("session"), Servers: q["server"], Event: event,
 		})
 		respond(w, HookReply{Output: reply.Output, Denied: reply.Denied}, err)

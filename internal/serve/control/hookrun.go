@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // A HookRun is the process that an agent runs for one event.
@@ -96,7 +96,7 @@ func (h HookRun) find() (*Client, error) {
 		return nil, err
 	}
 	var first *Client
-	var of proxy.Status
+	var of operator.Status
 	for _, c := range found {
 		s, err := c.Status()
 		switch {

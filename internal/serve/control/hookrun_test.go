@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/hook"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // A hookBooth is a [booth] at which agents tell of their calls.
 type hookBooth struct {
 	booth
-	status proxy.Status
-	reply  proxy.HookReply
-	asks   chan proxy.HookEvent // gets each event; nil: nothing
+	status operator.Status
+	reply  hook.Reply
+	asks   chan hook.Request // gets each event; nil: nothing
 	hangs  bool
 }
 
-func (b *hookBooth) Status() proxy.Status { return b.status }
+func (b *hookBooth) Status() operator.Status { return b.status }
 
-func (b *hookBooth) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error) {
+func (b *hookBooth) Hook(ctx context.Context, e hook.Request) (hook.Reply, error) {
 	if b.asks != nil {
 		b.asks <- e
 	}
@@ -51,7 +51,7 @@ func runHook(ctx context.Context, h HookRun, event string) (code int, out, err s
 // TestHookRun: an event gets to the proxy as the agent wrote it, and the answer to the agent.
 func TestHookRun(t *testing.T) {
 	dir := socketDir(t)
-	b := &hookBooth{reply: proxy.HookReply{Output: hook.Pass}, asks: make(chan proxy.HookEvent, 1)}
+	b := &hookBooth{reply: hook.Reply{Output: hook.Pass}, asks: make(chan hook.Request, 1)}
 	listen(t, dir, b)
 	h := HookRun{Dir: dir, Agent: "claude-code", Session: "mine", Servers: []string{"a", "b"}}
 	if code, out, err := runHook(t.Context(), h, beforeCall); code != 0 || out != "{}" || err != "" {
@@ -69,7 +69,7 @@ func TestHookRun(t *testing.T) {
 // TestHookRunDenies: a refusal is one to each agent.
 func TestHookRunDenies(t *testing.T) {
 	dir := socketDir(t)
-	b := &hookBooth{reply: proxy.HookReply{Output: []byte(`{"no":true}`), Denied: "no"}}
+	b := &hookBooth{reply: hook.Reply{Output: []byte(`{"no":true}`), Denied: "no"}}
 	listen(t, dir, b)
 	for agent, want := range map[string]struct {
 		event string
@@ -115,7 +115,7 @@ func TestHookRunFails(t *testing.T) {
 		t.Errorf("%d %s %s", code, out, err)
 	}
 
-	b := &hookBooth{reply: proxy.HookReply{Output: hook.Pass}, asks: make(chan proxy.HookEvent, 1), hangs: true}
+	b := &hookBooth{reply: hook.Reply{Output: hook.Pass}, asks: make(chan hook.Request, 1), hangs: true}
 	listen(t, dir, b)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -166,8 +166,8 @@ func TestHookRunCorrupt(t *testing.T) {
 func TestHookRunChooses(t *testing.T) {
 	dir := socketDir(t)
 	now := time.Now()
-	one := &hookBooth{status: proxy.Status{Config: "/a", Started: now}, reply: proxy.HookReply{Output: []byte(`{"by":1}`)}}
-	two := &hookBooth{status: proxy.Status{Config: "/b", Started: now.Add(-time.Hour)}, reply: proxy.HookReply{Output: []byte(`{"by":2}`)}}
+	one := &hookBooth{status: operator.Status{Config: "/a", Started: now}, reply: hook.Reply{Output: []byte(`{"by":1}`)}}
+	two := &hookBooth{status: operator.Status{Config: "/b", Started: now.Add(-time.Hour)}, reply: hook.Reply{Output: []byte(`{"by":2}`)}}
 	listen(t, dir, one)
 	listen(t, dir, two)
 	h := HookRun{Dir: dir, Agent: "claude-code"}

@@ -2,7 +2,7 @@ package control
 
 import "errors"
 
-// A ConsoleOpener has a console. An [Operator] may be one.
+// A ConsoleOpener has a console. An [operator.Proxy] may be one.
 type ConsoleOpener interface {
 	// OpenConsole returns the address of a page of the console, with a code that lets one
 	// browser in: for the person, who is called by the name.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Reloader reads its configuration again; an [Operator] that is one can be told to.
+// A Reloader reads its configuration again; an [operator.Proxy] that is one can be told to.
 type Reloader interface {
 	Reload(ctx context.Context, o Reload) Reloaded
 }
@@ -34,15 +34,15 @@ const (
 
 // Reloaded is what became of a reload. With a Problem everything is as it was.
 type Reloaded struct {
-	Result     string          `json:"result"`
-	Problem    string          `json:"problem,omitempty"`    // for people, with places and lines
-	Warnings   string          `json:"warnings,omitempty"`   // likewise
-	Before     string          `json:"before"`               // fingerprint of the policy that was in force
-	Policy     string          `json:"policy"`               // that of the one that is
-	Difference string          `json:"difference,omitempty"` // as the result of diff; empty: the policy is the same
-	Diff       string          `json:"diff,omitempty"`       // for people
-	Nets       []proxy.NetFate `json:"nets"`
-	Restart    []string        `json:"restart,omitempty"` // keys whose change needs a restart
+	Result     string             `json:"result"`
+	Problem    string             `json:"problem,omitempty"`    // for people, with places and lines
+	Warnings   string             `json:"warnings,omitempty"`   // likewise
+	Before     string             `json:"before"`               // fingerprint of the policy that was in force
+	Policy     string             `json:"policy"`               // that of the one that is
+	Difference string             `json:"difference,omitempty"` // as the result of diff; empty: the policy is the same
+	Diff       string             `json:"diff,omitempty"`       // for people
+	Nets       []operator.NetFate `json:"nets"`
+	Restart    []string           `json:"restart,omitempty"` // keys whose change needs a restart
 }
 
 // fates are what can become of a net, and how that is said.

@@ -11,36 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// An Operator is what the socket gives access to; a [proxy.Proxy] is one.
-type Operator interface {
-	Status() proxy.Status
-	Tools(session string) ([]proxy.ToolInfo, error)
-	AwaitTools(ctx context.Context)
-	Approvals() []proxy.ApprovalInfo
-	Approval(id string) (proxy.ApprovalInfo, error)
-	ApprovalsChanged() <-chan struct{}
-	Answer(id string, a proxy.Answer) error
-	Grants() []proxy.GrantInfo
-	Revoke(id, actor string) error
-	AllSessions() ([]proxy.SessionInfo, error)
-	ListSessions() ([]proxy.SessionInfo, error)
-	Session(id string) (proxy.SessionInfo, error)
-	ResetSession(id string, a proxy.Actor) error
-	Shadow(session string) (proxy.ShadowInfo, error)
-	SettleCall(session string, call uint64, success bool, a proxy.Actor) error
-	Stop(session, actor, reason string) (proxy.Stopping, error)
-	StartAgain(session string, a proxy.Actor) (proxy.Stopping, error)
-	Nets() []proxy.PolicyNet
-	SwitchNet(name string, on bool, a proxy.Actor) error
-}
-
-// A ToolKeeper is an [Operator] that holds tools to the definitions that were accepted.
+// A ToolKeeper is an [operator.Proxy] that holds tools to the definitions that were accepted.
 type ToolKeeper interface {
-	ToolChanges() []proxy.ToolChange
-	AcceptTool(canonical, hash string, a proxy.Actor) error
+	ToolChanges() []operator.ToolChange
+	AcceptTool(canonical, hash string, a operator.Actor) error
 }
 
 // A Server answers on a socket of its own until it is closed.
@@ -55,7 +32,7 @@ type Server struct {
 // Listen opens a socket of its own in dir, which is made if need be, and
 // clears away those of processes that were killed. The caller must close the
 // server.
-func Listen(dir string, o Operator) (*Server, error) {
+func Listen(dir string, o operator.Proxy) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of control sockets: %w", err)
 	}
@@ -106,7 +83,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-func routes(o Operator, ends <-chan struct{}) http.Handler {
+func routes(o operator.Proxy, ends <-chan struct{}) http.Handler {
 	mux := http.NewServeMux()
 	get := func(path string, f func(*http.Request) (any, error)) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
@@ -129,15 +106,15 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
 	post(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {
-		return o.Answer(id, proxy.Answer{
-			Approve: a.Approve, Channel: proxy.ChannelCLI, Person: peerOf(r.Context()), Actor: a.Actor, Reason: a.Reason, Shown: a.Shown, Grant: a.Grant, PIN: a.PIN,
+		return o.Answer(id, operator.Answer{
+			Approve: a.Approve, Channel: operator.ChannelCLI, Person: peerOf(r.Context()), Actor: a.Actor, Reason: a.Reason, Shown: a.Shown, Grant: a.Grant, PIN: a.PIN,
 		})
 	})
 	get("/grants", func(*http.Request) (any, error) { return o.Grants(), nil })
 	post(mux, "/grants/{id}/revoke", func(_ *http.Request, id string, a Revoke) error { return o.Revoke(id, a.Actor) })
 	answer(mux, "/stop", func(_ *http.Request, _ string, a Stop) (any, error) { return o.Stop(a.Session, a.Actor, a.Reason) })
 	answer(mux, "/start", func(_ *http.Request, _ string, a Stop) (any, error) {
-		return o.StartAgain(a.Session, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+		return o.StartAgain(a.Session, operator.Actor{Name: a.Actor, PIN: a.PIN})
 	})
 	if r, can := o.(Reloader); can {
 		answer(mux, "/reload", func(q *http.Request, _ string, a Reload) (any, error) { return r.Reload(q.Context(), a), nil })
@@ -148,7 +125,7 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 			return k.ToolChanges(), nil
 		})
 		post(mux, "/tools/accept", func(_ *http.Request, _ string, a Accept) error {
-			return k.AcceptTool(a.Canonical, a.Hash, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+			return k.AcceptTool(a.Canonical, a.Hash, operator.Actor{Name: a.Actor, PIN: a.PIN})
 		})
 	}
 	if g, can := o.(HookGate); can {
@@ -158,21 +135,21 @@ func routes(o Operator, ends <-chan struct{}) http.Handler {
 		answer(mux, "/console", func(q *http.Request, _ string, a Open) (any, error) { return open(c, peerOf(q.Context()), a) })
 	}
 	post(mux, "/nets", func(_ *http.Request, _ string, a Switch) error {
-		return o.SwitchNet(a.Net, a.Active, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+		return o.SwitchNet(a.Net, a.Active, operator.Actor{Name: a.Actor, PIN: a.PIN})
 	})
 	return mux
 }
 
 // sessionRoutes adds what lists and mends sessions.
-func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Request) (any, error)), o Operator) {
+func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Request) (any, error)), o operator.Proxy) {
 	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
 	get("/sessions/list", func(*http.Request) (any, error) { return o.ListSessions() })
 	get("/sessions/{id}", func(r *http.Request) (any, error) { return o.Session(r.PathValue("id")) })
 	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error {
-		return o.ResetSession(id, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+		return o.ResetSession(id, operator.Actor{Name: a.Actor, PIN: a.PIN})
 	})
 	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error {
-		return o.SettleCall(id, a.Call, a.Success, proxy.Actor{Name: a.Actor, PIN: a.PIN})
+		return o.SettleCall(id, a.Call, a.Success, operator.Actor{Name: a.Actor, PIN: a.PIN})
 	})
 }
 
@@ -229,8 +206,8 @@ type Answer struct {
 	Reason  string `json:"reason,omitempty"`
 	Shown   string `json:"shown,omitempty"` // that of the approval, as the person has read it
 
-	Grant *proxy.Grant `json:"grant,omitempty"` // that is given with it
-	PIN   string       `json:"pin,omitempty"`   // that the person has typed
+	Grant *operator.Grant `json:"grant,omitempty"` // that is given with it
+	PIN   string          `json:"pin,omitempty"`   // that the person has typed
 }
 
 // Revoke is the body of an order to end a grant.

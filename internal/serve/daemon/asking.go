@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/desktop"
 	"github.com/petrigate/petrigate/internal/serve/webhook"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // asking is who is told of calls that begin to wait for a person, beside the client.
@@ -43,7 +43,7 @@ func (d *Daemon) newAsking() (a asking, err error) {
 }
 
 // asked tells them of an approval. It does not block.
-func (a asking) asked(info proxy.ApprovalInfo) {
+func (a asking) asked(info operator.ApprovalInfo) {
 	if a.hook != nil {
 		a.hook.Asked(info)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -30,11 +31,11 @@ func (d *Daemon) openAudit() (*audit.Log, error) {
 }
 
 // auditInfo describes the audit log; nil: there is none.
-func (d *Daemon) auditInfo() *proxy.AuditInfo {
+func (d *Daemon) auditInfo() *operator.AuditInfo {
 	if d.audit == nil {
 		return nil
 	}
-	info := &proxy.AuditInfo{File: d.config.Audit.File}
+	info := &operator.AuditInfo{File: d.config.Audit.File}
 	if file, err := filepath.Abs(info.File); err == nil {
 		info.File = file
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/basefile"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // baseBook is the file with the versions of bases that were in force; "": the configuration
@@ -108,10 +108,10 @@ func Kept(addresses ...string) ([][]byte, error) {
 
 // tellBases puts into the log what the policy stands on, and into the status.
 func (d *Daemon) tellBases(c *config.Config) {
-	var all []proxy.BaseInfo
+	var all []operator.BaseInfo
 	for _, b := range c.Bases {
 		d.log.Info("the policy extends a base", "base", b.Name, "version", b.Version, "digest", b.Digest, "key", b.KeyID(), "from", b.File)
-		all = append(all, proxy.BaseInfo{Name: b.Name, Version: b.Version, Digest: b.Digest, Key: b.KeyID(), From: b.File, Copy: b.Copy})
+		all = append(all, operator.BaseInfo{Name: b.Name, Version: b.Version, Digest: b.Digest, Key: b.KeyID(), From: b.File, Copy: b.Copy})
 	}
 	d.bases.Store(&all)
 }

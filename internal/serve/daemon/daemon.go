@@ -23,6 +23,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/serve/narrate"
@@ -82,7 +83,7 @@ type Daemon struct {
 	story    *narrate.Narrator // nil: none
 	load     *processors       // nil: it makes no difference
 	reloads  reloads
-	bases    atomic.Pointer[[]proxy.BaseInfo] // of the policy in force
+	bases    atomic.Pointer[[]operator.BaseInfo] // of the policy in force
 	console  *consoleServer
 	pins     *proxy.Pins // nil: servers may change their tools
 	hangUps  <-chan struct{}
@@ -184,7 +185,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page, PIN: c.Approval.PIN,
 			Self: c.Approval.Self, People: c.Approval.People,
-			Asked:    func(a proxy.ApprovalInfo) { d.story.Asked(a); d.asking.asked(a) },
+			Asked:    func(a operator.ApprovalInfo) { d.story.Asked(a); d.asking.asked(a) },
 			Answered: d.story.Answered,
 		},
 	}

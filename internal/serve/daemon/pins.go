@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -15,11 +16,11 @@ func PinsPath(c *config.Config) (string, error) {
 }
 
 // ToolChanges lists the tools whose definition is not accepted.
-func (d *Daemon) ToolChanges() []proxy.ToolChange { return d.pins.Changes() }
+func (d *Daemon) ToolChanges() []operator.ToolChange { return d.pins.Changes() }
 
 // AcceptTool accepts what the server says of a tool now, which must be what the person has
-// read: hash is that of the [proxy.ToolChange].
-func (d *Daemon) AcceptTool(canonical, hash string, a proxy.Actor) error {
+// read: hash is that of the [operator.ToolChange].
+func (d *Daemon) AcceptTool(canonical, hash string, a operator.Actor) error {
 	return d.pins.Accept(canonical, hash, a)
 }
 

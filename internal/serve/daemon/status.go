@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // Status is that of the proxy, with where it was started from and how clients reach it, and
 // without secrets: a server may print what it was started with.
-func (d *Daemon) Status() proxy.Status {
+func (d *Daemon) Status() operator.Status {
 	s := d.Proxy.Status()
 	s.Config, s.Bases = d.file, *d.bases.Load()
 	if r := d.reloads.status.Load(); r != nil {
@@ -37,14 +37,14 @@ func (d *Daemon) Status() proxy.Status {
 }
 
 // upstreamStates describes the upstreams, without secrets, and without a look at the database.
-func (d *Daemon) upstreamStates() []proxy.UpstreamStatus {
+func (d *Daemon) upstreamStates() []operator.UpstreamStatus {
 	all := d.Overview().Upstreams
 	d.hide(all)
 	return all
 }
 
 // hide takes the secrets out of what upstreams have said.
-func (d *Daemon) hide(upstreams []proxy.UpstreamStatus) {
+func (d *Daemon) hide(upstreams []operator.UpstreamStatus) {
 	for i := range upstreams {
 		u := &upstreams[i]
 		u.Error = d.secrets.Replace(u.Error)
@@ -67,7 +67,7 @@ func (d *Daemon) silent() []string {
 
 // unanswered says which upstreams do not answer, what their processes said last,
 // and what may help.
-func unanswered(upstreams []proxy.UpstreamStatus, c *config.Config) []Unanswered {
+func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswered {
 	var all []Unanswered
 	for _, u := range upstreams {
 		why := "does not answer: " + u.Error
@@ -99,7 +99,7 @@ func placeOf(c *config.Config, name string) string {
 }
 
 // LastWords are the lines that the process of an upstream wrote last, indented.
-func LastWords(u proxy.UpstreamStatus, indent string) string {
+func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""
 	}

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // PrintStatus writes how a running proxy is.
-func PrintStatus(w io.Writer, status proxy.Status) {
+func PrintStatus(w io.Writer, status operator.Status) {
 	_, _ = fmt.Fprintf(w, "petrigate %s, pid %d, up %s: %s, %s, %s waiting\n", status.Version, status.Pid, age(status.Started),
 		text.Count(status.Tools, "tool"), text.Count(status.Sessions, "session"), text.Count(status.Waiting, "approval"))
 	_, _ = fmt.Fprintf(w, "  %s; clients at %s\n", cmp.Or(status.Config, "no configuration file"), cmp.Or(status.Listen, "no place yet"))
@@ -59,7 +59,7 @@ func endOfShadow(file string) string {
 }
 
 // printBase writes which base policy holds.
-func printBase(w io.Writer, b proxy.BaseInfo) {
+func printBase(w io.Writer, b operator.BaseInfo) {
 	_, _ = fmt.Fprintf(w, "  extends %s, version %d, from %s", text.Escape(b.Name), b.Version, text.Escape(b.From))
 	if b.Key != "" {
 		_, _ = fmt.Fprintf(w, ", signed by the key %s", b.Key)
@@ -71,7 +71,7 @@ func printBase(w io.Writer, b proxy.BaseInfo) {
 }
 
 // printWebhook writes which system is told of approvals, and whether it can be.
-func printWebhook(w io.Writer, h *proxy.WebhookInfo) {
+func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	if h == nil {
 		return
 	}
@@ -82,7 +82,7 @@ func printWebhook(w io.Writer, h *proxy.WebhookInfo) {
 }
 
 // printAuditFile writes which file records go to, and whether they do.
-func printAuditFile(w io.Writer, a *proxy.AuditInfo) {
+func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	if a == nil {
 		return
 	}
@@ -97,7 +97,7 @@ func printAuditFile(w io.Writer, a *proxy.AuditInfo) {
 }
 
 // printState writes where states are kept, and what nobody but an operator can mend there.
-func printState(w io.Writer, s proxy.StateInfo) {
+func printState(w io.Writer, s operator.StateInfo) {
 	if s.Driver == "memory" {
 		printUnknown(w, s)
 		return
@@ -114,7 +114,7 @@ func printState(w io.Writer, s proxy.StateInfo) {
 }
 
 // printUnknown writes which calls have no outcome on record, and what helps.
-func printUnknown(w io.Writer, s proxy.StateInfo) {
+func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {
 			_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago: its outcome, %s, could not be put on record; the proxy tries again until it can\n",
@@ -132,7 +132,7 @@ func printUnknown(w io.Writer, s proxy.StateInfo) {
 
 // printUpstream writes a line about an upstream of a running proxy, and what
 // its process said last where it is not up.
-func printUpstream(w io.Writer, u proxy.UpstreamStatus) {
+func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	line := "  upstream " + u.Name + " is " + u.State
 	if u.Protocol != "" && u.State == "up" {
 		line += ", protocol " + u.Protocol
@@ -147,7 +147,7 @@ func printUpstream(w io.Writer, u proxy.UpstreamStatus) {
 }
 
 // Stopped says what is stopped, by whom, and why.
-func Stopped(s proxy.StopInfo) string {
+func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {
 		what, again = "the calls of session "+s.Session+" are refused", "petrigate start --session "+s.Session

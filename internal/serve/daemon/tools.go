@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // How long ListTools waits for the servers where the configuration does not say. A program that
@@ -42,7 +42,7 @@ type Listing struct {
 	Tools      []check.ListedTool
 	Servers    int
 	Unanswered []Unanswered
-	Upstreams  []proxy.UpstreamStatus
+	Upstreams  []operator.UpstreamStatus
 	Began      time.Time // when the servers were started
 	LeftOut    []string
 	Warnings   []string
@@ -115,7 +115,7 @@ func (d *Daemon) awaited() []string {
 }
 
 // ListedTools are the tools of a running proxy, as [check] knows them.
-func ListedTools(tools []proxy.ToolInfo) []check.ListedTool {
+func ListedTools(tools []operator.ToolInfo) []check.ListedTool {
 	list := []check.ListedTool{}
 	for _, t := range tools {
 		list = append(list, check.ListedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical, InputSchema: t.InputSchema, Annotations: t.Annotations})

@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 const (
@@ -51,7 +51,7 @@ type Narrator struct {
 
 // An approval was asked for or answered.
 type approval struct {
-	proxy.ApprovalInfo
+	operator.ApprovalInfo
 	at       time.Time
 	answered bool
 }
@@ -89,10 +89,12 @@ func (n *Narrator) End() {
 }
 
 // Asked tells of an approval that is wanted. It does not block.
-func (n *Narrator) Asked(a proxy.ApprovalInfo) { n.take(approval{ApprovalInfo: a}) }
+func (n *Narrator) Asked(a operator.ApprovalInfo) { n.take(approval{ApprovalInfo: a}) }
 
 // Answered tells of an answer to an approval. It does not block.
-func (n *Narrator) Answered(a proxy.ApprovalInfo) { n.take(approval{ApprovalInfo: a, answered: true}) }
+func (n *Narrator) Answered(a operator.ApprovalInfo) {
+	n.take(approval{ApprovalInfo: a, answered: true})
+}
 
 func (n *Narrator) take(a approval) {
 	if n == nil {

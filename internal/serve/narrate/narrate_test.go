@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/petrigate/petrigate/internal/logkind"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
@@ -146,13 +146,13 @@ func TestBounds(t *testing.T) {
 
 // TestFollow: what is told of a proxy from its start to its end, all and in quiet.
 func TestFollow(t *testing.T) {
-	asked := proxy.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Rules: []string{"a.rules:1"}}
+	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Rules: []string{"a.rules:1"}}
 	asked.Channels = []string{"web", "cli"}
 	yes, no, one := asked, asked, asked
 	yes.Created, no.ID = noon.Add(-5*time.Second), "ap_2"
-	yes.State, yes.Actor, yes.Channel = proxy.Approved, "ann", "web"
-	no.State, no.Actor, no.Channel, no.Reason = proxy.Denied, "bob", "cli", "not\ntoday"
-	one.State, one.Actor, one.Channel, one.Needs, one.Approvals = proxy.Pending, "ann", "web", 2, 1
+	yes.State, yes.Actor, yes.Channel = operator.Approved, "ann", "web"
+	no.State, no.Actor, no.Channel, no.Reason = operator.Denied, "bob", "cli", "not\ntoday"
+	one.State, one.Actor, one.Channel, one.Needs, one.Approvals = operator.Pending, "ann", "web", 2, 1
 	approvals := []string{
 		"wait ops.deploy                ap_1  by ann (client cursor)  (a.rules:1)",
 		"hint to answer it              petrigate approvals watch, in another terminal; or petrigate open, in a browser",
@@ -190,9 +190,9 @@ func TestFollow(t *testing.T) {
 // TestOnce: an approval and its answer are told once, whether the record of the call or the
 // proxy is first, and the answer before what became of the call.
 func TestOnce(t *testing.T) {
-	asked := proxy.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Rules: []string{"a.rules:1"}, Created: noon}
+	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Rules: []string{"a.rules:1"}, Created: noon}
 	denied := asked
-	denied.State, denied.Actor, denied.Channel = proxy.Denied, "ann", "web"
+	denied.State, denied.Actor, denied.Channel = operator.Denied, "ann", "web"
 	ask := trail.Entry{Decision: audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetSays{blocked("a.rules:1")}}}
 	refused := ask
 	refused.Decision.Decision, refused.Actor, refused.Channel, refused.Reason = "refuse", "ann", "web", "Denied."
@@ -220,7 +220,7 @@ func TestLost(t *testing.T) {
 	var out bytes.Buffer
 	n := New(Options{Out: &out, Quiet: func() bool { return true }})
 	for i := range approvalsHeld + 2 {
-		n.Asked(proxy.ApprovalInfo{ID: fmt.Sprint(i), Tool: "deploy"})
+		n.Asked(operator.ApprovalInfo{ID: fmt.Sprint(i), Tool: "deploy"})
 	}
 	n.Start(audit.NewFeed(nil), "")
 	n.End()
@@ -234,8 +234,8 @@ func TestLost(t *testing.T) {
 func TestNone(t *testing.T) {
 	var n *Narrator
 	n.Start(nil, "")
-	n.Asked(proxy.ApprovalInfo{})
-	n.Answered(proxy.ApprovalInfo{})
+	n.Asked(operator.ApprovalInfo{})
+	n.Answered(operator.ApprovalInfo{})
 	n.End()
 	if h := slog.DiscardHandler; n.Log(h) != h {
 		t.Error("another log")
@@ -312,13 +312,13 @@ func TestInk(t *testing.T) {
 func TestHowTo(t *testing.T) {
 	var out bytes.Buffer
 	s := newStory(&lines{out: &out})
-	info := proxy.ApprovalInfo{Tool: "deploy"}
+	info := operator.ApprovalInfo{Tool: "deploy"}
 	ask := func(id string, channels ...string) {
 		info.ID, info.Channels = id, channels
 		s.approval(&approval{ApprovalInfo: info, at: noon})
 	}
 	yes := func(id, channel string) {
-		info.ID, info.Channel, info.State = id, channel, proxy.Approved
+		info.ID, info.Channel, info.State = id, channel, operator.Approved
 		s.approval(&approval{ApprovalInfo: info, at: noon, answered: true})
 	}
 	ask("1", "elicit", "webhook")

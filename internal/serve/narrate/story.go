@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 const (
@@ -63,8 +63,8 @@ func (s *story) approval(a *approval) {
 		s.howTo(a)
 		return
 	}
-	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == proxy.Denied}
-	if a.State == proxy.Pending { // more people are needed
+	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == operator.Denied}
+	if a.State == operator.Pending { // more people are needed
 		answer.count = fmt.Sprintf("%d of %d persons", a.Approvals, a.Needs)
 	} else if q := s.question(a.ID); q != nil {
 		if q.answered { // its call was faster
@@ -87,7 +87,7 @@ func (s *story) answer(a answer) {
 	if a.denied {
 		l.verb = "no"
 	}
-	s.knows = s.knows || a.channel == proxy.ChannelCLI || a.channel == "web"
+	s.knows = s.knows || a.channel == operator.ChannelCLI || a.channel == "web"
 	after := ""
 	if waited := a.at.Sub(a.since); !a.since.IsZero() && waited >= 0 {
 		after = "after " + took(float64(waited.Milliseconds()))
@@ -112,7 +112,7 @@ func (s *story) wait(at time.Time, id, tool, caller string, rules []string) {
 func (s *story) howTo(a *approval) {
 	var ways []string
 	for _, w := range []struct{ channel, command, where string }{
-		{proxy.ChannelCLI, "petrigate approvals watch", ", in another terminal"},
+		{operator.ChannelCLI, "petrigate approvals watch", ", in another terminal"},
 		{"web", "petrigate open", ", in a browser"},
 	} {
 		switch {

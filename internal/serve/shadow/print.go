@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // Print writes what nets in shadow would have done.
-func Print(w io.Writer, r proxy.ShadowInfo) error {
+func Print(w io.Writer, r operator.ShadowInfo) error {
 	what := "the nets in shadow"
 	if r.Policy {
 		what = "the policy, which is in shadow,"
@@ -36,7 +36,7 @@ const maxLastCall = 80
 
 // printWould writes what would have been refused, or asked about; nothing where nothing would. The table has a
 // column for the last call of each row if the arguments of one are on record.
-func printWould(w io.Writer, all []proxy.WouldInfo) error {
+func printWould(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -60,7 +60,7 @@ func printWould(w io.Writer, all []proxy.WouldInfo) error {
 }
 
 // lastCalls returns the command or the arguments of the last call of each, in a line; nil: no arguments are on record.
-func lastCalls(all []proxy.WouldInfo) (calls []string) {
+func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)
 		if does == "" {
@@ -76,7 +76,7 @@ func lastCalls(all []proxy.WouldInfo) (calls []string) {
 
 // State is what a net in shadow would be, and whether that is another
 // state than its own.
-func State(n proxy.NetShadow) string {
+func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {
 		parts = cmp.Or(n.Enforced, noTokens) + ", which is another marking"

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // A record is what the policy in shadow that was in force last would have done, by the
@@ -19,7 +19,7 @@ import (
 type record struct {
 	calls          int // that it decided
 	refused, asked int
-	would          []proxy.WouldInfo // most often first
+	would          []operator.WouldInfo // most often first
 }
 
 // Bounds of the rows that are counted apart, and of the arguments kept with each.
@@ -36,7 +36,7 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 		return r, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	t := tally{kinds: map[string]*proxy.WouldInfo{}}
+	t := tally{kinds: map[string]*operator.WouldInfo{}}
 	records, filter := 0, &trail.Filter{Event: "decision"}
 	for one, err := range log.Records(ctx, filter) {
 		if err != nil {
@@ -55,7 +55,7 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 type tally struct {
 	record
 	policy string
-	kinds  map[string]*proxy.WouldInfo
+	kinds  map[string]*operator.WouldInfo
 }
 
 // add counts a decision. Those of another policy are forgotten.
@@ -72,7 +72,7 @@ func (t *tally) add(e *trail.Entry) {
 	if e.Upstream != "" && !strings.HasPrefix(tool, e.Upstream+".") {
 		tool = e.Upstream + "." + tool
 	}
-	w := proxy.WouldInfo{Tool: tool, Decision: e.Would.Decision, Reason: e.Would.Reason, Nets: []string{}, Rules: []string{}, Last: e.Time}
+	w := operator.WouldInfo{Tool: tool, Decision: e.Would.Decision, Reason: e.Would.Reason, Nets: []string{}, Rules: []string{}, Last: e.Time}
 	if len(e.Args) <= maxArguments {
 		w.Arguments = bytes.Clone(e.Args)
 	}
@@ -93,7 +93,7 @@ func (t *tally) add(e *trail.Entry) {
 		if len(t.kinds) >= mostWould {
 			return
 		}
-		known = &proxy.WouldInfo{}
+		known = &operator.WouldInfo{}
 		t.kinds[key] = known
 	}
 	w.Count = known.Count + 1
@@ -106,7 +106,7 @@ func (t *tally) counted() record {
 	for _, w := range t.kinds {
 		r.would = append(r.would, *w)
 	}
-	slices.SortFunc(r.would, func(a, b proxy.WouldInfo) int {
+	slices.SortFunc(r.would, func(a, b operator.WouldInfo) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Tool, b.Tool), strings.Compare(a.Reason, b.Reason))
 	})
 	return r

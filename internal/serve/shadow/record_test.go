@@ -10,15 +10,15 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // TestTally: what the policy before would have done is forgotten, and equal answers are counted together.
 func TestTally(t *testing.T) {
-	tally := tally{kinds: map[string]*proxy.WouldInfo{}}
+	tally := tally{kinds: map[string]*operator.WouldInfo{}}
 	add := func(policy, tool, would string) {
 		e := trail.Entry{Decision: audit.Decision{Policy: policy, Upstream: "s", Tool: tool}}
 		if would != "" {
@@ -48,7 +48,7 @@ func TestTally(t *testing.T) {
 // TestPrintWould: a row has the last call where its arguments are on record, escaped and in a line; without any the
 // table has no column for it.
 func TestPrintWould(t *testing.T) {
-	tally := tally{kinds: map[string]*proxy.WouldInfo{}}
+	tally := tally{kinds: map[string]*operator.WouldInfo{}}
 	table := func() string {
 		var b strings.Builder
 		if err := printWould(&b, tally.counted().would); err != nil {

@@ -9,12 +9,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // PrintApprovals lists what waits for an answer, and below it what does not, the newest first.
-func PrintApprovals(w io.Writer, pending, ended []proxy.ApprovalInfo) error {
+func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	if len(pending) == 0 {
 		none := "no approvals"
 		if len(ended) > 0 {
@@ -42,7 +42,7 @@ func PrintApprovals(w io.Writer, pending, ended []proxy.ApprovalInfo) error {
 }
 
 // waiting is the line of an approval that can be answered, without its call.
-func waiting(a proxy.ApprovalInfo) []string {
+func waiting(a operator.ApprovalInfo) []string {
 	rule := "-"
 	if len(a.Rules) > 0 {
 		rule = text.Excerpt(a.Rules[0], 60)
@@ -54,7 +54,7 @@ func waiting(a proxy.ApprovalInfo) []string {
 }
 
 // settled is the line of an approval that was answered or has ended, without its call.
-func settled(a proxy.ApprovalInfo) []string {
+func settled(a operator.ApprovalInfo) []string {
 	when := "-"
 	if !a.Answered.IsZero() {
 		when = Age(a.Answered) + " ago"
@@ -63,8 +63,8 @@ func settled(a proxy.ApprovalInfo) []string {
 }
 
 // stateOf is the state of an approval, and how many have approved it of several persons.
-func stateOf(a proxy.ApprovalInfo) string {
-	if a.Needs > 1 && a.State == proxy.Pending {
+func stateOf(a operator.ApprovalInfo) string {
+	if a.Needs > 1 && a.State == operator.Pending {
 		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)
 	}
 	return a.State.Word()
@@ -75,7 +75,7 @@ const leastCall = 24
 
 // printCalls writes a table of approvals, whose last column has the calls. At a terminal
 // these are cut so that a line has room.
-func printCalls(w io.Writer, head string, list []proxy.ApprovalInfo, row func(proxy.ApprovalInfo) []string) error {
+func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) error {
 	rows, used := make([][]string, len(list)), 0
 	widths := make([]int, 8)
 	for i, title := range bytes.Split([]byte(head), []byte("|")) {
@@ -103,7 +103,7 @@ func printCalls(w io.Writer, head string, list []proxy.ApprovalInfo, row func(pr
 }
 
 // callLine is a call in at most so many columns, as far as its parts allow.
-func callLine(a proxy.ApprovalInfo, room int) string {
+func callLine(a operator.ApprovalInfo, room int) string {
 	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
 	size := ""
 	if a.Size > 0 {

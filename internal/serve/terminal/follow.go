@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // lookEvery is how often the sockets of proxies that have started are looked for.
@@ -14,7 +14,7 @@ const lookEvery = time.Second
 // news are all approvals of a proxy, after something has changed.
 type news struct {
 	client    *control.Client
-	approvals []proxy.ApprovalInfo
+	approvals []operator.ApprovalInfo
 	gone      bool  // the proxy has ended
 	err       error // proxies cannot be looked for; nothing else is set
 }
@@ -89,7 +89,7 @@ func tell[T any](ctx context.Context, whom chan<- T, what T) {
 
 // located is an approval with a proxy that has it.
 type located struct {
-	it     proxy.ApprovalInfo
+	it     operator.ApprovalInfo
 	client *control.Client
 }
 
@@ -122,9 +122,9 @@ func (o *overview) all() map[string]located {
 }
 
 // later reports whether a is what became of b.
-func later(a, b proxy.ApprovalInfo) bool {
-	stage := map[proxy.ApprovalState]int{proxy.Pending: 0, proxy.Approved: 1}
-	of := func(a proxy.ApprovalInfo) int {
+func later(a, b operator.ApprovalInfo) bool {
+	stage := map[operator.ApprovalState]int{operator.Pending: 0, operator.Approved: 1}
+	of := func(a operator.ApprovalInfo) int {
 		if n, ok := stage[a.State]; ok {
 			return n
 		}

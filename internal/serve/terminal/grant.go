@@ -9,25 +9,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // ReadSpan reads for how long a grant is to be: a time such as 10m, or "session".
-func ReadSpan(word string) (proxy.Grant, error) {
+func ReadSpan(word string) (operator.Grant, error) {
 	if word == "session" {
-		return proxy.Grant{Session: true}, nil
+		return operator.Grant{Session: true}, nil
 	}
 	d, err := time.ParseDuration(word)
 	if err != nil || d <= 0 {
-		return proxy.Grant{}, errors.New("a time is required, for example 10m, or session")
+		return operator.Grant{}, errors.New("a time is required, for example 10m, or session")
 	}
-	return proxy.Grant{For: d}, nil
+	return operator.Grant{For: d}, nil
 }
 
 // Wants says to the person what a grant would be.
-func Wants(g *proxy.Grant) string {
+func Wants(g *operator.Grant) string {
 	like := "exactly these arguments"
 	if len(g.Like) > 0 {
 		like = "the same " + text.And(text.EscapeAll(g.Like)) + ", and any values of its other arguments"

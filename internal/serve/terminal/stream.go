@@ -8,8 +8,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // Stream prints each approval that waits, and each that is not as it was printed, as a line
@@ -17,7 +17,7 @@ import (
 func Stream(ctx context.Context, dir string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o, known, printed := overview{map[string]news{}}, map[string]bool{}, map[string]proxy.ApprovalInfo{}
+	o, known, printed := overview{map[string]news{}}, map[string]bool{}, map[string]operator.ApprovalInfo{}
 	told := follow(ctx, dir)
 	for {
 		select {
@@ -40,11 +40,11 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 
 // printChanges prints what is not as it was printed. What had ended when its proxy was first
 // seen is no change.
-func printChanges(w io.Writer, all map[string]located, printed map[string]proxy.ApprovalInfo, first bool) error {
+func printChanges(w io.Writer, all map[string]located, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
-		Version  int                `json:"version"`
-		Approval proxy.ApprovalInfo `json:"approval"`
-		Gone     bool               `json:"gone,omitempty"` // no running proxy knows of it any more
+		Version  int                   `json:"version"`
+		Approval operator.ApprovalInfo `json:"approval"`
+		Gone     bool                  `json:"gone,omitempty"` // no running proxy knows of it any more
 	}
 	var lines []line
 	for id, o := range all {
@@ -52,14 +52,14 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]proxy.
 		if known && before.State == o.it.State && before.Approvals == o.it.Approvals {
 			continue
 		}
-		if printed[id] = o.it; known || !first || o.it.State == proxy.Pending {
+		if printed[id] = o.it; known || !first || o.it.State == operator.Pending {
 			lines = append(lines, line{1, o.it, false})
 		}
 	}
 	for id, a := range printed {
 		if _, there := all[id]; !there {
 			delete(printed, id)
-			if a.State == proxy.Pending || a.State == proxy.Approved {
+			if a.State == operator.Pending || a.State == operator.Approved {
 				lines = append(lines, line{1, a, true})
 			}
 		}
@@ -78,6 +78,6 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]proxy.
 }
 
 // older puts approvals in the order in which they were asked for.
-func older(a, b proxy.ApprovalInfo) int {
+func older(a, b operator.ApprovalInfo) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }

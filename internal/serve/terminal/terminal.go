@@ -17,9 +17,9 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // errNoTerminal is the error of a terminal whose input cannot be told from what was typed
@@ -142,7 +142,7 @@ func (t *terminal) arm(ctx context.Context) error {
 }
 
 // Answer answers what a was when it was read, and says on w what comes next.
-func Answer(w io.Writer, client *control.Client, a proxy.ApprovalInfo, answer control.Answer) error {
+func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer control.Answer) error {
 	answer.Shown = a.Shown
 	if err := client.Resolve(a.ID, answer); err != nil {
 		return err
@@ -159,11 +159,11 @@ func Answer(w io.Writer, client *control.Client, a proxy.ApprovalInfo, answer co
 }
 
 // next says what happens after an answer.
-func next(a proxy.ApprovalInfo, approve bool) string {
+func next(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
 		return "The agent is told. The same call of its session is refused for " + Left(a.Stands) + ", and no one is asked about it."
-	case a.State == proxy.Pending:
+	case a.State == operator.Pending:
 		return fmt.Sprintf("It has %d of the %s that it needs, and waits for another one.", a.Approvals, text.Count(a.Needs, "approval"))
 	default:
 		return "The call goes on if it still waits. Otherwise the same call passes once, within " + Left(a.Expires) + "."
@@ -174,9 +174,9 @@ func next(a proxy.ApprovalInfo, approve bool) string {
 func Left(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
 
 // Shown is an approval as a person is asked about it, and how it stands.
-func Shown(a proxy.ApprovalInfo) string {
+func Shown(a operator.ApprovalInfo) string {
 	state := a.State.Word()
-	if a.State == proxy.Consumed {
+	if a.State == operator.Consumed {
 		state = "approved and used"
 	}
 	shown := fmt.Sprintf("%s\nState: %s%s", a.Question, state, answered(a))
@@ -190,7 +190,7 @@ func Shown(a proxy.ApprovalInfo) string {
 }
 
 // answered says who gave the answer, and how.
-func answered(a proxy.ApprovalInfo) string {
+func answered(a operator.ApprovalInfo) string {
 	var by string
 	if a.Actor != "" {
 		by = ", by " + text.Escape(a.Actor)

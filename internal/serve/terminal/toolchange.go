@@ -9,16 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // maxToolText is how much of one value of a definition is shown; what follows says how long it is.
 const maxToolText = 16 << 10
 
 // PrintToolChanges writes what the servers say of these tools now, beside what was accepted.
-func PrintToolChanges(w io.Writer, changes []proxy.ToolChange) error {
+func PrintToolChanges(w io.Writer, changes []operator.ToolChange) error {
 	var b strings.Builder
 	for i, c := range changes {
 		if i > 0 {
@@ -46,7 +46,7 @@ func PrintToolChanges(w io.Writer, changes []proxy.ToolChange) error {
 }
 
 // PrintUnpinned writes which of these proxies do not notice when a server changes a tool.
-func PrintUnpinned(w io.Writer, proxies []proxy.Status) error {
+func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	var b strings.Builder
 	for i := range proxies {
 		if p := &proxies[i]; p.Pinning == "off" {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // Watch asks the person at the terminal about each approval of the proxies whose sockets are
@@ -37,13 +37,13 @@ type watch struct {
 	overview overview
 	done     map[string]bool // by id: skipped, or answered here
 
-	shown  *proxy.ApprovalInfo // before the person; nil: none
-	client *control.Client     // that has it
-	stage  stage               // what the person is asked for
-	grant  proxy.Grant         // as far as the person has said what they want
-	meant  control.Answer      // that waits for the PIN
-	armed  <-chan time.Time    // when answers begin to count; nil: they do
-	idle   string              // what was said last while there was no question
+	shown  *operator.ApprovalInfo // before the person; nil: none
+	client *control.Client        // that has it
+	stage  stage                  // what the person is asked for
+	grant  operator.Grant         // as far as the person has said what they want
+	meant  control.Answer         // that waits for the PIN
+	armed  <-chan time.Time       // when answers begin to count; nil: they do
+	idle   string                 // what was said last while there was no question
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
@@ -97,10 +97,10 @@ func (w *watch) check() {
 	now, there := w.overview.all()[w.shown.ID]
 	_, runs := w.overview.proxies[w.client.Path]
 	switch {
-	case !there || !runs && now.it.State == proxy.Pending: // another one that has it shows it anew
+	case !there || !runs && now.it.State == operator.Pending: // another one that has it shows it anew
 		w.say("\n%s: its proxy has ended.\n", w.shown.ID)
 		w.shown = nil
-	case now.it.State != proxy.Pending:
+	case now.it.State != operator.Pending:
 		w.say("\n%s\n", became(now.it))
 		w.shown = nil
 	case now.it.Approvals != w.shown.Approvals:
@@ -111,13 +111,13 @@ func (w *watch) check() {
 }
 
 // became says what happened to an approval elsewhere.
-func became(a proxy.ApprovalInfo) string {
+func became(a operator.ApprovalInfo) string {
 	switch a.State {
-	case proxy.Expired:
+	case operator.Expired:
 		return a.ID + " has expired: nobody has answered in time."
-	case proxy.Withdrawn:
+	case operator.Withdrawn:
 		return a.ID + " is withdrawn: its call does not wait any more."
-	case proxy.Denied:
+	case operator.Denied:
 		return a.ID + " was denied" + answered(a) + "."
 	default:
 		return a.ID + " was approved" + answered(a) + "."
@@ -133,7 +133,7 @@ func (w *watch) ask() {
 	w.stage, w.armed = atCall, nil
 	var open []located
 	for id, o := range w.overview.all() {
-		if o.it.State == proxy.Pending && !w.done[id] {
+		if o.it.State == operator.Pending && !w.done[id] {
 			open = append(open, o)
 		}
 	}
@@ -144,7 +144,7 @@ func (w *watch) ask() {
 	slices.SortFunc(open, func(a, b located) int { return older(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
-	if err != nil || a.State != proxy.Pending { // there will be news of it
+	if err != nil || a.State != operator.Pending { // there will be news of it
 		w.done[next.it.ID] = err == nil
 		return
 	}
@@ -234,7 +234,7 @@ func (w *watch) give(a control.Answer) {
 	if err != nil {
 		w.say("%v\n", err)
 	}
-	if now, look := w.client.Approval(w.shown.ID); err != nil && (a.Grant != nil || a.PIN != "") && look == nil && now.State == proxy.Pending {
+	if now, look := w.client.Approval(w.shown.ID); err != nil && (a.Grant != nil || a.PIN != "") && look == nil && now.State == operator.Pending {
 		w.stage = atCall
 		w.prompt()
 		return

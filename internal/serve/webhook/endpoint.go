@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 const answerPath = "/answer"
@@ -84,11 +84,11 @@ func (h *Hook) takeSigned(r *http.Request) (a answer, err error) {
 	if a, err = parseAnswer(body); err != nil {
 		return a, &refused{http.StatusBadRequest, err}
 	}
-	return a, h.answer(a.id, a.nonce, proxy.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
+	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
 }
 
 // answer lets an answer count that its sender could sign, if it is about this very question.
-func (h *Hook) answer(id string, nonce []byte, a proxy.Answer) error {
+func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
 	switch {
 	case err != nil:

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"fmt"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/webhook"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -10,7 +11,7 @@ import (
 func Example() {
 	var hook *webhook.Hook
 	p, err := proxy.New(proxy.Options{Approval: proxy.Approval{
-		Channels: []string{"webhook"}, Asked: func(a proxy.ApprovalInfo) { hook.Asked(a) },
+		Channels: []string{"webhook"}, Asked: func(a operator.ApprovalInfo) { hook.Asked(a) },
 	}})
 	if err != nil {
 		fmt.Println(err)

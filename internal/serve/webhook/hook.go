@@ -11,18 +11,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // Approvals are the questions of a proxy. A [proxy.Proxy] has them.
 type Approvals interface {
-	MaskedApproval(id string, mask func([]byte) []byte) (proxy.ApprovalInfo, error)
+	MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error)
 	PutApproval(id, channel string) error
-	ApprovalState(id string) proxy.ApprovalState
+	ApprovalState(id string) operator.ApprovalState
 	ApprovalsChanged() <-chan struct{}
-	Answer(id string, a proxy.Answer) error
+	Answer(id string, a operator.Answer) error
 }
 
 // Options configure a Hook.
@@ -110,7 +110,7 @@ func (h *Hook) Close() {
 }
 
 // Asked takes a question that waits for an answer. It does not block.
-func (h *Hook) Asked(a proxy.ApprovalInfo) {
+func (h *Hook) Asked(a operator.ApprovalInfo) {
 	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
 		return // its rule names another channel
 	}
@@ -163,14 +163,14 @@ func (h *Hook) watch() {
 	}
 }
 
-func (h *Hook) over(id string) bool { return h.Approvals.ApprovalState(id) != proxy.Pending }
+func (h *Hook) over(id string) bool { return h.Approvals.ApprovalState(id) != operator.Pending }
 
 // answerURL is where signed answers are posted.
 func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
 
 // Status describes the hook now.
-func (h *Hook) Status() *proxy.WebhookInfo {
-	s := &proxy.WebhookInfo{Host: h.host, Answers: h.answerURL(), Open: h.questions.count()}
+func (h *Hook) Status() *operator.WebhookInfo {
+	s := &operator.WebhookInfo{Host: h.host, Answers: h.answerURL(), Open: h.questions.count()}
 	if err, since := h.health.now(); err != "" {
 		s.Error, s.Since = err, &since
 	}

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // maxShown is how many bytes of the arguments of a call are posted, and of what else it
@@ -75,7 +75,7 @@ func (h *Hook) message(id, event, delivery string) ([]byte, error) {
 }
 
 // link returns the URL of a decision.
-func (h *Hook) link(a proxy.ApprovalInfo, approve bool) string {
+func (h *Hook) link(a operator.ApprovalInfo, approve bool) string {
 	token := h.signer.token(a.ID, ticket{nonce: h.signer.nonce(a), expires: a.Expires, approve: approve})
 	return h.answerURL() + "/" + url.PathEscape(a.ID) + "/" + token
 }

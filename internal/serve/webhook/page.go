@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}` +
@@ -60,7 +60,7 @@ func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil || !h.signer.isAbout(t.nonce, a):
 		h.say(w, http.StatusNotFound, view{Title: "Not found", Question: errNone.Error()})
-	case a.State != proxy.Pending:
+	case a.State != operator.Pending:
 		h.say(w, http.StatusGone, view{Title: "Approval " + a.ID + " is " + a.State.Word() + " already", Question: a.Question})
 	case t.approve:
 		h.say(w, http.StatusOK, view{"Approve this call?", a.Question, "Approve"})
@@ -78,7 +78,7 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	}
 	id := r.PathValue("id")
 	if err == nil {
-		err = h.answer(id, t.nonce, proxy.Answer{Approve: t.approve, Person: approval.PersonAt(""), Actor: linkActor, Reason: reason})
+		err = h.answer(id, t.nonce, operator.Answer{Approve: t.approve, Person: approval.PersonAt(""), Actor: linkActor, Reason: reason})
 	}
 	if err != nil {
 		h.logRefused(r, err)
@@ -89,7 +89,7 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	if t.approve {
 		v.Title = "Approved: " + id
 	}
-	if h.Approvals.ApprovalState(id) == proxy.Pending {
+	if h.Approvals.ApprovalState(id) == operator.Pending {
 		v.Question = "The call waits for another person."
 	}
 	h.say(w, http.StatusOK, v)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // TestPermitted: without encryption nothing leaves the machine, whatever a name stands for,
@@ -38,7 +38,7 @@ func TestFlood(t *testing.T) {
 	said := 0
 	ask := func(principal string, n int) (taken int) {
 		for i := range n {
-			q, first := s.add(t.Context(), &work, proxy.ApprovalInfo{ID: fmt.Sprint(principal, i), Principal: principal})
+			q, first := s.add(t.Context(), &work, operator.ApprovalInfo{ID: fmt.Sprint(principal, i), Principal: principal})
 			if q != nil {
 				taken++
 				all = append(all, q)
@@ -61,7 +61,7 @@ func TestFlood(t *testing.T) {
 	if len(all) != most || s.count() != most {
 		t.Errorf("%d questions", len(all))
 	}
-	if q, _ := s.add(t.Context(), &work, proxy.ApprovalInfo{ID: "ann0", Principal: "ann"}); q != nil {
+	if q, _ := s.add(t.Context(), &work, operator.ApprovalInfo{ID: "ann0", Principal: "ann"}); q != nil {
 		t.Error("a question is followed twice")
 	}
 	for _, q := range all {
@@ -84,7 +84,7 @@ func TestEndOver(t *testing.T) {
 	now := time.Now()
 	var list []*question
 	for i := range 3 {
-		q, _ := s.add(context.Background(), &work, proxy.ApprovalInfo{ID: fmt.Sprint(i), Expires: now.Add(time.Duration(3-i) * time.Hour)})
+		q, _ := s.add(context.Background(), &work, operator.ApprovalInfo{ID: fmt.Sprint(i), Expires: now.Add(time.Duration(3-i) * time.Hour)})
 		list = append(list, q)
 	}
 	if next := s.endOver(func(id string) bool { return id == "2" }); !next.Equal(now.Add(2*time.Hour)) || list[2].ctx.Err() == nil || list[1].ctx.Err() != nil {
@@ -98,7 +98,7 @@ func TestEndOver(t *testing.T) {
 // FuzzAnswer: what is taken for an answer says every word of it as a string, once, and the
 // decision is one of two.
 func FuzzAnswer(f *testing.F) {
-	nonce := signer{[]byte("secret")}.nonceText(proxy.ApprovalInfo{})
+	nonce := signer{[]byte("secret")}.nonceText(operator.ApprovalInfo{})
 	for _, body := range []string{
 		`{"id":"ap_1","nonce":"` + nonce + `","decision":"approve","actor":"ann","reason":"ok"}`,
 		`{"id":"ap_1","nonce":"` + nonce + `","decision":"deny","actor":"\u0061nn"}`,
@@ -128,7 +128,7 @@ func FuzzAnswer(f *testing.F) {
 // FuzzTicket: no token but our own is read.
 func FuzzTicket(f *testing.F) {
 	s := signer{[]byte("secret")}
-	made := s.token("ap_1", ticket{nonce: s.nonce(proxy.ApprovalInfo{}), expires: time.Unix(1, 0), approve: true})
+	made := s.token("ap_1", ticket{nonce: s.nonce(operator.ApprovalInfo{}), expires: time.Unix(1, 0), approve: true})
 	f.Add("ap_1", made)
 	f.Add("ap_2", made)
 	f.Add("", "")

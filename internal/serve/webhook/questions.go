@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // The number of questions that a system is told of at a time: one user's do not keep out
@@ -39,7 +39,7 @@ func newQuestions() *questions {
 
 // add takes a question, and counts it as work; nil: it cannot. first says that this has to be
 // said.
-func (s *questions) add(ctx context.Context, work *sync.WaitGroup, a proxy.ApprovalInfo) (q *question, first bool) {
+func (s *questions) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *question, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // Headers of what is posted, and the first also of an answer.
@@ -73,12 +73,12 @@ func (s signer) verify(header string, body []byte, now time.Time) error {
 const nonceBytes = 16
 
 // nonce tells one question from all others, also from one with the same id.
-func (s signer) nonce(a proxy.ApprovalInfo) []byte {
+func (s signer) nonce(a operator.ApprovalInfo) []byte {
 	created := strconv.FormatInt(a.Created.UnixMilli(), 10)
 	return s.mac("petrigate nonce 1", a.ID, created, a.Session, a.SHA256)[:nonceBytes]
 }
 
-func (s signer) nonceText(a proxy.ApprovalInfo) string {
+func (s signer) nonceText(a operator.ApprovalInfo) string {
 	return base64.RawURLEncoding.EncodeToString(s.nonce(a))
 }
 
@@ -120,7 +120,7 @@ func (s signer) ticket(id, token string) (t ticket, ok bool) {
 }
 
 // isAbout reports in constant time whether a nonce is that of a question.
-func (s signer) isAbout(nonce []byte, a proxy.ApprovalInfo) bool {
+func (s signer) isAbout(nonce []byte, a operator.ApprovalInfo) bool {
 	return subtle.ConstantTimeCompare(nonce, s.nonce(a)) == 1
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/leftover"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/serve/webhook"
 	"github.com/petrigate/petrigate/internal/testserver"
@@ -165,7 +166,7 @@ func (s *site) waiting() string {
 	for {
 		changed := s.proxy.ApprovalsChanged()
 		for _, a := range s.proxy.Approvals() {
-			if a.State == proxy.Pending {
+			if a.State == operator.Pending {
 				return a.ID
 			}
 		}
@@ -279,7 +280,7 @@ func (s *site) ran(tool string, want int) {
 // pending checks that an approval still waits.
 func (s *site) pending(id string) {
 	s.t.Helper()
-	if state := s.proxy.ApprovalState(id); state != proxy.Pending {
+	if state := s.proxy.ApprovalState(id); state != operator.Pending {
 		s.t.Errorf("approval %s is %q", id, state)
 	}
 }

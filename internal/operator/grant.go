@@ -1,0 +1,49 @@
+package operator
+
+import (
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A Grant lets calls like the approved one pass without a question for a while: calls of the same
+// session and principal to the same tool, under the same policy, whose arguments have the same
+// members with values of the same kinds.
+type Grant struct {
+	For  time.Duration
+	Like []string // arguments whose values must be the same, by name or path; empty: all
+
+	Session bool `json:",omitempty"` // instead of For: until the session ends, for a day at most
+}
+
+// Span returns the validity of g as text, to follow the word "for".
+func (g Grant) Span() string {
+	if g.Session {
+		return "the session, a day at most"
+	}
+	return text.Exact(g.For)
+}
+
+// A GrantInfo describes a valid grant.
+type GrantInfo struct {
+	ID        string     `json:"id"`
+	Approval  string     `json:"approval"` // id of the approval that came with the grant
+	Session   string     `json:"session"`
+	Principal string     `json:"principal"`
+	Client    string     `json:"client,omitempty"`
+	Upstream  string     `json:"upstream"`
+	Tool      string     `json:"tool"`
+	Like      []GrantPin `json:"like"`
+	Channel   string     `json:"channel"`
+	Actor     string     `json:"actor"`
+	Created   time.Time  `json:"created"`
+	Until     time.Time  `json:"until"`
+	ToEnd     bool       `json:"toEnd,omitempty"` // the grant ends with its session, at Until at the latest
+	Uses      int        `json:"uses"`
+}
+
+// A GrantPin is an argument whose value must stay the same.
+type GrantPin struct {
+	Field string `json:"field"` // name or path; empty: all arguments
+	Value string `json:"value"` // first part of the value
+}

@@ -1,0 +1,32 @@
+package operator
+
+import "github.com/petrigate/petrigate/internal/runtime/admission"
+
+// A ShadowInfo counts the calls that the nets in shadow would have refused or asked about.
+type ShadowInfo struct {
+	Policy  bool        `json:"policy"`  // the whole policy is in shadow
+	Refused int         `json:"refused"` // number of calls that would have been refused
+	Asked   int         `json:"asked"`
+	Would   []WouldInfo `json:"would"` // most frequent first
+	Nets    []ShadowNet `json:"nets"`  // nets in shadow in each open session
+}
+
+// A WouldInfo is a verdict that nets in shadow would have given to calls that passed, with its
+// count.
+type WouldInfo = admission.Would
+
+// A ShadowNet describes a net in shadow in one session.
+type ShadowNet struct {
+	Session string `json:"session"`
+	Net     string `json:"net"`
+	Actual  string `json:"actual"` // marking that follows the calls that passed
+	NetShadow
+}
+
+// A NetShadow compares a net in shadow with the same net enforced.
+type NetShadow struct {
+	Enforced string `json:"enforced"` // marking that the net would have, had it been enforced
+	Parted   bool   `json:"parted"`   // Enforced differs from the actual marking
+	Refused  int    `json:"refused"`  // number of calls that the net would have refused
+	Asked    int    `json:"asked"`    // number of calls that would have required an approval
+}

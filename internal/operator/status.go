@@ -1,0 +1,97 @@
+package operator
+
+import "time"
+
+// A Status summarizes a running proxy. The daemon, which starts the proxy, sets Config, Listen,
+// Reloaded, ReloadProblem, Audit, Webhook, Pinning and Bases.
+type Status struct {
+	Version string    `json:"version"`
+	Pid     int       `json:"pid"`
+	Started time.Time `json:"started"`
+	Policy  string    `json:"policy"`           // fingerprint
+	Config  string    `json:"config,omitempty"` // configuration file
+	Listen  string    `json:"listen,omitempty"` // stdio, or an address
+
+	Reloaded      *time.Time `json:"reloaded,omitempty"`      // time of the last reload
+	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty: it was
+
+	Shadow     bool             `json:"shadow"`        // no net is enforced: nothing is refused
+	PIN        bool             `json:"pin,omitempty"` // orders that could let a call pass require the approval PIN
+	Upstreams  []UpstreamStatus `json:"upstreams"`
+	Clients    int              `json:"clients"`
+	Sessions   int              `json:"sessions"`
+	Tools      int              `json:"tools"`
+	Waiting    int              `json:"waiting"` // number of pending approvals
+	State      StateInfo        `json:"state"`
+	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil: no audit file
+	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil: no webhook
+	Pinning    string           `json:"pinning,omitempty"` // warn, enforce or off
+	Bases      []BaseInfo       `json:"bases,omitempty"`
+	Stopped    []StopInfo       `json:"stopped"`
+	Goroutines int              `json:"goroutines"`
+	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, each with the reason
+	Warnings   []string         `json:"warnings"` // warnings about the tools and their configuration
+	Crowded    string           `json:"-"`        // the warning about a large number of tools; empty: none
+}
+
+// An UpstreamStatus is the part of a [Status] about one upstream.
+type UpstreamStatus struct {
+	Name     string    `json:"name"`
+	State    string    `json:"state"`
+	Protocol string    `json:"protocol,omitempty"`
+	Pid      int       `json:"pid,omitempty"`
+	Since    time.Time `json:"since"`
+	Error    string    `json:"error,omitempty"`
+	Said     []string  `json:"said,omitempty"`     // last lines that the upstream's process wrote to stderr, while it is down
+	Sessions int       `json:"sessions,omitempty"` // number of sessions with a connection of their own
+}
+
+// A BaseInfo is the part of a [Status] about one base policy of the policy in force.
+type BaseInfo struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	Digest  string `json:"digest"`
+	Key     string `json:"key,omitempty"`  // id of the key that signed it
+	From    string `json:"from"`           // file or URL
+	Copy    string `json:"copy,omitempty"` // why a stored copy was used instead of the URL; empty: it was not
+}
+
+// A WebhookInfo is the part of a [Status] about the webhook of approvals.
+type WebhookInfo struct {
+	Host    string     `json:"host"`            // host that requests for approval are posted to
+	Answers string     `json:"answers"`         // URL for the answers
+	Open    int        `json:"open"`            // number of open requests to post
+	Error   string     `json:"error,omitempty"` // why the last post failed; empty: it did not
+	Since   *time.Time `json:"since,omitempty"` // with Error: time of the first failure
+}
+
+// An AuditInfo is the part of a [Status] about the audit file.
+type AuditInfo struct {
+	File    string     `json:"file"`
+	Records uint64     `json:"records"`           // number of the last record, counted over rotated files too
+	Error   string     `json:"error,omitempty"`   // why the last records could not be written, so that calls are refused
+	Aside   int        `json:"aside"`             // number of rotated files
+	Rotated *time.Time `json:"rotated,omitempty"` // time of the last rotation
+}
+
+// A StateInfo describes the store of session states.
+type StateInfo struct {
+	Driver  string        `json:"driver"`          // memory, sqlite or postgres; set by the daemon
+	Place   string        `json:"place,omitempty"` // location of the database, without secrets; set by the daemon
+	Since   time.Time     `json:"since,omitzero"`  // time when the database was opened
+	Process string        `json:"process,omitempty"`
+	Records uint64        `json:"records,omitempty"` // number of records in the database, of all processes
+	Error   string        `json:"error,omitempty"`   // why no call can be decided now; empty: calls can be decided
+	Unknown []UnknownCall `json:"unknown"`           // calls of unknown outcome that an operator must settle, or that wait for the store
+}
+
+// An UnknownCall is a call whose outcome is not on record. Either its process has ended, so that an
+// operator must settle the call, or this process knows the outcome and could not write it yet.
+type UnknownCall struct {
+	Session string    `json:"session"`
+	Process string    `json:"process"` // process that admitted the call; empty: an older version, which did not record it
+	Call    uint64    `json:"call"`
+	Tool    string    `json:"tool"`
+	Since   time.Time `json:"since"`
+	Outcome string    `json:"outcome,omitempty"` // outcome that this process will put on record as soon as the store takes it
+}
