@@ -2,7 +2,8 @@ package shell
 
 import "strings"
 
-// advices are pairs of the beginning of a doubt and its way out. A doubt that is not listed has the first.
+// advices are pairs of a prefix of a doubt and the advice for it. The longest matching prefix wins;
+// the first entry matches every doubt.
 var advices = []struct{ what, write string }{
 	{"", "write the command plainly, in a call of its own"},
 	{"a command word", "write the name of the program itself"},
@@ -29,7 +30,7 @@ var advices = []struct{ what, write string }{
 	{"words that may begin a command", "name the command in a call of its own"},
 }
 
-// advice returns what to write instead.
+// advice returns what to write instead of the construct that caused a doubt.
 func advice(what string) string {
 	best := 0
 	for i, a := range advices {

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestAdviceCounts: what an advice writes counts, where the script that it is about did not.
+// TestAdviceCounts checks that the script in an advice counts, although the original script did
+// not.
 func TestAdviceCounts(t *testing.T) {
 	written := regexp.MustCompile("(?s)`(.+)`")
 	npm := pattern(t, "npm test")
@@ -30,7 +31,7 @@ func TestAdviceCounts(t *testing.T) {
 	}
 }
 
-// TestAdviceOnOptions: -- ends the options of a program, if the command is another with it.
+// TestAdviceOnOptions checks that the advice suggests -- only if it would change the command.
 func TestAdviceOnOptions(t *testing.T) {
 	for _, tt := range []struct{ words, script, want string }{
 		{"rm -rf", `rm "$F"`, "write the arguments themselves, or -- before them"},
@@ -46,7 +47,7 @@ func TestAdviceOnOptions(t *testing.T) {
 	}
 }
 
-// TestNamedCause: an argument that may be an option is called no subcommand where the command has none.
+// TestNamedCause checks that an argument is not called a subcommand if the command has none.
 func TestNamedCause(t *testing.T) {
 	for script, want := range map[string]string{`rm "$F"`: "an argument that is not literal", `git "$F"`: "a subcommand that is not literal"} {
 		words := map[byte]string{'r': "rm -rf", 'g': "git push --force"}[script[0]]

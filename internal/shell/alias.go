@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// abbreviating are the programs that take the beginning of a subcommand for all of it.
+// abbreviating are the programs that accept an abbreviated subcommand.
 var abbreviating = setOf("npm hg ip bridge tc")
 
-// aliases are other names of subcommands, as their programs have them from the start. Of npm they can be
-// cut short as well.
+// aliases are the built-in aliases of subcommands. npm accepts abbreviations of them, too.
 var aliases = map[string]string{
 	"git push":    "send-pack",
 	"npm install": "i in ins inst insta instal add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",
@@ -24,15 +23,16 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is another name of the operand of a pattern, as its program has it from the start.
+// isAlias reports whether text is a built-in alias of operand number n of a pattern.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
-// under are subcommands that do what another one does where it has the option behind it.
+// under are subcommands with the same effect as another subcommand with an option.
 var under = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isUnder reports whether a subcommand with its arguments does what the first operand of a pattern says.
+// isUnder reports whether a subcommand with its arguments has the effect of the first operand of a
+// pattern.
 func isUnder(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := under[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -40,7 +40,7 @@ func isUnder(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isShort reports whether a program may take text for the operand of a pattern that comes next.
+// isShort reports whether a program may accept text as a short form of operand number next.
 func isShort(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
 	switch {
@@ -55,14 +55,14 @@ func isShort(p *Pattern, text string, next int) bool {
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
 		return task != "" && strings.HasPrefix(want, task[:1]) && isWithin(task, want)
-	case !abbreviating[name] || next > 0: // what comes behind the subcommand is a name
+	case !abbreviating[name] || next > 0: // the words after the subcommand are names
 		return false
 	}
 	names := append(strings.Fields(aliases[name+" "+want]), want)
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, text) })
 }
 
-// isWithin reports whether the letters of a text are among those of another, in their order.
+// isWithin reports whether a text is a subsequence of another.
 func isWithin(text, other string) bool {
 	for i := range len(text) {
 		at := strings.IndexByte(other, text[i])
@@ -74,13 +74,13 @@ func isWithin(text, other string) bool {
 	return true
 }
 
-// otherNames are programs that have a second name, and the words that it stands for.
+// otherNames are programs with a second name, and the words that the name stands for.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
 // families are programs with a variant for each kind of object, such as mkfs.ext4.
 var families = setOf("mkfs fsck mount umount")
 
-// sameProgram reports whether two names are those of one program on every system.
+// sameProgram reports whether two names denote the same program on every system.
 func sameProgram(name, want string) bool {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		return first == want
@@ -88,10 +88,11 @@ func sameProgram(name, want string) bool {
 	return versioned[want] && strings.HasPrefix(name, want) && versionless(name) == want
 }
 
-// versioned are programs that have the version in their names.
+// versioned are programs that may have a version number in their name.
 var versioned = setOf("python pip node ruby php perl clang gcc")
 
-// family is what the names have in common by which a system may have one program, see [command.as].
+// family returns a key that is equal for all names which may denote the same program on some
+// system, see [command.as].
 func family(name string) string {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		name = first
@@ -106,11 +107,11 @@ func family(name string) string {
 	return cmp.Or(versionless(name), name)
 }
 
-// versionless is a name without the version at its end, as pip is that of pip3.12.
+// versionless returns a name without the version at its end: pip for pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// as returns the arguments that the command has under the name of a pattern, if a system may have it by that name
-// as well; nil: it has not. Some file systems find RM and rm.exe, and pip3.12 is a pip.
+// as returns the arguments that the command takes under another name, or nil if no system has the
+// program under that name. Some file systems find RM and rm.exe for rm, and pip3.12 is a pip.
 func (c *command) as(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {

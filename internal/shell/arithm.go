@@ -6,8 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithm reads an arithmetic expression for the commands in it, and for the
-// variables whose values it evaluates.
+// arithm reads an arithmetic expression: the commands in it, and the variables that it evaluates.
 func (r *reader) arithm(x syntax.ArithmExpr) {
 	if x == nil || !r.enter() {
 		return
@@ -25,8 +24,8 @@ func (r *reader) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term reads a number, a variable or an expansion of arithmetic. Anything that
-// could hide an index from the parser makes the reading opaque.
+// term reads a number, a variable or an expansion in arithmetic. Anything that could hide an array
+// index from the parser makes the reading opaque.
 func (r *reader) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -60,7 +59,7 @@ func (r *reader) term(w *syntax.Word) {
 	}
 }
 
-// test reads what stands in [[ ]].
+// test reads the expression in [[ ]].
 func (r *reader) test(x syntax.TestExpr) {
 	if x == nil || !r.enter() {
 		return
@@ -73,7 +72,7 @@ func (r *reader) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		r.test(x.X)
 		if w, ok := x.X.(*syntax.Word); (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) && (!ok || !isName(w.Lit())) {
-			r.arithmeticOn("a test of a variable whose name is not literal") // an index in it is evaluated
+			r.arithmeticOn("a test of a variable whose name is not literal") // bash evaluates an index in the name
 		}
 	case *syntax.ParenTest:
 		r.test(x.X)
@@ -82,7 +81,8 @@ func (r *reader) test(x syntax.TestExpr) {
 	}
 }
 
-// operandTest reads a side of an operator, such as -eq, which evaluates it.
+// operandTest reads an operand of an operator. Numeric operators such as -eq evaluate it as
+// arithmetic.
 func (r *reader) operandTest(op syntax.BinTestOperator, x syntax.TestExpr) {
 	switch op {
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:

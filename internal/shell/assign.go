@@ -41,8 +41,8 @@ func (r *reader) assign(a *syntax.Assign) (value arg) {
 	return value
 }
 
-// hold notes the value of a variable after an assignment. Its elements before are those of the array, if known, and
-// held has the texts that it may have had.
+// hold sets the value of a variable after an assignment. before has the elements that the array
+// had, if known, and held the values that the variable may have had.
 func hold(r *reader, a *syntax.Assign, value arg, elements, before []arg, known bool, held []string) {
 	name, straight := a.Name.Value, r.flow.straight()
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
@@ -50,22 +50,22 @@ func hold(r *reader, a *syntax.Assign, value arg, elements, before []arg, known 
 	case r.vars.fixed[name], indexed:
 	case a.Array == nil && !a.Append && straight && value.kind <= single:
 		r.vars.bind(name, value)
-	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxHeld && value.kind == literal: // perhaps
+	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxHeld && value.kind == literal: // it is uncertain that the assignment runs, so both values are possible
 		r.vars.bindEither(name, append(held[:len(held):len(held)], value.text))
 	case a.Array == nil || len(elements)+len(before) > maxElements:
 	case straight && !a.Append:
 		r.vars.bindArray(name, elements)
 	case straight && known:
 		r.vars.bindArray(name, slices.Concat(before, elements))
-	case known && a.Append && len(before) > 0: // perhaps
+	case known && a.Append && len(before) > 0: // it is uncertain that the assignment runs, so the added elements are unknown
 		r.vars.bindArray(name, slices.Concat(before, []arg{{kind: anything}}))
 	}
 }
 
-// value reads the value of an assignment. It is never split, and what surely is
-// a number counts as one.
+// value reads the value of an assignment, which no shell splits. It returns 0 for any value that is
+// certainly a number.
 func (r *reader) value(w *syntax.Word) arg {
-	if p, _ := onlyExpansion(w); p != nil { // it is not divided
+	if p, _ := onlyExpansion(w); p != nil { // the value is not split
 		if a, ok := r.vars.valueOf(p, true); ok {
 			return a
 		}
@@ -84,7 +84,7 @@ func (r *reader) value(w *syntax.Word) arg {
 	return a
 }
 
-// array reads (...), whose elements are words as those of a command.
+// array reads (...), whose elements are expanded like the words of a command.
 func (r *reader) array(x *syntax.ArrayExpr) (value arg, elements []arg) {
 	for _, e := range x.Elems {
 		if e.Index != nil {
@@ -131,8 +131,8 @@ func (r *reader) declare(d *syntax.DeclClause) {
 	attributes(r, d)
 }
 
-// attributes notes the variables to which declare and its kin give attributes. Such a variable may change the value that it is
-// assigned, or keep another.
+// attributes handles the attributes that declare and similar builtins give to variables. A variable
+// with an attribute may change the assigned value or keep its old one.
 func attributes(r *reader, d *syntax.DeclClause) {
 	readOnly, strange, array := d.Variant.Value == "readonly", false, false
 	for _, a := range d.Args {
@@ -155,9 +155,9 @@ func attributes(r *reader, d *syntax.DeclClause) {
 	}
 }
 
-// declared reads the assignments and the other arguments of declare and its kin.
+// declared reads the assignments and the other arguments of declare and similar builtins.
 func (r *reader) declared(builtin string, assigned, args []arg) {
-	var kind fact // of what is declared
+	var kind fact // whether arrays are declared
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {
@@ -182,7 +182,7 @@ func (r *reader) declared(builtin string, assigned, args []arg) {
 	}
 }
 
-// declaration reads an argument of declare and its kin that is not a plain assignment.
+// declaration reads an argument of declare or a similar builtin that is not a plain assignment.
 func (r *reader) declaration(a arg) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -203,7 +203,7 @@ func (r *reader) declaration(a arg) {
 	}
 }
 
-// compound reads an argument whose value may be that of an array.
+// compound reads an argument whose value may be the elements of an array.
 func (r *reader) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -219,7 +219,7 @@ func (r *reader) compound(a arg, kind fact) {
 	}
 }
 
-// named notes that the variables which arguments name get some value.
+// named makes the values of the variables unknown that args name.
 func (r *reader) named(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {

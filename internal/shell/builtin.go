@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readBuiltin reads what a builtin of the shell runs or changes, other than the
-// wrappers; it reports false for what is no such builtin.
+// readBuiltin reads what a builtin of the shell runs or changes, except for wrappers such as
+// command. It reports false for any other name.
 func readBuiltin(r *reader, name string, args []arg) bool {
 	switch name {
 	case "eval":
@@ -26,12 +26,12 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		readAlias(r, name, args)
 	case "enable", "fc", "bind", "complete", "compgen", "compopt", "history":
 		if name == "history" && !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || !isDigits(a.text) }) {
-			return true // it lists
+			return true // history without options prints the list
 		}
 		r.unsure("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(name, nil, args)
-		for _, a := range args { // of command readonly x=y
+		for _, a := range args { // reached for `command readonly x=y`
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}
@@ -63,8 +63,9 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	return true
 }
 
-// readSourced reads source. What the file does is out of sight, as with any program in a file; one
-// that sets up the shell changes no command of the script.
+// readSourced reads source. The content of the file is unknown, like that of any program in a file.
+// Files that set up the shell, such as .bashrc, are assumed not to change the commands of the
+// script.
 func readSourced(r *reader, args []arg) {
 	r.vars.forget()
 	r.vars.unbound = true
@@ -80,10 +81,11 @@ func readSourced(r *reader, args []arg) {
 	r.strictly("a script that is read from a file into the shell")
 }
 
-// settingFiles are files that shells read to set variables: virtual environments and their like.
+// settingFiles are the files that people source to set variables: virtual environments, profiles.
 var settingFiles = setOf("activate activate.fish activate.csh nvm.sh .bashrc .zshrc .profile .bash_profile .zshenv .env .envrc env env.sh sdkman-init.sh conda.sh")
 
-// settingPrograms are the programs whose output is made to be evaluated, with the words behind them.
+// settingPrograms are the programs whose output is meant for eval, with the subcommands that print
+// it.
 var settingPrograms = map[string]set{
 	"ssh-agent": setOf("-s"), "direnv": setOf("hook export"), "brew": setOf("shellenv"), "rbenv": setOf("init"), "pyenv": setOf("init virtualenv-init"),
 	"nodenv": setOf("init"), "fnm": setOf("env"), "mise": setOf("activate env hook-env"), "rtx": setOf("activate"), "asdf": setOf("exec"), "conda": setOf("shell.bash"),
@@ -91,18 +93,19 @@ var settingPrograms = map[string]set{
 	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
 }
 
-// isSetUp reports whether eval gets the output of such a program and nothing else.
+// isSetUp reports whether the only argument of eval is the output of one of the settingPrograms.
 func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
 
-// within are the builtins that run another builtin in the shell itself.
+// within are the builtins that run another builtin in the current shell.
 var within = setOf("command builtin eval")
 
-// isOutside reports whether a program runs what command number i runs, so that a builtin does nothing to the shell.
+// isOutside reports whether command number i runs its command in another process, so that a builtin
+// cannot affect the script's shell.
 func isOutside(r *reader, i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
 		case shells[c.name]:
-			return false // it has a flow and values of its own
+			return false // it has control flow and variables of its own
 		case !within[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
 			return true
 		}
@@ -110,7 +113,7 @@ func isOutside(r *reader, i int) bool {
 	return false
 }
 
-// readSet reads what set changes of the shell.
+// readSet reads the shell options and arguments that set changes.
 func readSet(r *reader, args []arg) {
 	if operands := slices.IndexFunc(args, func(a arg) bool {
 		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") || a.text == "--"
@@ -122,7 +125,7 @@ func readSet(r *reader, args []arg) {
 		r.vars.forget()
 	}
 	switch {
-	case r.body != nil, r.piped: // the last of a pipe may be the shell itself
+	case r.body != nil, r.piped: // the last element of a pipe may run in the shell itself
 		*r.flow.perhaps = true
 	case r.defined["set"]:
 	default:
@@ -130,13 +133,13 @@ func readSet(r *reader, args []arg) {
 	}
 }
 
-// readTrap reads the action, which is a script. Without a signal there is none.
+// readTrap reads the action of a trap, which is a script. Without a signal, trap sets no action.
 func readTrap(r *reader, args []arg) {
 	for len(args) > 0 && args[0].says("=-- =-p =-l") != "" {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].says("=-") == "" {
-		r.vars.forget() // the trap runs when variables may hold other values, and may set them
+		r.vars.forget() // the trap runs later, when variables may hold other values, and may set them
 		r.vars.unbound = true
 		defer func(before lack, b *body) { r.flow.lack, r.body = before, b }(r.flow.because(conditional), r.body)
 		r.body = &body{trap: true, texts: -1}
@@ -144,11 +147,11 @@ func readTrap(r *reader, args []arg) {
 	}
 }
 
-// readingOptions are those that change how a script is read.
+// readingOptions are the shell options that change how a script is read.
 var readingOptions = setOf("allexport keyword histexpand posix braceexpand nocaseglob expand_aliases")
 
-// readShellOptions reads the options of set and shopt; those with one of the
-// letters change how the shell reads what follows.
+// readShellOptions reads the options of set and shopt. Options with one of the letters change how
+// the shell reads the rest of the script.
 func readShellOptions(r *reader, letters string, args []arg) {
 	for _, a := range args {
 		if a.says("=-- =-") != "" {
@@ -169,13 +172,13 @@ func readShellOptions(r *reader, letters string, args []arg) {
 	}
 }
 
-// isHarmlessSetting reports whether an option of set only exports variables, or is the default.
+// isHarmlessSetting reports whether an option of set restores a default or only exports variables.
 func isHarmlessSetting(option string) bool {
 	return option == "allexport" || begins(option, "- +") && strings.Contains(option, "a") && strings.Trim(option[1:], "aeoux") == "" ||
 		strings.HasPrefix(option, "+") && strings.Trim(option[1:], "akH") == ""
 }
 
-// setterOptions are those of the builtins that set variables.
+// setterOptions are the options of the builtins that set variables.
 var setterOptions = eachName(map[string]func() *knownOptions{
 	"read":              leading("r s E a= d= i= n= N= p= t= u="),
 	"mapfile,readarray": leading("t d= n= O= s= u="),
@@ -183,7 +186,7 @@ var setterOptions = eachName(map[string]func() *knownOptions{
 	"getopts":           leading(""),
 })
 
-// readVariableSetter reads the builtins that put a value into the variables which they name.
+// readVariableSetter reads a builtin that assigns to the variables named by its arguments.
 func readVariableSetter(r *reader, name string, args []arg) {
 	if name == "wait" && len(args) == 1 && args[0].kind <= single {
 		return // wait $!
@@ -212,7 +215,7 @@ func readVariableSetter(r *reader, name string, args []arg) {
 	}
 }
 
-// readPrintf puts its output into a variable with -v.
+// readPrintf reads printf, which assigns its output to a variable with -v.
 func readPrintf(r *reader, args []arg) {
 	switch {
 	case len(args) == 0:
@@ -222,11 +225,11 @@ func readPrintf(r *reader, args []arg) {
 		r.named([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
 	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && strings.Trim(args[0].mid+args[0].tail, nameLetters+"0123456789[]-") == "" && len(args) > 1:
 		r.vars.forget()
-		r.vars.wild = true // it may be -v, and what follows it a name
+		r.vars.wild = true // it may be -v, and the next argument a name
 	}
 }
 
-// readTest reads test and [. Unlike [[, they evaluate the operand of -v alone.
+// readTest reads test and [. Unlike [[, they evaluate only the operand of -v.
 func readTest(r *reader, args []arg) {
 	for i, a := range args {
 		r.vars.tests = r.vars.tests || a.kind != literal

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// exemptions are scripts that carry a label, for `unless` and `allow`. What is
-// exempt has the reason why the command does nothing but what its name says.
+// exemptions are scripts that carry a label and are tested for `unless` and `allow`. A script that
+// is exempt has the reason why its command does nothing but what its name says; others have "".
 var exemptions = []struct{ words, script, exempt string }{
 	{"git grep", "git grep -lO'rm -rf x' ''", ""},
 	{"git grep", "git grep --op=rm x", ""},
@@ -147,7 +147,7 @@ func TestExemptions(t *testing.T) {
 	}
 }
 
-// dryRuns succeed without the work, or with another.
+// dryRuns succeed without doing the work, or do other work.
 var dryRuns = map[string][]string{
 	"make test": {"make test -n", "make -n test", "make -t test", "make -q test", "make --touch test", "make --just test", "make -kn test", "make --dry test", "make -i test",
 		"make test -f x.mk", "make -C other test", "make VAR=1 test", "make test --what-if=x", "make -vk test", "make --question test"},
@@ -172,7 +172,8 @@ var dryRuns = map[string][]string{
 	"jest":             {"jest --listTests", "jest none", "jest --passWithNoTests -t none"},
 }
 
-// partial are test commands that also succeed if they run only some of the tests, no tests, or other programs.
+// partial are test commands that can succeed after running only some of the tests, no tests, or
+// other programs.
 var partial = map[string][]string{
 	"yarn test":   {"yarn test src/a.test.ts", "yarn test -t login", "yarn test --testNamePattern login"},
 	"pnpm test":   {"pnpm test src/a.test.ts", "pnpm test -- -t login"},
@@ -243,8 +244,8 @@ func TestWorkIsEvidence(t *testing.T) {
 	}
 }
 
-// TestTablesOfPrograms holds that no option stands twice in an entry, and that
-// an option which stands for others has them.
+// TestTablesOfPrograms checks that no entry has an option twice, and that an option which implies
+// others has them in its entry.
 func TestTablesOfPrograms(t *testing.T) {
 	for _, problem := range shell.TableProblems() {
 		t.Error(strings.TrimSpace(problem))

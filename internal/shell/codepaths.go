@@ -5,19 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// codes are the doubts about texts of other languages, which may use the files that they name.
+// codes are the doubts about code in other languages, which may use the files that it names.
 var codes = map[string]bool{"a program on the command line": true, "a program that is read from the input": true}
 
-// maxPaths bounds the words of such texts that are looked at as paths.
+// maxPaths bounds the words of such code that are considered as paths.
 const maxPaths = 25_000
 
-// A codePath is a word in a text of another language that may be the path of a file, with the number of the doubt.
+// A codePath is a word in code of another language that may be a file path, with the number of the
+// doubt about the code.
 type codePath struct {
 	path string
 	of   int
 }
 
-// codePaths returns the words of the texts of other languages, each once.
+// codePaths returns the words in code of other languages without duplicates. more is true if there
+// are too many.
 func (r *reader) codePaths() (all []codePath, more bool) {
 	seen := set{}
 	for _, m := range r.mentions.texts {
@@ -38,10 +40,11 @@ func (r *reader) codePaths() (all []codePath, more bool) {
 	return all, false
 }
 
-// isBetweenPaths reports whether a character belongs to no path.
+// isBetweenPaths reports whether a character cannot be part of a path.
 func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }
 
-// named looks for such a file in texts of other languages. The glob * matches no file there.
+// named looks for files that p describes in code of other languages. The glob * matches no file
+// there.
 func (r *Reading) named(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
 		return NoMatch, Doubt{}
@@ -57,7 +60,7 @@ func (r *Reading) named(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode is the doubt about a text of another language, for a file.
+// inCode returns the doubt about code in another language that may use a file.
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.told(&r.doubts[of])
 	d.What += " " + which

@@ -19,9 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// shims stand in the only directory of the PATH that generated scripts get.
-// They read their options as the programs do whose names they bear, with builtins
-// of bash alone, and note on descriptor 3 that they were run.
+// shims are the only programs on the PATH of generated scripts. Each reads its options like the
+// program whose name it bears, using only builtins of bash, and records on descriptor 3 that it
+// ran.
 var shims = map[string]string{
 	"rm": "", "ls": "", "cp": "", "x": "",
 	"cat":  `while IFS= read -r l || [[ -n $l ]]; do printf '%s\n' "$l"; done`,
@@ -50,8 +50,8 @@ elif [[ $a == -exec || $a == -execdir ]]; then on=1; fi; done`,
 	"git": `[[ $1 == bisect && $2 == run ]] && { shift 2; exec "$@"; }`,
 }
 
-// driver runs the scripts of a directory. Every tenth has a bash of its own; the
-// others, which is faster, a copy of the one that runs this.
+// driver runs all scripts in a directory. Every tenth script gets a new bash; the others run in a
+// fork of the driver, which is faster.
 const driver = `ulimit -t 2 -f 2000 -c 0 -n 128
 DIR=$1
 set --
@@ -64,7 +64,7 @@ for FILE in "$DIR"/*.sh; do
   echo $? > "${FILE%.sh}.status"
 done`
 
-// scriptsWanted is how many scripts the differential test runs.
+// scriptsWanted is the number of scripts that the differential test runs.
 func scriptsWanted(t *testing.T) int {
 	if s := os.Getenv("PETRIGATE_SHELL_SCRIPTS"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -76,10 +76,9 @@ func scriptsWanted(t *testing.T) int {
 	return 100
 }
 
-// TestAgainstBash runs generated scripts in a bash that finds nothing but shims.
-// What bash runs as rm must never be read as no match; a script that is
-// certainly ls and cat alone must run nothing else; and one that is evidence of
-// rm must run rm and nothing else.
+// TestAgainstBash runs generated scripts in a bash that finds no programs but shims. A script that
+// bash runs rm in must never be read as no match; a script that is certainly only ls and cat must
+// run nothing else; and a script that is evidence of rm must run rm and nothing else.
 func TestAgainstBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -105,13 +104,13 @@ func TestAgainstBash(t *testing.T) {
 	}
 }
 
-// A tally counts what came of the scripts.
+// A tally counts the outcomes of the scripts.
 type tally struct{ ran, ranMatch, idleMatch, idleOpaque, only, evidence, missed, passed int }
 
-// A world is what the scripts are run in.
+// A world is the environment of the scripts.
 type world struct{ dir, bash string }
 
-// newWorld makes the directory with the shims.
+// newWorld creates the directory with the shims.
 func newWorld(t *testing.T, bash string) *world {
 	w := &world{dir: t.TempDir(), bash: bash}
 	bin := filepath.Join(w.dir, "bin")
@@ -130,8 +129,8 @@ func newWorld(t *testing.T, bash string) *world {
 	return w
 }
 
-// run runs the scripts of some seeds and compares. Those whose success shows that rm was run are
-// run once more with an rm that fails.
+// run runs the scripts of some seeds and compares the results. Scripts whose success is evidence of
+// rm are run again with an rm that fails.
 func (w *world) run(t *testing.T, first uint64, n int, count *tally) {
 	var again []uint64
 	seeds := make([]uint64, n)
@@ -187,8 +186,8 @@ func (w *world) each(t *testing.T, seeds []uint64, look func(seed uint64, ran []
 	os.RemoveAll(dir)
 }
 
-// drive starts the driver and waits until the last descendant is gone, which
-// closes the pipe that all of them inherit.
+// drive starts the driver and waits until its last descendant has exited, which closes the pipe
+// that all of them inherit.
 func (w *world) drive(t *testing.T, dir, work string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
@@ -200,7 +199,7 @@ func (w *world) drive(t *testing.T, dir, work string) {
 	cmd := exec.CommandContext(ctx, w.bash, "--norc", "--noprofile", "-c", driver, "driver", dir)
 	cmd.Dir = work
 	cmd.Env = []string{"PATH=" + filepath.Join(w.dir, "bin"), "BASH_FILE=" + w.bash, "HOME=" + work, "FUNCNEST=6"}
-	cmd.ExtraFiles = []*os.File{alive, alive} // 3 becomes the record of each script
+	cmd.ExtraFiles = []*os.File{alive, alive} // descriptor 3 becomes the record of each script
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Start(); err != nil {
@@ -210,14 +209,14 @@ func (w *world) drive(t *testing.T, dir, work string) {
 	err = cmd.Wait()
 	r.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if _, rest := io.Copy(io.Discard, r); rest != nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what waits for the other end of a coprocess
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // coprocesses that wait for the other end of a pipe
 	}
 	if ctx.Err() != nil {
 		t.Errorf("%s: the scripts did not end: %v", dir, err)
 	}
 }
 
-// compare holds a reading against what bash ran, and reports whether it is evidence of rm.
+// compare checks a reading against what bash ran, and reports whether the script is evidence of rm.
 func compare(t *testing.T, seed uint64, ran []string, status string, count *tally) bool {
 	script := generate(seed)
 	rm, ls, cat := pattern(t, "rm"), pattern(t, "ls"), pattern(t, "cat")
@@ -262,5 +261,5 @@ func compare(t *testing.T, seed uint64, ran []string, status string, count *tall
 	return evidence
 }
 
-// harmless are the shims that a script of ls and cat alone may run: these two, and wrappers.
+// harmless are the shims that a script of only ls and cat may run: these two, and wrappers.
 var harmless = map[string]bool{"ls": true, "cat": true, "bash": true, "sh": true, "dash": true, "env": true, "nice": true, "timeout": true, "nohup": true, "time": true, "stdbuf": true}

@@ -1,34 +1,47 @@
-// Package shell reads a shell script as text and answers three questions about it. Nothing is
-// run, opened or looked up.
+// Package shell parses a shell script as text and answers three questions about it: could it run a
+// given command, does its success prove that the command succeeded, and does it do nothing else. It
+// never runs the script, opens a file or looks up a program.
 //
-// It is what stands behind
+// It implements the `runs` condition of a policy:
 //
 //	map bash.command runs rm as delete
 //
-// A word boundary in a regular expression finds "rm" in `echo "rm"` and misses
-// it in `r”m`. This package parses the script ([mvdan.cc/sh]) and lists its
-// commands: those of pipes, lists, loops, functions, substitutions and here
-// documents, and those that other programs are asked to run (`sudo`, `env`,
-// `xargs`, `find -exec`, `sh -c`, `trap`, `npx`, ...).
+// A word boundary in a regular expression finds "rm" in `echo "rm"` and misses it in `r\m`. This
+// package parses the script ([mvdan.cc/sh]) and lists its commands: those in pipelines, lists,
+// loops, functions, substitutions and here documents, and those that other programs run on its
+// behalf (`sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `trap`, `npx`, ...).
 //
 //	r := shell.Read(`cd app && npm test 2>&1 | tail -30`)
 //	test, err := shell.Compile([]string{"npm", "test"}, false)
 //	r.Runs(test)   // could it run? Match, Opaque or NoMatch
-//	r.Surely(test) // has it been run with success, if the script succeeded? No: the pipe hides it
+//	r.Surely(test) // does exit status 0 prove that it ran and succeeded? No: the pipe hides it
 //	r.Only(test)   // does the script do nothing else?
 //
-// Each answer that is no has its reason: what, in which command, and what to write instead. [Reading.Touches]
-// says which files a script openly reads and writes.
+// A negative answer comes with a [Doubt]: what was found, in which command, and what to write
+// instead. [Reading.Touches] reports which files a script openly reads and writes.
 //
-// # Where a program belongs
+// # Design
 //
-// What is known of programs stands in tables, one file each, and a new program is one entry: options and operands in
-// programs.go, subcommands in subcommands.go, their other names in alias.go, wrappers as sudo in wrapper.go, launchers as npx in
-// launchers.go, programs that a file of the project tells what to run in tool.go, files read and written in
-// filetable.go, which operands leave a test a test in tests.go, and what to write instead of what is doubted in advice.go.
+// [Options.Read] walks the syntax tree once and returns a [Reading]: the commands, and a doubt for
+// each part that could not be understood. A doubt that concerns every command makes the reading
+// opaque: any command can still match, but none can be ruled out. The walk follows control flow,
+// values of variables, functions and aliases only as far as they are certain. What the walk does
+// not understand becomes a doubt, never a silent NoMatch; the work is bounded, and a script that
+// exceeds a bound is opaque.
 //
-// The walk through the script is in walk.go, word.go and run.go; what is certain on the way in flow.go. The answers
-// are in runs.go, success.go, only.go and touched.go.
+// The walk through the script is in walk.go, word.go and run.go, and the control flow on the way in
+// flow.go. The answers are in runs.go, success.go, only.go and touched.go.
 //
-// A [Reading] never changes once it is made; any number of goroutines may ask it.
+// # Tables
+//
+// Knowledge about programs is in tables, one per file, and a new program is one new entry: options
+// and operands in programs.go, subcommands in subcommands.go, aliases in alias.go, wrappers such as
+// sudo in wrapper.go, launchers such as npx in launchers.go, programs that take commands from their
+// arguments or from a project file in tool.go, files read and written in filetable.go, operands
+// that leave a test run complete in tests.go, and advice for each kind of doubt in advice.go.
+//
+// # Concurrency
+//
+// The package starts no goroutines and holds no locks. A [Reading] is immutable and safe for
+// concurrent use. Tables are parsed on first use, under [sync.OnceValue].
 package shell

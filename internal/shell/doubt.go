@@ -16,22 +16,22 @@ type reach uint8
 
 const (
 	all    reach = iota // any command
-	inText              // commands whose words stand in a text that is not read
-	strict              // any command under [Options.Strict]; else none, but nothing is certain any more
-	mild                // any command under [Options.Strict], and else nothing
+	inText              // commands whose words occur in a text that is not parsed
+	strict              // any command under [Options.Strict]; otherwise none, but nothing is certain any more
+	mild                // any command under [Options.Strict]; otherwise none
 )
 
-// A doubt is one that the reading of a script has met.
+// A doubt is a part of a script that could not be fully understood.
 type doubt struct {
 	what     string
-	from, to int // bytes of the outermost script; to is 0 for all of it
+	from, to int // byte range in the outermost script; to is 0 for the whole script
 	reach    reach
-	owner    int  // the command whose arguments gave the doubt; -1: no command
-	before   int  // the number of commands that were read before it; 0: it is about the whole script
-	spoils   bool // later commands may not be the programs that they seem to be
+	owner    int  // index of the command whose arguments caused the doubt; -1: none
+	before   int  // number of commands read before it; 0: it concerns the whole script
+	spoils   bool // programs of later commands may have been replaced
 }
 
-// note notes a doubt at the place that is read now. Under strict reading each is about all.
+// note adds a doubt at the current place. Under strict reading, every doubt concerns all commands.
 func (r *reader) note(what string, reach reach) {
 	switch {
 	case r.strict:
@@ -40,7 +40,7 @@ func (r *reader) note(what string, reach reach) {
 		reach = mild // the commands of a container or a launcher cannot be seen
 	}
 	if reach == all && r.opaque {
-		return // one is enough, and the first is the one to tell
+		return // the first one is reported
 	}
 	r.opaque = r.opaque || reach == all
 	d := doubt{what: what, reach: reach, owner: r.owner, before: len(r.commands), spoils: reach == all || reach == strict}
@@ -51,18 +51,18 @@ func (r *reader) note(what string, reach reach) {
 	r.doubts = append(r.doubts, d)
 }
 
-// unsure notes that the script may run anything.
+// unsure adds a doubt that the script may run anything.
 func (r *reader) unsure(what string) { r.note(what, all) }
 
 // strictly notes something that could replace later programs without naming one in the script.
 func (r *reader) strictly(what string) { r.note(what, strict) }
 
-// mildly notes something that could run a program without naming it in the script, and changes
-// no other command: a program in a file.
+// mildly adds a doubt about something that could run a program not named in the script, but changes
+// no other command, such as a program in a file.
 func (r *reader) mildly(what string) { r.note(what, mild) }
 
-// maybe notes arguments with a text that is not parsed and could run a command that it names. Where
-// the command gets its input from the script, that is such a text as well.
+// maybe adds a doubt about arguments with a text that is not parsed and could run a command named
+// in it. If standard input comes from the script, the whole script is such a text too.
 func (r *reader) maybe(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		r.unsure(what)
@@ -80,10 +80,10 @@ func (r *reader) maybe(what string, args ...arg) {
 	}
 }
 
-// lines makes spaces of what stands for the end of a line.
+// lines replaces escape sequences for white space by spaces.
 var lines = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ")
 
-// span returns the bytes of the command that is read now.
+// span returns the byte range of the statement being read.
 func (r *reader) span() (from, to int) {
 	if r.at == nil {
 		return 0, 0
@@ -95,20 +95,20 @@ func (r *reader) span() (from, to int) {
 	return from, to
 }
 
-// longestCode is how many characters of a command a doubt shows.
+// longestCode is the maximum number of characters of a command shown in a doubt.
 const longestCode = 60
 
-// told returns a doubt for people.
+// told converts a doubt to its exported form.
 func (r *Reading) told(d *doubt) Doubt {
 	return Doubt{What: d.what, Code: r.code(d.from, d.to), At: r.character(d.from), Advice: advice(d.what)}
 }
 
-// character returns the number of the character at a byte, counted from 1.
+// character converts a byte offset to the number of a character, counted from 1.
 func (r *Reading) character(at int) int {
 	return utf8.RuneCountInString(r.text[:min(at, len(r.text))]) + 1
 }
 
-// code returns a part of the script on one line, shortened.
+// code returns a part of the script for display: its first line, shortened.
 func (r *Reading) code(from, to int) string {
 	if to == 0 {
 		return ""

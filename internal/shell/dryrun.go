@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A dryRun has the arguments that make a command only show its effect.
+// A dryRun describes the arguments that make a command only print what it would do.
 type dryRun struct {
-	says  string // the options for a dry run, in full
-	flags string // options without a value that may come before those
+	says  string // options for a dry run, unabbreviated
+	flags string // options without a value that may precede them
 }
 
-// dryRuns are the commands that change nothing with an option, by their first two words. Others, and other spellings,
-// count as the command.
+// dryRuns are the dry-run options of commands, by program and subcommand. A command with any other
+// option or spelling counts as the real command.
 var dryRuns = eachName(map[string]dryRun{
 	"git push":                  {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
 	"git clean":                 {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
@@ -31,8 +31,8 @@ var dryRuns = eachName(map[string]dryRun{
 	"pulumi destroy,pulumi down,pulumi dn": {says: "--preview-only", flags: "-r --refresh -d --debug --diff -y --yes --remove"},
 })
 
-// changesNothing reports whether the command certainly changes nothing. An argument that could take the dry run back,
-// be the value of an option, or be another spelling leaves it uncertain.
+// changesNothing reports whether the command certainly changes nothing. That is uncertain if an
+// argument could cancel the dry run, could be the value of an option, or is spelled differently.
 func (c *command) changesNothing() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -57,7 +57,7 @@ func (c *command) changesNothing() bool {
 			ended = true
 		case hasWord(d.says, a.text):
 			if i > 0 && isOption(args[i-1].text) && !hasWord(d.flags, args[i-1].text) && !strings.Contains(args[i-1].text, "=") {
-				return false // its value
+				return false // the value of the previous option
 			}
 			dry = true
 		case begins(a.text, "--d --no-d --rec --e true false"), begins(a.text, "--preview-only="):
@@ -67,14 +67,15 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping are the programs that show the help of a subcommand for --help at its end; behind a subcommand in running,
-// --help may belong to another program.
+// helping are the programs that print the help of a subcommand for a final --help. After a
+// subcommand in running, --help may be an option of another program.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
 )
 
-// asksHelp reports whether the command shows its help: --help is the only option, and the last argument.
+// asksHelp reports whether the command prints its help: --help is its only option and its last
+// argument.
 func (c *command) asksHelp(sub string, args []arg) bool {
 	n := len(args) - 1
 	return n >= 0 && helping[c.name] && !running[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestDryRuns: a command that certainly changes nothing does not match; one that may change something does.
+// TestDryRuns checks that a command that certainly changes nothing does not match, and that one
+// that may change something does.
 func TestDryRuns(t *testing.T) {
 	for _, c := range []struct{ words, script, want string }{
 		{"git push", "git push --dry-run", "no match"},
@@ -77,7 +78,8 @@ func TestDryRuns(t *testing.T) {
 	}
 }
 
-// TestFilesInCode: a file that a text of another language names is in doubt, in whatever spelling of its path.
+// TestFilesInCode checks that a file named in code of another language is in doubt, in every
+// spelling of its path.
 func TestFilesInCode(t *testing.T) {
 	secrets := []string{".env*", "*.pem", ".ssh/*", "/etc/shadow"}
 	for script, want := range map[string]string{

@@ -6,17 +6,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// effects is what a part of a script may change of the variables, whenever it runs.
+// effects are the changes that a part of a script may make to variables, whenever it runs.
 type effects struct {
 	names     set
-	arguments bool // of the function around it
+	arguments bool // the arguments of the enclosing function may change
 	all       bool
 }
 
-// maxEffects bounds the nodes that are looked through for effects, those of loops in loops counted again.
+// maxEffects bounds the nodes visited for effects. Nodes of nested loops count repeatedly.
 const maxEffects = 200_000
 
-// effectsOf looks through a part of a script. What "$@" runs in a function is read at each call.
+// effectsOf returns the effects of a part of a script. Commands run through "$@" in a function are
+// left to the calls of the function.
 func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.looked++; v.looked > maxEffects {
@@ -55,7 +56,7 @@ func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	return c
 }
 
-// nameOf returns the name that an assignment has; empty: it is not literal.
+// nameOf returns the name that an assignment sets, or "" if it is not literal.
 func nameOf(a *syntax.Assign) string {
 	switch {
 	case a.Name != nil:
@@ -66,7 +67,7 @@ func nameOf(a *syntax.Assign) string {
 	return ""
 }
 
-// lit returns the text of an operand that is one plain word.
+// lit returns the text of an operand that is a single literal word, or "".
 func lit(x syntax.ArithmExpr) string {
 	if w, ok := x.(*syntax.Word); ok {
 		return w.Lit()
@@ -74,14 +75,14 @@ func lit(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// setters are the builtins that set the variables whose names they get as arguments.
+// setters are the builtins that set the variables named by their arguments.
 var setters = setOf("read mapfile readarray getopts unset")
 
-// otherSetters are those that may set any, or run something that does.
+// otherSetters are the builtins that may set any variable, or run something that does.
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// calls notes what a simple command may change.
+// calls adds the effects of a simple command to c.
 func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
@@ -124,12 +125,12 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 	}
 }
 
-// isSetter reports whether a word is that of a builtin which may change variables.
+// isSetter reports whether a word is a builtin that may change variables.
 func isSetter(word string) bool {
 	return setters[word] || otherSetters[word] || word == "printf" || word == "set" || word == "shift"
 }
 
-// mayBeOption reports whether the first argument of printf may be -v, or -v with a name.
+// mayBeOption reports whether the first argument of printf may be -v or -vNAME.
 func mayBeOption(w *syntax.Word) bool {
 	known := ""
 	syntax.Walk(w, func(n syntax.Node) bool {
@@ -146,7 +147,8 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// bindBranches notes the variables that each branch of an if sets, the else as well, to a text that is known.
+// bindBranches records the variables that every branch of an if, including else, sets to a known
+// text.
 func bindBranches(r *reader, cmd syntax.Command) {
 	c, ok := cmd.(*syntax.IfClause)
 	held, branches := make(map[string][]string), 0
@@ -166,7 +168,8 @@ func bindBranches(r *reader, cmd syntax.Command) {
 	}
 }
 
-// assignedIn returns the texts that the statements of a list assign, each to a variable that nothing else in it changes.
+// assignedIn returns the known texts that a statement list assigns, for variables that nothing else
+// in the list changes.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {
@@ -194,7 +197,7 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// plainText returns the text of a word without expansions.
+// plainText returns the text of a word without expansions or special characters.
 func plainText(w *syntax.Word) (text string, ok bool) {
 	if len(w.Parts) != 1 {
 		return "", false

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestNewProgram: teaching the package a program takes one entry in a table.
+// TestNewProgram checks that a new program takes a single entry in a table.
 func TestNewProgram(t *testing.T) {
 	writes, err := shell.CompileFiles(shell.Writes, "*.ts")
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// The reasons that docs/shell.md owns up to.
+// The reasons that docs/shell.md admits.
 const (
 	inFile      = "a program, or a setting, in a file that was there before"
 	byVariable  = "a variable says what a program does"
 	saysNothing = "its text does not say rm"
 )
 
-// passUsual are the scripts that are a match under strict reading alone, each with the reason.
+// passUsual are the scripts that match only under strict reading, each with the reason.
 var passUsual = map[string]string{
 	"sqlite3 x.db '.read q'":                         inFile,
 	"git init -q .; git diff --no-index --ext-d a b": inFile,
@@ -59,8 +59,7 @@ var passUsual = map[string]string{
 	"gcc -E -P -x c -o s.sh f; bash s.sh":                                        inFile,
 }
 
-// passes are the scripts of testdata/evasions.txt that are no match for rm, each
-// with the reason.
+// passes are the scripts of testdata/evasions.txt that do not match rm, each with the reason.
 var passes = map[string]string{
 	"tclsh f.tcl <<< 'exec rm victim'":                "with a script in a file, tclsh does not obey its input",
 	"git x":                                           "a subcommand that git looks for in the PATH, and does not find",
@@ -104,8 +103,8 @@ var passes = map[string]string{
 	"git init -q .; git checkout-index -f --prefix=x/ -a; bash x/s.sh": inFile,
 }
 
-// TestEvasions holds that a script which passes has a reason, and that one with
-// a reason passes: under strict reading, and as usual.
+// TestEvasions checks that exactly the scripts with a reason pass, under strict reading and by
+// default.
 func TestEvasions(t *testing.T) {
 	text, err := os.ReadFile("testdata/evasions.txt")
 	if err != nil {

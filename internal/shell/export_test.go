@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// TableProblems are the mistakes in the table of programs.
+// TableProblems returns the mistakes in the table of programs.
 func TableProblems() (problems []string) {
 	for name, p := range programs {
 		known, words := parseOptions(p.options), 0
@@ -36,7 +36,7 @@ func TableProblems() (problems []string) {
 	return problems
 }
 
-// Fitting is how many bytes of a unit are not too many pieces to be parsed.
+// Fitting returns how many bytes of a repeated unit can still be parsed.
 func Fitting(unit string) int {
 	n := 1
 	for text := unit; len(text) < maxScript; text += text {
@@ -54,21 +54,21 @@ func Fitting(unit string) int {
 	return n
 }
 
-// Work is how much was done to read a script for the patterns of a reader.
+// Work returns the work done to read a script for the patterns of a reader.
 func Work(r *Reader, script string) (pieces, arguments, looks int) {
 	read := &reader{budget: 2 * maxScript}
 	read.script(script)
 	return read.work, read.kept, r.Read(nil, script).(*numbered).work
 }
 
-// The bounds of it.
+// The bounds of that work.
 const (
 	MaxWork  = maxWork
 	MaxKept  = maxKept
 	MaxLooks = maxLooks
 )
 
-// Learn adds one entry to each of some tables, and returns what takes them out again.
+// Learn adds one entry to each of several tables, and returns a function that removes the entries.
 func Learn() (forget func()) {
 	known := knownPrograms
 	programs["frob check"] = program{options: "v|verbose !n|dry-run"}

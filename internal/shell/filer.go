@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// readFiles notes the files that a command names, by the tables.
+// readFiles records the files that the arguments of a command name, according to the tables. The
+// arguments of a program in no table count as files that it reads.
 func readFiles(r *reader, name string, args []arg) {
 	if r.loose {
 		return
@@ -27,31 +28,32 @@ func readFiles(r *reader, name string, args []arg) {
 	}
 }
 
-// A filer describes the files among the arguments of a program. Lists of options are divided by spaces.
+// A filer describes which arguments of a program are files. Lists of options are separated by
+// spaces.
 type filer struct {
-	skip    int    // how many operands come before the files: a pattern, a script
-	reads   bool   // the operands
-	writes  bool   // the operands
-	last    bool   // the last operand is written, those before it are read
-	moves   bool   // as last, and the operands before it are removed
-	remote  bool   // operands with a colon are at another machine
-	takes   string // options whose value does not name a file
-	where   string // options that name the working folder
-	script  string // with one of these options no operand is skipped
-	writing string // it writes only with one of these options, and reads otherwise
-	instead bool   // with such an option it rewrites its operands, as sed -i does
+	skip    int    // number of operands before the files: a pattern, a script
+	reads   bool   // the operands are read
+	writes  bool   // the operands are written
+	last    bool   // the last operand is written, the others are read
+	moves   bool   // like last, and the other operands are removed
+	remote  bool   // operands with a colon are on another machine
+	takes   string // options with a value that does not name a file
+	where   string // options that name the working directory
+	script  string // options that disable skip
+	writing string // options that make it write its operands; without one it reads them
+	instead bool   // with a writing option it only writes its operands, as sed -i does
 	valued  string // options whose value is a file that is written
 	sources string // options whose value is a file that is read
-	behind  string // options whose value has @ or < in front of a file that is read
-	words   bool   // one dash begins a word, and not letters
-	some    string // with these arguments it writes files that they do not name, see [parsed]
-	dry     string // options that keep it from writing
-	rewrite string // with these first operands it writes the others too, if it changes files at all
-	shows   string // with these first operands it reads the others, behind a colon as well
+	behind  string // options whose value has @ or < before a file that is read
+	words   bool   // a single dash begins a word, not letters
+	some    string // arguments that make it write files which they do not name, see [parsed]
+	dry     string // options for a dry run
+	rewrite string // after these first operands it also writes the others, if it changes files at all
+	shows   string // after these first operands it reads the others, including paths after a colon
 	rows    []someFiles
 }
 
-// read notes the files of a command.
+// read records the files of a command.
 func (f *filer) read(r *reader, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
 	if !elsewhere && f.changesSome(operands, options) {
@@ -76,13 +78,13 @@ func (f *filer) read(r *reader, args []arg) {
 	f.use(r, operands, options)
 }
 
-// isRemote reports whether an operand is a file of another machine, as host:x.
+// isRemote reports whether an operand is a file on another machine, such as host:x.
 func isRemote(a arg) bool {
 	before, _, ok := strings.Cut(a.text, ":")
 	return ok && !strings.Contains(before, "/")
 }
 
-// use notes the operands as files that are read or written.
+// use records the operands as files that are read or written.
 func (f *filer) use(r *reader, operands, options []arg) {
 	says := func(words string) bool {
 		return words != "" && slices.ContainsFunc(options, func(a arg) bool { return a.says(words) != "" })
@@ -112,7 +114,7 @@ func (f *filer) use(r *reader, operands, options []arg) {
 	}
 }
 
-// into returns the new path of a file in a folder, if the folder ends with a slash.
+// into returns the new path of a file in a directory, if the directory ends with a slash.
 func into(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
 		return arg{}
@@ -128,13 +130,13 @@ func (f *filer) changesSome(operands, options []arg) bool {
 	return slices.ContainsFunc(f.rows, func(row someFiles) bool { return row.describes(operands, options) })
 }
 
-// someFiles are the arguments that make a command write files it does not name.
+// someFiles describes arguments that make a command write files which it does not name.
 type someFiles struct {
-	subs    []string // its first operands
-	needs   int      // how many further operands it needs
-	alone   bool     // it must not have other operands
-	options string   // it has one of these, if any
-	without string   // it must not have any of these, as options or operands
+	subs    []string // first operands of the command
+	needs   int      // minimum number of further operands
+	alone   bool     // no further operands are allowed
+	options string   // one of these options is required, if any
+	without string   // none of these options or operands is allowed
 }
 
 func (row *someFiles) describes(operands, options []arg) bool {
@@ -151,8 +153,9 @@ func (row *someFiles) describes(operands, options []arg) bool {
 	return row.options == "" || has(row.options, options)
 }
 
-// parsed returns the table with the rows of some. A row has words that are the first operands, + for one more
-// operand, = for no other, options (one of them has to be there), and behind ! options that must be missing.
+// parsed adds the parsed rows of some to each entry of the table, and returns the table. Rows are
+// separated by commas. The words of a row are: the first operands, + for one further operand, = for
+// no further operand, options, one of which is required, and options after ! that must be missing.
 func parsed(table map[string]filer) map[string]filer {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.some, ",") {
@@ -182,7 +185,7 @@ func parsed(table map[string]filer) map[string]filer {
 	return table
 }
 
-// hasWord reports whether a list has the word.
+// hasWord reports whether a space-separated list contains the word.
 func hasWord(list, word string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if w == word {
@@ -192,8 +195,8 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// split divides the arguments, and notes the files that are values of options. Elsewhere reports that the command
-// works in a folder for temporary files.
+// split separates operands from options, and records files that are values of options. elsewhere
+// reports that the command works in a directory for temporary files.
 func (f *filer) split(r *reader, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -206,7 +209,7 @@ func (f *filer) split(r *reader, args []arg) (operands, options []arg, elsewhere
 			options = append(options, a)
 			if !with && !f.known(name) && !f.words && isCluster(name) {
 				name, value, with = f.letters(a)
-				options[len(options)-1].text = strings.TrimSuffix(a.text, value.text) // without the value, as POST of -XPOST
+				options[len(options)-1].text = strings.TrimSuffix(a.text, value.text) // without the value, such as POST in -XPOST
 			}
 			if !f.known(name) {
 				continue
@@ -237,7 +240,8 @@ func (f *filer) known(name string) bool {
 	return false
 }
 
-// letters finds the option that takes a value among the letters of an argument, and its value if attached.
+// letters finds the first letter in an argument that is an option with a value, and its value if it
+// is attached.
 func (f *filer) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {
@@ -249,8 +253,8 @@ func (f *filer) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value notes the file that the value of an option names. It reports whether the command works in that folder and
-// the folder is for temporary files.
+// value records the file that is the value of an option. elsewhere reports that the option sets the
+// working directory to a directory for temporary files.
 func (f *filer) value(r *reader, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// files is what a script writes and runs. A program in a file is a program as
-// any other, unless the script writes the file itself.
+// files records what a script writes and runs. A program in a file is treated like any other
+// program, unless the script itself writes the file.
 type files struct {
-	written  set  // base names of the files that redirections write
-	programs set  // and of those that shells and interpreters run
-	system   set  // and of those written where the programs of the system are
+	written  set  // base names of files written by redirections
+	programs set  // base names of files run by shells and interpreters
+	system   set  // base names of files written to system program directories
 	unknown  bool // a redirection writes a file whose name is not literal
 
-	// What a script writes can be what a later command obeys, though no argument
-	// names it: a test, a hook, a module, a configuration.
-	writing bool  // something is written in the list that is read now
+	// A later command may obey what the script writes, even if no argument names it: a test, a
+	// hook, a module, a configuration.
+	writing bool  // the current list writes a file
 	obeying bool  // a program may obey the file without naming it
-	strict  bool  // any file may be obeyed
-	git     bool  // and it may be something that git obeys
-	after   int   // the number of commands up to the first that wrote, plus one
-	dashed  bool  // a file is made whose name a program may take for an option
-	loops   bool  // so that a command can come before another and after it
-	texts   []arg // here documents and here strings of the list that is read now
-	data    []arg // what was written
-	pkg     []int // commands that change package.json: npm pkg set
-	writer  set   // the programs whose output is written
+	strict  bool  // assume that any file may be obeyed
+	git     bool  // git may obey the file
+	after   int   // number of commands up to the first that wrote a file, plus one
+	dashed  bool  // a file is created whose name a program may take for an option
+	loops   bool  // there is a loop or a function, so that a command can run both before and after another
+	texts   []arg // here documents and here strings of the current list
+	data    []arg // texts written to files
+	pkg     []int // indices of commands that change package.json: npm pkg set
+	writer  set   // programs whose output is written
 }
 
-// write notes that a redirection writes a file.
+// write records that a redirection writes a file.
 func (f *files) write(a arg) {
 	if a.kind != literal || !isInertFile(a.text) {
 		f.writing = true
@@ -46,8 +46,8 @@ func (f *files) write(a arg) {
 	}
 }
 
-// runsWritten notes that the script may run a program that it has written itself. If all that it
-// writes are literal texts, the doubt concerns only commands in these texts.
+// runsWritten adds a doubt if the script may run a program that it has written itself. If the
+// script writes only literal text, the doubt concerns only commands in this text.
 func (f *files) runsWritten(r *reader) {
 	if f.runsReplaced(r.commands) {
 		r.unsure("a program that the script itself writes")
@@ -86,13 +86,13 @@ func (f *files) runsWritten(r *reader) {
 	}
 }
 
-// compilers make programs of files that were there before.
+// compilers build programs from files that existed before.
 var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
 
-// textual are the programs whose output is a literal text of the script.
+// textual are the programs whose output is literal text of the script.
 var textual = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
-// isText reports whether whatever is written to files are texts of the script.
+// isText reports whether everything written to files is text of the script.
 func (f *files) isText(commands []command) bool {
 	return !slices.ContainsFunc(commands, func(c command) bool {
 		if c.writes() && c.name != "tee" || c.name == "cat" && len(c.args) > 0 && f.writer["cat"] {
@@ -102,8 +102,8 @@ func (f *files) isText(commands []command) bool {
 	})
 }
 
-// runsReplaced reports whether a command that is run may be a program of the
-// system which the script itself has put there: ln -s /bin/rm /usr/bin/x; x y.
+// runsReplaced reports whether a command may run a system program that the script itself has put in
+// place: ln -s /bin/rm /usr/bin/x; x y.
 func (f *files) runsReplaced(commands []command) bool {
 	for _, c := range commands {
 		if !c.writes() {
@@ -125,7 +125,8 @@ func (f *files) runsReplaced(commands []command) bool {
 	return slices.ContainsFunc(commands, func(c command) bool { return f.system[c.name] })
 }
 
-// file returns the base name of the file that an argument names, as in of=x.
+// file returns the base name of the file that an argument names. The argument may be a setting such
+// as of=x.
 func (a arg) file() string {
 	text := a.text
 	if a.kind != literal {
@@ -137,8 +138,7 @@ func (a arg) file() string {
 	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // host:x
 }
 
-// writesUnknown reports whether a program may write a file that no argument
-// of its own names.
+// writesUnknown reports whether a program may write a file that none of its arguments names.
 func (c *command) writesUnknown() bool {
 	switch c.name {
 	case "awk", "gawk", "mawk", "nawk":
@@ -158,31 +158,31 @@ func (c *command) hasOption(options string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return begins(a.text, options) })
 }
 
-// holds reports whether an argument holds the text.
+// holds reports whether an argument contains the text.
 func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }
 
-// Programs that write files which their arguments name: always, or with an option.
+// Programs that write the files named by their arguments: always, or only with an option.
 var (
 	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
 	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}
 )
 
-// writes reports whether a program writes files that its arguments name.
+// writes reports whether a program writes files named by its arguments.
 func (c *command) writes() bool {
 	return writers[c.name] || c.hasOption(writingOptions[c.name])
 }
 
-// list reads a part of a list, or of a pipe, with what comes before it in the
-// pipe, and notes what it has written.
+// list reads an element of a list or of a pipe with read, and records the files written by all
+// commands from index at on, which include the preceding elements of the pipe.
 func (r *reader) list(at int, read func()) {
 	outer := r.files.texts
 	read()
 	f := &r.files
 	for i := at; i < len(r.commands); i++ {
 		c := &r.commands[i]
-		if c.maker == unasked { // lists in lists ask again
+		if c.maker == unasked { // an inner list may have set it already
 			if c.maker = makesNone; c.makes() {
 				c.maker = makesFiles
 			}
@@ -208,7 +208,7 @@ func (r *reader) list(at int, read func()) {
 	f.texts = outer
 }
 
-// obeyed reports whether a command may obey a file that was written before.
+// obeyed reports whether a command may obey a file that the script wrote earlier.
 func (f *files) obeyed(commands []command) bool {
 	if f.after == 0 {
 		return false
@@ -221,7 +221,8 @@ func (f *files) obeyed(commands []command) bool {
 	})
 }
 
-// runsPackage reports whether a command may run a script that another command has put into package.json.
+// runsPackage reports whether a command may run a script that another command has put into
+// package.json.
 func (f *files) runsPackage(commands []command) bool {
 	for i := range commands {
 		if len(f.pkg) > 0 && tools[commands[i].name].files == "package.json" && !slices.Contains(f.pkg, i) {
@@ -231,27 +232,27 @@ func (f *files) runsPackage(commands []command) bool {
 	return false
 }
 
-// elsewhere are the programs that run the commands of files in containers.
+// elsewhere are the programs that run commands from files inside containers.
 var elsewhere = setOf("docker podman nerdctl docker-compose podman-compose")
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")
 
-// isInertFile reports whether a file is one that programs do not obey.
+// isInertFile reports whether no program obeys a file with this name.
 func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
 }
 
 var (
-	// makers make files, or change them.
+	// makers create or change files.
 	makers = setOf("touch cp mv ln link install tee sponge dd truncate tar unzip rename")
-	// idlePrograms do not, nor do modePrograms, which change nothing but what is known of a file.
+	// idlePrograms create no files. modePrograms change only the metadata of files.
 	idlePrograms = setOf(`
 	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
 	tput help times bg fg`)
 	modePrograms = setOf("chmod chown chgrp chattr mkdir")
 )
 
-// A maker says whether a command may make files, once that was asked.
+// A maker is the cached result of [command.makes].
 type maker uint8
 
 const (
@@ -260,8 +261,8 @@ const (
 	makesFiles
 )
 
-// makes reports whether a program may make files or change them, other than
-// one that is known to do so for what it builds.
+// makes reports whether a program may create or change files. Build tools, which are known to write
+// only what they build, do not count.
 func (c *command) makes() bool {
 	if makers[c.name] {
 		return true
@@ -271,10 +272,10 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !obeyingPrograms[c.name]
-	return !clients[c.name] && (c.stranger || ok && t.kind == telling || plain) // what makes a client write a file is opaque
+	return !clients[c.name] && (c.stranger || ok && t.kind == telling || plain) // a client that writes a file has already added a doubt
 }
 
-// namesOption reports whether an operand looks like an option: touch -- -x.
+// namesOption reports whether an operand names a file that looks like an option: touch -- -x.
 func (c *command) namesOption() bool {
 	behind := false
 	for _, a := range c.args {
@@ -286,13 +287,13 @@ func (c *command) namesOption() bool {
 	return false
 }
 
-// takesOptions reports whether a command may take the names of files for options.
+// takesOptions reports whether a command may take file names for options.
 func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
-// namesPartOf reports whether an argument holds the name of one of the files,
-// as s.sh.gz and -os.sh do.
+// namesPartOf reports whether an argument contains the name of one of the files, as s.sh.gz and
+// -os.sh do.
 func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
 		file := a.file()

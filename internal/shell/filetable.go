@@ -1,9 +1,9 @@
 package shell
 
-// fileTable has the files that programs read and write by their arguments, and the arguments that make them write
-// other files of the project, see [parsed].
+// fileTable describes which arguments of a program are files that it reads or writes, and which
+// arguments make it write other files of the project; see [parsed].
 var fileTable = parsed(eachName(map[string]filer{
-	// What reads its operands.
+	// Programs that read their operands.
 	"cat,tac,rev,wc,comm,source,.,zcat,zless,jsonlint,md5sum,sha1sum,sha256sum,sha512sum,b2sum": {reads: true},
 	"bat,batcat":                            {reads: true, takes: "-l --language -H --highlight-line --style --theme -r --line-range --color --paging"},
 	"less,more,most,view":                   {reads: true, takes: "-p -x -j"},
@@ -41,7 +41,7 @@ var fileTable = parsed(eachName(map[string]filer{
 	"dotenv,dotenvx":                        {sources: "-f --env-file"},
 	"zip,7z":                                {skip: 1, reads: true, takes: "-x -i"},
 
-	// What writes them.
+	// Programs that write their operands.
 	"tee,sponge,unlink,rm,rmdir": {writes: true},
 	"touch":                      {writes: true, takes: "-d -t -r --date --reference"},
 	"truncate":                   {writes: true, takes: "-s -r --size --reference"},

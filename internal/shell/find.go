@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// readFind reads the commands of -exec and its kin.
+// readFind reads the commands of -exec and similar actions.
 func readFind(r *reader, args []arg) {
 	unknown, ends, named := 0, 0, !r.strict && findsNames(args)
 	for i := 0; i < len(args); i++ {
@@ -31,7 +31,7 @@ func readFind(r *reader, args []arg) {
 	}
 }
 
-// execEnd returns how many arguments the command of -exec has.
+// execEnd returns the number of arguments of an -exec command.
 func execEnd(args []arg) int {
 	for i, a := range args {
 		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {
@@ -41,7 +41,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns the arguments, with the placeholders of file names made unknown. named: a name is not an option.
+// replaced returns args with unknown parts in place of the placeholder mark. named: a file name is
+// never an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
@@ -56,10 +57,10 @@ func replaced(args []arg, mark string, named bool) []arg {
 	return out
 }
 
-// xargsOptions are those of xargs; -i, -e and -l, which take a value only if attached, are left out.
+// xargsOptions are the options of xargs, without -i, -e and -l, which take only attached values.
 var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
 
-// readXargs reads the command that xargs runs with arguments which are not known.
+// readXargs reads the command that xargs runs with unknown additional arguments.
 func readXargs(r *reader, args []arg) {
 	found, rest, ok := xargsOptions().lead(args)
 	if !ok {
@@ -93,8 +94,8 @@ func readXargs(r *reader, args []arg) {
 	}
 }
 
-// findsNames reports whether the names of files that find gives to a command begin with its starting points, and so
-// are not options. The starting points come before the expression.
+// findsNames reports whether every file name that find passes to a command begins with one of its
+// starting points, and so is not an option. Starting points precede the expression.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -103,7 +104,7 @@ func findsNames(args []arg) bool {
 		switch {
 		case a.kind == literal && (begins(a.text, "-H -L -P -O") || a.text == "--"):
 		case a.kind == literal && begins(a.text, "- ( ! ,"):
-			return !strings.HasPrefix(a.text, "-f") || a.says("=-fstype =-false =-follow =-fls") != "" // of BSD: -f PATH
+			return !strings.HasPrefix(a.text, "-f") || a.says("=-fstype =-false =-follow =-fls") != "" // -f PATH of BSD find adds a starting point
 		case a.kind != literal && !a.name && (a.text == "" || a.text[0] == '-') && !strings.HasPrefix(a.tail, "/"):
 			return false
 		}
@@ -111,26 +112,26 @@ func findsNames(args []arg) bool {
 	return true
 }
 
-// A pipeline is the part of a pipe in front of the element that is read now.
+// A pipeline is the part of a pipe before the current element.
 type pipeline struct {
-	from     int // its first command
-	elements int // the number of its elements if all are simple commands; otherwise 0 or less
+	from     int // index of its first command
+	elements int // number of elements if all are simple commands; otherwise 0 or less
 }
 
-// isSimple reports whether an element of a pipe is a simple command.
+// isSimple reports whether an element of a pipe is a simple command without redirections.
 func isSimple(s *syntax.Stmt) bool {
 	_, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && !s.Negated && len(s.Redirs) == 0
 }
 
-// producers are the programs that print names of files, by the words that follow them. A name is an option only if
-// a file is called so.
+// producers are the programs that print file names, and the words that make them do so; "": they
+// always do. Such a name is an option only if a file has the name of an option.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
-// lineFilters are the filters of a pipe that pass lines on unchanged.
+// lineFilters are the filters that pass lines on unchanged.
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
-// pipesNames reports whether the command that is read now gets names of files as its input.
+// pipesNames reports whether the command being read gets file names as its input.
 func pipesNames(r *reader) bool {
 	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
 		return false
@@ -149,7 +150,7 @@ func pipesNames(r *reader) bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether another command runs a command, directly or through further ones.
+// isRunBy reports whether command number by runs command number i, directly or through others.
 func isRunBy(commands []command, i, by int) bool {
 	for i >= 0 && i != by {
 		i = commands[i].by
@@ -157,7 +158,7 @@ func isRunBy(commands []command, i, by int) bool {
 	return i == by
 }
 
-// producesNames reports whether a command prints names of files, and no options.
+// producesNames reports whether a command prints only file names.
 func (c *command) producesNames() bool {
 	words, ok := producers[c.name]
 	if !ok || words != "" && !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == literal && a.says(words) != "" }) {

@@ -8,47 +8,48 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A lack is the reason why the success of a script does not prove that one of its commands ran and
-// succeeded.
+// A lack is the reason why exit status 0 of a script does not prove that one of its commands ran
+// and succeeded.
 type lack uint8
 
 const (
-	certain     lack = iota // it does
-	followed                // something else decides, behind ; or a new line
+	certain     lack = iota // the success of the script proves it
+	followed                // a later command decides, after ; or a newline
 	piped                   // a later command of the pipe decides
-	alternative             // || is in front of it, or behind it
-	background              // & is behind it
-	negated                 // ! is in front of it
-	conditional             // it is in a condition, a loop or a function
-	substituted             // it is in $(...)
-	started                 // the program that runs it may succeed without it
-	unrun                   // the shell that reads it runs nothing
-	ended                   // the script may end, or leave the loop, before it
+	alternative             // the command is an operand of ||
+	background              // the command runs in the background
+	negated                 // the command is negated with !
+	conditional             // the command is in a condition, a loop or a function
+	substituted             // the command is in $(...)
+	started                 // the program that runs the command may succeed without it
+	unrun                   // the shell only parses the command, as with -n
+	ended                   // the script or loop may end before the command
 )
 
-// flow is the control flow around the command that is read now.
+// flow is the control flow that surrounds the command being read.
 type flow struct {
 	lack     lack
 	errexit  bool // set -e
 	pipefail bool // set -o pipefail
-	inIf     int  // conditions around it, under which set changes nothing for certain
-	inChain  int  // && in front of it
-	isApart  int  // processes of their own around it
-	gone     bool // something before it may have ended the script with success
-	orRight  bool // it is the right side of ||
+	inIf     int  // conditions around the command, within which set has no certain effect
+	inChain  int  // number of preceding && operators
+	isApart  int  // number of surrounding subprocesses
+	gone     bool // an earlier command may have ended the script with success
+	orRight  bool // the command is the right operand of ||
 
-	redirected int // redirections around it that may fail
+	redirected int // surrounding redirections that may fail
 
-	perhaps *bool // a function or a trap may set them
+	perhaps *bool // a function or a trap may set errexit or pipefail
 }
 
-// exits reports whether a command that fails ends the script.
+// exits reports whether a failing command ends the script (set -e).
 func (f *flow) exits() bool { return f.errexit && !*f.perhaps }
 
-// failsPipes reports whether a command of a pipe that fails makes all of it fail.
+// failsPipes reports whether a failing command makes its whole pipe fail (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.perhaps }
 
-// because makes w the lack of what follows, unless there is one, and returns the one before.
+// because sets the lack of the following commands to w, unless it is already set. It returns the
+// previous lack, which the caller restores.
 func (f *flow) because(w lack) (before lack) {
 	if before = f.lack; before == certain {
 		f.lack = w
@@ -56,27 +57,29 @@ func (f *flow) because(w lack) (before lack) {
 	return before
 }
 
-// maybe is because for commands that are run under a condition.
+// maybe is like because, for commands that run conditionally. Call the returned function at their
+// end.
 func (f *flow) maybe(w lack) func() {
 	before := f.because(w)
 	f.inIf++
 	return func() { f.inIf--; f.lack = before }
 }
 
-// apart begins what runs in a process of its own.
+// apart enters a subprocess. Call the returned function at its end.
 func (f *flow) apart() func() {
 	errexit, pipefail := f.errexit, f.pipefail
 	f.isApart++
 	return func() { f.isApart--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// substitution begins what runs in $(...).
+// substitution enters $(...). Call the returned function at its end.
 func (f *flow) substitution() func() {
 	before, leave := f.because(substituted), f.apart()
 	return func() { leave(); f.lack = before }
 }
 
-// negated begins a statement that may have ! in front or & behind.
+// negated enters a statement that may be negated with ! or run in the background with &. Call the
+// returned function at its end.
 func (f *flow) negated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
@@ -92,8 +95,8 @@ func nothing() {}
 
 func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
-// element begins an element of a list or a pipe: number 0 is in front of all, and number n the
-// right side of list[n-1]. Pass the results to leave at its end.
+// element enters an element of a list or a pipe: n is 0 for the first one, otherwise the element is
+// the right operand of list[n-1]. Pass the results to leave at its end.
 func (f *flow) element(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -122,12 +125,12 @@ func (f *flow) element(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before 
 		lacks(alternative)
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && len(behind) > 0 && !isPipe(behind[0]) {
-		f.inIf++ // set -e has no effect in it
+		f.inIf++ // set -e has no effect within it
 	}
 	return before, apart
 }
 
-// leave ends an element. What it has set holds behind it, unless it was a process of its own.
+// leave ends an element. The options that it set stay in effect, unless it ran in a subprocess.
 func (f *flow) leave(before flow, apart bool) {
 	before.gone = f.gone
 	if !apart {
@@ -136,15 +139,16 @@ func (f *flow) leave(before flow, apart bool) {
 	*f = before
 }
 
-// chained ends a list: what its later elements have set holds within it alone, for certain.
-// The first one left the options so.
+// chained ends a list. Options that a later element set count only within the list, since it is not
+// certain that the element ran; errexit and pipefail are the options after the first element.
 func (f *flow) chained(errexit, pipefail bool) {
 	if f.inChain == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
 	}
 }
 
-// fails reports whether a statement surely ends the script, or itself, with a failure: exit 1.
+// fails reports whether a statement certainly fails or ends the script with a failure, as exit 1
+// does.
 func fails(s *syntax.Stmt) bool {
 	if s.Background || s.Negated {
 		return false
@@ -166,7 +170,7 @@ func fails(s *syntax.Stmt) bool {
 	return false
 }
 
-// failure reports whether a text is a status other than 0.
+// failure reports whether a text is an exit status other than 0.
 func failure(status string) bool {
 	return status != "" && len(status) < 4 && isDigits(status) && status != "0" && status != "00" && status != "000" && status != "256"
 }
@@ -180,7 +184,7 @@ func isDigits(s string) bool {
 	return true
 }
 
-// endsScript reports whether a statement that fails ends the script under set -e, whatever in it failed.
+// endsScript reports whether any failure within a statement ends the script under set -e.
 func endsScript(s *syntax.Stmt) bool {
 	if s.Negated || s.Background || s.Coprocess || s.Disown {
 		return false
@@ -194,13 +198,13 @@ func endsScript(s *syntax.Stmt) bool {
 	return false
 }
 
-// setOptions reads set -e and set -o pipefail.
+// setOptions applies set -e and set -o pipefail.
 func (f *flow) setOptions(args []arg) {
 	if f.inIf > 0 || f.redirected > 0 {
-		f.errexit, f.pipefail = false, false // whatever it sets, perhaps it does not
+		f.errexit, f.pipefail = false, false // the options may be set or not: assume not
 		return
 	}
-	value := false // of -o
+	value := false // the argument is the value of -o
 	for i, a := range args {
 		if value {
 			value = false
@@ -235,7 +239,7 @@ func (f *flow) option(name string, on bool) {
 	}
 }
 
-// ends notes a builtin that may end the script, or a part of it, with success.
+// ends records a builtin that may end the script, or a part of it, with success.
 func (f *flow) ends(name string, args []arg) {
 	switch name {
 	case "exit", "return":
@@ -257,7 +261,7 @@ func (f *flow) ends(name string, args []arg) {
 	f.gone = true
 }
 
-// straight reports whether the command that is read now runs exactly once, in the script's own shell.
+// straight reports whether the command being read runs exactly once, in the script's own shell.
 func (f *flow) straight() bool {
 	return f.inIf == 0 && f.inChain == 0 && f.isApart == 0 && !f.orRight && f.redirected == 0
 }

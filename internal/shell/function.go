@@ -8,26 +8,27 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A body is the body of a function while it is read: at the definition, and again at each call if the function uses its
-// arguments.
+// A body is a function body being read: once at the definition, and again at each call if the
+// function uses its arguments.
 type body struct {
 	definition bool
-	trap       bool // it is the action of a trap
-	given      bool // it uses the arguments of the function
-	texts      int  // the depth of scripts within scripts at which it stands
+	trap       bool // the action of a trap, not a function
+	given      bool // the body uses the arguments of the function
+	texts      int  // nesting depth of scripts at the body
 	begin      flow
-	owner      int // the command that calls it
+	owner      int // index of the calling command
 }
 
-// maxCalls bounds the bodies that are read for calls, and maxCalled their bytes.
+// Bounds for the bodies read at calls: their number and their bytes in total.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16
 )
 
-// readFunction reads the definition of a function. Its body counts, whether or not it is called.
+// readFunction reads the definition of a function. The commands of its body count whether or not
+// the script calls it.
 func readFunction(r *reader, d *syntax.FuncDecl) {
-	if d.Name == nil { // of zsh: function { ls; }
+	if d.Name == nil { // only zsh has anonymous functions: function { ls; }
 		r.unsure("a statement that bash does not know")
 		r.stmt(d.Body)
 		return
@@ -59,7 +60,7 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 	switch {
 	case !f.given:
 	case handlers[name], slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }), isHook(name):
-		r.unsure("a command word that is not literal") // the shell calls it, or a command before the definition did
+		r.unsure("a command word that is not literal") // the shell calls it itself, or a command before the definition did
 	default:
 		if r.functions == nil {
 			r.functions = make(map[string][]*syntax.Stmt)
@@ -69,15 +70,15 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 	}
 }
 
-// isHook reports whether zsh itself calls a function of that name.
+// isHook reports whether zsh itself calls functions with this name.
 func isHook(name string) bool {
 	return strings.HasPrefix(name, "TRAP") || hooks[name]
 }
 
-// hooks are the functions that zsh calls.
+// hooks are the functions that zsh calls on events.
 var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
-// readBody reads the body of a function.
+// readBody reads the body s of a function.
 func readBody(r *reader, f *body, s *syntax.Stmt) {
 	before := r.flow.because(conditional)
 	r.flow.inIf++
@@ -92,7 +93,8 @@ func readBody(r *reader, f *body, s *syntax.Stmt) {
 	r.flow.lack = before
 }
 
-// awaits reports whether a word stands for arguments of the function, while its definition is read: no call has given them yet.
+// awaits reports whether a word consists of function arguments while the definition is being read,
+// when they are not yet known.
 func (b *body) awaits(r *reader, a arg) bool {
 	if b == nil || !a.given || !b.definition || b.texts != r.texts {
 		return false
@@ -101,7 +103,8 @@ func (b *body) awaits(r *reader, a arg) bool {
 	return true
 }
 
-// without leaves out the words that stand for arguments of the function, while its definition is read.
+// without returns args without the words that consist of function arguments, while the definition
+// is being read.
 func (b *body) without(r *reader, args []arg) []arg {
 	if b == nil || !b.definition || r.strict || !slices.ContainsFunc(args, func(a arg) bool { return b.awaits(r, a) }) {
 		return args
@@ -117,7 +120,7 @@ func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	for _, a := range args {
 		if r.body.awaits(r, a) {
-			return // it is read when the function around it is called
+			return // a call of the enclosing function reads it
 		}
 	}
 	if was, ok := r.calling[name]; ok {
@@ -147,14 +150,14 @@ func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	delete(r.calling, name)
 }
 
-// shift takes the first arguments away from the function.
+// shift removes the first arguments of the function, as the builtin does.
 func (b *body) shift(r *reader, args []arg) {
 	n, err := 1, error(nil)
 	if len(args) > 0 {
 		n, err = strconv.Atoi(args[0].text)
 	}
 	if err != nil || len(args) > 1 {
-		r.vars.forget() // zsh has the names of arrays there
+		r.vars.forget() // shift of zsh takes names of arrays
 	}
 	if b == nil || b.definition {
 		return
@@ -167,8 +170,9 @@ func (b *body) shift(r *reader, args []arg) {
 	r.vars.setArguments(list, known)
 }
 
-// readAlias reads definitions. Some shells expand an alias in the script that defines it, as zsh does. One that is a
-// program with plain words is followed; with any other nothing can be said of what comes behind it.
+// readAlias reads alias definitions. zsh and others expand an alias in the script that defines it.
+// An alias for a program with plain words is followed; any other alias makes all later commands
+// uncertain.
 func readAlias(r *reader, builtin string, args []arg) {
 	for _, a := range args {
 		name, text, defines := strings.Cut(a.text, "=")
@@ -190,7 +194,7 @@ func readAlias(r *reader, builtin string, args []arg) {
 	}
 }
 
-// isAliased reports whether an alias has the name, or stands for it.
+// isAliased reports whether a name is that of an alias, or of a program that an alias runs.
 func isAliased(r *reader, name string) bool {
 	for alias, words := range r.aliases {
 		if alias == name || words[0] == name {
@@ -200,13 +204,13 @@ func isAliased(r *reader, name string) bool {
 	return false
 }
 
-// expandAlias reads what an alias stands for, with the words behind it, which may be run in its place.
+// expandAlias reads the expansion of an alias, followed by args, as a possible command.
 func expandAlias(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	words, ok := r.aliases[name]
 	if !ok {
 		return
 	}
-	delete(r.aliases, name) // it is not expanded within itself
+	delete(r.aliases, name) // an alias is not expanded within itself
 	loose := r.loose
 	r.loose = true
 	r.run(slices.Concat(literals(words), args), redirs)

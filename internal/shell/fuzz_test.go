@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// FuzzRead holds what must be true of any script: the answers agree with one
-// another, and reading never ends in a panic.
+// FuzzRead checks invariants of all scripts: the answers are consistent with one another, and
+// reading never panics.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"rm.txt", "everyday.txt", "evidence.txt", "only.txt"} {
 		for _, row := range table(f, name) {
@@ -95,7 +95,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// nested returns rm x within sh -c, n times.
+// nested returns rm x inside n levels of sh -c.
 func nested(n int) string {
 	s := "rm x"
 	for range n {
@@ -126,7 +126,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkAsk is what a call costs whose field 50 maps read, besides Read.
+// BenchmarkAsk measures the cost of a call whose field is read by 50 maps, without the cost of
+// Read.
 func BenchmarkAsk(b *testing.B) {
 	var patterns []shell.Pattern
 	for _, words := range []string{"rm", "git push", "git push --force", "docker run", "npm publish"} {

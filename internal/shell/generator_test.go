@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// A generator makes scripts, many of which run rm in one of the ways that the
-// tables list. A seed always gives the same script.
+// A generator makes scripts. Many of them run rm, in one of the ways listed in the tables. A seed
+// always gives the same script.
 //
-// No script holds a slash or names PATH, so that it can reach nothing but the
-// shims in the directory that it is given.
+// No script contains a slash or names PATH, so a script can reach only the shims in its directory.
 type generator struct {
 	*rand.Rand
-	docs []string // here documents whose bodies are due at the next line
+	docs []string // here documents whose bodies belong after the current line
 }
 
 // generate returns the script of a seed.
@@ -39,11 +38,10 @@ func generate(seed uint64) string {
 	}
 }
 
-// guard begins the function that bash calls for a command which it does not
-// find. It must not call itself.
+// guard defines the function that bash calls for an unknown command. It must not call itself.
 const guard = "command_not_found_handle() { [ $n ] && return; n=1; "
 
-// isSafe reports whether a script can reach nothing outside its directory.
+// isSafe reports whether a script cannot reach anything outside its directory.
 func isSafe(s string) bool {
 	for _, bad := range []string{"/", "PATH", "-p", "hash", "x2f", "057", "kill", "ulimit", "cd ", "exec 3", "3>", "3<", "4>", "4<", "while :", "until !"} {
 		if strings.Contains(s, bad) {
@@ -55,7 +53,7 @@ func isSafe(s string) bool {
 		strings.Count(s, "for ((") <= strings.Count(s, "i++")+strings.Count(s, "for ((;v")
 }
 
-// mutate inserts, drops, doubles or swaps a few characters.
+// mutate inserts, drops, duplicates or swaps a few characters.
 func (g *generator) mutate(s string) string {
 	const chars = "'\"\\`$(){}[]<>|&;#!*?=~,@ \n\t:-+.^%"
 	b := []byte(s)
@@ -99,7 +97,7 @@ func (g *generator) script(depth int) string {
 	return b.String()
 }
 
-// last returns the bodies of here documents at the end of a script.
+// last returns the pending bodies of here documents for the end of a script.
 func (g *generator) last() string {
 	if len(g.docs) == 0 {
 		return ""
@@ -107,14 +105,14 @@ func (g *generator) last() string {
 	return g.due()
 }
 
-// due returns the bodies of the here documents that are due, and the line that ends the command.
+// due returns the pending bodies of here documents, and the newline that ends the command.
 func (g *generator) due() string {
 	s := "\n" + strings.Join(g.docs, "")
 	g.docs = nil
 	return s + ":"
 }
 
-// closed is a script that can stand between brackets.
+// closed returns a script that can stand between brackets.
 func (g *generator) closed(depth int) string {
 	before := g.docs
 	g.docs = nil
@@ -218,7 +216,7 @@ func (g *generator) spelled(name string) string {
 	return b.String()
 }
 
-// dynamic returns a command whose word is expanded to the name.
+// dynamic returns a command whose command word expands to the name.
 func (g *generator) dynamic(depth int) string {
 	return g.pick(
 		"X=rm; $X", "X='rm y'; $X", "X=rm; \"$X\"", "X=(rm y); ${X[@]}", "X=(rm y); \"${X[@]}\"", "X=arm; ${X#a}", "X=mr; ${X:1}${X:0:1}", "X=RM; ${X,,}",
@@ -284,7 +282,7 @@ func (g *generator) wrapped(depth int) string {
 	) + inner + g.pick("", "", "", " \\;", " {} +", " {} \\;")
 }
 
-// text returns a command that is given a script as text.
+// text returns a command that runs a script given as text.
 func (g *generator) text(depth int) string {
 	before := g.docs
 	g.docs = nil
@@ -337,7 +335,7 @@ func (g *generator) text(depth int) string {
 	)
 }
 
-// evaluated returns a command that bash evaluates text for.
+// evaluated returns a command whose text bash evaluates.
 func (g *generator) evaluated(depth int) string {
 	trick := quote("a[$(" + g.closed(0) + "\n)]")
 	return g.one(

@@ -2,7 +2,7 @@ package shell_test
 
 import "strings"
 
-// places are where a text can stand that bash and a parser may read in two ways.
+// places are the contexts that bash and a parser may read differently.
 var places = []string{
 	"echo %", `echo "%"`, "echo ${x:-%}", `echo "${x:-%}"`, `x=1; echo "${x:+%}"`, `echo "${x:=%}"`, `x=a; echo "${x#%}"`, "x=a; echo ${x#%}",
 	"echo `echo %`", "echo \"`echo %`\"", `echo "$(echo %)"`, "[[ % ]]", "[[ a == % ]]", "[[ a =~ % ]]", "case % in *) ;; esac", "case a in %) ;; esac",
@@ -11,7 +11,7 @@ var places = []string{
 	"f() { echo %; }; f", "echo @(%)", "bash <<'E'\necho %\nE", "bash <<E\necho %\nE", "bash <<< 'echo %'", "echo $'%'", `echo $"%"`, "echo a%b", "ls <<E %\nE",
 }
 
-// texts are what stands there. Most of them run rm in one reading.
+// texts are inserted into places. Most of them run rm in one of the readings.
 var texts = []string{
 	"$(rm x)", "`rm x`", "<(rm x)", ">(rm x)", "'$(rm x)'", "'`rm x`'", `"'$(rm x)'"`, `\$(rm x)`, `\\$(rm x)`, "\\`rm x\\`", "$'$(rm x)'", `$'\'$(rm x)'`,
 	`"$"(rm x)`, `"$""(rm x)"`, `$""(rm x)`, "$\\\n(rm x)", "<\\\n(rm x)", "${z:-'$(rm x)'}", `${z-'}'$(rm x)'}'}`, `${z-\}$(rm x)}`, `${z:-<(rm x)}`, `${z:-"$"(rm x)}`,
@@ -19,7 +19,7 @@ var texts = []string{
 	`a" ; rm x; "`, "a' ; rm x; '", "a` ; rm x; `", `a\' ; rm x; '`, "@(a|$(rm x))", "(rm x)", "b[$(rm x)]", "($(rm x))",
 }
 
-// within puts a text into a place.
+// within inserts a text into a place.
 func (g *generator) within() string {
 	return strings.ReplaceAll(g.pick(places...), "%", g.pick(texts...)) + g.pick("", "\n", "; x")
 }

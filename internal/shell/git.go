@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// gitOptions are those before the subcommand.
+// gitOptions are the options before the subcommand of git.
 var gitOptions = leading("v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs exec-path c= C= git-dir= work-tree= namespace=")
 
-// readGit reads the options of git that run a command, and its subcommand.
+// readGit reads the options of git that run a command, and the subcommand.
 func readGit(r *reader, args []arg) {
 	found, rest, ok := gitOptions().lead(args)
 	for _, o := range found {
@@ -31,7 +31,8 @@ func readGit(r *reader, args []arg) {
 	}
 }
 
-// readGitAlias notes the command that a setting makes an alias for, which may be run at any time.
+// readGitAlias reads the command in a setting that defines an alias of git. It may run at any later
+// time.
 func readGitAlias(r *reader, key string, value arg) {
 	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
 	if !ok || value.kind != literal || value.text == "" {
@@ -48,7 +49,7 @@ func readGitAlias(r *reader, key string, value arg) {
 	r.loosely(script)
 }
 
-// runGitAlias reads the command behind an alias that the script has made.
+// runGitAlias reads the command of an alias that the script has defined.
 func runGitAlias(r *reader, name string, args []arg) {
 	script, ok := r.gitAliases[name]
 	if !ok {
@@ -68,7 +69,7 @@ func runGitAlias(r *reader, name string, args []arg) {
 	r.run(append(words, args...), nil)
 }
 
-// gitRunning are the subcommands that run what they are told.
+// gitRunning are the subcommands that run a program named by their arguments or settings.
 var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
@@ -101,8 +102,8 @@ func readGitCommand(r *reader, name string, args []arg) {
 	}
 	switch name {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
-		// An option that the table does not have may be one that runs what it is
-		// told, cut short or among others.
+		// An option that is missing from the table may be an abbreviation or a cluster of letters
+		// with an option that runs a command.
 		found, _, ok := knownPrograms()["git "+name].given(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
 			r.maybe("an option that may run a command", args...)
@@ -110,7 +111,7 @@ func readGitCommand(r *reader, name string, args []arg) {
 	}
 }
 
-// mayRun reports whether an option may run something.
+// mayRun reports whether an option may run a command.
 func (o givenOption) mayRun() bool {
 	return o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.tells
 }
@@ -128,14 +129,14 @@ func readGitForeach(r *reader, args []arg) {
 	r.join(rest)
 }
 
-// Words of git config: options that change nothing by themselves, and what only
-// shows a setting, or drops it.
+// Words of git config: options without an effect of their own, and words that only print or remove
+// a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")
 )
 
-// readGitConfig reads git config, which can make an alias or a hook of a command.
+// readGitConfig reads git config, which can define an alias or a hook that runs a command.
 func readGitConfig(r *reader, args []arg) {
 	plain := !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
 	for i, a := range args {
@@ -155,7 +156,7 @@ func readGitConfig(r *reader, args []arg) {
 	}
 }
 
-// Settings of git that run nothing.
+// Settings of git that run nothing, by name and by prefix.
 var (
 	gitSettings = setOf(`
 	user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign core.autocrlf core.eol core.quotepath
@@ -164,7 +165,8 @@ var (
 	gitSettingFamilies = "color. advice. branch. lfs."
 )
 
-// readGitSetting reads key=value, or a key alone. Only what certainly runs nothing is let through.
+// readGitSetting reads key=value, or a key alone. Any setting that is not known to be harmless adds
+// a doubt.
 func readGitSetting(r *reader, a arg) {
 	key, value, with := strings.Cut(a.text, "=")
 	key = strings.ToLower(key)

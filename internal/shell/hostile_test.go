@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestValuesAreBounded: a value that is doubled again and again, or used often, costs no more memory than the script may.
+// TestValuesAreBounded checks that a value that is doubled repeatedly, or used often, costs no more
+// memory than the script may.
 func TestValuesAreBounded(t *testing.T) {
 	long := strings.Repeat("a", 50_000)
 	for name, script := range map[string]string{

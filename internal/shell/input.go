@@ -7,14 +7,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fed reads what gets its input from the script itself, if it does.
+// fed calls read. If fed is true, what it reads gets its standard input from a pipe in the script.
 func (r *reader) fed(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 
-// feeds reports whether a redirection gives a command its input.
+// feeds reports whether a redirection sets the standard input of a command.
 func feeds(list []*syntax.Redirect) bool {
 	for _, rd := range list {
 		switch rd.Op {
@@ -27,12 +27,12 @@ func feeds(list []*syntax.Redirect) bool {
 	return false
 }
 
-// givesText reports whether a redirection gives a command a text of the script as its input.
+// givesText reports whether a redirection gives a command text of the script as standard input.
 func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
 }
 
-// hereDoc reads a here document and returns it.
+// hereDoc returns the expansion of a here document.
 func (r *reader) hereDoc(w *syntax.Word) arg {
 	var b wordBuilder
 	for _, part := range w.Parts {
@@ -41,7 +41,7 @@ func (r *reader) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// stdin returns the text that a statement is given with << or <<<, if it is literal.
+// stdin returns the text that a statement gets through << or <<<, if it is literal.
 func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	var found *syntax.Redirect
 	for _, rd := range list {
@@ -68,7 +68,7 @@ func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	return "", false
 }
 
-// hereText returns the text of a here document. A quoted delimiter keeps it as it is.
+// hereText returns the text of a here document. If the delimiter is quoted, nothing is expanded.
 func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	if rd.Hdoc == nil {
 		return "", true
@@ -80,8 +80,8 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
-// constant returns the text of a word without expansions. What can be expanded
-// has been read already and is not read again.
+// constant returns the text of a word without expansions. Commands in expansions have already been
+// read and are not read again.
 func constant(w *syntax.Word, read func(*reader, *syntax.Word) arg) (text string, ok bool) {
 	if !isText(w.Parts) {
 		return "", false
@@ -90,8 +90,8 @@ func constant(w *syntax.Word, read func(*reader, *syntax.Word) arg) (text string
 	return a.text, a.kind == literal
 }
 
-// isText reports whether parts of a word are text and quotes alone. Shells
-// differ over quotes behind a dollar sign.
+// isText reports whether parts of a word are only literal text and quotes. Quotes after a dollar
+// sign do not count, since shells disagree about them.
 func isText(parts []syntax.WordPart) bool {
 	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
 		switch p := part.(type) {

@@ -1,11 +1,12 @@
 package shell
 
-// lacking names the first word of the pattern that is missing in a command with the pattern's program and
-// subcommand: `go test ./pkg` lacks the ./... of `go test ./...`. Without such a command it returns no doubt.
+// lacking names the first word of the pattern that is missing in a command with the same program
+// and subcommand: `go test ./pkg` lacks the ./... of `go test ./...`. Without such a command it
+// returns no doubt.
 func (r *Reading) lacking(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {
-		begin = 2 // npm run lint has nothing of npm run test
+		begin = 2 // npm run lint shares only `npm run` with npm run test
 	}
 	if len(p.operands) < begin || len(p.operands)+len(p.options) <= begin && !p.exactly {
 		return Doubt{}

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestLacking: the doubt about a command with only the program and the subcommand of a map names the missing word.
+// TestLacking checks that the doubt about a command which shares only program and subcommand with a
+// map names the missing word.
 func TestLacking(t *testing.T) {
 	for _, c := range []struct{ words, script, want string }{
 		{"go test ./...", "go test ./pkg/foo", "it has no `./...`"},

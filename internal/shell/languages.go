@@ -9,15 +9,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// clients are the programs that obey their input, which can run a command of the
-// shell's; what the input of sqlClients holds can be told harmless.
+// clients are the programs that execute their standard input as commands, among them shell
+// commands. sqlClients are those for which harmlessSQL can recognize harmless input.
 var (
 	clients    = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")
 	sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 )
 
-// readClientInput reads what is given to such a client in the script itself. A
-// file is a program in a file.
+// readClientInput reads the input that the script gives to a client. A redirected file counts as a
+// program in a file.
 func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 	if !clients[name] {
 		return
@@ -38,8 +38,8 @@ func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the input from the pipe is a literal text without commands
-// in it, or files.
+// harmlessInput reports whether the input from the pipe is literal text without commands in it, or
+// the content of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.isApart == 0 {
 		return false
@@ -57,22 +57,22 @@ func (r *reader) harmlessInput() bool {
 	return false
 }
 
-// telling words of SQL and of the clients' own commands, which run a program or
-// write a file.
+// sqlTells matches words of SQL and of the clients' own commands that run a program or write a
+// file.
 var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\b|\b(edit|writefile|load_extension|fts3_tokenizer)\s*\(|(?m:^\s*!)`)
 
-// dotCommand is a command of sqlite3's own; those that only show something are harmless.
+// dotCommand matches commands of sqlite3's shell, dotHarmless those that only print something.
 var (
 	dotCommand  = regexp.MustCompile(`(?m)^\s*\.`)
 	dotHarmless = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
 )
 
-// harmlessSQL reports whether a text of statements surely runs nothing.
+// harmlessSQL reports whether statements certainly run nothing.
 func harmlessSQL(text string) bool {
 	return !sqlTells.MatchString(text) && !dotCommand.MatchString(dotHarmless.ReplaceAllString(text, ""))
 }
 
-// readClientArgs reads the statements on the command line of sqlite3 and its kin.
+// readClientArgs reads the statements on the command line of sqlite3 and duckdb.
 func readClientArgs(r *reader, args []arg) {
 	for _, a := range args {
 		name := strings.TrimLeft(a.text, "-")
@@ -86,7 +86,7 @@ func readClientArgs(r *reader, args []arg) {
 	}
 }
 
-// Options of the programs whose scripts are read.
+// Options of the programs whose scripts are parsed.
 var (
 	awkOptions = leading("F= v= f=")
 	sedOptions = leading("n|quiet|silent E|r|regexp-extended s|separate u|unbuffered z|null-data e|expression= f|file= i|in-place~ posix debug sandbox follow-symlinks l|line-length=")
@@ -94,8 +94,8 @@ var (
 
 var awks = setOf("awk gawk mawk nawk original-awk")
 
-// readAwk reads the program of awk, which can run commands: with system(), with
-// pipes, and with what gawk loads or calls by a name.
+// readAwk reads the program of awk, which can run commands: with system(), with pipes, and with
+// gawk's extensions and indirect function calls.
 func readAwk(r *reader, args []arg) {
 	if asksHelp(args) {
 		return
@@ -153,12 +153,13 @@ func readSed(r *reader, args []arg) {
 	}
 }
 
-// sedHarmless matches the scripts of sed that hold no commands but those that print,
-// delete and substitute. It is large, and made when it is needed.
+// sedHarmless matches sed scripts whose only commands print, delete or substitute. The expression
+// is large, so it is compiled on first use.
 var sedHarmless = sync.OnceValue(sedScripts)
 
 func sedScripts() *regexp.Regexp {
-	// part is text up to a delimiter, which brackets do not hold: versions differ over that.
+	// part matches text up to a delimiter. It excludes the delimiter from brackets, since versions
+	// of sed disagree about it.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
 	var substitutions []string
 	for _, d := range []string{`/`, `\|`, `#`, `,`, `@`, `:`} {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A launch is a way to run a program of the project, or one that is fetched: the words of the
-// launcher, such as "uv run", and the options that may stand before the program, as in [program].
+// A launch is a way to run a program of the project or a downloaded program: the words of the
+// launcher, such as "uv run", and the options before the program in the notation of [program].
 type launch struct {
 	options func() *knownOptions
 	loose   bool // other words than programs can follow: subcommands, scripts of the project
 }
 
-// launches is the table of the launchers. Their programs are looked through as if they stood alone.
+// launches is the table of launchers. The launched program is read as if it stood alone.
 var launches = eachName(map[string]launch{
 	"npx,npm exec,npm x":                    {options: leading("y|yes no|no-install q|quiet p|package= prefix= w|workspace= ws|workspaces include-workspace-root !c|call= ignore-existing s|silent prefer-offline offline")},
 	"bunx,bun x":                            {options: leading("bun silent verbose p|package=")},
@@ -37,15 +37,17 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: leading("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords are the subcommands of launchers that take other words for programs or for scripts of the project.
+// ownWords are the subcommands of loose launchers, which run any other word as a program or a
+// script of the project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
 	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// launched returns the words of the program that a launcher runs, with how many words the
-// launcher is. It is not sure if an option is not known, so that its value may come first.
+// launched returns the launcher's entry and the words of the program that it runs. sure is false if
+// an option is unknown, since its value may come before the program. ok is false if the words are
+// not those of a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = cmpVersionless(name)
 	if len(args) > 1 && args[0].kind == literal && args[1].kind == literal {
@@ -78,7 +80,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// cmpVersionless returns the table's name for an interpreter.
+// cmpVersionless returns the name of an interpreter as it appears in the table.
 func cmpVersionless(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family
@@ -86,7 +88,7 @@ func cmpVersionless(name string) string {
 	return name
 }
 
-// unlaunched returns the words of a pattern without a launcher in front.
+// unlaunched returns the words of a pattern without a leading launcher.
 func unlaunched(words []string) []string {
 	for len(words) > 1 {
 		l, program, sure, ok := launched(words[0], literals(words[1:]))

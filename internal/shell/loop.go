@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxTurns bounds the bodies of loops that are read once for each word.
+// maxTurns bounds the loop bodies read, one for each word.
 const maxTurns = 64
 
-// loop reads for and select. A loop over a few words that are known is read once for each.
+// loop reads for and select. It reads the body once per word if the words are few and known.
 func (r *reader) loop(c *syntax.ForClause) {
 	r.files.loops = true
 	changed := r.vars.effectsOf(c)
@@ -33,7 +33,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 		if r.turns += len(values); len(values) > 0 && r.turns <= maxTurns && r.vars.mayBind(l.Name.Value) {
 			for _, v := range values {
 				r.vars.lose(changed)
-				if r.vars.mayBind(l.Name.Value) { // no function of the body sets it
+				if r.vars.mayBind(l.Name.Value) { // no function in the body sets it
 					r.vars.bind(l.Name.Value, each(v))
 				}
 				r.stmts(c.Do)
@@ -51,7 +51,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 	r.vars.lose(changed)
 }
 
-// each is one of the words that an argument stands for.
+// each returns one of the words that an argument expands to.
 func each(a arg) arg {
 	if a.kind == spread {
 		a.kind = single
@@ -59,16 +59,17 @@ func each(a arg) arg {
 	return a
 }
 
-// isCount reports whether a word is {1..9}.
+// isCount reports whether a word is a numeric range such as {1..9}.
 func isCount(w *syntax.Word) bool {
 	text := w.Lit()
 	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
 }
 
-// keyed matches scripts that may have an array whose indices are texts.
+// keyed matches scripts that may declare an associative array with -A.
 var keyed = regexp.MustCompile(`[-+][a-zA-Z]*A`)
 
-// isIndices reports whether a word is the indices of an array: "${!x[@]}". They are numbers unless the array is declared with -A.
+// isIndices reports whether a word expands to the indices of an array: "${!x[@]}". Indices are
+// numbers unless the array is declared with -A.
 func isIndices(w *syntax.Word) bool {
 	parts := w.Parts
 	if len(parts) == 1 {

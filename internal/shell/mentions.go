@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// mentions are the words of texts that are not read, in the arguments of programs that may run
-// what those name. All words are collected once, for all patterns, each with the number of the
-// first doubt that has it.
+// mentions are the words in texts that are not parsed: arguments of programs that may run what the
+// text names. The words are collected once for all patterns, each with the number of the first
+// doubt that has it.
 type mentions struct {
 	words map[string]int
-	texts []mention // for names with bytes that divide words
+	texts []mention // whole texts, to look up names with separator characters
 }
 
 // A mention is a text with the number of its doubt.
@@ -20,13 +20,13 @@ type mention struct {
 	of   int
 }
 
-// add collects the words of arguments, also as a shell would have them that
-// reads them once more.
+// add collects the words of arguments, both as written and as a shell would unquote them when it
+// reads them again.
 func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
 			m.text(text, of)
-			if len(text) > 2 && text[0] == '-' && text[1] != '-' { // -xVALUE, among other letters
+			if len(text) > 2 && text[0] == '-' && text[1] != '-' { // -xVALUE, possibly after other letters
 				for i := 2; i < min(6, len(text)); i++ {
 					m.text(text[i:], of)
 				}
@@ -44,10 +44,10 @@ func (m *mentions) add(args []arg, of int) {
 	}
 }
 
-// escaped are the characters that divide words, in addresses.
+// escaped replaces URL-encoded separators by spaces.
 var escaped = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " ", "%2F", " ", "%2f", " ", "%0A", " ", "%0a", " ")
 
-// unquote drops what shells take for quotes.
+// unquote drops quotes and backslashes.
 var unquote = strings.NewReplacer("\\", "", "'", "", "\"", "")
 
 // text collects the words of a text.
@@ -66,10 +66,10 @@ func (m *mentions) text(text string, of int) {
 	}
 }
 
-// has reports whether a text holds the name with nothing around it that could
-// belong to a name, and of which doubt.
+// has reports whether a text contains the name as a separate word, and returns the number of its
+// doubt.
 func (m *mentions) has(name string) (of int, ok bool) {
-	if strings.ContainsFunc(name, isBetween) { // no word can be it, as with g++ or [
+	if strings.ContainsFunc(name, isBetween) { // the name has separators, as g++ and [ do
 		i := slices.IndexFunc(m.texts, func(t mention) bool { return strings.Contains(t.text, name) })
 		if i < 0 {
 			return 0, false
@@ -80,7 +80,8 @@ func (m *mentions) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether the texts have all words of a pattern, with the doubt that has its name.
+// hasAll reports whether the texts contain all words of a pattern, and returns the doubt that
+// mentions its name.
 func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -101,7 +102,7 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	return of, true
 }
 
-// named finds the name of a pattern.
+// named looks up the name of a pattern.
 func (m *mentions) named(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)
@@ -119,7 +120,7 @@ func (m *mentions) holds(name string) bool {
 	return ok
 }
 
-// mayHave reports whether a word may be the option, alone or among letters.
+// mayHave reports whether a word may be the option, alone or among other letters.
 func (m *mentions) mayHave(w *wanted) bool {
 	for word := range m.words {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
@@ -136,7 +137,7 @@ func (m *mentions) mayHave(w *wanted) bool {
 	})
 }
 
-// isBetween reports whether a character belongs to no name.
+// isBetween reports whether a character cannot be part of a name.
 func isBetween(c rune) bool {
 	isName := c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	return c < utf8.RuneSelf && !isName

@@ -5,28 +5,27 @@ import (
 	"strings"
 )
 
-// Only answers the third question, whether the script does nothing but what the patterns
-// describe; if not, it says why. Every command has to carry one of them, be inert, or only run
-// another command as timeout does; the script may not write to a file (other than /dev/null), set a
-// variable that programs obey or define a function, and nothing of it may be doubtful.
+// Only answers the third question: does the script do nothing but what the patterns describe? If
+// not, the Doubt has the reason. Every command must match a pattern, be inert, or only run another
+// command, as timeout does. The script must not write a file other than /dev/null, set a variable
+// that programs obey or define a function, and must not contain anything doubtful.
 //
-// A command certainly carries a pattern if the tables know all options and
-// operands that the pattern does not name, and that the command does with them
-// what its name says, no more and no less: `git log --output=f` writes a file, and
-// `make -n test` makes nothing. Of a program that is in no table only the words of
-// the pattern are certain. Its words up to the first option have to be the first
-// operands: `git push status` is not a certain `git status`. With a pattern that ends
-// with * any literal arguments will do.
+// A command certainly matches a pattern if the tables have all options and operands that the
+// pattern does not name, and the command does exactly what its name says with them: `git log
+// --output=f` writes a file, and `make -n test` builds nothing. For a program in no table, only the
+// words of the pattern are certain. The words of the pattern up to its first option must be the
+// first operands: `git push status` is not certainly `git status`. A pattern that ends with *
+// allows any literal arguments.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	o := only{r, ps, nil}
 	return o.answer()
 }
 
-// only is a script under the third question.
+// only evaluates the third question for one script.
 type only struct {
 	*Reading
 	patterns []Pattern
-	given    []bool // the commands that match a pattern with *, which covers their children too
+	given    []bool // commands that match a pattern with *, which also covers the commands that they run
 }
 
 func (o *only) answer() (bool, Doubt) {
@@ -62,8 +61,7 @@ func (o *only) answer() (bool, Doubt) {
 	return true, Doubt{}
 }
 
-// within reports whether a doubt belongs to a command that a pattern with * covers, or
-// affects no command.
+// within reports whether a doubt concerns no command, or one that a pattern with * covers.
 func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].stranger) {
 		return true
@@ -71,8 +69,8 @@ func (o *only) within(d *doubt) bool {
 	return d.owner >= 0 && (o.given[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// carried reports whether a command is certainly what one of the patterns describes, and
-// whether that is one with *.
+// carried reports whether a command certainly matches one of the patterns, and whether that pattern
+// ends with *.
 func (o *only) carried(c *command) (carried, any bool) {
 	if c.strayed || c.possible || c.isDivided() {
 		return false, false
@@ -95,8 +93,8 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the words of the pattern up to its first option are the first operands
-// of the command, where its program has no table of subcommands that says so.
+// begins reports whether the words of the pattern up to its first option are the first operands of
+// the command. For programs with a table of subcommands, other code ensures it.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true
@@ -105,8 +103,8 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// placed reports whether the options of git before its subcommand only say where it works: with the
-// others git runs a command that they name.
+// placed reports whether the options of git before its subcommand are all placing. Other options
+// can make git run a command that they name.
 func (c *command) placed() bool {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return true
@@ -115,7 +113,7 @@ func (c *command) placed() bool {
 	return ok && !slices.ContainsFunc(found, func(o givenOption) bool { return !placing[o.name] })
 }
 
-// passes reports whether a command does nothing but run another, which is read as well.
+// passes reports whether a command does nothing but run another command of the script.
 func (o *only) passes(i int) bool {
 	c := &o.commands[i]
 	if c.strayed || c.possible {
@@ -132,16 +130,16 @@ func (o *only) passes(i int) bool {
 	return ok && sure && len(program) > 0 || through[c.name]
 }
 
-// gaining are the wrappers that give a command further rights.
+// gaining are the wrappers that run a command with additional privileges or in another root.
 var gaining = setOf("sudo doas chroot busybox")
 
-// The commands that do nothing by themselves: with any arguments, and as filters of a pipe.
+// The commands without an effect of their own: with any arguments, and as filters in a pipe.
 var (
 	inertCommands = setOf("cd pwd echo true false : test [ sleep printf export set pushd popd exit wait")
 	inertFilters  = setOf("head tail grep egrep fgrep wc sort uniq cut tr jq cat tac column nl rev fold fmt")
 )
 
-// isInert reports whether the command does nothing that anyone might want to allow or not.
+// isInert reports whether the command has no effect that a policy could want to restrict.
 func (c *command) isInert() bool {
 	switch {
 	case c.path != "" || c.possible:
@@ -156,7 +154,7 @@ func (c *command) isInert() bool {
 	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}}) && !c.namesFiles()
 }
 
-// namesFiles reports whether a filter has operands that may be files, in place of its input.
+// namesFiles reports whether a filter has operands that may be files, instead of reading its input.
 func (c *command) namesFiles() bool {
 	if c.name == "tr" {
 		return false
@@ -178,7 +176,7 @@ func (c *command) namesFiles() bool {
 	return !ok || len(operands) > skip
 }
 
-// exportsInert reports whether the variables make no program run something.
+// exportsInert reports whether the exported variables make no program run anything.
 func (c *command) exportsInert() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool {
 		name, value, with := a.cut()
@@ -197,8 +195,8 @@ func (c *command) certainly(p *Pattern) bool {
 	return c.inert(p)
 }
 
-// inert reports whether the tables know all options and operands of a command
-// that carries p, and that they leave it what its name says.
+// inert reports whether the tables have all options and operands of a command that matches p, and
+// the command does exactly what its name says with them.
 func (c *command) inert(p *Pattern) bool {
 	args := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)
@@ -216,8 +214,8 @@ func (c *command) inert(p *Pattern) bool {
 	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
 }
 
-// plainArgs returns the arguments without the options of git before its subcommand that only
-// say where: git -C DIR status.
+// plainArgs returns the arguments without options of git before its subcommand, as in git -C DIR
+// status, if all of them are placing.
 func (c *command) plainArgs() []arg {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args
@@ -228,10 +226,10 @@ func (c *command) plainArgs() []arg {
 	return c.args
 }
 
-// placing are the options of git that say where it works and how it shows.
+// placing are the options of git that only set where it works and how it prints.
 var placing = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
 
-// names reports whether the pattern itself has the option.
+// names reports whether the pattern itself includes the option.
 func (p *Pattern) names(o givenOption) bool {
 	return slices.ContainsFunc(p.options, func(w wanted) bool {
 		return o.known != nil && w.is(o.known) && (!w.with || o.set && o.value.kind == literal && o.value.text == w.value)
@@ -251,7 +249,7 @@ func (p *Pattern) leads(args []arg) bool {
 	return true
 }
 
-// startsWith reports whether arguments are these words, and perhaps others behind them.
+// startsWith reports whether the first arguments are these words.
 func startsWith(args []arg, words []string) bool {
 	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))

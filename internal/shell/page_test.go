@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestPage holds each table of docs/shell.md to the answers of this package.
+// TestPage checks the tables of docs/shell.md against the answers of this package.
 func TestPage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/shell.md")
 	if err != nil {
@@ -45,7 +45,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// pageAnswer answers the three questions about commands, or the one about files, in the words of the page.
+// pageAnswer answers the three questions about commands, or the one about files, in the words of
+// docs/shell.md.
 func pageAnswer(t *testing.T, script string, of []string) []string {
 	r := shell.Read(script)
 	if access, glob, ok := strings.Cut(of[0], " "); ok && access != "runs" {

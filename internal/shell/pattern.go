@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// An Outcome says whether a script runs a command.
+// An Outcome is the answer to whether a script runs a command or touches a file.
 type Outcome uint8
 
-// The outcomes. Doubt is Opaque.
+// The outcomes. A doubt leads to Opaque.
 const (
-	NoMatch Outcome = iota // it does not say so
-	Match                  // the script carries it
-	Opaque                 // it may run it, or not
+	NoMatch Outcome = iota // nothing in the script indicates it
+	Match                  // the script does
+	Opaque                 // the script may or may not
 )
 
 // String returns "no match", "match" or "opaque".
 func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
 
-// or returns the outcome if one of two is enough.
+// or combines two outcomes if one match is enough.
 func (o Outcome) or(other Outcome) Outcome {
 	if o == Match || other == Match {
 		return Match
@@ -28,7 +28,7 @@ func (o Outcome) or(other Outcome) Outcome {
 	return max(o, other)
 }
 
-// and returns the outcome if both are needed.
+// and combines two outcomes if both must match.
 func (o Outcome) and(other Outcome) Outcome {
 	if o == NoMatch || other == NoMatch {
 		return NoMatch
@@ -36,30 +36,30 @@ func (o Outcome) and(other Outcome) Outcome {
 	return max(o, other)
 }
 
-// A Pattern is a command to look for, as in `runs git push --force`. It is made
-// by [Compile]; the zero value matches nothing.
+// A Pattern describes a command to look for, as in `runs git push --force`. Create it with
+// [Compile]; the zero value matches nothing.
 type Pattern struct {
 	name     word
-	words    []string // behind the name, as written, without the last *
-	operands []word   // those that are no options
+	words    []string // words after the name, as written, without the final *
+	operands []word   // words that are not options
 	options  []wanted
-	known    *knownOptions // of the program; nil: it is in no table
-	any      bool          // * is the last word: any options and operands will do
-	exactly  bool          // no other arguments than inert ones
+	known    *knownOptions // options of the program; nil: the program is in no table
+	any      bool          // the last word is *: any further options and operands are allowed
+	exactly  bool          // only inert arguments are allowed besides those of the pattern
 	source   string        // as written
-	files    *FilePattern  // set: the pattern is about files and not about a command
+	files    *FilePattern  // if set, the pattern describes files, not a command
 }
 
-// A word is one of a pattern. In a glob, * is any text.
+// A word is a word of a pattern. In a glob, * matches any text.
 type word struct {
 	text string
 	glob bool
 }
 
-// wordOf reads a word of a pattern.
+// wordOf parses a word of a pattern.
 func wordOf(text string) word { return word{text, strings.Contains(text, "*")} }
 
-// is reports whether a text is the word.
+// is reports whether text matches the word.
 func (w *word) is(text string) bool {
 	if !w.glob {
 		return text == w.text
@@ -67,7 +67,7 @@ func (w *word) is(text string) bool {
 	return matchStar(w.text, text)
 }
 
-// matchStar reports whether a text matches a glob in which * is any text.
+// matchStar reports whether a text matches a glob whose only wildcard is *, which matches any text.
 func matchStar(glob, text string) bool {
 	before, rest, star := strings.Cut(glob, "*")
 	if !star {
@@ -90,15 +90,13 @@ func matchStar(glob, text string) bool {
 	}
 }
 
-// Compile makes a pattern of words. The first is the name of the command; the
-// others narrow it. Words that are no options have to be arguments of the
-// command, in this order, whatever stands between them; the first of them is the
-// subcommand where the program has some. Options may stand anywhere and in any of
-// their spellings: -rf is -r and -f, and where the tables know the program,
-// --recursive and --force as well. A * within a word is any text. As the last word
-// it says that the command may have any arguments and still counts, see
-// [Reading.Only] and [Reading.Surely]; with exactly, only those of the pattern and
-// inert ones do. A launcher in front, as npx, is left out.
+// Compile builds a pattern from words. The first word is the name of the command; the others narrow
+// the pattern. Words that are not options must be arguments of the command, in this order but not
+// necessarily adjacent; the first of them is the subcommand if the program has subcommands. Options
+// match anywhere and in all spellings: -rf means -r and -f, and if the tables know the program,
+// --recursive and --force as well. A * within a word matches any text. A * as the last word allows
+// any further arguments, see [Reading.Only] and [Reading.Surely]; with exactly, only the arguments
+// of the pattern and inert ones are allowed. A leading launcher such as npx is ignored.
 func Compile(words []string, exactly bool) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" || words[0] == "*" {
 		return Pattern{}, errors.New("a pattern of commands needs the name of a command")
@@ -133,7 +131,7 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 	return p, nil
 }
 
-// literals are words as arguments.
+// literals returns words as literal arguments.
 func literals(words []string) []arg {
 	args := make([]arg, len(words))
 	for i, w := range words {
@@ -142,14 +140,14 @@ func literals(words []string) []arg {
 	return args
 }
 
-// isOption reports whether a word of a pattern is an option.
+// isOption reports whether a word looks like an option.
 func isOption(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
 // String returns the words of the pattern.
 func (p Pattern) String() string { return p.source }
 
-// sameFile reports whether a file system that ignores case, or one that adds
-// .exe, takes one name for the other.
+// sameFile reports whether two names may denote one file, on a file system that ignores case or on
+// a system that adds .exe.
 func sameFile(name, want string) bool {
 	if len(name) == len(want)+4 && strings.EqualFold(name[len(want):], ".exe") {
 		name = name[:len(want)]

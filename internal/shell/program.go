@@ -6,25 +6,24 @@ import (
 	"sync"
 )
 
-// A program is what is known of the options and operands of a program, or of
-// one of its subcommands.
+// A program describes the options and operands of a program, or of one of its subcommands.
 type program struct {
-	// options are names divided by spaces. Names divided by | are one option; a name
-	// of one letter is short, one with a dash before it is long with one dash. Behind
-	// a name, "=" takes a value, "=1,2" is inert with these values alone, and "~" takes
-	// a value only where it is attached. "!" before it: with the option, the command
-	// does more or less than its name says; "?": the option may run something. "D>d+f"
-	// stands for others. "#" is -1, -20 ... The names "+" and ":" are operands that
-	// begin so, as in git push origin +main.
+	// options are names separated by spaces. Names separated by | are one option. A name of one
+	// letter is short; a name with a leading dash is a long option with a single dash. After a
+	// name, "=" means that the option takes a value, "=1,2" that it is inert with these values
+	// only, and "~" that it takes only an attached value. A "!" prefix means that the command does
+	// more or less than its name says with the option, a "?" prefix that the option may run
+	// something. "D>d+f" means that D implies d and f. "#" stands for -1, -20 and so on. The names
+	// "+" and ":" are operands that begin so, as in git push origin +main.
 	options  string
 	operands operands
-	free     bool // whatever its arguments are, the command does no more than its name says
+	free     bool // no argument makes the command do more than its name says
 }
 
-// operands says which operands leave a command what its name says.
+// operands describes the operands that leave the effect of a command at what its name says.
 type operands struct {
 	min, max int
-	not      string // no operand holds one of these characters
+	not      string // no operand contains one of these characters
 	begin    string // every operand begins with this
 	notBegin string // no operand begins with one of these characters
 	notEnd   string // no operand ends with this
@@ -33,7 +32,7 @@ type operands struct {
 
 const unbounded = 1 << 30
 
-// Usual operands.
+// Common kinds of operands.
 var (
 	anyOperands = operands{max: unbounded}
 	twoOperands = operands{min: 2, max: unbounded, notBegin: "@"} // or more
@@ -41,12 +40,12 @@ var (
 	refOperands = operands{max: unbounded, notBegin: "+:", not: "\\"}
 )
 
-// allow reports whether the operands leave a command what its name says.
+// allow reports whether the command does exactly what its name says with these operands.
 func (o *operands) allow(args []arg) bool {
 	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool { return !o.allows(a) })
 }
 
-// allows reports whether an operand leaves a command what its name says.
+// allows reports whether the command does exactly what its name says with this operand.
 func (o *operands) allows(a arg) bool {
 	switch {
 	case a.kind > spread:
@@ -60,32 +59,32 @@ func (o *operands) allows(a arg) bool {
 	return strings.HasPrefix(a.text, o.begin)
 }
 
-// isAny reports whether any operands do.
+// isAny reports whether all operands are allowed.
 func (o *operands) isAny() bool {
 	return o.max == unbounded && o.min == 0 && o.not+o.begin+o.notBegin+o.notEnd == "" && o.is == nil
 }
 
-// A known option is one that the table has.
+// A knownOption is an option that the table has.
 type knownOption struct {
 	names    []string
-	takes    bool     // a value, attached or as the next argument
-	attached bool     // a value, but only if it is attached
-	values   []string // with which alone it is inert; nil: any
+	takes    bool     // it takes a value, attached or as the next argument
+	attached bool     // it takes a value only if the value is attached
+	values   []string // the values that keep it inert; nil: any
 	inert    bool
 	tells    bool     // it may run something
-	implies  []string // the names for which it stands
+	implies  []string // names of the options that it stands for
 }
 
-// knownOptions are the options of one program by their names, each with its
-// dash if that is one and the name is long.
+// knownOptions are the options of one program by name. The name of a long option with a single dash
+// includes the dash.
 type knownOptions struct {
 	byName map[string]*knownOption
-	dashed bool // long names have one dash, so that letters stand alone
+	dashed bool // long options have a single dash, so that letters cannot be combined
 	digits bool
 	exact  bool // a value may look like an option
 }
 
-// knownPrograms are the tables, read once.
+// knownPrograms has the parsed options of all programs.
 var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
 	all := make(map[string]*knownOptions, len(programs))
 	for name, p := range programs {
@@ -94,7 +93,7 @@ var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
 	return all
 })
 
-// parseOptions reads the options of an entry.
+// parseOptions parses the options of an entry, see [program].
 func parseOptions(text string) *knownOptions {
 	known := &knownOptions{byName: make(map[string]*knownOption)}
 	for _, word := range strings.Fields(text) {
@@ -126,8 +125,8 @@ func parseOptions(text string) *knownOptions {
 	return known
 }
 
-// programOf is the entry of a command, and how many of its first arguments
-// belong to the name of the entry, as "stash list" in git stash list.
+// programOf returns the entry of a command, and the number of its first arguments that belong to
+// the name of the entry, as "stash list" does in git stash list.
 func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
 	for lead < min(2, len(args)) && args[lead].kind == literal {
 		lead++
@@ -144,7 +143,7 @@ func programOf(name string, args []arg) (p program, known *knownOptions, lead in
 	return program{}, nil, 0, false
 }
 
-// A given option is one of a command.
+// A givenOption is an option of a command in the script.
 type givenOption struct {
 	known *knownOption // nil: not in the table
 	name  string
@@ -152,9 +151,9 @@ type givenOption struct {
 	set   bool // it has a value
 }
 
-// given takes the options of a command apart, wherever they stand. It reports
-// false where it cannot tell what is an option. If it need not be sure, words
-// that are not literal are operands.
+// given separates the options of a command from its operands, wherever they stand. ok is false if
+// it cannot tell which arguments are options. Unless sure is set, words that are not literal count
+// as operands.
 func (k *knownOptions) given(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -181,7 +180,8 @@ func (k *knownOptions) given(args []arg, sure bool) (options []givenOption, oper
 	return options, operands, true
 }
 
-// leading returns the options that stand before the operands of a program. They are read once.
+// leading returns a function that parses options, once, for a program whose options precede its
+// operands.
 func leading(options string) func() *knownOptions {
 	return sync.OnceValue(func() *knownOptions {
 		k := parseOptions(options)
@@ -190,8 +190,8 @@ func leading(options string) func() *knownOptions {
 	})
 }
 
-// lead takes off the options before the operands. It reports false if one is
-// not known, since it could take a value or run something, or if it cannot say where they end.
+// lead splits off the options before the operands. ok is false if an option is unknown, since it
+// could take a value or run something, or if it is uncertain where the options end.
 func (k *knownOptions) lead(args []arg) (found []givenOption, rest []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -212,18 +212,18 @@ func (k *knownOptions) lead(args []arg) (found []givenOption, rest []arg, ok boo
 	return found, nil, true
 }
 
-// isUnknown reports whether the table does not have the option in this form.
+// isUnknown reports whether the table lacks the option in this form.
 func (o givenOption) isUnknown() bool {
 	return o.known == nil || o.set && !o.known.takes && !o.known.attached
 }
 
-// has reports whether one of the options was found.
+// has reports whether the option is among those found.
 func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// option reads the word of options that leads the arguments, and returns how
-// many arguments it takes; none if it cannot tell.
+// option parses the options in the first argument. It returns how many arguments they take, or 0 if
+// it cannot tell.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
@@ -244,7 +244,7 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 		attached := rest.text != "" || rest.tail != "" || rest.kind != literal
 		switch {
 		case k.exact && attached && rest.text == "" && rest.tail == "":
-			return found, 0 // it may be attached, or none
+			return found, 0 // the unknown part may be an attached value or empty
 		case o == nil || k.dashed && attached:
 			return []givenOption{{name: a.text}}, 1
 		case o.takes && attached || o.attached:
@@ -262,14 +262,14 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	return found, 1
 }
 
-// digits is the option -20.
+// digits is an option such as -20.
 var digits = &knownOption{names: []string{"#"}, inert: true}
 
-// long reads a long option.
+// long parses a long option.
 func (k *knownOptions) long(name string, value arg, with bool, args []arg) (found []givenOption, n int) {
 	o := k.byName[name]
 	if len(name) == 1 {
-		o = nil // --f is no -f
+		o = nil // --f does not mean -f
 	}
 	switch {
 	case !with && value.kind != literal:
@@ -286,8 +286,8 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether the next argument is the value of an option. One that
-// looks like an option itself may be one, where the value can be left out.
+// isValue reports whether the first of args is the value of an option. An argument that looks like
+// an option may be one, since some values are optional.
 func (k *knownOptions) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false
@@ -295,7 +295,7 @@ func (k *knownOptions) isValue(args []arg) bool {
 	return k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-")
 }
 
-// inert reports whether the option leaves a command what its name says.
+// inert reports whether the command does exactly what its name says with the option.
 func (o givenOption) inert() bool {
 	switch {
 	case o.isUnknown() || !o.known.inert:
@@ -306,8 +306,8 @@ func (o givenOption) inert() bool {
 	return o.value.kind == literal && slices.Contains(o.known.values, o.value.text)
 }
 
-// eachName is a table whose rows may have several names, divided by commas, with a row
-// for each of them.
+// eachName expands a table whose rows may have several names, separated by commas, to one row per
+// name.
 func eachName[T any](rows map[string]T) map[string]T {
 	table := make(map[string]T, len(rows))
 	for names, row := range rows {
@@ -318,7 +318,7 @@ func eachName[T any](rows map[string]T) map[string]T {
 	return table
 }
 
-// A set holds names.
+// A set is a set of names.
 type set map[string]bool
 
 // add adds a name.
@@ -329,7 +329,7 @@ func (s *set) add(name string) {
 	(*s)[name] = true
 }
 
-// setOf returns the set of the words in a list.
+// setOf returns the set of the space-separated words in a list.
 func setOf(list string) set {
 	var s set
 	for name := range strings.FieldsSeq(list) {

@@ -1,9 +1,9 @@
 package shell
 
-// programs is the table of the programs whose options are known, see
-// [program]. What is not in it is not known to be inert.
+// programs is the table of programs with known options, see [program]. Anything that is missing
+// from it is not known to be inert.
 var programs = eachName(map[string]program{
-	// Whatever their arguments are, these only show something.
+	// With any arguments, these programs only print something.
 	"ls": {free: true, operands: anyOperands, options: "a|all A|almost-all l h|human-readable r|reverse t S R|recursive d|directory 1 i|inode s|size F|classify G p g o n color~ group-directories-first time-style= sort="},
 	"dir,vdir,tac,test,[,type,which,basename,dirname,realpath,readlink,stat,du,df,id,groups,who,ps,cut,comm,tr,seq,expr,printenv,cmp,lsblk,sleep": {free: true, operands: anyOperands},
 	"cat":       {free: true, operands: anyOperands, options: "n|number b|number-nonblank A|show-all e E|show-ends s|squeeze-blank t T|show-tabs v|show-nonprinting"},
@@ -14,7 +14,7 @@ var programs = eachName(map[string]program{
 	"cd":        {free: true, operands: oneOperand},
 	"true,false,:,whoami,uname,uptime,nproc,lscpu": {free: true},
 
-	// With the options that are listed, these only show something.
+	// With the options listed here, these programs only print something.
 	"grep,egrep,fgrep":                   {operands: anyOperands, options: grepOptions},
 	"rg":                                 {operands: anyOperands, options: "n|line-number N|no-line-number i|ignore-case S|smart-case s|case-sensitive w|word-regexp x|line-regexp l|files-with-matches files-without-match c|count v|invert-match o|only-matching e|regexp= g|glob= iglob= t|type= T|type-not= A|after-context= B|before-context= C|context= F|fixed-strings P|pcre2 U|multiline m|max-count= d|max-depth= M|max-columns= j|threads= hidden no-ignore u|unrestricted files color= json heading no-heading H|with-filename I|no-filename q|quiet p|pretty r|replace= sort= stats column no-messages no-config L|follow z|search-zip a|text f|file= E|encoding= max-filesize= trim type-list !pre= !pre-glob= !hostname-bin= hyperlink-format= ignore-file= passthru path-separator= null 0"},
 	"find":                               {operands: anyOperands, options: findOptions},
@@ -88,8 +88,8 @@ var programs = eachName(map[string]program{
 	"git archive":        {options: "format= prefix= !o|output= l|list v|verbose 0 1 2 3 4 5 6 7 8 9 add-file= worktree-attributes mtime= ?exec= !remote="},
 	"git init":           {options: "q|quiet bare b|initial-branch= shared~ object-format= ?template= !separate-git-dir="},
 
-	// What builds and tests. Their operands say what is done, so that only the
-	// words of a pattern are.
+	// Programs that build and test. Their operands select what to do, so only the operands of a
+	// pattern are allowed.
 	"make,gmake":                      {options: makeOptions},
 	"go test":                         {operands: operands{max: unbounded, notBegin: "@", not: "="}, options: "v -race -count=1 -timeout= -cover -failfast -json -shuffle= p= -parallel= -trimpath !c !o= !-run= !-list= !-bench= !-exec= !-short !n !-tags= !-coverprofile= !-vet= !-skip= -covermode= !-coverpkg= !-benchmem !-fuzz= !-fuzztime= !-benchtime= !-mod= !-args x !-ldflags= !-cpuprofile= !-memprofile="},
 	"go vet":                          {operands: anyOperands, options: "v -json"},
@@ -158,7 +158,7 @@ var programs = eachName(map[string]program{
 	"terraform destroy": {options: "!-auto-approve !-input= !-var= !-target= !-var-file= !-lock= !-parallelism= !-no-color"},
 })
 
-// Options and operands that several entries have.
+// Options shared by several entries.
 const (
 	grepOptions  = "# E|extended-regexp F|fixed-strings G|basic-regexp P|perl-regexp e|regexp= f|file= i|ignore-case no-ignore-case y w|word-regexp x|line-regexp v|invert-match c|count L|files-without-match l|files-with-matches|name-only o|only-matching q|quiet|silent s|no-messages b|byte-offset h|no-filename H|with-filename n|line-number T|initial-tab Z z a|text A|after-context= B|before-context= C|context= binary-files= D|devices= d|directories= exclude= exclude-from= exclude-dir= include= I r|recursive R|dereference-recursive m|max-count= color~ colour~ line-buffered label= null column full-name max-depth="
 	findOptions  = "-name= -iname= -path= -ipath= -wholename= -iwholename= -regex= -iregex= -type= -xtype= -size= -newer= -mtime= -mmin= -atime= -amin= -ctime= -cmin= -perm= -user= -group= -uid= -gid= -links= -inum= -samefile= -maxdepth= -mindepth= -empty -readable -writable -executable -print -print0 -printf= -ls -prune -not -o -or -a -and -true -false -depth -mount -xdev -daystart -follow -quit -noleaf -nouser -nogroup -regextype= -newermt= -lname= -ilname= -fstype= H L P !-delete !-exec !-execdir !-ok !-okdir !-fprint= !-fprint0= !-fprintf= !-fls="
@@ -170,7 +170,7 @@ const (
 	ghOptions    = "json= q|jq= R|repo= L|limit= s|state= l|label= a|assignee= A|author= c|comments H|head= B|base= S|search="
 )
 
-// awkOperands refuses programs that print to files.
+// awkOperands excludes awk programs that print to files.
 var awkOperands = operands{max: unbounded, not: ">"}
 
 // plainPrograms are the programs and builtins that run none of their arguments.

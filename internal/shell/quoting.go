@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// endsElsewhere reports whether bash may end a here document at another line than
-// the parser: unless the delimiter is quoted, bash joins lines at a backslash first.
+// endsElsewhere reports whether bash may end a here document at another line than the parser does:
+// unless the delimiter is quoted, bash first joins lines at a backslash.
 func (r *reader) endsElsewhere(rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {
@@ -22,7 +22,7 @@ func (r *reader) endsElsewhere(rd *syntax.Redirect) bool {
 		return true
 	}
 	for strings.HasSuffix(r.source[:from], "\\\n") {
-		from -= 2 // the parser has joined these already
+		from -= 2 // the parser has already joined these lines
 	}
 	body, delimiter := r.source[from:to], rd.Word.Lit()
 	if !strings.Contains(body, "\\\n") {
@@ -31,15 +31,15 @@ func (r *reader) endsElsewhere(rd *syntax.Redirect) bool {
 	if end := strings.LastIndexByte(body, '\n'); strings.TrimLeft(body[end+1:], "\t") == delimiter {
 		body = body[:end]
 	}
-	// A backslash at the end joins the delimiter to it.
+	// A backslash at the end joins the delimiter to the body.
 	return strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n")
 }
 
-// unbroken joins broken lines, as bash does before it looks for the delimiter,
-// and drops what may be lost on the way.
+// unbroken joins lines at backslashes, as bash does before it looks for the delimiter, and drops
+// characters that may get lost on the way.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
-// unescape returns the text of $'...'; ok is false for what shells read differently.
+// unescape returns the text of $'...'. ok is false if shells disagree about it.
 func unescape(s string) (text string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -74,7 +74,7 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns the digits at the beginning of a text, a few at most.
+// leadingDigits returns the digits at the beginning of s, at most most of them.
 func leadingDigits(s string, most int, digits string) string {
 	n := 0
 	for n < len(s) && n < most && strings.IndexByte(digits, s[n]) >= 0 {
@@ -83,10 +83,9 @@ func leadingDigits(s string, most int, digits string) string {
 	return s[:n]
 }
 
-// quotedExpansion reads what stands in ${...} within double quotes, where bash
-// takes single quotes for characters and expands what is between them, though
-// the parser takes them for quotes. It looks at what is within it as well, so
-// that it is for the outermost one alone.
+// quotedExpansion checks ${...} within double quotes. There bash treats single quotes as ordinary
+// characters and expands the text between them, whereas the parser treats them as quotes. It visits
+// nested nodes as well, so nested calls do nothing.
 func (r *reader) quotedExpansion(p *syntax.ParamExp) {
 	if r.expanding {
 		return
@@ -94,12 +93,12 @@ func (r *reader) quotedExpansion(p *syntax.ParamExp) {
 	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
-			return false // quotes are quotes again
+			return false // here quotes are quotes again
 		case *syntax.SglQuoted:
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
 				r.unsure("single quotes within double ones")
 			}
-		case *syntax.DblQuoted: // of "$"(rm x) only the quotes are lost
+		case *syntax.DblQuoted: // in "$"(rm x) only the quotes are lost
 			if n.Dollar || slices.ContainsFunc(n.Parts, func(part syntax.WordPart) bool {
 				l, ok := part.(*syntax.Lit)
 				return ok && strings.ContainsAny(l.Value, "$`<>")
@@ -111,8 +110,8 @@ func (r *reader) quotedExpansion(p *syntax.ParamExp) {
 	})
 }
 
-// within reads a word in ${...}. bash runs a process substitution there, which
-// the parser takes for text.
+// within reads a word in ${...}. bash runs a process substitution there, whereas the parser reads
+// it as text.
 func (r *reader) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}

@@ -8,29 +8,29 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Reader reads fields of calls as scripts, for the maps of a policy. It is
-// their [gate.Reader], so that a script is read once for all of them.
+// A Reader reads a field of a call as a script and finds all commands and files that the maps of a
+// policy name. It is the [gate.Reader] of these maps, so that each script is read once for all of
+// them.
 //
-// All commands are to be added before the first call is read; after that it is
-// safe for concurrent use.
+// Add all commands and files before the first Read. After that a Reader is safe for concurrent use.
 type Reader struct {
 	options  Options
 	patterns []Pattern
 	numbers  map[string]int
-	byName   map[string][]int // the patterns of a name, see family
-	globs    []int            // the patterns whose names are globs
+	byName   map[string][]int // patterns by the family of their name, see family
+	globs    []int            // patterns whose name is a glob
 }
 
-// NewReader returns a reader that looks for nothing yet.
+// NewReader returns a reader without patterns.
 func NewReader() *Reader { return Options{}.NewReader() }
 
-// NewReader returns a reader that looks for nothing yet.
+// NewReader returns a reader without patterns that reads scripts with o.
 func (o Options) NewReader() *Reader {
 	return &Reader{options: o, numbers: make(map[string]int), byName: make(map[string][]int)}
 }
 
-// Command adds the words of a command, see [Compile]. The pattern is its
-// number, for [gate.Map.Pattern]; equal commands have one.
+// Command adds a command, given by its words; see [Compile]. It returns the number of the pattern
+// for [gate.Map.Pattern]. Equal commands share a number.
 func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) {
 	key := fmt.Sprint(exactly) + "\x00" + strings.Join(words, "\x00")
 	if n, ok := r.numbers[key]; ok {
@@ -54,7 +54,8 @@ func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) 
 	return n, nil
 }
 
-// Files adds a glob over the files that a script reads or writes, see [CompileFiles].
+// Files adds a glob over the files that a script reads or writes, see [CompileFiles]. It returns
+// the number of the pattern. Equal globs with the same access share a number.
 func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	key := access.String() + "\x00" + glob
 	if n, ok := r.numbers[key]; ok {
@@ -70,7 +71,8 @@ func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	return n, nil
 }
 
-// folded is what the names have in common that a file system may take for one.
+// folded returns the case-folded form of a file name. A case-insensitive file system treats names
+// with the same folded form as one.
 func folded(name string) string {
 	return strings.Map(func(c rune) rune {
 		least := c
@@ -81,7 +83,7 @@ func folded(name string) string {
 	}, name)
 }
 
-// named are the patterns that a command with this name may carry.
+// named returns the patterns that can match a command with this name.
 func (r *Reader) named(name string) []int {
 	if len(name) > maxName {
 		return nil
@@ -89,23 +91,25 @@ func (r *Reader) named(name string) []int {
 	return r.byName[family(name)]
 }
 
-// Read reads a field as a script, in one pass for all commands.
+// Read reads a field as a script and looks up all patterns in one pass.
 func (r *Reader) Read(_ *gate.Call, text string) gate.Reading {
 	n := &numbered{reader: r, script: r.options.Read(text), found: make([]Outcome, len(r.patterns)), by: make([]int, len(r.patterns))}
 	n.look()
 	return n
 }
 
-// numbered is a [Reading] that is asked for patterns by number.
+// numbered is a script with the result for each pattern of a [Reader], by pattern number. It
+// implements [gate.Reading].
 type numbered struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // the first command of that outcome
-	work   int   // arguments that were looked at for patterns
+	by     []int // index of the first command with that outcome; -1: none
+	work   int   // arguments compared with patterns so far
 }
 
-// look finds all patterns. Each command is held against those of its name.
+// look computes the outcome of every pattern. A command is compared only with the patterns of its
+// name and with globs.
 func (n *numbered) look() {
 commands:
 	for i := range n.script.commands {
@@ -134,7 +138,7 @@ commands:
 	}
 }
 
-// Finds says whether the script runs the command.
+// Finds reports whether the script runs the command, or touches the files, of a pattern.
 func (n *numbered) Finds(pattern int) gate.Found {
 	if n.reader.options.Pass && n.found[pattern] == Opaque {
 		return gate.NotFound
@@ -142,7 +146,7 @@ func (n *numbered) Finds(pattern int) gate.Found {
 	return [...]gate.Found{NoMatch: gate.NotFound, Match: gate.Surely, Opaque: gate.Perhaps}[n.found[pattern]]
 }
 
-// Only says whether the script runs nothing but these commands.
+// Only reports whether the script runs nothing but these commands.
 func (n *numbered) Only(patterns []int) bool {
 	commands := make([]Pattern, len(patterns))
 	for i, p := range patterns {
@@ -152,8 +156,9 @@ func (n *numbered) Only(patterns []int) bool {
 	return ok
 }
 
-// Doubt says why it is not known whether the script runs the command, or why its success would not
-// show it; where it does not run it, what is missing in a command that begins like it.
+// Doubt returns the reason why it is uncertain whether the script runs the command, or why the
+// script's success does not prove that the command succeeded. If the script does not run the
+// command, Doubt names what is missing in a command that begins like it.
 func (n *numbered) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {
@@ -175,7 +180,7 @@ func (n *numbered) Doubt(pattern int) gate.Doubt {
 	return d
 }
 
-// Evidence says whether the success of the script proves the command.
+// Evidence reports whether the success of the script proves that the command ran and succeeded.
 func (n *numbered) Evidence(pattern int) bool {
 	return n.script.shows(&n.reader.patterns[pattern])
 }

@@ -2,72 +2,72 @@ package shell
 
 import "slices"
 
-// A Reading is what a script would run. The zero value is that of an empty script.
+// A Reading is the result of reading a script: the commands that it runs, the files that it
+// touches, and doubts. The zero value is the reading of an empty script.
 type Reading struct {
 	text     string
 	commands []command
 	doubts   []doubt
-	opaque   bool // one of them is about all commands
+	opaque   bool // a doubt concerns all commands
 	strict   bool
-	side     bool // it does something besides running commands
-	defined  set  // the functions that the script defines
+	side     bool // the script does something besides running commands: it writes a file, sets a variable, ...
+	defined  set  // functions that the script defines
 	mentions mentions
 	files    []file
 
 	codePaths []codePath
-	moreCode  bool // there are further ones
+	moreCode  bool // codePaths is incomplete
 }
 
-// A command is one that the script runs.
+// A command is a simple command that the script runs, directly or through another command.
 type command struct {
-	name    string // the base name of the program, never empty
-	path    string // of the program, if the script has one
-	local   bool   // that is a program of the project, as in .venv/bin, or of no known place
-	strayed bool   // it is of no known place
+	name    string // base name of the program, never empty
+	path    string // path of the program, if the command word is a path
+	local   bool   // the program is in a bin directory of a project, such as .venv/bin
+	strayed bool   // the program is in no known directory
 	args    []arg
-	inputs  []arg // files that it gets as its input
-	// possible: it is not sure that this is run at all, as with the words
-	// that follow `docker exec`.
+	inputs  []arg // redirected input files
+	// possible: it is uncertain that this command runs at all, as with the words after `docker
+	// exec`.
 	possible bool
-	// unknown: a program of which the tables say nothing. It may run what its
-	// arguments name.
+	// unknown: the tables do not describe the program fully. It may run what its arguments name.
 	unknown bool
-	// stranger: no table has the program at all.
+	// stranger: the program is in no table.
 	stranger bool
-	by       int // the command that runs it; -1: the script itself
+	by       int // index of the command that runs this one; -1: the script itself
 	maker    maker
-	filter   bool // it gets its input from a pipe
-	lack     lack // why its success does not follow from that of the script
-	from, to int  // the bytes of the script that say it
+	filter   bool // its standard input is a pipe
+	lack     lack // why the script's success does not prove this command's success
+	from, to int  // byte range in the outermost script
 }
 
-// Bounds of what is read. Beyond them a script is opaque.
+// Bounds of the work. A script that exceeds one of them is opaque.
 const (
 	maxScript = 1 << 20 // bytes of a script
-	maxWeight = 20_000  // what could nest, see weight
-	maxPieces = 25_000  // words and what divides them, see pieces
-	maxWork   = 40_000  // pieces, with those of scripts within scripts
-	maxKept   = 100_000 // arguments of commands, those of wrappers counted again
-	maxLooks  = 100_000 // arguments that are looked at for all patterns together
-	maxName   = 1024    // bytes of the name of a command, of which file systems have 255
-	maxDepth  = 10_000  // nodes within one another
-	maxTexts  = 16      // scripts within scripts, such as sh -c "sh -c ..."
+	maxWeight = 20_000  // estimated nesting, see weight
+	maxPieces = 25_000  // words and separators, see pieces
+	maxWork   = 40_000  // pieces, including those of nested scripts
+	maxKept   = 100_000 // arguments of all commands; arguments of wrappers count again for the wrapped command
+	maxLooks  = 100_000 // arguments compared with all patterns together
+	maxName   = 1024    // bytes of a command name; file systems allow 255
+	maxDepth  = 10_000  // depth of nested nodes
+	maxTexts  = 16      // depth of nested scripts, such as sh -c "sh -c ..."
 
-	piecesOfParser = 8 // what it takes to parse a script without words
+	piecesOfParser = 8 // pieces charged for each call of the parser, even for an empty script
 )
 
-// Options are the options for reading scripts.
+// Options control how scripts are read. The zero value is the default.
 type Options struct {
-	Strict bool // a script that is not fully understood could run any command, see [Doubt]
-	Pass   bool // a [Reader] reports an uncertain match as no match
+	Strict bool // treat a script that is not fully understood as able to run any command, see [Doubt]
+	Pass   bool // make a [Reader] report an uncertain match as no match
 }
 
-// Read parses a script. It never fails: parts that it cannot understand become doubts.
-// The work is bounded: a script that is too long, nested too deeply or of too many
-// words is not read at all.
+// Read parses a script with default options. It never fails: parts that it cannot understand become
+// doubts. The work is bounded: a script that is too long, nested too deeply or has too many words
+// is not read at all, and is opaque.
 func Read(script string) *Reading { return Options{}.Read(script) }
 
-// Read parses a script as [Read] does.
+// Read parses a script, see [Read].
 func (o Options) Read(script string) *Reading {
 	r := &reader{budget: 2 * maxScript, strict: o.Strict, outermost: script, owner: -1, files: files{strict: o.Strict}, flow: flow{perhaps: new(bool)}}
 	r.script(script)
@@ -84,7 +84,7 @@ func (o Options) Read(script string) *Reading {
 	return read
 }
 
-// settle draws the conclusions that need the whole script.
+// settle adds the doubts that depend on the whole script.
 func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
 	r.vars.settle(r)
@@ -100,8 +100,9 @@ func (r *reader) settle() {
 	}
 }
 
-// Doubt returns the first reason why the script is not wholly understood; ok is false for a
-// script that is. A reading with a doubt about everything can still be a [Match], but never [NoMatch].
+// Doubt returns the first reason why the script is not fully understood. A doubt about the whole
+// script takes precedence; such a reading can still give [Match], but never [NoMatch]. ok is false
+// if there are no doubts.
 func (r *Reading) Doubt() (d Doubt, ok bool) {
 	for i := range r.doubts {
 		if r.doubts[i].reach == all || !r.opaque {

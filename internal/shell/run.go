@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// run reads a command that is expanded to words, and what it runs in turn.
+// run reads a command whose words are expanded, and the commands that it runs in turn.
 func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if len(args) == 0 || !r.enter() {
 		return
@@ -34,7 +34,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.unsure("a command word that zsh looks for") // =rm
 	}
 	if name == "" || name == "." && args[0].text != "." {
-		return // no command has this name
+		return // no program has this name
 	}
 	if r.kept+len(args) > maxKept {
 		r.unsure("too many commands")
@@ -55,12 +55,12 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	c.args = r.body.without(r, c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
-		return // the rest is read at each call
+		return // the rest is read at each call of the function
 	}
 	readThrough(r, at, name, args, redirs)
 }
 
-// readThrough reads what command number at runs in turn.
+// readThrough reads what the command with index at runs in turn.
 func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	if shellWords[name] && isOutside(r, owner) {
@@ -71,7 +71,7 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 	before := r.recognized
 	r.recognized = false
 	lower, known := name, false
-	if len(name) <= maxName { // no table has a longer one
+	if len(name) <= maxName { // no table has a longer name
 		lower = strings.ToLower(name)
 		known = r.dispatch(lower, args[1:], redirs)
 	}
@@ -101,13 +101,13 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 		r.mildly("a name in the wrong case")
 	}
 	if sub, ok := strings.CutPrefix(lower, "git-"); ok {
-		r.run(slices.Concat(literals([]string{"git", sub}), args[1:]), redirs) // by the other of its names
+		r.run(slices.Concat(literals([]string{"git", sub}), args[1:]), redirs) // git-push and git push are the same program
 	}
 	r.owner = owner
 	r.flow.ends(lower, args[1:])
 }
 
-// inputsOf returns the files that redirections give a command as its input.
+// inputsOf returns the files that redirections give to a command as its standard input.
 func inputsOf(r *reader, redirs []*syntax.Redirect) (files []arg) {
 	for _, rd := range redirs {
 		if rd.Op == syntax.RdrIn && rd.Word != nil {
@@ -117,8 +117,8 @@ func inputsOf(r *reader, redirs []*syntax.Redirect) (files []arg) {
 	return files
 }
 
-// dispatch reads what a program runs, by the tables of programs; it reports
-// false for a program that is in none of them.
+// dispatch reads what a program runs, according to the tables. It reports false if the program is
+// in none of them, or if its arguments may still name a command.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
 	if plainPrograms[name] {
 		return true
@@ -171,10 +171,11 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	return true
 }
 
-// through are the builtins and shells whose success is that of the script which they run.
+// through has the builtins and shells that exit with the status of the script they run.
 var through = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// readLaunched reads a program that a launcher runs; it reports false if the words are no such launch.
+// readLaunched reads the program that a launcher such as npx runs. It reports false if the words do
+// not launch a program.
 func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect) bool {
 	l, program, sure, ok := launched(name, args)
 	if !ok || !sure || len(program) == 0 || program[0].kind != literal || r.loose {
@@ -196,7 +197,8 @@ func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect)
 	return true
 }
 
-// join makes one script of words, as eval and ssh do. It is opaque if one is not literal.
+// join reads the concatenation of words as a script, as eval and ssh do. A word that is not literal
+// makes the reading opaque.
 func (r *reader) join(args []arg) {
 	var b strings.Builder
 	for i, a := range args {
@@ -218,10 +220,10 @@ func (r *reader) join(args []arg) {
 // text reads an argument as a script.
 func (r *reader) text(a arg) { r.join([]arg{a}) }
 
-// possibly reads arguments of which any may be the beginning of a command.
+// possibly reads every suffix of args as a possible command.
 func (r *reader) possibly(args []arg) {
 	if r.covered {
-		return // they are read already, as arguments of the outer command
+		return // the outer call of possibly already reads them
 	}
 	loose := r.loose
 	r.loose, r.covered = true, true

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Runs answers the first question, whether the script could run what p describes: [Match] if
-// one of its commands surely carries p, [Opaque] if none does and one may, [NoMatch] if none
-// can as far as the script says. With Opaque it says why.
+// Runs answers the first question: could the script run what p describes? The answer is [Match] if
+// one of its commands certainly matches p, [Opaque] if only an uncertain match is possible, and
+// [NoMatch] if no match is possible as far as the script tells. For Opaque, the Doubt has the
+// reason.
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {
@@ -19,7 +20,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return r.runs(&p, found, by)
 }
 
-// runs returns the answer for p, where the commands give found, the first such is by.
+// runs returns the answer for p: found is the best outcome of all commands, and by the first
+// command with it.
 func (r *Reading) runs(p *Pattern, found Outcome, by int) (Outcome, Doubt) {
 	switch found {
 	case Match:
@@ -52,7 +54,7 @@ func (r *Reading) perhaps(p *Pattern) (*doubt, bool) {
 	return nil, false
 }
 
-// may is the doubt over a command that may be p.
+// may returns the doubt about a command that may match p.
 func (r *Reading) may(c *command, p *Pattern) Doubt {
 	what := "an argument that is not literal"
 	switch {
@@ -72,7 +74,8 @@ func (r *Reading) may(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether -- before the first argument that is not literal would rule out p: rm -- "$f".
+// endsOptions reports whether -- before the first argument that is not literal would rule out p: rm
+// -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.is(c.name) {
@@ -83,7 +86,7 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.carries(p) == NoMatch
 }
 
-// carries says whether the command is what p describes.
+// carries reports whether the command is what p describes.
 func (c *command) carries(p *Pattern) Outcome {
 	best, args := c.is(p)
 	if best == NoMatch {
@@ -111,7 +114,8 @@ func (c *command) carries(p *Pattern) Outcome {
 	return best
 }
 
-// isDivided reports whether an argument before the subcommand may be several words, one of them the subcommand.
+// isDivided reports whether an argument before the subcommand may expand to several words, one of
+// them the subcommand.
 func (c *command) isDivided() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -121,8 +125,8 @@ func (c *command) isDivided() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// is says whether the program is that of the pattern, and returns the arguments that the
-// command has under the name of the pattern.
+// is reports whether the program is that of the pattern, and returns the arguments that the command
+// takes under the pattern's name.
 func (c *command) is(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -141,7 +145,7 @@ func (c *command) is(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// found says whether the operands of a pattern are among the arguments, where they have to be.
+// found reports whether the operands of the pattern are among args, in the required places.
 func (p *Pattern) found(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -181,7 +185,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 	return p.inOrder(c, args, at)
 }
 
-// operand says whether an argument is the operand with this number.
+// operand reports whether an argument matches operand number n.
 func (p *Pattern) operand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
@@ -193,9 +197,9 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// inOrder says whether the operands from a number on are among the arguments, in their order.
+// inOrder reports whether the operands starting at number from are among args, in their order.
 func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
-	sure, may := from, from // operands found for certain, and perhaps
+	sure, may := from, from // number of operands found certainly, and possibly
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {
@@ -214,8 +218,8 @@ func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	return Match
 }
 
-// advance returns how many of the operands are found at most once the argument is counted as
-// well, if n were before.
+// advance returns how many operands may have been found once a is counted as well, given that n
+// were found before it.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -232,7 +236,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether a path is that of the file which the word names.
+// isFile reports whether a path is that of the file named by the word.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false
@@ -244,7 +248,7 @@ func (w *word) isFile(at string) bool {
 	return w.is(path.Base(clean))
 }
 
-// onlyWords says whether the command has no other arguments than those of the pattern and inert ones.
+// onlyWords reports whether the command has only arguments of the pattern and inert ones.
 func (c *command) onlyWords(p *Pattern, args []arg) Outcome {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal }) {
 		return Opaque

@@ -7,17 +7,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellOptions are those of the shells of this family.
+// shellOptions are the options of the shells in shells.
 var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
-// The shells whose scripts are read, and those whose language is another than bash's.
+// The shells whose scripts are parsed, and shells with a different language.
 var (
 	shells        = setOf("sh bash dash ash ksh mksh lksh pdksh oksh loksh rbash rksh yash posh zsh hush")
 	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
 )
 
-// readShell reads a call of a shell: the script after -c, or the one on its input. A
-// script in a file is not read; it is a program as any other.
+// readShell reads a call of a shell: the script after -c, or the one on standard input. A script in
+// a file is not read; it counts as a program like any other.
 func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
@@ -65,8 +65,8 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// readDialect reads a script for a shell that is like bash. What another shell of
-// the family reads differently is opaque.
+// readDialect reads a script for a shell similar to bash. Constructs that this shell reads
+// differently make the reading opaque.
 func readDialect(r *reader, name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
@@ -77,7 +77,7 @@ func readDialect(r *reader, name string, script arg) {
 	r.posix = before
 }
 
-// readForeign reads a script in another shell's language, on the command line or the input.
+// readForeign reads a script in another shell's language, on the command line or on standard input.
 func readForeign(r *reader, args []arg) {
 	if len(args) == 0 && !r.fedText {
 		r.unsure("a script in another shell's language")
@@ -86,8 +86,8 @@ func readForeign(r *reader, args []arg) {
 	r.maybe("a script in another shell's language", args...)
 }
 
-// readProgramInput reads the program that an interpreter gets on its input: a text of the script,
-// or what another command brings.
+// readProgramInput reads the program that an interpreter gets on standard input: a text in the
+// script, or the output of another command.
 func readProgramInput(r *reader, args []arg) {
 	if r.fedText && !r.input || !r.input && len(args) == 0 {
 		r.maybe("a program that is read from the input", args...)
@@ -96,7 +96,7 @@ func readProgramInput(r *reader, args []arg) {
 	r.unsure("a program that is read from the input")
 }
 
-// readScriptFile reads the operand of a shell or an interpreter that names its program.
+// readScriptFile reads an operand of a shell or an interpreter that names a program file.
 func readScriptFile(r *reader, a arg) {
 	switch {
 	case a.pipe:
@@ -109,7 +109,7 @@ func readScriptFile(r *reader, a arg) {
 	r.files.programs.add(a.file())
 }
 
-// readScriptInput reads the script that a shell gets on its input.
+// readScriptInput reads the script that a shell gets on standard input.
 func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 	text, ok := stdin(redirs)
 	if !ok && !r.strict && readsFile(r, redirs) {
@@ -121,15 +121,15 @@ func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 	}
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {
 		if strings.Contains(text, word) {
-			// It may take a part of the script away: of "# rm x", the "#".
+			// The command may consume a part of the script, such as the "#" of "# rm x".
 			r.unsure("a script that reads what it stands in")
 		}
 	}
 	readDialect(r, name, arg{text: text})
 }
 
-// readsFile reports whether a shell reads its script from files: bash < x.sh, cat x.sh | bash. They are read like
-// other programs.
+// readsFile reports whether a shell reads its script from files: bash < x.sh, cat x.sh | bash. It
+// records these files as programs.
 func readsFile(r *reader, redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.handed
@@ -150,23 +150,23 @@ func readsFile(r *reader, redirs []*syntax.Redirect) bool {
 	return true
 }
 
-// asksHelp reports whether the only argument asks a program about itself.
+// asksHelp reports whether the only argument asks for help or the version.
 func asksHelp(args []arg) bool {
 	return len(args) == 1 && args[0].kind == literal && (args[0].text == "--version" || args[0].text == "--help")
 }
 
-// isCluster reports whether an argument is letters behind one dash.
+// isCluster reports whether a text is one dash followed by letters.
 func isCluster(text string) bool {
 	return len(text) > 1 && text[0] == '-' && text[1] != '-'
 }
 
-// interpreters are the programs that run programs in a language of their own.
+// interpreters are the programs that run programs in languages other than that of the shell.
 var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads a call of an interpreter. The program is in the file that the first
-// argument names, or in a module of Python. Whatever else may stand there is opaque.
+// readInterpreter reads a call of an interpreter. Its program is in the file named by the first
+// argument, or in a Python module. Any other program adds a doubt.
 func readInterpreter(r *reader, family string, args []arg) {
 	r.recognized = true
 	if asksHelp(args) || len(args) == 1 && args[0].says("=-V =-v") != "" {
@@ -191,8 +191,8 @@ func readInterpreter(r *reader, family string, args []arg) {
 	}
 }
 
-// isData reports whether an address has its content in itself: node --import data:...
+// isData reports whether a text is a data URL, as in node --import data:...
 func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
-// runningModules are the modules of Python that run their arguments.
+// runningModules are the Python modules that run their arguments.
 var runningModules = setOf("timeit pdb profile cProfile trace code runpy asyncio doctest idlelib IPython bpython ptpython xonsh debugpy")

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// A leadTable has the options that may stand before a subcommand, as in [program]. Those that it
-// does not have may take a value.
+// A leadTable returns the options that may precede a subcommand, in the notation of [program]. It
+// parses them on first use. An option that is missing from the table may take a value.
 type leadTable func() *leads
 
-// leads are the options before a subcommand.
+// leads are the options that may precede a subcommand.
 type leads struct{ known *knownOptions }
 
 func lead(options string) leadTable {
@@ -21,7 +21,7 @@ func lead(options string) leadTable {
 	})
 }
 
-// subcommands is the table of the programs that have subcommands.
+// subcommands is the table of programs with subcommands.
 var subcommands = eachName(map[string]leadTable{
 	"git":                               lead(gitLead),
 	"docker,podman,nerdctl":             lead("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
@@ -96,7 +96,8 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup returns the groups by their programs and names, with the options before their subcommands.
+// eachGroup expands the table of groups to one entry per program and group, with the options that
+// may precede the subcommands of the group.
 func eachGroup(rows map[string]string) map[string]leadTable {
 	table := make(map[string]leadTable)
 	for names, subs := range rows {
@@ -113,7 +114,8 @@ func eachGroup(rows map[string]string) map[string]leadTable {
 	return table
 }
 
-// subcommandsOf returns the options before the subcommands of a program, or nil if it has none.
+// subcommandsOf returns the options before the subcommands of a program, or nil if the program has
+// no subcommands.
 func subcommandsOf(name string) *leads {
 	if t := subcommands[name]; t != nil {
 		return t()
@@ -121,8 +123,8 @@ func subcommandsOf(name string) *leads {
 	return nil
 }
 
-// next returns the first operand and the arguments behind it. It is not sure if an option
-// stands before it that may take it as a value; nil: there is none.
+// next returns the first operand, or nil, and the arguments after it. sure is false if an unknown
+// option before the operand may take it as its value.
 func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
@@ -131,7 +133,7 @@ func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
 		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // cargo +nightly test
 			args = args[1:]
 			continue
-		case len(a.text) > 1 && a.text[0] == '-': // also with a value that is not literal
+		case len(a.text) > 1 && a.text[0] == '-': // this includes options whose value is not literal
 		default:
 			return a, args[1:], sure
 		}
@@ -148,8 +150,8 @@ func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns the arguments without the options before the subcommand whose value is not literal, unless the
-// pattern has that option.
+// beside returns args without the options before the subcommand whose value is not literal, except
+// for options of the pattern.
 func (l *leads) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := l.next(args)
 	end := len(args) - len(rest) - toInt(sub != nil)

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Surely answers the second question, whether p has been run with success if the script
-// succeeded. If not, the Doubt has the reason and a script that would count.
+// Surely answers the second question: if the script exits with status 0, has p certainly run and
+// succeeded? If not, the Doubt has the reason and a script that would be accepted.
 //
-// It has where every way through the script that ends with success has run it: as the last
-// command of the script, in the && list that ends it, before ; under set -e, as the last
-// of a pipe, or any of one under set -o pipefail; through ( ), { }, wrappers as timeout,
-// launchers as npx, and bash -c. The command may have any arguments but those of which the
-// tables know that the program then does something else, less or nothing; a pattern that ends
-// with * takes these as well, and one with exactly only inert ones.
+// The answer is yes if every successful way through the script has run p: as the last command of
+// the script; in the && list that ends the script; before ; under set -e; as the last command of a
+// pipe, or anywhere in a pipe under set -o pipefail; inside ( ), { }, wrappers such as timeout,
+// launchers such as npx, and bash -c. The command may have any arguments, except for those that
+// make the program do something else, less or nothing according to the tables. A pattern that ends
+// with * allows these as well, and an exact pattern allows only inert ones.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	for i := range r.commands {
 		if c := &r.commands[i]; c.carries(&p) != NoMatch {
@@ -45,18 +45,19 @@ func (r *Reading) shows(p *Pattern) bool {
 	return false
 }
 
-// A gap is the reason why the success of a script does not prove the success of a command, which is given as the
-// script has it, and what to write.
+// A gap explains why the success of a script does not prove the success of a command. It takes the
+// command as the script has it, and returns the explanation and the advice.
 type gap func(own string) (what, advice string)
 
-// because is a gap that the command in a call of its own does not have.
+// because returns a gap that disappears if the command runs in a call of its own.
 func because(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }
 
 func alone(own string) string { return "run `" + own + "` in a call of its own" }
 
-// missing returns the gap between the success of the script and that of a command of it; nil: there is none.
+// missing returns the gap between the success of the script and the success of command number i, or
+// nil.
 func (r *Reading) missing(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -95,10 +96,11 @@ func (r *Reading) missing(i int, p *Pattern) gap {
 	return nil
 }
 
-// handlers are functions that a shell calls in place of a command which it does not find.
+// handlers are the functions that a shell calls when it does not find a command.
 var handlers = setOf("command_not_found_handle command_not_found_handler")
 
-// spoiled returns the doubt of something that can change what command number i is.
+// spoiled returns a doubt about something that may have replaced the program of command number i,
+// or nil.
 func (r *Reading) spoiled(i int) *doubt {
 	for k := range r.doubts {
 		d := &r.doubts[k]
@@ -109,7 +111,7 @@ func (r *Reading) spoiled(i int) *doubt {
 	return nil
 }
 
-// lost describes the construct that hides whether the command succeeded, and the way out.
+// lost describes the construct that hides whether the command succeeded, and how to avoid it.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch c.lack {
 	case followed:
@@ -143,14 +145,14 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 	return "the script may end before it", alone
 }
 
-// longestAdvice is how long a script may be that is written out in an advice.
+// longestAdvice is the maximum length of a script that is quoted in an advice.
 const longestAdvice = 200
 
 // always are options that make most programs print something and do nothing else.
 var always = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// lessens returns the argument that makes the command do something else or less than its
-// name says, as far as the tables know.
+// lessens returns the argument that makes the command do something else or less than its name says,
+// according to the tables.
 func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, tests := operandsOf(c.name, c.args)
@@ -207,8 +209,8 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	return "", false
 }
 
-// lessensBy reports whether the option that leads the arguments makes the command do something else or less, and how
-// many arguments it takes.
+// lessensBy reports whether the first option in args makes the command do something else or less,
+// and how many arguments the option takes.
 func (c *command) lessensBy(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
 	text := args[0].text
 	found, n := options.option(args)
@@ -224,7 +226,7 @@ func (c *command) lessensBy(p *Pattern, options *knownOptions, tests bool, args 
 	return n, less
 }
 
-// shows returns the option that makes a test program print something instead, or use another shell.
+// shows returns an option that makes a test program print something instead, or use another shell.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := showing[c.name]
 	for _, a := range c.args {
@@ -238,7 +240,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 	return "", false
 }
 
-// noOptions is the table of a program that no table has.
+// noOptions stands for the options of a program that is in no table.
 var noOptions = parseOptions("")
 
 // changes reports whether an option changes the effect of the command.
@@ -255,13 +257,14 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 	return !o.inert()
 }
 
-// name is an option without its value.
+// name returns an option without its value.
 func name(text string) string {
 	name, _, _ := strings.Cut(text, "=")
 	return name
 }
 
-// shortens reports whether a long option could abbreviate one that changes the effect of the command.
+// shortens reports whether a long option could be an abbreviation of one that changes the effect of
+// the command.
 func (k *knownOptions) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {
@@ -275,7 +278,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that the pattern does not name, of those behind the words of the entry.
+// others returns the operands that are not part of the pattern. The first lead operands of the
+// pattern belong to the name of the entry and are not in operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {
@@ -288,7 +292,7 @@ func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	return rest
 }
 
-// operandsOf returns the entry of a command in the table of what builds and tests.
+// operandsOf returns the entry of a command in evidenceOperands.
 func operandsOf(name string, args []arg) (rule operands, ok bool) {
 	lead := 0
 	for lead < min(2, len(args)) && args[lead].kind == literal {

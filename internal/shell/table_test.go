@@ -19,7 +19,7 @@ type row struct {
 	script string
 }
 
-// table reads a file of testdata.
+// table parses a file of testdata.
 func table(t testing.TB, name string) []row {
 	t.Helper()
 	f, err := os.Open("testdata/" + name)
@@ -56,7 +56,7 @@ func pattern(t testing.TB, words string) shell.Pattern {
 	return p
 }
 
-// TestRm: "strict" is opaque under strict reading alone.
+// TestRm checks the table of scripts that run rm; "strict" means opaque only under strict reading.
 func TestRm(t *testing.T) {
 	p := pattern(t, "rm")
 	for _, row := range table(t, "rm.txt") {
@@ -73,8 +73,8 @@ func TestRm(t *testing.T) {
 	}
 }
 
-// mostOpaque is the share of everyday scripts, in percent, that may be opaque.
-// docs/shell.md names the figure that this test logs.
+// mostOpaque is the maximum share of everyday scripts, in percent, that may be opaque.
+// docs/shell.md quotes the figure that this test logs.
 const mostOpaque = 7
 
 func TestEveryday(t *testing.T) {
@@ -145,7 +145,7 @@ func TestNarrow(t *testing.T) {
 		{"terraform destroy", `terraform -chdir="$D" destroy`, "match"},
 		{"terraform destroy", "terraform apply -destroy", "match"},
 		{"terraform destroy", "terraform apply", "no match"},
-		// Aliases of git that the script makes.
+		// Aliases of git that the script defines.
 		{"git push --force", "git -c alias.p=push p --force", "match"},
 		{"git push --force", "git -c alias.p='push --force' p", "match"},
 		{"git push --force", "git config --global alias.fp 'push --force'; git fp origin", "match"},
@@ -163,7 +163,7 @@ func TestNarrow(t *testing.T) {
 		{"git push", "git-pull origin main", "no match"},
 		{"git push", "git send-pack origin main", "match"},
 		{"git push", "cargo watch -s 'git push'", "opaque"},
-		// zsh reads these as a command, and it is the shell of many agents.
+		// zsh, the shell of many agents, reads these as a command.
 		{"git push", "=git push", "opaque"},
 		{"git push", "timeout 5 =git push", "opaque"},
 		{"git push", "functions[f]='git push'; f", "opaque"},
@@ -265,7 +265,8 @@ func TestNarrow(t *testing.T) {
 		{"rm -rf", "rm $X", "opaque"},
 		{"rm -rf", "rm -r $X", "opaque"},
 		{"rm -rf", `rm -r "-$X"`, "opaque"},
-		// The names that find and its like pass on begin with a starting point, and so are not options.
+		// File names passed on by find and similar programs begin with a starting point, and so are
+		// not options.
 		{"rm -rf", `find . -name "*.o" -exec rm {} \;`, "no match"},
 		{"rm -rf", "find -L src lib -name x -exec rm -f {} +", "no match"},
 		{"rm -rf", `find "$HOME/x" "$(pwd)" -type f -exec rm -f {} +`, "no match"},
@@ -323,7 +324,7 @@ func TestNarrow(t *testing.T) {
 		{"rm -rf", `npm pkg set scripts.clean="rm -rf dist"`, "no match"},
 		{"rm -rf", `npm pkg set scripts.clean="rm -rf dist"; npm run clean`, "opaque"},
 		{"rm -rf", `npm pkg set scripts.clean="rm -rf dist"; npm pkg get scripts; ls`, "no match"},
-		// A program in a file, whatever starts it.
+		// A program in a file, however it is started.
 		{"rm", "bash < x.sh", "no match"},
 		{"rm", "cat a.sh b.sh | bash -s x", "no match"},
 		{"rm", "ssh host 'bash -s' < x.sh", "no match"},
@@ -349,7 +350,7 @@ func TestNarrow(t *testing.T) {
 		{"rm", "ssh host --x=y rm x", "opaque"},
 		{"terraform destroy", `python3 -c 'os.system("cd x\nterraform destroy")'`, "opaque"},
 		{"terraform destroy", `node -e 'execSync("cd x\tterraform destroy")'`, "opaque"},
-		// Devices, and directories of a project with such a name.
+		// Devices, and project directories with the same name.
 		{"rm", "bash scripts/dev/up.sh", "no match"},
 		{"rm", "node src/proc/x.js; python dev/x.py; bun run dev", "no match"},
 		{"rm", "bash dev/$X.sh", "no match"},
@@ -439,7 +440,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestDocumentedShare holds the figure in the documentation against the table.
+// TestDocumentedShare checks the figure in the documentation against the table.
 func TestDocumentedShare(t *testing.T) {
 	text, err := os.ReadFile("../../docs/shell.md")
 	if err != nil {
@@ -459,7 +460,7 @@ func TestDocumentedShare(t *testing.T) {
 	}
 }
 
-// TestEmptyWords: an empty word of a pattern is like none that a program could take for another.
+// TestEmptyWords checks that no argument matches an empty word of a pattern.
 func TestEmptyWords(t *testing.T) {
 	for _, name := range []string{"gradle", "npm", "git"} {
 		p, err := shell.Compile([]string{name, ""}, false)

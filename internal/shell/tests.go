@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands says which operands leave a command of what builds and tests what its name
-// says, beside those of [programs]. Others choose a part of it.
+// evidenceOperands has the operands with which a build or test command runs completely, in addition
+// to those in [programs]. Any other operand selects a part of the work.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script": {},
@@ -28,20 +28,21 @@ var evidenceOperands = eachName(map[string]operands{
 	"git commit":                    {},
 })
 
-// passing are the programs that hand what stands behind -- to the program which they run.
+// passing are the programs that pass arguments after -- to the program that they run.
 var passing = setOf("npm pnpm yarn bun cargo npx")
 
-// handing are the programs that do so without --.
+// handing are the programs that pass arguments on even without --.
 var handing = setOf("yarn pnpm bun")
 
-// lesser are options that programs which test have for a part of the tests, or for none.
+// lesser are the options that make test programs run only some tests, or none.
 var lesser = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
 	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --shard --no-run --related
 	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter --group --testsuite --tests --example -e --tag --only-failures
 	--test-name-pattern --name -n --dry-run --showConfig --clearCache --init --exclude --testPathIgnorePatterns --project --selectProjects
 	--ignoreProjects --dir --root --rootDir --roots`)
 
-// showing are options that make test programs print something instead, or use another shell or configuration.
+// showing are the options with which test programs print something instead, or use another shell or
+// configuration.
 var showing = eachName(map[string]string{
 	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options --userconfig --globalconfig",
 	"pnpm,yarn":   "-v -h --script-shell",
@@ -49,10 +50,11 @@ var showing = eachName(map[string]string{
 	"pytest":      "-V -h --override-ini --config-file",
 })
 
-// keeping are options that write files and run the same tests.
+// keeping are the options that make test programs write files but still run the same tests.
 var keeping = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
-// scriptSettings are settings that change how npm, pnpm and yarn run the scripts of a project, or stop them.
+// scriptSettings are the settings that change how npm, pnpm and yarn run the scripts of a project,
+// or prevent it.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
 // setsScripts reports whether a command changes one of the scriptSettings.
@@ -63,8 +65,8 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns the argument that selects a part of the tests, of those that are passed on. An argument that follows
-// an option may be its value.
+// passed returns the first of the passed-on arguments that selects a part of the tests. An argument
+// after an option may be the option's value and does not count.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {
@@ -74,7 +76,7 @@ func passed(name string, args []arg) (argument string, less bool) {
 		option, _, with := strings.Cut(a.text, "=")
 		switch {
 		case a.text == "--":
-		case lesser[option], option == "-v" && name != "cargo": // jest -v is its version
+		case lesser[option], option == "-v" && name != "cargo": // jest -v prints the version
 			return a.text, true
 		case strings.HasPrefix(a.text, "-"):
 			value = !with

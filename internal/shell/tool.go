@@ -5,32 +5,32 @@ import (
 	"strings"
 )
 
-// A tool is a program that may run a command which its arguments, or a file of
-// the project, name. The words of its fields are those of [arg.says].
+// A tool is a program that may run a command named by its arguments or by a file of the project.
+// Its string fields are lists of words in the notation of [arg.says].
 type tool struct {
 	kind     toolKind
 	tells    string // arguments that may make it run a command
 	commands string // options whose value is a command line
 	file     string // options whose value is a file with a program
-	launches string // behind these any argument may begin a command
-	runs     string // behind these are files with programs
-	flags    string // letters of its options; any other may make it run a command
-	files    string // names of the files that say what it runs
+	launches string // after these words, any argument may begin a command
+	runs     string // after these words, the arguments are files with programs
+	flags    string // letters of its harmless options; any other option may make it run a command
+	files    string // names of the project files that define what it runs
 }
 
-// A toolKind says what the arguments of a tool are.
+// A toolKind is the meaning of a tool's arguments.
 type toolKind uint8
 
 const (
 	telling   toolKind = iota // operands and options
-	container                 // and the words of commands, so that all have to be literal
-	builder                   // what to do of that which a file of the project says
-	runner                    // the same, and words that go to what it runs
-	launcher                  // words of which any may begin a command
-	told                      // commands, in whatever form
+	container                 // operands, options and the words of commands, so that all of them must be literal
+	builder                   // targets that a file of the project defines
+	runner                    // such targets, and arguments for the program that it runs
+	launcher                  // any argument may begin a command
+	told                      // commands in an unknown form
 )
 
-// tools is the table of the tools.
+// tools is the table of tools by name.
 var tools = eachName(map[string]tool{
 	"tar,gtar,bsdtar":          {tells: "--checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script -F -T *--files", commands: "--to-command --use-compress-program -I"},
 	"ack,ag,bat,batcat":        {commands: "--pager"},
@@ -83,7 +83,7 @@ var tools = eachName(map[string]tool{
 	toldNames:     {kind: told},
 })
 
-// Words that several tools have.
+// Words shared by several tools.
 const (
 	makefile        = "=-f =--file =--makefile"
 	projectTells    = "=SHELL =.SHELLFLAGS =MAKEFLAGS =set-script =--eval =--shell =--script-shell =-E =eval =--chooser =--shell-arg =--shell-command =-f-"
@@ -101,9 +101,9 @@ const (
 		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
-// says returns which of the words the argument can be, or "". --name may be cut
-// short and have its value attached, and -x may stand among other letters; =name
-// is the argument up to an equals sign, and *text or any other text a part of it.
+// says returns the first of the words that the argument can be, or "". A word --name matches an
+// abbreviation and an attached value; -x matches among other letters; =name matches the argument up
+// to an equals sign; *text, and any other text, matches a part of the argument.
 func (a arg) says(words string) string {
 	name, _, with := strings.Cut(a.text, "=")
 	for word := range strings.FieldsSeq(words) {
@@ -126,7 +126,7 @@ func (a arg) says(words string) string {
 	return ""
 }
 
-// readTool reads what a tool runs; it reports false if its arguments may yet name a command.
+// readTool reads what a tool runs. It reports false if an argument may still name a command.
 func readTool(r *reader, name string, t tool, args []arg) bool {
 	r.recognized = t.kind != container
 	for file := range strings.FieldsSeq(t.files) {
@@ -150,7 +150,7 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 	}
 	launched := false
 	for i, a := range args {
-		option := t.launches == "" && a.kind == spread && a.text == "" // the name of a file may be one
+		option := t.launches == "" && a.kind == spread && a.text == "" // a file name may be an option
 		if t.kind == container && (a.kind == anything || option) || t.kind >= builder && i == 0 && a.kind == anything {
 			r.strictly("a subcommand that is not literal")
 			return false
@@ -173,7 +173,7 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 	return t.kind != runner
 }
 
-// readToolArgument reads an argument of a tool, with those behind it.
+// readToolArgument reads an argument of a tool and, if necessary, the following ones in rest.
 func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 	option, value, with := a.cut()
 	if !with && len(rest) > 0 {
@@ -200,7 +200,7 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 	}
 }
 
-// readLauncher reads arguments of which any may begin a command.
+// readLauncher reads arguments; a command may begin at any of them.
 func readLauncher(r *reader, args []arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		r.maybe("an argument that may be a script", args...)
@@ -208,8 +208,8 @@ func readLauncher(r *reader, args []arg) {
 	r.possibly(args)
 }
 
-// readProgramFiles reads the files that go run and its kin run. What is fetched, or
-// stands in the address itself, is on no disk.
+// readProgramFiles reads the files that `go run` and similar commands run. A program that is
+// downloaded, or encoded in a data URL, is not in a file.
 func readProgramFiles(r *reader, args []arg) {
 	for _, a := range args {
 		switch {

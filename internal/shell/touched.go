@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// An Access is a way to use a file.
+// An Access is a way to use a file: reading it or writing it.
 type Access uint8
 
-// The accesses.
+// The two kinds of access.
 const (
 	Reads Access = iota
 	Writes
@@ -19,23 +19,23 @@ const (
 // String returns "reads" or "writes".
 func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
 
-// A file is one that a script openly reads or writes. Where its path is anything, that is some
-// file, which the script does not name.
+// A file is a file that a script openly reads or writes. If its path has kind anything, the script
+// does not name the file.
 type file struct {
 	access   Access
 	path     arg
 	from, to int
 }
 
-// A FilePattern is a glob over the paths of files, for [Reading.Touches]. It is made by
-// [CompileFiles].
+// A FilePattern is a glob over file paths, for [Reading.Touches]. Create it with [CompileFiles].
 type FilePattern struct {
 	access Access
 	glob   string
 }
 
-// CompileFiles makes a pattern of files that a script reads or writes. A glob without a slash is
-// held against the name of the file, others against the path, or its end; * is any text.
+// CompileFiles returns a pattern for files that a script reads or writes. A glob without a slash is
+// matched against the base name of a file, any other glob against the path or a suffix of it. A *
+// matches any text, including slashes.
 func CompileFiles(access Access, glob string) (FilePattern, error) {
 	switch {
 	case glob == "":
@@ -46,8 +46,8 @@ func CompileFiles(access Access, glob string) (FilePattern, error) {
 	return FilePattern{access, strings.ReplaceAll(strings.TrimPrefix(glob, "./"), "**/", "*")}, nil
 }
 
-// Touches says whether the script openly reads, or writes, a file that the pattern describes.
-// [Opaque] is a path of which only a part is known, that may be one.
+// Touches reports whether the script openly reads or writes a file that the pattern describes. It
+// returns [Opaque] if only a part of a path is known and the path may match.
 func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.files {
@@ -68,7 +68,7 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }
 
-// is says whether a path is that of such a file.
+// is reports whether a path matches the pattern.
 func (p *FilePattern) is(at arg) Outcome {
 	any := strings.Trim(p.glob, "*") == ""
 	switch {
@@ -83,7 +83,7 @@ func (p *FilePattern) is(at arg) Outcome {
 	}
 	text, tail := at.text[strings.LastIndexByte(at.text, '/')+1:], at.tail
 	if at.glob && text == "" && strings.HasPrefix(path.Base(p.glob), ".") && !strings.Contains(tail, "/") {
-		return NoMatch // a glob that begins with * finds no name that begins with a dot
+		return NoMatch // a glob such as * matches no name that begins with a dot
 	}
 	if strings.Contains(p.glob, "/") {
 		return p.ends(at)
@@ -100,8 +100,8 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends compares a glob that has a slash with the known beginning and end of a path. An unknown part behind the last
-// slash is taken for the name of a file.
+// ends compares a glob with a slash with the known beginning and end of a path. It takes an unknown
+// part after the last slash for a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	for rest := at.tail; ; {
@@ -124,7 +124,7 @@ func (p *FilePattern) ends(at arg) Outcome {
 	return couldBe(file, name, at.tail)
 }
 
-// endsLike reports whether a glob describes a path or its end.
+// endsLike reports whether a glob matches a path or a suffix of it that begins after a slash.
 func endsLike(glob, at string) bool {
 	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
 		if matchStar(glob, at) {
@@ -134,7 +134,8 @@ func endsLike(glob, at string) bool {
 	return false
 }
 
-// couldBe compares a glob with the known beginning and end of a text.
+// couldBe reports whether a glob can match a text with the given beginning and end: Opaque or
+// NoMatch.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]
@@ -144,24 +145,24 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of two texts begins, or ends, with the other.
+// compatible reports whether one of two texts is a prefix of the other, or a suffix, as has checks.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
-// outputs are the extensions of files with the output of commands.
+// outputs are the extensions of files that hold the output of commands.
 var outputs = setOf(".log .out .err .tmp .pid")
 
-// homes matches the folders of users.
+// homes matches the home directories of users.
 var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 
-// isTemporary reports whether a path is in a folder for temporary files, or that folder.
+// isTemporary reports whether a path is a directory for temporary files, or in one.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
-// isOutput reports whether a file holds the output of a command, by its name.
+// isOutput reports whether a file name suggests that the file holds the output of a command.
 func isOutput(name string) bool {
 	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }
 
-// matches reports whether a path is that of such a file.
+// matches reports whether a known path matches the pattern.
 func (p *FilePattern) matches(at string) bool {
 	clean := path.Clean(at)
 	if glob, ok := strings.CutPrefix(p.glob, "~/"); ok {
@@ -171,7 +172,7 @@ func (p *FilePattern) matches(at string) bool {
 		return matchStar(p.glob, clean)
 	}
 	if p.access == Writes && (isTemporary(clean) || strings.Trim(p.glob, "*") == "" && isOutput(path.Base(clean))) {
-		return false // beside the files that the work is about
+		return false // such files are not part of the work
 	}
 	if !strings.Contains(p.glob, "/") {
 		return matchStar(p.glob, path.Base(clean))
@@ -179,7 +180,7 @@ func (p *FilePattern) matches(at string) bool {
 	return endsLike(p.glob, clean)
 }
 
-// touch notes a file that the script reads or writes.
+// touch records a file that the script reads or writes.
 func (r *reader) touch(access Access, at arg) {
 	if at.kind == literal && (at.text == "" || at.text == "-" || strings.HasPrefix(at.text, "/dev/")) {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestFiles: what scripts openly read and write.
+// TestFiles checks which files scripts openly read and write.
 func TestFiles(t *testing.T) {
 	for _, tt := range []struct {
 		access             shell.Access

@@ -2,7 +2,7 @@ package shell_test
 
 import "testing"
 
-// BenchmarkUsual measures a policy with twenty-five maps on scripts that agents write.
+// BenchmarkUsual measures a policy with twenty-five maps on typical scripts of agents.
 func BenchmarkUsual(b *testing.B) {
 	for name, script := range map[string]string{
 		"test":    `cd app && npm test 2>&1 | tail -30`,

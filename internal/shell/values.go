@@ -8,30 +8,30 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// values has the values of variables that are known for certain. While a body is read for a call, the array "@" has the
-// arguments of the function, and "1" to "9" are the first of them.
+// values has the values of variables that are known for certain. While a body is read for a call,
+// the array "@" has the arguments of the function, and "1" to "9" are the first nine of them.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
-	either map[string][]string // of a variable that holds one of several
-	lost   *set                // where there is one: the names that lose their values; empty: all do
+	either map[string][]string // possible values of a variable that has one of several
+	lost   *set                // if not nil, collects the names that lose their values; "": all do
 }
 
-// clone returns values of their own.
+// clone returns a copy that can be modified independently, except for lost.
 func (v *values) clone() values {
 	return values{maps.Clone(v.texts), maps.Clone(v.arrays), maps.Clone(v.either), v.lost}
 }
 
-// maxValue bounds the bytes of a value that is kept, and maxExpanded those that stand for variables, all together.
+// Bounds in bytes: for one known value, and for all expansions of variables together.
 const (
 	maxValue    = 4 << 10
 	maxExpanded = 256 << 10
 )
 
-// size returns the bytes of an argument.
+// size returns the number of bytes in an argument.
 func (a arg) size() int { return len(a.text) + len(a.mid) + len(a.tail) }
 
-// sizes returns the bytes of a list.
+// sizes returns the number of bytes in a list of arguments.
 func sizes(list []arg) (n int) {
 	for _, a := range list {
 		n += a.size()
@@ -39,13 +39,13 @@ func sizes(list []arg) (n int) {
 	return n
 }
 
-// maxElements bounds the elements of an array, and the words of a value, that are kept.
+// maxElements bounds the elements of a known array, and the words of a known value.
 const maxElements = 64
 
-// maxHeld bounds the values that one variable may have.
+// maxHeld bounds the possible values of one variable.
 const maxHeld = 4
 
-// bind notes that a variable holds a value.
+// bind sets the value of a variable.
 func (v *values) bind(name string, value arg) {
 	if value.size() > maxValue {
 		return
@@ -56,7 +56,7 @@ func (v *values) bind(name string, value arg) {
 	v.texts[name] = value
 }
 
-// bindArray notes that an array has these elements.
+// bindArray sets the elements of an array.
 func (v *values) bindArray(name string, elements []arg) {
 	if sizes(elements) > maxValue {
 		return
@@ -67,7 +67,7 @@ func (v *values) bindArray(name string, elements []arg) {
 	v.arrays[name] = elements
 }
 
-// unbind notes that nothing is known of a variable.
+// unbind makes the value of a variable unknown.
 func (v *values) unbind(name string) {
 	delete(v.texts, name)
 	delete(v.arrays, name)
@@ -77,7 +77,7 @@ func (v *values) unbind(name string) {
 	}
 }
 
-// forget notes that nothing is known of any variable.
+// forget makes the values of all variables unknown.
 func (v *values) forget() {
 	clear(v.texts)
 	clear(v.arrays)
@@ -87,7 +87,7 @@ func (v *values) forget() {
 	}
 }
 
-// bindEither notes that a variable holds one of these values.
+// bindEither sets the possible values of a variable.
 func (v *values) bindEither(name string, list []string) {
 	if v.either == nil {
 		v.either = make(map[string][]string)
@@ -95,7 +95,7 @@ func (v *values) bindEither(name string, list []string) {
 	v.either[name] = list
 }
 
-// held returns the values that a variable may have; the list is empty if they are not known.
+// held returns the possible values of a variable, or nil if they are unknown.
 func (v *values) held(name string) []string {
 	if value, ok := v.texts[name]; ok && value.kind == literal {
 		return []string{value.text}
@@ -103,7 +103,7 @@ func (v *values) held(name string) []string {
 	return v.either[name]
 }
 
-// setArguments notes the arguments of a function, if they are known.
+// setArguments sets the arguments of a function, or makes them unknown.
 func (v *variables) setArguments(list []arg, known bool) {
 	v.unbind("@")
 	v.unbind("*")
@@ -120,7 +120,7 @@ func (v *variables) setArguments(list []arg, known bool) {
 	joined := make([]string, 0, len(list))
 	for i, a := range list {
 		if a.kind > single {
-			break // those behind it have no numbers
+			break // the numbers of the following ones are unknown
 		}
 		if i < 9 {
 			v.bind(strconv.Itoa(i+1), a)
@@ -134,18 +134,18 @@ func (v *variables) setArguments(list []arg, known bool) {
 	}
 }
 
-// mayBind reports whether a variable keeps the value that a script assigns.
+// mayBind reports whether a variable keeps the value that a script assigns to it.
 func (v *variables) mayBind(name string) bool {
 	return !v.unbound && !v.wild && !v.never[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
 
-// neverBind notes that no value of a variable can be known, from here on.
+// neverBind makes the value of a variable unknown for the rest of the script.
 func (v *variables) neverBind(name string) {
 	v.unbind(name)
 	v.never.add(name)
 }
 
-// lose notes that nothing is known of what a part of the script changes that runs more than once, or later.
+// lose makes unknown what a part of the script may change that runs repeatedly or later.
 func (v *variables) lose(c effects) {
 	if c.all {
 		v.forget()
@@ -158,19 +158,19 @@ func (v *variables) lose(c effects) {
 	}
 }
 
-// ownVariables are those that bash or zsh gives values of its own.
+// ownVariables are the variables that bash or zsh set themselves.
 var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD argv status pipestatus")
 
 // isPlain reports whether an expansion is $x, ${x} or ${x[...]}.
 func isPlain(p *syntax.ParamExp) bool { return p.Slice == nil && isSlice(p) }
 
-// isSlice reports whether an expansion is one of these, or ${x:...}.
+// isSlice reports whether an expansion is $x, ${x}, ${x[...]} or ${x:...}.
 func isSlice(p *syntax.ParamExp) bool {
 	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Repl == nil && p.Exp == nil &&
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
-// valueOf returns the value of an expansion that is one word, if it is known.
+// valueOf returns the value of an expansion if it is known and one word.
 func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
 	if len(v.texts) == 0 || !isPlain(p) || p.Index != nil {
 		return arg{}, false
@@ -188,8 +188,8 @@ func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool
 	return value, value.kind <= single
 }
 
-// elements returns what a word stands for that is nothing but "${x[@]}", "$@" or "${@:2}", if that is known.
-// Outside quotes the elements have to be words that no shell divides.
+// elements returns the expansion of a word that consists of "${x[@]}", "$@" or "${@:2}" alone, if
+// it is known. Outside quotes, the elements must be words that no shell splits.
 func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isSlice(p) {
@@ -210,7 +210,7 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	return list, ok && v.expanded <= maxExpanded
 }
 
-// sliced returns the elements behind the offset of "${@:2}".
+// sliced returns the elements selected by the offset of "${@:2}".
 func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	if p.Slice == nil || !known {
 		return list, known
@@ -226,7 +226,7 @@ func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	return behind(list, n-1)
 }
 
-// behind returns a list without its first n elements, if it is known to have them.
+// behind returns a list without its first n elements, if it certainly has as many.
 func behind(list []arg, n int) ([]arg, bool) {
 	if n > len(list) {
 		return nil, false
@@ -239,9 +239,10 @@ func behind(list []arg, n int) ([]arg, bool) {
 	return list[n:], true
 }
 
-// commands returns the words that a command word stands for that is nothing but $x, one list for each value that it
-// may hold. Without quotes, plain letters with blanks between them are divided: zsh does not divide them, and finds no
-// program of that name. No value may be a builtin, which does something to the shell that divides it.
+// commands returns the possible expansions of a command word that consists of $x alone, one list of
+// words for each possible value of x, or nil if they are unknown. Without quotes, plain text is
+// split at blanks; zsh does not split it, and then finds no program of that name. No value may be a
+// builtin, since a builtin affects the shell that runs it.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
@@ -251,7 +252,7 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	for _, text := range values {
 		words := strings.Fields(text)
 		switch {
-		case len(words) == 0 && !quoted: // the words behind it are the command
+		case len(words) == 0 && !quoted: // the following words are the command
 		case len(words) == 0, len(words) > maxElements, shellWords[words[0]], strings.Trim(text, plainLetters+" ") != "",
 			len(words) > 1 && (quoted || v.divides):
 			return nil
@@ -259,7 +260,7 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 		lists = append(lists, literals(words))
 	}
 	if len(lists) == 1 && len(lists[0]) == 1 {
-		return nil // as any other value
+		return nil // treated like any other value
 	}
 	for _, list := range lists {
 		if v.expanded += sizes(list); v.expanded > maxExpanded {
@@ -269,7 +270,7 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// onlyExpansion returns the expansion that a word consists of; nil: it is another word.
+// onlyExpansion returns the expansion that a word consists of, or nil for any other word.
 func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	if len(w.Parts) != 1 {
 		return nil, false
@@ -285,7 +286,7 @@ func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	return p, quoted
 }
 
-// isGiven reports whether a word is nothing but arguments of a function: "$@", "${@:2}", "$*" or $1.
+// isGiven reports whether a word consists of function arguments alone: "$@", "${@:2}", "$*" or $1.
 func isGiven(w *syntax.Word) bool {
 	p, _ := onlyExpansion(w)
 	if p == nil || !isSlice(p) || p.Index != nil {
@@ -295,10 +296,11 @@ func isGiven(w *syntax.Word) bool {
 	return name == "@" || p.Slice == nil && (name == "*" || len(name) == 1 && "1" <= name && name <= "9")
 }
 
-// plainLetters are characters that mean themselves in every shell, wherever they stand in a word but as its first.
+// plainLetters are the characters without special meaning in every shell, except at the start of a
+// word.
 const plainLetters = nameLetters + "0123456789./:=@%+,-"
 
-// shellWords are the builtins of shells and the words of their grammar. Some of them change the shell itself.
+// shellWords are the builtins and reserved words of shells. Some of them change the shell itself.
 var shellWords = setOf(`. : [ [[ ]] { } ! alias autoload bg bind bindkey break builtin caller case cd chdir command compgen complete compopt continue coproc
 	declare dirs disable disown do done echo elif else emulate enable esac eval exec exit export false fc fg fi float for function functions getopts hash help
 	history if in integer jobs kill let limit local logout mapfile nocorrect noglob popd print printf pushd pwd read readarray readonly rehash return select

@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestValues: each script that is no match was run, and pushed nothing by force; many of the others did, in bash, dash or zsh.
+// TestValues has scripts that were run in bash, dash or zsh: none that is read as no match
+// force-pushed, and many of the others did.
 func TestValues(t *testing.T) {
 	p := pattern(t, "git push --force")
 	for _, row := range table(t, "values.txt") {
@@ -20,7 +21,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestProof: each of these scripts was run with a test that fails; most succeed all the same.
+// TestProof has scripts that were run with a failing test; most of them succeed all the same.
 func TestProof(t *testing.T) {
 	p := pattern(t, "npm test")
 	for _, row := range table(t, "proof.txt") {

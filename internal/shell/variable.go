@@ -5,44 +5,44 @@ import (
 	"strings"
 )
 
-// variables is what is known of the variables of a script. bash evaluates the
-// *value* of a variable in arithmetic as an expression, and runs what stands
-// in an index of it: x='a[$(rm y)]'; echo $((x)). It also reads a value once
-// more that declare or its kin give to an array: declare -a x='($(rm y))'.
+// variables is what is known about the variables of a script. bash evaluates the *value* of a
+// variable in arithmetic as an expression, and runs commands in its array indices: x='a[$(rm y)]';
+// echo $((x)). It also expands a value again that declare or a similar builtin assigns to an array:
+// declare -a x='($(rm y))'.
 type variables struct {
 	facts     map[string]fact
-	wild      bool  // any may get any value
-	tricks    bool  // some text holds an index with a command in it
-	tests     bool  // test has operands that are not literal
+	wild      bool  // any variable may get any value
+	tricks    bool  // some text has an array index with a command in it
+	tests     bool  // test or [ has an operand that is not literal
 	made      bool  // make gets a value that is not literal
-	shells    bool  // some text holds a function of make
-	given     bool  // a program gets a variable that is not known to be inert
-	exported  bool  // all programs get one
-	allexport bool  // all variables are given to programs: set -a
-	passed    []arg // values of the variables that programs get
+	shells    bool  // some text may call a function of make
+	given     bool  // the current command gets a variable that is not known to be inert
+	exported  bool  // all later programs get such a variable
+	allexport bool  // set -a exports all variables
+	passed    []arg // values of exported variables
 
-	values        // of the script's own
-	expanded int  // bytes that stood for variables
+	values        // in the current shell
+	expanded int  // bytes of all expansions so far
 	relays   set  // functions that use their arguments
-	looked   int  // nodes for what they change
-	never    set  // those whose values cannot be known
-	fixed    set  // those that may be read only
-	divides  bool // expansions may be divided at other characters than blanks
+	looked   int  // nodes visited by effectsOf so far
+	never    set  // variables whose value cannot be known
+	fixed    set  // variables that may be read-only
+	divides  bool // expansions may be split at characters other than blanks
 	resets   bool // a trap may set the arguments of functions
-	unbound  bool // nothing is known of values any more: a function, a file or a builtin may set them
+	unbound  bool // no value is certain any more: a function, a sourced file or a builtin may set variables
 }
 
-// A fact is something that is known of a variable.
+// A fact is a set of properties of a variable.
 type fact uint8
 
 const (
 	free     fact = 1 << iota // may hold something other than a number
-	computed                  // is evaluated
+	computed                  // is evaluated in arithmetic
 	isArray                   // is an array
-	filled                    // declare gives it a value that is not literal
+	filled                    // gets a value from declare that is not literal
 )
 
-// note adds a fact.
+// note adds the fact f about a variable.
 func (v *variables) note(name string, f fact) {
 	if v.facts == nil {
 		v.facts = make(map[string]fact)
@@ -50,7 +50,7 @@ func (v *variables) note(name string, f fact) {
 	v.facts[name] |= f
 }
 
-// settle draws the conclusions that need the whole script.
+// settle adds the doubts that depend on the whole script.
 func (v *variables) settle(r *reader) {
 	evaluated, array := v.tests && v.tricks, false // x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range v.facts {
@@ -71,8 +71,8 @@ func (v *variables) settle(r *reader) {
 	}
 }
 
-// arithmeticOn notes that bash evaluates a text, in which an index may hold a command. It may
-// do so where the script has such a text.
+// arithmeticOn adds a doubt that bash evaluates a text as arithmetic, where an array index may run
+// a command. The doubt concerns all commands only if the script has such a text.
 func (r *reader) arithmeticOn(what string) {
 	if hasTrick(r.outermost) {
 		r.unsure(what)
@@ -81,7 +81,7 @@ func (r *reader) arithmeticOn(what string) {
 	r.strictly(what)
 }
 
-// arrayOf notes that bash reads a text once more, as the elements of an array.
+// arrayOf adds a doubt that bash expands a text again, as the elements of an array.
 func (r *reader) arrayOf(what string) {
 	if strings.Contains(r.outermost, "$(") || strings.Contains(r.outermost, "`") || strings.Contains(r.outermost, "<(") {
 		r.unsure(what)
@@ -90,12 +90,13 @@ func (r *reader) arrayOf(what string) {
 	r.strictly(what)
 }
 
-// hasTrick reports whether a script has quoted text with a command in it, as in x='a[$(rm y)]'.
+// hasTrick reports whether a script may have quoted text with a command in it, as in x='a[$(rm
+// y)]'.
 func hasTrick(script string) bool {
 	return strings.Contains(script, "[") && (strings.Contains(script, "$(") || strings.Contains(script, "`") || strings.Contains(script, "${"))
 }
 
-// compute notes that a variable is evaluated.
+// compute records that arithmetic evaluates and may assign a variable.
 func (r *reader) compute(name string) {
 	if steers(name) {
 		r.strictly("a variable that changes what is run: " + name) // ((PATH=1))
@@ -107,14 +108,14 @@ func (r *reader) compute(name string) {
 	r.vars.note(name, computed)
 }
 
-// assigned notes that a variable gets a value.
+// assigned records that a variable gets a value.
 func (r *reader) assigned(name string, value arg) {
 	r.vars.unbind(name)
-	if name == "IFS" { // nothing is known of how expansions are split
+	if name == "IFS" { // it is unknown how expansions are split
 		r.vars.forget()
 		r.vars.unbound, r.vars.divides = true, true
 	}
-	if name == "argv" { // of zsh
+	if name == "argv" { // argv holds the arguments in zsh
 		r.vars.setArguments(nil, false)
 	}
 	r.vars.tricks = r.vars.tricks || isTrick(value.text) || isTrick(value.tail)
@@ -143,27 +144,27 @@ func (r *reader) assigned(name string, value arg) {
 	}
 }
 
-// isTrick reports whether a text may hold an index with a command in it.
+// isTrick reports whether a text may have an array index with a command in it.
 func isTrick(text string) bool {
 	return strings.Contains(text, "[") && (strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${"))
 }
 
-// isInteger reports whether a value is a number in arithmetic, and nothing more.
+// isInteger reports whether a value is a plain number in arithmetic.
 func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
 var (
-	// implicitVariables are those into which bash itself puts text that a script may have written.
+	// implicitVariables are those that bash itself sets to text from the script.
 	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
-	// counters are those whose every value bash evaluates.
+	// counters are variables for which bash evaluates each assigned value as arithmetic.
 	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
-	// runVariables are those whose value is run as a command.
+	// runVariables are variables whose value some program runs as a command.
 	runVariables = setOf(`
 	PAGER EDITOR VISUAL MANPAGER BROWSER GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
 	SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT PROMPT_COMMAND GH_PAGER GH_EDITOR AWS_PAGER CC CXX CPP LD
 	AR AS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC PSQL_PAGER KUBE_EDITOR MAKE CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER`)
-	// steeringVariables are those that change what is run in other ways.
+	// steeringVariables are variables that change in other ways what is run.
 	steeringVariables = setOf(`
 	PATH BASH_ENV ENV IFS SHELL CONFIG_SHELL SHELLOPTS BASHOPTS BASH_ALIASES BASH_CMDS BASH_LOADABLES_PATH BASH_XTRACEFD BASH_COMPAT
 	POSIXLY_CORRECT HISTFILE INPUTRC PS0 PS1 PS2 PS3 PS4 LESS LESSOPEN LESSCLOSE LESSKEY MORE MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES
@@ -171,9 +172,10 @@ var (
 	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
 	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
 	PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONOPTIMIZE MAVEN_ARGS SPEC_OPTS TESTOPTS GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
-	// respells are those that change how the shell resolves the words of the script.
+	// respells are variables that change how the shell resolves command words.
 	respells = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
-	// zshArrays are those by which zsh finds what a command word is. As texts they are variables like others, in bash as well.
+	// zshArrays are the arrays in which zsh looks up command words. As scalars they are ordinary
+	// variables, in bash as well.
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
 
@@ -188,15 +190,15 @@ func steers(name string) bool {
 	return strings.HasSuffix(name, "_functions") || begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
 }
 
-// inertSettings are values of such variables that make no program run another.
+// inertSettings matches values of steeringFlags that make no program run another.
 var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|--color=(yes|no|auto)|-q+|-v+|--tb=[a-z]+|-O[0-3s]|-g|-Wall|[ ])+$`)
 
-// isInertSetting reports whether such a variable has one of these values.
+// isInertSetting reports whether a variable is one of the steeringFlags and has an inert value.
 func isInertSetting(name string, value arg) bool {
 	return (steeringFlags[name]) && value.kind == literal && inertSettings.MatchString(value.text)
 }
 
-// steeringFlags are the variables that hold options of a program.
+// steeringFlags are the variables that hold command-line options for a program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
 // loosely reads a text as a script that a program may run.
@@ -208,8 +210,8 @@ func (r *reader) loosely(text string) {
 	r.script(text)
 }
 
-// otherShell begins a part that runs in another process: the variables and options that it sets are lost with the process.
-// Call leave at the end.
+// otherShell enters a part that runs in another process: the variables and options that it sets are
+// lost when the process ends. Call leave at the end of the part.
 func otherShell(r *reader) (leave func()) {
 	flow, before := r.flow, r.vars.values
 	r.vars.values = before.clone()
@@ -224,8 +226,8 @@ func isName(s string) bool {
 
 const nameLetters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// given notes that programs get a variable in their environment. It is opaque
-// what those do with it that may obey variables, unless it is known to be inert.
+// given records that programs get a variable in their environment. Unless the variable is known to
+// be inert, it is uncertain what programs that obey variables do with it.
 func (r *reader) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
@@ -233,7 +235,7 @@ func (r *reader) given(name string, value arg) {
 	}
 }
 
-// obeyed notes that one of the commands may obey a variable that was given.
+// obeyed adds a doubt if one of the commands may obey an environment variable.
 func (r *reader) obeyed(commands []command) {
 	for i := range commands {
 		if !isDeaf(commands[i].name) {
@@ -247,7 +249,7 @@ func (r *reader) obeyed(commands []command) {
 	}
 }
 
-// What makes no program run something: values, whole names of variables and the ends of names.
+// What makes no program run anything: values, names of variables, and endings of such names.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`
@@ -261,8 +263,8 @@ var (
 	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
 )
 
-// isInertVariable reports whether a variable makes no program run something.
-// What a variable does that steers one is read elsewhere.
+// isInertVariable reports whether a variable makes no program run anything. For variables that
+// steer programs it returns true as well, since assigned adds their doubts.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true
@@ -271,7 +273,7 @@ func isInertVariable(name string, value arg) bool {
 	return inertVariables[name] || inertEnds[end] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_")
 }
 
-// begins reports whether a text begins with one of the words.
+// begins reports whether a text begins with one of the space-separated words.
 func begins(text, words string) bool {
 	for word := range strings.FieldsSeq(words) {
 		if strings.HasPrefix(text, word) {
@@ -282,19 +284,19 @@ func begins(text, words string) bool {
 }
 
 var (
-	// deafPrograms run nothing that their environment, their configuration or another file tells them to run,
+	// deafPrograms run nothing that their environment, their configuration or another file names.
 	deafPrograms = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
 	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)
-	// unlike these, though they run none of their arguments.
+	// obeyingPrograms do, although they run none of their arguments.
 	obeyingPrograms = setOf(`
 	zgrep pytest eslint prettier tsc ruff black mypy flake8 isort gofmt goimports rustfmt clang-format clang-tidy javac shellcheck shfmt
 	golangci-lint staticcheck vite next jest vitest mocha pyright protoc redis-cli open xdg-open yum dnf apk pacman snap service rimraf
 	trash journalctl modprobe sysctl top htop useradd usermod mount umount apt-cache curl`)
 )
 
-// isDeaf reports whether a program runs nothing that its environment, its
-// configuration or another file tells it to run.
+// isDeaf reports whether a program runs nothing that its environment, its configuration or another
+// file names.
 func isDeaf(name string) bool {
 	return deafPrograms[name] || programs[name].free || plainPrograms[name] && !obeyingPrograms[name]
 }

@@ -9,62 +9,62 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A reader walks through the statements and words of a script and collects its
-// commands. What a program or a builtin makes of its arguments is read by a
-// function of its own: readGit, readSed, readXargs.
+// A reader walks through the statements and words of a script and collects commands, doubts and
+// touched files. How a program or a builtin interprets its arguments is in a function of its own:
+// readGit, readSed, readXargs.
 type reader struct {
 	commands []command
 	doubts   []doubt
-	opaque   bool // one of them is about all commands
+	opaque   bool // a doubt concerns all commands
 	strict   bool
 	side     bool
-	defined  set // functions
+	defined  set // functions that the script defines
 	mentions mentions
 	touched  []file
 
-	outermost string       // the script as it was given
-	at        *syntax.Stmt // the statement of that which is read now
-	owner     int          // the command whose arguments are read; -1: none
+	outermost string       // the script passed to Read
+	at        *syntax.Stmt // statement of the outermost script that is being read
+	owner     int          // index of the command whose arguments are being read; -1: none
 	flow      flow
-	settling  bool // the whole script is read
+	settling  bool // the whole script has been read
 
-	depth  int  // of nodes within one another
-	texts  int  // of scripts within scripts
-	budget int  // bytes of scripts that may yet be parsed
-	posix  bool // a shell without bash's words reads this part
-	loose  bool // what is found now is only possible
+	depth  int  // nesting depth of nodes
+	texts  int  // nesting depth of scripts
+	budget int  // bytes of script text that may still be parsed
+	posix  bool // the shell that runs this part does not have bash's extensions
+	loose  bool // commands found now are only possible
 
-	// covered: the arguments that are read now are some of those of which
-	// each has its turn as the beginning of a command.
+	// covered: possibly is reading one suffix after another of an argument list as a command, and
+	// this is one of them.
 	covered bool
-	// recognized: a table has the program that is read now, though its
-	// arguments may yet name a command.
+	// recognized: a table has the program being read, though its arguments may still name a
+	// command.
 	recognized bool
-	kept       int // arguments of all commands, those of wrappers counted again
-	turns      int // bodies of loops that are read for each word
-	work       int // pieces of what was parsed, also in scripts within scripts
+	kept       int // arguments of all commands; arguments of wrappers count again for the wrapped command
+	turns      int // loop bodies read so far, once per word
+	work       int // pieces parsed so far, including nested scripts
 
 	vars       variables
 	files      files
-	gitAliases map[string]string // that the script defines
+	gitAliases map[string]string // aliases of git that the script defines
 	aliases    map[string][]string
-	functions  map[string][]*syntax.Stmt // the bodies of those that use their arguments
-	body       *body                     // that is read; nil: none
-	calling    map[string][]arg          // the functions whose bodies are read for a call
-	calls      int                       // bodies that were read for calls
-	called     int                       // bytes of these
+	functions  map[string][]*syntax.Stmt // bodies of the functions that use their arguments
+	body       *body                     // body of a function or a trap that is being read; nil: none
+	calling    map[string][]arg          // arguments of the function calls that are being read, by function name
+	calls      int                       // function bodies read for calls so far
+	called     int                       // bytes of those bodies
 
-	source    string // of the script that is read
-	input     bool   // what is read gets its input from the script itself
-	fedText   bool   // a here document is its input
+	source    string // text of the innermost script
+	input     bool   // standard input comes from the script itself: a pipe, a redirection or a here document
+	fedText   bool   // standard input is a here document or a here string
 	pipe      pipeline
-	handed    []*syntax.Redirect // of the program that runs the script: ssh host 'bash -s' < x.sh
-	piped     bool               // its input comes through a pipe
-	expanding bool               // within ${...} in double quotes, which is looked through as a whole
+	handed    []*syntax.Redirect // redirections of the calling program: ssh host 'bash -s' < x.sh
+	piped     bool               // standard input is a pipe
+	expanding bool               // within ${...} in double quotes, which quotedExpansion has checked as a whole
 }
 
-// enter goes one node deeper; it reports whether that is too deep. Every enter
-// that returns true is followed by a leave.
+// enter descends one node and reports whether it may; false means too deep. Call leave after every
+// enter that returns true.
 func (r *reader) enter() bool {
 	if r.depth >= maxDepth {
 		r.unsure("too deeply nested")
@@ -76,7 +76,7 @@ func (r *reader) enter() bool {
 
 func (r *reader) leave() { r.depth-- }
 
-// script reads text as a script.
+// script parses text as a script and reads it.
 func (r *reader) script(text string) {
 	if why := unreadable(text); why != "" {
 		r.unsure(why)
@@ -107,7 +107,7 @@ func (r *reader) script(text string) {
 	r.texts, r.covered, r.source = r.texts-1, covered, source
 }
 
-// parse parses a script. A panic of the parser is an error as any other.
+// parse parses a script. It reports a panic of the parser as an error.
 func parse(text string) (file *syntax.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -128,11 +128,11 @@ func parse(text string) (file *syntax.File, err error) {
 	return nil, syntax.ParseError{Text: "comments that end with a backslash hide others"}
 }
 
-// maxEnded bounds how often comments are ended, see endComments.
+// maxEnded bounds the rounds of endComments.
 const maxEnded = 8
 
-// endComments is the text without the backslashes that end a comment. A shell ends the
-// comment there, and the parser goes on with the command before it.
+// endComments replaces each backslash that ends a comment line by a space. A shell ends the comment
+// at the newline, whereas the parser joins the next line to the command before the comment.
 func endComments(file *syntax.File, text string) string {
 	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
 		return text
@@ -150,8 +150,8 @@ func endComments(file *syntax.File, text string) string {
 	return string(ended)
 }
 
-// unreadable says why a text is not even parsed. Shells differ over control
-// characters and odd spaces, and so do people and shells.
+// unreadable returns the reason why a text must not be parsed, or "". Shells disagree about control
+// characters and unusual spaces, and so do people.
 func unreadable(text string) string {
 	if len(text) > maxScript {
 		return "a script that is too long"
@@ -162,7 +162,7 @@ func unreadable(text string) string {
 	for _, c := range text {
 		switch {
 		case c == '\n' || c == '\t' || ' ' <= c && c < 0x7f:
-		case c >= utf8.RuneSelf && unicode.IsPrint(c): // most are
+		case c >= utf8.RuneSelf && unicode.IsPrint(c): // the common case, checked first
 		case c < utf8.RuneSelf, unicode.Is(unicode.C, c), unicode.IsSpace(c), unicode.Is(unicode.Z, c):
 			return "a control character or an odd space"
 		}
@@ -173,8 +173,8 @@ func unreadable(text string) string {
 	return ""
 }
 
-// weight bounds how deep the parser can be led into a text, in units of
-// roughly three kilobytes of stack. The parser has no bound of its own.
+// weight returns an upper bound for the parser's recursion on a text, in units of roughly three
+// kilobytes of stack. The parser has no bound of its own.
 func weight(text string) int {
 	if len(text) < 1<<10 {
 		return 0
@@ -189,8 +189,8 @@ func weight(text string) int {
 	return n
 }
 
-// pieces bounds how much there is to parse in a text: its words, wherever they
-// stand, and the characters that may divide a word into parts.
+// pieces returns an upper bound for the parser's work: the words of a text, plus the characters
+// that can split a word into parts.
 func pieces(text string) int {
 	n, before := 0, 1
 	for i := range len(text) {
@@ -201,7 +201,7 @@ func pieces(text string) int {
 	return n
 }
 
-// kinds are 1 of bytes between words, and 2 of those that may divide a word.
+// kinds maps a byte to 1 if it separates words, and to 2 if it can split a word.
 var kinds = func() (k [256]byte) {
 	for _, c := range []byte(" \t\n") {
 		k[c] = 1
@@ -226,8 +226,8 @@ func (r *reader) stmts(list []*syntax.Stmt) {
 	}
 }
 
-// stmt reads a statement. Lists and pipes lean to the left and can be long, so
-// they are taken apart in a loop.
+// stmt reads a statement. Lists and pipelines are left-recursive and can be long, so stmt takes
+// them apart in a loop.
 func (r *reader) stmt(s *syntax.Stmt) {
 	if s == nil || !r.enter() {
 		return
@@ -263,7 +263,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leave(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // of the pipe so far; -1: they are more than simple commands
+	elements := 0 // elements of the pipeline so far; negative: not all are simple commands
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -284,14 +284,14 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 }
 
-// stand notes the statement that is read now.
+// stand records s as the statement being read, if it belongs to the outermost script.
 func (r *reader) stand(s *syntax.Stmt) {
 	if r.texts == 1 {
 		r.at = s
 	}
 }
 
-// command reads what a statement runs.
+// command reads the command of a statement.
 func (r *reader) command(s *syntax.Stmt) {
 	if call, ok := s.Cmd.(*syntax.CallExpr); s.Cmd != nil && !ok {
 		defer func(before bool) { r.input = before }(r.input)
@@ -341,7 +341,7 @@ func (r *reader) command(s *syntax.Stmt) {
 	}
 }
 
-// compoundCommand reads what runs other statements under some condition, or over and over.
+// compoundCommand reads a command that runs other statements conditionally or repeatedly.
 func (r *reader) compoundCommand(cmd syntax.Command) {
 	switch c := cmd.(type) {
 	case *syntax.IfClause:
@@ -365,14 +365,15 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 	case *syntax.FuncDecl:
 		readFunction(r, c)
 	case *syntax.CoprocClause:
-		r.unsure("a coprocess") // which the parser takes apart in another way than bash
+		r.unsure("a coprocess") // the parser splits it differently than bash
 		r.fed(true, func() { r.stmt(c.Stmt) })
 	default:
 		r.unsure("a statement that bash does not know")
 	}
 }
 
-// doubtPosix notes a form that a plain shell reads in another way than bash.
+// doubtPosix adds a doubt if a shell other than bash runs this part, since that shell reads the
+// construct differently.
 func (r *reader) doubtPosix() {
 	if r.posix {
 		r.unsure("a form that is bash's alone, given to another shell")
@@ -390,7 +391,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	r.vars.given = false
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && a.Array == nil && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
-			r.side = true // it holds for read alone, which splits a line by it
+			r.side = true // it holds for read alone, which splits a line at it
 			r.word(a.Value)
 			continue
 		}
@@ -399,7 +400,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 			continue
 		}
 		if len(c.Args) > 0 {
-			r.vars.unbind(a.Name.Value) // it holds for the command alone
+			r.vars.unbind(a.Name.Value) // the assignment holds for this command only
 			r.given(a.Name.Value, value)
 		}
 	}
@@ -413,7 +414,8 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 }
 
-// callEach reads a command whose command word is one of the lists; none: it is any other word.
+// callEach reads a command once for each expansion of its command word in lists. If lists is empty,
+// it reads the words as they stand.
 func callEach(r *reader, lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)
@@ -428,8 +430,8 @@ func callEach(r *reader, lists [][]arg, words []*syntax.Word, redirs []*syntax.R
 	}
 }
 
-// redirects reads the redirections of a statement for the commands in them, and
-// for the files that they write.
+// redirects reads the redirections of a statement: the commands in their words, and the files that
+// they read and write.
 func (r *reader) redirects(list []*syntax.Redirect) {
 	for _, rd := range list {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
@@ -462,7 +464,8 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 	}
 }
 
-// mayFail reports whether a redirection opens a file, so that the command may not be run.
+// mayFail reports whether a redirection opens a file. If that fails, the shell does not run the
+// command.
 func mayFail(rd *syntax.Redirect) bool {
 	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }

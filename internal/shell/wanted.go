@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// A wanted option is one that a pattern has.
+// A wanted option is an option of a pattern.
 type wanted struct {
 	text    string   // as written
-	names   []string // by which it goes, see [program.options]
-	letters []wanted // of -rf, where it is not known whether that is one option
+	names   []string // all names of the option, see [program.options]
+	letters []wanted // the letters of -rf, if it is unknown whether -rf is one option
 	value   string
-	with    bool // it has to have the value
+	with    bool // the option must have this value
 }
 
-// wanted reads the option that leads the words of a pattern, and returns how
-// many words it takes.
+// wanted parses the option at the start of words and returns the number of words that it takes.
 func (k *knownOptions) wanted(words []string) (found []wanted, n int) {
 	text := words[0]
 	name, value, with := strings.Cut(text, "=")
@@ -50,7 +49,7 @@ func (k *knownOptions) wanted(words []string) (found []wanted, n int) {
 	return found, 1
 }
 
-// named is the option with this long name.
+// named returns the option with this long name, or nil.
 func (k *knownOptions) named(name string) *knownOption {
 	switch o := k.byName[name]; {
 	case len(name) > 1 && o != nil:
@@ -61,8 +60,8 @@ func (k *knownOptions) named(name string) *knownOption {
 	return nil
 }
 
-// wants is what a pattern wants that names the option: all spellings, or what
-// it stands for.
+// wants returns what a pattern with the option looks for: all spellings, or the options that it
+// implies.
 func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -78,7 +77,7 @@ func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	return all
 }
 
-// unknownWanted is an option of a program that is in no table.
+// unknownWanted returns the option of a program that is in no table.
 func unknownWanted(text, name, value string, with bool) []wanted {
 	if long, ok := strings.CutPrefix(name, "--"); ok {
 		return []wanted{{text: text, names: []string{long}, value: value, with: with}}
@@ -93,8 +92,8 @@ func unknownWanted(text, name, value string, with bool) []wanted {
 	return []wanted{w}
 }
 
-// given says whether the option is among the arguments. The value of an option that takes one is
-// none, and neither is what follows --.
+// given reports whether the option is among args. Values of other options do not count, nor do
+// arguments after --.
 func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	found := NoMatch
 	for i := 0; i < len(args); i++ {
@@ -117,7 +116,8 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	return found.or(together)
 }
 
-// inOperands reports whether one of the operands after -- has the effect of the option: git push origin -- +main.
+// inOperands reports whether an operand after -- has the effect of the option: git push origin --
+// +main.
 func (w *wanted) inOperands(args []arg) Outcome {
 	found := NoMatch
 	for _, a := range args {
@@ -133,7 +133,7 @@ func (w *wanted) inOperands(args []arg) Outcome {
 	return found
 }
 
-// values returns how many of the arguments behind the first are its value.
+// values returns how many arguments after the first are its value: 0 or 1.
 func (k *knownOptions) values(args []arg) int {
 	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
 		return 0
@@ -163,7 +163,7 @@ func toInt(b bool) int {
 	return 0
 }
 
-// in says whether the first of the arguments is the option, or holds it.
+// in reports whether the first of args is the option, or contains it.
 func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	switch {
@@ -187,7 +187,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// ends says whether a word of which only the end is known may be the option.
+// ends reports whether a word may be the option if only its end is known.
 func (w *wanted) ends(a arg) Outcome {
 	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
 		return Opaque
@@ -195,7 +195,7 @@ func (w *wanted) ends(a arg) Outcome {
 	return NoMatch
 }
 
-// inLong reads --name or --name=value.
+// inLong reports whether --name or --name=value is the option.
 func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 	name, value, with := args[0].cut()
 	name = name[2:]
@@ -213,13 +213,14 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 		n = strings.TrimPrefix(n, "-")
 		short := len(n) == 1 && len(w.names) == 1
 		if name != "" && strings.HasPrefix(n, name) && (len(n) > 1 || args[0].kind != literal) || k == nil && short && strings.HasPrefix(name, n) {
-			return Opaque // --forc, or what -f may be in full
+			return Opaque // --forc, or the long form of -f
 		}
 	}
 	return NoMatch
 }
 
-// inLetters reads -abc or, where it is one option, -name.
+// inLetters reports whether the letters of -abc include the option. With dashed options, -name is
+// one option.
 func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	if k != nil && k.dashed && len(a.text) > 2 {
@@ -254,18 +255,18 @@ func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// is reports whether an option of the table is the one wanted, or stands for it.
+// is reports whether an option of the table is the wanted one, or implies it.
 func (w *wanted) is(o *knownOption) bool {
 	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
 }
 
-// begins reports whether a letter may be short for the option, of a program
-// that is in no table.
+// begins reports whether a letter may be the short form of the option, for a program that is in no
+// table.
 func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }
 
-// valued says whether the option that was found has the value that is wanted.
+// valued reports whether the option that was found has the wanted value.
 func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
 	if !w.with {
 		return Match

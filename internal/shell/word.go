@@ -7,34 +7,34 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An arg is what one word of a script stands for when bash has expanded it.
+// An arg is the expansion of one word of a script, as far as it is known.
 type arg struct {
 	kind  argKind
-	text  string // what it begins with; for a literal, all of it
-	mid   string // the known part between two unknown ones, as in ~/.ssh/*
-	tail  string // what it ends with; nothing for a literal
-	name  bool   // what is not known is a name or a number, and no option
-	glob  bool   // the unknown part is from a glob, and does not begin with a dot
-	pipe  bool   // it is a process substitution
-	setUp bool   // it is the output of a program that sets up a shell, and nothing else
-	given bool   // it is arguments of a function, and nothing else
-	split bool   // it is an expansion that the shell divides at blanks, though it is one word as a rule; not under [Options.Strict]
+	text  string // known beginning; the whole text of a literal
+	mid   string // known part between two unknown ones, as in ~/.ssh/*
+	tail  string // known end; empty for a literal
+	name  bool   // the unknown part is a name or a number, never an option
+	glob  bool   // the unknown part comes from a glob and does not begin with a dot
+	pipe  bool   // a process substitution
+	setUp bool   // only the output of a program that sets up a shell
+	given bool   // only arguments of the enclosing function
+	split bool   // an unquoted expansion, usually one word; never set under [Options.Strict]
 }
 
-// An argKind says how much is known of an argument.
+// An argKind describes how much of an argument is known.
 type argKind uint8
 
 const (
 	literal  argKind = iota // exactly text
-	single                  // one word: text, something, tail
-	spread                  // one word or several, each as a single one: a glob
-	anything                // any number of words
+	single                  // one word: text, something unknown, tail
+	spread                  // one or more such words, as from a glob
+	anything                // any number of unknown words
 )
 
-// maxBraces bounds the words that braces expand to.
+// maxBraces bounds the words that a brace expansion is expanded to.
 const maxBraces = 64
 
-// may reports whether the argument can be the word.
+// may reports whether the argument can expand to the word.
 func (a arg) may(word string) bool {
 	if a.kind == literal {
 		return a.text == word
@@ -42,16 +42,15 @@ func (a arg) may(word string) bool {
 	return len(word) >= len(a.text)+len(a.tail) && strings.HasPrefix(word, a.text) && strings.HasSuffix(word, a.tail)
 }
 
-// cut divides an argument at its first equals sign.
+// cut splits an argument at its first equals sign.
 func (a arg) cut() (name string, value arg, ok bool) {
 	name, text, ok := strings.Cut(a.text, "=")
 	value, value.text = a, text
 	return name, value, ok
 }
 
-// base returns the name of the program that the argument names as a command
-// word, whether the name is sure, and whether the place is one where the
-// programs of the system live.
+// base returns the program name in a command word, whether the name is certain, and whether the
+// program is found in the system's program directories.
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
@@ -66,7 +65,7 @@ func (a arg) base() (name string, sure, system bool) {
 	return "", false, false
 }
 
-// isLocalBin reports whether a path is that of a program of the project, as node_modules/.bin/jest
+// isLocalBin reports whether a path is in a bin directory of a project, as node_modules/.bin/jest
 // and .venv/bin/pytest.
 func isLocalBin(a arg) bool {
 	at := a.text
@@ -83,7 +82,7 @@ func isLocalBin(a arg) bool {
 	return false
 }
 
-// mayBe reports whether the argument can be a word of a pattern.
+// mayBe reports whether the argument can match a word of a pattern.
 func (a arg) mayBe(w *word) bool {
 	if !w.glob || a.kind == literal {
 		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)
@@ -93,10 +92,10 @@ func (a arg) mayBe(w *word) bool {
 	return before[:n] == a.text[:n]
 }
 
-// systemDirs are where the programs of the system live.
+// systemDirs are the program directories of the system.
 var systemDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
 
-// isSystem reports whether a path is that of a program of the system.
+// isSystem reports whether a path is in a program directory of the system.
 func isSystem(p string) bool {
 	return !strings.Contains(p, "..") && systemDirs[path.Dir(path.Clean(p))]
 }
@@ -110,7 +109,7 @@ func (r *reader) words(words []*syntax.Word) []arg {
 	return args
 }
 
-// expand appends what a word stands for.
+// expand appends the expansion of a word to args.
 func (r *reader) expand(args []arg, w *syntax.Word) []arg {
 	if hasBraces(w) {
 		return r.expandBraces(args, w)
@@ -137,7 +136,7 @@ func hasBraces(w *syntax.Word) bool {
 	return open && between
 }
 
-// expandBraces expands the plain form alone, a{b,c}d; any other is unknown.
+// expandBraces expands the plain form a{b,c}d. The expansion of any other form is unknown.
 func (r *reader) expandBraces(args []arg, w *syntax.Word) []arg {
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 {
 		before, rest, _ := strings.Cut(l.Value, "{")
@@ -152,11 +151,11 @@ func (r *reader) expandBraces(args []arg, w *syntax.Word) []arg {
 			return args
 		}
 	}
-	r.word(w) // for the commands in it
+	r.word(w) // reads the commands in it
 	return append(args, arg{kind: anything})
 }
 
-// word expands a word without braces, if there is one.
+// word expands a word without braces. For nil it returns the empty literal.
 func (r *reader) word(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
@@ -179,7 +178,7 @@ func (r *reader) word(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// A wordBuilder puts an argument together from the parts of a word.
+// A wordBuilder assembles an argument from the parts of a word.
 type wordBuilder struct {
 	kind  argKind
 	name  bool
@@ -187,9 +186,9 @@ type wordBuilder struct {
 	setUp bool
 	pipe  bool
 	split bool
-	text  []byte // all that is known, of a literal
-	head  int    // how much of text comes before the first unknown part
-	tail  int    // where what follows the last unknown part begins
+	text  []byte // all known text
+	head  int    // length of text before the first unknown part
+	tail  int    // start in text of what follows the last unknown part
 }
 
 // arg returns the argument.
@@ -200,7 +199,7 @@ func (b *wordBuilder) arg() arg {
 	return arg{kind: b.kind, text: string(b.text[:b.head]), mid: string(b.text[b.head:b.tail]), tail: string(b.text[b.tail:]), name: b.name, glob: b.glob, setUp: b.setUp && len(b.text) == 0, pipe: b.pipe, split: b.split}
 }
 
-// dynamic marks that something of the given kind stands here.
+// dynamic adds an unknown part of the given kind.
 func (b *wordBuilder) dynamic(k argKind) {
 	if b.kind == literal {
 		b.head = len(b.text)
@@ -209,13 +208,13 @@ func (b *wordBuilder) dynamic(k argKind) {
 	b.tail = len(b.text)
 }
 
-// unquoted marks that an expansion outside quotes stands here, whose value the shell divides.
+// unquoted adds an expansion outside quotes, which the shell splits.
 func (b *wordBuilder) unquoted(r *reader) {
 	b.split = !r.strict && (b.kind < spread || b.split)
 	b.dynamic(anything)
 }
 
-// part adds a part of a word that stands in quotes or outside them.
+// part adds a part of a word. quoted: it is in double quotes; first: it is the first part.
 func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -278,13 +277,14 @@ func (b *wordBuilder) known(a arg) {
 	}
 }
 
-// substitute reads the commands whose output becomes a part of the script.
+// substitute reads the commands whose output becomes part of a word.
 func (r *reader) substitute(list []*syntax.Stmt) {
 	defer r.flow.substitution()()
 	r.stmts(list)
 }
 
-// isZsh reports whether a part and the one behind it are an expansion of zsh: $=x, $~x or $^x. The parser divides them behind the dollar.
+// isZsh reports whether the first two parts form a zsh expansion, $=x, $~x or $^x, which the parser
+// splits after the dollar sign.
 func isZsh(parts []syntax.WordPart) bool {
 	dollar, ok := parts[0].(*syntax.Lit)
 	if !ok || dollar.Value != "$" || len(parts) == 1 {
@@ -294,12 +294,13 @@ func isZsh(parts []syntax.WordPart) bool {
 	return ok && len(next.Value) > 1 && strings.IndexByte("=~^", next.Value[0]) >= 0 && (next.Value[1] == '{' || isName(next.Value[1:2]))
 }
 
-// mayRun reports whether zsh may take a pattern in brackets for qualifiers of files, of which e and + run something.
+// mayRun reports whether zsh may read a pattern in parentheses as glob qualifiers that run a
+// command: e and +.
 func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words is how many words an expansion can be.
+// words returns the kind of an unknown expansion, which is one word only if it is quoted.
 func words(quoted bool) argKind {
 	if quoted {
 		return single
@@ -307,13 +308,13 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// namers are the commands whose output is a name or a number: no option, and one word.
+// namers are the commands that print a name or a number: one word that is not an option.
 var namers = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,
 }
 
-// setsUp reports whether a substitution is a call of a program whose output is made to be evaluated.
+// setsUp reports whether a substitution is a call of one of the settingPrograms.
 func setsUp(list []*syntax.Stmt) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false
@@ -365,7 +366,7 @@ func (b *wordBuilder) lit(s string, first bool) {
 // single adds '...' or $'...'.
 func (b *wordBuilder) single(r *reader, q *syntax.SglQuoted) {
 	if q.Dollar {
-		r.doubtPosix() // of another shell it ends at the first quote
+		r.doubtPosix() // in other shells it ends at the first quote
 	}
 	if q.Dollar && strings.Contains(q.Value, `\`) {
 		text, ok := unescape(q.Value)
@@ -379,7 +380,7 @@ func (b *wordBuilder) single(r *reader, q *syntax.SglQuoted) {
 	b.text = append(b.text, q.Value...)
 }
 
-// double adds "...", or $"...", which bash may translate.
+// double adds "..." or $"...", which bash may translate.
 func (b *wordBuilder) double(r *reader, q *syntax.DblQuoted) {
 	if q.Dollar {
 		b.dynamic(single)
@@ -395,8 +396,8 @@ func (b *wordBuilder) double(r *reader, q *syntax.DblQuoted) {
 	}
 }
 
-// appendQuoted appends text from between double quotes, where a backslash
-// escapes a few characters only.
+// appendQuoted appends text from within double quotes, where a backslash escapes only a few
+// characters.
 func appendQuoted(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
@@ -409,7 +410,7 @@ func appendQuoted(dst []byte, s string) []byte {
 	return dst
 }
 
-// param reads ${...} and returns what it can stand for.
+// param reads ${...} and returns the kind of its expansion.
 func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 	if p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 || p.IsSet || p.Width || p.Param == nil {
 		r.unsure("an expansion that bash does not know")
@@ -450,12 +451,12 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 	return words(quoted)
 }
 
-// isList reports whether an expansion has words of its own, as "$@" has.
+// isList reports whether an expansion yields separate words, as "$@" does.
 func isList(p *syntax.ParamExp) bool {
 	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || isLit(p.Index, "@") || isLit(p.Index, "*") || p.Names != 0
 }
 
-// expansion reads the word in ${x:-word} and reports whether it is one word at most.
+// expansion reads the word in ${x:-word} and reports whether it is at most one word.
 func (r *reader) expansion(p *syntax.ParamExp) bool {
 	if p.Exp.Op == syntax.OtherParamOps && p.Exp.Word != nil && p.Exp.Word.Lit() == "P" {
 		r.unsure("an expansion as a prompt")
@@ -475,7 +476,7 @@ func isNumber(name string) bool {
 	return name == "?" || name == "#" || name == "$" || name == "!"
 }
 
-// isLit reports whether an index is the given text.
+// isLit reports whether an index is the given literal text.
 func isLit(x syntax.ArithmExpr, text string) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && w.Lit() == text

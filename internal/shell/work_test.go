@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// twenty are the commands of a policy with many maps.
+// twenty has the commands of a policy with many maps.
 var twenty = strings.Fields("rm git docker kubectl mv cp curl wget dd chmod chown npm make go python ssh scp rsync tar ls")
 
 func twentyMaps(t testing.TB) *shell.Reader {
@@ -26,7 +26,7 @@ func twentyMaps(t testing.TB) *shell.Reader {
 	return r
 }
 
-// heavy are units of which a script can be made that takes long to read.
+// heavy are units that make up scripts which take long to read.
 var heavy = map[string]string{
 	"unknown programs":   "zz 'a\"b' \\c;",
 	"commands":           "ls a;",
@@ -63,7 +63,7 @@ var heavy = map[string]string{
 	"values":             "a='b c d e f';$a $a $a;",
 }
 
-// asks is what a policy asks of one field: all of it, for each map.
+// asks asks everything a policy asks about one field, for each map.
 func asks(r *shell.Reader, script string) {
 	reading := r.Read(nil, script)
 	for i := range len(twenty) + 5 {
@@ -74,8 +74,8 @@ func asks(r *shell.Reader, script string) {
 	}
 }
 
-// TestWorkIsBounded counts what is done for one call, of 1 MiB or of the worst
-// that is still read, whatever the number of maps.
+// TestWorkIsBounded checks the work for one call, with 1 MiB or the most expensive readable script,
+// for any number of maps.
 func TestWorkIsBounded(t *testing.T) {
 	r := twentyMaps(t)
 	for name, unit := range heavy {

@@ -7,17 +7,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A wrapper is a program that runs the command which its arguments name.
+// A wrapper is a program that runs the command named by its arguments.
 type wrapper struct {
-	options  func() *knownOptions // before the command; with one that has "!" before it, it runs nothing
-	operands int                  // how many come before the command
+	options  func() *knownOptions // options before the command; with one that has a "!" prefix, no command runs
+	operands int                  // number of operands before the command
 	assigns  bool                 // name=value may come before the command
-	joins    bool                 // the words of the command are a script, put together with spaces
-	idle     bool                 // without a command it runs none
-	through  bool                 // it succeeds if the command does, and only then
+	joins    bool                 // the words are joined with spaces and run as a script
+	idle     bool                 // the command may be missing
+	through  bool                 // it succeeds if and only if the command does
 }
 
-// wrappers is the table of the wrappers.
+// wrappers is the table of wrappers by name.
 var wrappers = eachName(map[string]wrapper{
 	"command":          {options: leading("p !v !V"), idle: true, through: true},
 	"builtin":          {options: leading(""), idle: true, through: true},
@@ -55,7 +55,7 @@ const (
 // readWrapper reads the command that a wrapper runs.
 func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	if r.commands[r.owner].name == "command" && len(args) > 0 && args[0].says("=-v =-V") != "" {
-		return // it tells what a command is
+		return // it only describes a command
 	}
 	found, rest, ok := w.options().lead(args)
 	if !ok {
@@ -88,7 +88,7 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 		r.maybe("a wrapper without a command")
 	case w.joins:
 		defer func(before values) { r.vars.values = before }(r.vars.values)
-		r.vars.values = values{} // of another shell
+		r.vars.values = values{} // another shell starts without the variables
 		defer func(before []*syntax.Redirect) { r.handed = before }(r.handed)
 		r.handed = redirs
 		r.join(rest)
@@ -97,7 +97,8 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// unread notes unknown options before a command. An argument that is not literal could be the command.
+// unread adds a doubt about unknown options before a command. An argument that is not literal could
+// be the command word.
 func (r *reader) unread(what string, args []arg) {
 	args = r.body.without(r, args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
@@ -107,11 +108,11 @@ func (r *reader) unread(what string, args []arg) {
 	r.maybe(what, args...)
 }
 
-// inertSSH are settings of ssh that run nothing.
+// inertSSH are the settings of ssh that run nothing.
 var inertSSH = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
-// readOptionValues reads those options of wrappers that set variables or run something.
+// readOptionValues reads the options of wrappers that set variables or run something.
 func readOptionValues(r *reader, found []givenOption) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)
@@ -135,7 +136,7 @@ func readOptionValues(r *reader, found []givenOption) {
 	}
 }
 
-// readEnvironment takes name=value off the arguments.
+// readEnvironment reads the leading name=value arguments and returns the rest.
 func readEnvironment(r *reader, args []arg) []arg {
 	for len(args) > 0 {
 		name, value, ok := args[0].cut()
