@@ -1,4 +1,5 @@
-// Package agenttool names the tools that agents have of their own, as their hooks tell of them.
+// Package agenttool lists the built-in tools of AI agents, under the names that the hooks of the
+// agents report.
 package agenttool
 
 import (
@@ -6,7 +7,7 @@ import (
 	"strings"
 )
 
-// tools are those of each agent, as far as they are known.
+// tools are the known built-in tools of each agent.
 var tools = map[string][]string{
 	"claude-code": {
 		"Agent", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete", "Edit", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillShell",
@@ -31,7 +32,7 @@ var tools = map[string][]string{
 	},
 }
 
-// shells are what the tools that run scripts are called; rules may name them bash as well.
+// shells are the tools that run scripts; rules can also name them bash.
 var shells = map[string][]string{
 	"claude-code": {"Bash"},
 	"codex":       {"Bash", "shell", "exec_command"},
@@ -40,8 +41,9 @@ var shells = map[string][]string{
 	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal"},
 }
 
-// asides are the arguments of agents' tools that describe or time a call and change nothing that it does. Models
-// write them anew for each call. Arguments that move a call to the background or out of its sandbox are none.
+// asides are arguments of built-in tools that describe or time a call without changing its effect.
+// Models write them anew for each call. Arguments that move a call to the background or out of its
+// sandbox do change the effect and are not listed.
 var asides = map[string]map[string][]string{
 	"claude-code": {
 		"Bash": {"description", "timeout"}, "PowerShell": {"description", "timeout"}, "Monitor": {"description", "timeout_ms"},
@@ -61,36 +63,39 @@ var asides = map[string]map[string][]string{
 	},
 }
 
-// anyTool are the asides of all tools of an agent: Gemini CLI adds the order of calls to each.
+// anyTool are asides of all tools of an agent: Gemini CLI adds the order of calls to each.
 var anyTool = map[string][]string{"gemini-cli": {"wait_for_previous"}}
 
-// Asides returns the arguments of an agent's own tool that do not change its effect.
+// Asides returns the arguments of an agent's built-in tool that do not change its effect.
 func Asides(agent, tool string) []string { return slices.Concat(asides[agent][tool], anyTool[agent]) }
 
-// silent are the agents of which no event tells how a script ended.
+// silent are the agents whose hooks do not report the end of a script.
 var silent = []string{"codex", "vscode"}
 
-// TellsEnds reports whether the hooks of an agent tell how a script ended.
+// TellsEnds reports whether the hooks of an agent report the end of a script.
 func TellsEnds(agent string) bool { return !slices.Contains(silent, agent) }
 
-// changing are the agents whose hooks can change the script of a call, which other agents ignore or take for a yes:
-// Codex takes a change only together with "allow", and VS Code and Cursor were not tried.
+// changing are the agents whose hooks can change the script of a call. Other agents ignore such a
+// change or treat it as permission: Codex accepts a change only together with "allow"; VS Code and
+// Cursor were not tested.
 var changing = []string{"claude-code", "gemini-cli"}
 
-// TakesScript reports whether the agent runs a script from the answer of its hook.
+// TakesScript reports whether the agent runs the script in the answer of its hook instead of the
+// original one.
 func TakesScript(agent string) bool { return slices.Contains(changing, agent) }
 
 // Shells returns the tools of an agent that run scripts.
 func Shells(agent string) []string { return slices.Clone(shells[agent]) }
 
-// beside are tools that run scripts too, but tell no end of them, or run those of another shell.
+// beside are further tools that run scripts, but whose end is not reported or whose scripts are for
+// another shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
-// MayRun reports whether the tool of an agent may run a script in its field command, so that what
-// restricts bash restricts it, and proves nothing.
+// MayRun reports whether a tool might run a script in its command argument. Restrictions on bash
+// apply to such a tool, but its calls never count as evidence.
 func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
-// Agents are the names of the agents, sorted.
+// Agents returns the names of the known agents, sorted.
 func Agents() (names []string) {
 	for agent := range tools {
 		names = append(names, agent)
@@ -99,10 +104,11 @@ func Agents() (names []string) {
 	return names
 }
 
-// Of returns the tools of an agent, as it calls them.
+// Of returns the built-in tools of an agent, under the agent's own names.
 func Of(agent string) []string { return slices.Clone(tools[agent]) }
 
-// Spelt returns the name that the agent gives to its tool of this name, which may be bash in any case; empty: it has none.
+// Spelt returns the agent's own spelling of a built-in tool name, or "" if the agent has no such
+// tool. Only bash is matched without regard to case.
 func Spelt(agent, name string) string {
 	for _, tool := range tools[agent] {
 		if name == tool || tool == "Bash" && strings.EqualFold(name, tool) {
@@ -112,8 +118,8 @@ func Spelt(agent, name string) string {
 	return ""
 }
 
-// Qualified returns the name of a tool of an agent behind that of an agent that has it, such as
-// claude-code.Bash; empty where the name is not plainly that of such a tool.
+// Qualified returns the tool name preceded by the first agent that has such a tool, such as
+// claude-code.Bash. It returns "" if the name does not clearly denote a built-in tool.
 func Qualified(name string) string {
 	for _, agent := range Agents() {
 		if tool := Spelt(agent, name); tool != strings.ToLower(tool) {
@@ -123,8 +129,8 @@ func Qualified(name string) string {
 	return ""
 }
 
-// Names are all names that rules may have for the tools of all agents: that of the agent, that
-// behind its agent, in small letters, and bash for what runs a script.
+// Names returns all names that rules can use for built-in tools of agents: the agent's own name,
+// that name preceded by the agent, that name in lower case, and bash for tools that run scripts.
 func Names() []string {
 	all := []string{"bash"}
 	for _, agent := range Agents() {
@@ -136,14 +142,15 @@ func Names() []string {
 	return slices.Compact(all)
 }
 
-// A Name is a further name of a call that an agent makes by itself.
+// A Name is an additional name of a call that an agent makes to a tool.
 type Name struct {
 	Text string
-	Sure bool // otherwise it only restricts
+	Sure bool // false: the name can only restrict the call
 }
 
-// Further returns the names of a call of an agent's tool besides its own. members are the names that the
-// server of an MCP tool may have, and the tool in it; command reports whether the call has a field of that name.
+// Further returns the names of a call of an agent's tool other than tool itself. members lists the
+// possible splits of an MCP tool name into server and tool; command reports whether the call has an
+// argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
@@ -158,7 +165,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	} else if MayRun(tool) || !known && command {
 		add("bash", false)
 	}
-	for _, m := range members { // past the proxy, whose rules hold for it here too
+	for _, m := range members { // such a call bypasses the proxy, whose rules apply to it here as well
 		add(m[1], false)
 		if m[0] != "" {
 			add(m[0]+"."+m[1], false)
@@ -167,8 +174,8 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	return all
 }
 
-// Members are the names that the server of an MCP tool may have, and the tool in it, by what an agent calls it.
-// There are several where one of them has the sign that the agent puts between them.
+// Members returns the possible splits of the name that an agent gives to an MCP tool into server
+// and tool. There are several if a part contains the separator that the agent uses.
 func Members(agent, tool string) [][2]string {
 	all := Parts(tool)
 	rest, ok := strings.CutPrefix(tool, "mcp_")
@@ -176,12 +183,12 @@ func Members(agent, tool string) [][2]string {
 	case ok && (agent == "vscode" || agent == "gemini-cli"):
 		all = append(all, cuts(rest, "_")...)
 	case agent == "vscode":
-		all = append(all, cuts(tool, "-")...) // as Copilot CLI writes them
+		all = append(all, cuts(tool, "-")...) // the format of Copilot CLI
 	}
 	return all
 }
 
-// Parts are the ways to take apart the name that all agents make of an MCP tool.
+// Parts returns the possible splits of an MCP tool name in the formats that all agents use.
 func Parts(tool string) [][2]string {
 	if rest, ok := strings.CutPrefix(tool, "MCP:"); ok {
 		if all := cuts(rest, ":"); all != nil {
@@ -196,7 +203,7 @@ func Parts(tool string) [][2]string {
 	return cuts(rest, "__")
 }
 
-// cuts are what stands before and behind each place of sign, where something does stand behind it.
+// cuts returns the parts before and after each occurrence of sign that is not at the end of name.
 func cuts(name, sign string) (all [][2]string) {
 	for i := range len(name) - len(sign) {
 		if strings.HasPrefix(name[i:], sign) {

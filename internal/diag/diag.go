@@ -1,5 +1,5 @@
-// Package diag is what is wrong with texts of the user's: places, messages, hints
-// and excerpts of the source, for people and as JSON.
+// Package diag describes problems in the user's files and expressions, with their positions,
+// messages, hints and source excerpts, for people and as JSON.
 package diag
 
 import (
@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// A Position is a place in a file. Line and Column count from 1, columns in
-// characters; a zero Line is the file as a whole, a zero Column the whole line.
+// A Position is a place in a file. Line and Column are 1-based; columns count characters. A zero
+// Line means the whole file, a zero Column the whole line.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String returns file:line:column, as far as they are known.
+// String returns file:line:column, without the parts that are unknown.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -29,40 +29,40 @@ func (p Position) String() string {
 	return s
 }
 
-// A Problem is something wrong, or doubtful, in a file or a text. It never holds a
-// secret value.
+// A Problem is an error or a doubtful passage in a file or an expression. It never contains a
+// secret.
 type Problem struct {
 	Severity Severity `json:"severity"`
-	Code     string   `json:"code"` // docs/codes.md explains each; empty: it has none
+	Code     string   `json:"code"` // explained in docs/codes.md; may be empty
 	File     string   `json:"file"`
 	Line     int      `json:"line"`   // 0: not tied to a line
 	Column   int      `json:"column"` // in characters, from 1
 	Msg      string   `json:"message"`
 	Hint     string   `json:"hint"`          // what to write instead; may be empty
-	Net      string   `json:"net,omitempty"` // the hand-written net; may be empty
-	Excerpt  string   `json:"-"`             // the source line and carets below it; may be empty
-	Detail   string   `json:"-"`             // lines that explain it; may be empty
-	Offset   int      `json:"-"`             // in bytes, where the text is an expression
+	Net      string   `json:"net,omitempty"` // the net that contains the problem, if written by hand; may be empty
+	Excerpt  string   `json:"-"`             // the source line with carets below it; may be empty
+	Detail   string   `json:"-"`             // explanatory lines; may be empty
+	Offset   int      `json:"-"`             // in bytes, within an expression
 }
 
-// Severity says whether a file with the problem loads.
+// Severity tells whether a file with the problem can be loaded.
 type Severity string
 
 const (
-	Error   Severity = "error" // it does not
+	Error   Severity = "error" // the file cannot be loaded
 	Warning Severity = "warning"
-	Note    Severity = "note" // nothing is wrong: it is only good to know
+	Note    Severity = "note" // information only
 )
 
-// At returns a problem without a severity and a code.
+// At returns a problem without severity and code.
 func At(pos Position, msg, hint string) Problem {
 	return Problem{File: pos.File, Line: pos.Line, Column: pos.Column, Msg: msg, Hint: hint}
 }
 
-// Position returns where the mistake is.
+// Position returns the position of the problem.
 func (p Problem) Position() Position { return Position{p.File, p.Line, p.Column} }
 
-// message returns what is wrong, with the net that it is about.
+// message returns the message, preceded by the net that it concerns.
 func (p Problem) message() string {
 	if p.Net != "" {
 		return fmt.Sprintf("net %q: %s", p.Net, p.Msg)
@@ -82,7 +82,7 @@ func (p Problem) Error() string {
 	return s
 }
 
-// Text returns [Problem.Error] and, on further lines, the excerpt.
+// Text returns [Problem.Error], followed by the excerpt on further lines.
 func (p Problem) Text() string {
 	if p.Excerpt == "" {
 		return p.Error()
@@ -90,13 +90,13 @@ func (p Problem) Text() string {
 	return p.Error() + "\n" + p.Excerpt
 }
 
-// A List is a list of problems. It is an error unless it is empty.
+// A List is a list of problems. A nonempty List is an error.
 type List []Problem
 
 // Error returns one line for each problem.
 func (l List) Error() string { return Lines(l) }
 
-// Unwrap returns the problems, for [errors.As].
+// Unwrap returns the problems as errors, for [errors.As].
 func (l List) Unwrap() []error { return Errors(l) }
 
 // Text returns [Problem.Text] of each problem.
@@ -108,7 +108,7 @@ func (l List) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// Of returns the problems of one severity.
+// Of returns the problems with the given severity.
 func (l List) Of(s Severity) List {
 	var of List
 	for _, p := range l {
@@ -119,7 +119,8 @@ func (l List) Of(s Severity) List {
 	return of
 }
 
-// Coded returns the problems with a severity and a code for those without a code.
+// Coded returns a copy of the list where each problem without a code has the given severity and
+// code.
 func (l List) Coded(s Severity, code string) List {
 	l = slices.Clone(l)
 	for i := range l {
@@ -130,8 +131,8 @@ func (l List) Coded(s Severity, code string) List {
 	return l
 }
 
-// Sort puts the problems in the order of the files in which the first of each
-// stands, and those of a file in the order of its lines.
+// Sort groups the problems by file, in the order of the first problem of each file, and sorts the
+// problems of a file by position.
 func (l List) Sort() {
 	files := map[string]int{}
 	for _, p := range l {
@@ -144,7 +145,7 @@ func (l List) Sort() {
 	})
 }
 
-// Find returns the problems in err: a [List], or one [Problem].
+// Find returns the problems in err, which is or wraps a [List] or a [Problem].
 func Find(err error) (l List, ok bool) {
 	var one Problem
 	switch {
@@ -157,8 +158,7 @@ func Find(err error) (l List, ok bool) {
 	}
 }
 
-// Text renders err for a person: with excerpts where it holds problems, and as
-// err.Error() otherwise.
+// Text formats err for people: with excerpts if it contains problems, and as err.Error() otherwise.
 func Text(err error) string {
 	if l, ok := Find(err); ok {
 		return l.Text()
@@ -166,7 +166,7 @@ func Text(err error) string {
 	return err.Error()
 }
 
-// Lines returns the text of errors, one a line.
+// Lines returns the texts of the errors, one per line.
 func Lines[E error](list []E) string {
 	lines := make([]string, len(list))
 	for i, err := range list {
@@ -175,7 +175,7 @@ func Lines[E error](list []E) string {
 	return strings.Join(lines, "\n")
 }
 
-// Errors returns the elements of a list of errors as its Unwrap method does.
+// Errors converts a list of errors to []error, for use in Unwrap methods.
 func Errors[E error](list []E) []error {
 	errs := make([]error, len(list))
 	for i, err := range list {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestExcerpt: the carets stand below the place, whatever the line holds.
+// TestExcerpt checks that the carets are below the right characters, whatever the line contains.
 func TestExcerpt(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for _, c := range []struct {
@@ -43,8 +43,8 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// TestList: problems are sorted by the files in which they come first, found in
-// errors, and keep the code that they have.
+// TestList checks that problems are sorted by file in order of first occurrence, found in errors,
+// and keep an existing code.
 func TestList(t *testing.T) {
 	l := List{
 		At(Position{"b", 3, 1}, "third", ""), At(Position{"a", 1, 1}, "fourth", ""),

@@ -8,12 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// How much of a long line an excerpt shows on each side of the place.
+// shown is the number of characters of a long line that an excerpt shows on each side of the
+// column.
 const shown = 80
 
-// Excerpt returns a line of a text and, below it, carets under the width characters
-// from column on; columns count from 1. It shows a part of a long line, and escapes
-// what could mislead a reader or a terminal; a tab stays.
+// Excerpt returns a line of a text and, below it, carets under width characters from the 1-based
+// column on. It shows only a part of a long line, and escapes characters that could mislead readers
+// or terminals, except tabs.
 func Excerpt(line string, column, width int) string {
 	runes := []rune(strings.TrimRightFunc(line, unicode.IsSpace))
 	start := max(column-1, 0)
@@ -36,7 +37,7 @@ func Excerpt(line string, column, width int) string {
 			below.WriteString(strings.Repeat(" ", n))
 		}
 	}
-	if start > at { // in the space at the end of the line, which is not shown
+	if start > at { // in the trailing white space, which is not shown
 		below.WriteByte(' ')
 	}
 	if behind := start + width - max(len(runes), start); behind > 0 && to == len(runes) {

@@ -12,12 +12,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Place returns where the problem is: file:line:column, or less where less is known.
+// Place returns the position of the problem, or "petrigate" if no position is known.
 func (p Problem) Place() string { return cmp.Or(p.Position().String(), "petrigate") }
 
-// SourceLine returns the line of the problem with a caret below it; empty if it
-// cannot be shown. Problems of a configuration carry an excerpt with secrets
-// masked; SourceLine reads no other line of such a file.
+// SourceLine returns the source line of the problem with a caret below it, or "" if the line cannot
+// be shown. Problems in a configuration have an excerpt with masked secrets; SourceLine reads no
+// other line of such a file.
 func (p Problem) SourceLine() string {
 	if p.Excerpt != "" || p.Line == 0 || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p.File)) {
 		return p.Excerpt
@@ -34,7 +34,7 @@ func (p Problem) SourceLine() string {
 	return Excerpt(line, p.Column, 1)
 }
 
-// Print writes each problem with its source line.
+// Print writes each problem with its source line, detail and hint.
 func (l List) Print(w io.Writer, ink text.Ink) {
 	for _, p := range l {
 		style := text.Yellow

@@ -1,11 +1,12 @@
-// Package inet knows which addresses a proxy must not be led to. A server can
-// name others, and a name can stand for another address than it did: what is
-// judged here is the address that a connection is about to be made to.
+// Package inet classifies addresses that the proxy must not connect to. A server can supply
+// arbitrary URLs, and a host name can later resolve to another address, so callers must check the
+// address of each connection right before making it.
 package inet
 
 import "net/netip"
 
-// Plain is the address that an address of IPv6 stands for, without its zone.
+// Plain returns the IPv4 address that a mapped or NAT64 address of IPv6 stands for, and removes the
+// zone.
 func Plain(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(ip) {
@@ -15,8 +16,8 @@ func Plain(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// TellsCredentials reports whether clouds tell a machine its credentials at an
-// address: at those of the link, and at a few more.
+// TellsCredentials reports whether clouds serve machine credentials at the address: link-local
+// addresses and a few others.
 func TellsCredentials(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {
@@ -26,9 +27,9 @@ func TellsCredentials(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast()
 }
 
-// Inside reports whether an address is not one of the open network.
+// Inside reports whether the address is not on the public internet.
 func Inside(ip netip.Addr) bool {
 	ip = Plain(ip)
-	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // of carriers
+	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // carrier-grade NAT
 	return !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip)
 }

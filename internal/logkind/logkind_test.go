@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// last keeps the record that it is given.
+// last stores the record that it handles.
 type last struct {
 	slog.Handler
 	record slog.Record
@@ -22,7 +22,7 @@ func (l *last) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestMarks: a line has its mark, and no handler writes it.
+// TestMarks checks that a line carries its mark and that no handler writes the mark.
 func TestMarks(t *testing.T) {
 	for _, of := range []func(io.Writer) slog.Handler{
 		func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },
@@ -47,10 +47,10 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// allowing takes lines of every level.
+// allowing is a handler that accepts lines of every level.
 type allowing struct{ *last }
 
 func (allowing) Enabled(context.Context, slog.Level) bool { return true }
 
-// cut is a line without its time.
+// cut removes the time from a line.
 func cut(line string) string { return line[strings.Index(strings.ToLower(line), "level"):] }

@@ -1,4 +1,4 @@
-// Package pin knows the PIN that a person types with an approval, by its hash alone.
+// Package pin checks the PIN that a person enters with an approval against its hash.
 package pin
 
 import (
@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	rounds    = 600_000 // of PBKDF2 with HMAC-SHA-256
+	rounds    = 600_000 // iterations of PBKDF2 with HMAC-SHA-256
 	minRounds = 100_000
 	maxRounds = 10_000_000
 	hashBytes = 32
 	saltBytes = 16
-	minLength = 6 // characters
+	minLength = 6 // in characters
 
-	tries = 5                // wrong ones within a while, before none counts for as long
-	pause = 10 * time.Minute // that while
+	tries = 5                // number of wrong PINs within pause that blocks all PINs
+	pause = 10 * time.Minute // counting period, and duration of the block
 )
 
 // Errors of [PIN.Check].
@@ -35,29 +35,30 @@ var (
 	ErrWrong   = errors.New("the PIN is wrong")
 )
 
-// A PIN is what a person types with an approval, so that the account in which the answer is
-// given is not enough. Spaces around it do not count. It is known as its hash by PBKDF2 (RFC 8018) alone. It is safe for concurrent use.
+// A PIN is entered by a person together with an approval, so that access to the account that
+// answers is not sufficient by itself. Surrounding white space is ignored. Only the hash of the PIN
+// is stored, computed by PBKDF2 (RFC 8018). A PIN is safe for concurrent use.
 type PIN struct {
 	rounds     int
 	salt, hash []byte
 	now        func() time.Time
-	key        []byte // of this process
+	key        []byte // random key of this process
 
 	mu    sync.Mutex
-	right []byte    // the PIN that was right, as its HMAC with the key; nil: none was yet
-	wrong int       // since first
-	first time.Time // when the first of them was given
-	until time.Time // no PIN counts before
+	right []byte    // HMAC of the last correct PIN under key; nil until a PIN was correct
+	wrong int       // number of wrong PINs since first
+	first time.Time // time of the first wrong PIN
+	until time.Time // all PINs are rejected until then
 }
 
-// Hash returns the text by which a configuration knows the PIN.
+// Hash returns the hash of a PIN in the form that a configuration stores.
 func Hash(pin string) (string, error) {
 	pin = strings.TrimSpace(pin)
 	if utf8.RuneCountInString(pin) < minLength {
 		return "", fmt.Errorf("a PIN has at least %d characters", minLength)
 	}
 	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // it never fails
+	_, _ = rand.Read(salt) // never fails
 	hash, err := pbkdf2.Key(sha256.New, pin, salt, rounds, hashBytes)
 	if err != nil {
 		return "", err
@@ -65,7 +66,7 @@ func Hash(pin string) (string, error) {
 	return fmt.Sprintf("pbkdf2-sha256:%d:%s:%s", rounds, base64.RawURLEncoding.EncodeToString(salt), base64.RawURLEncoding.EncodeToString(hash)), nil
 }
 
-// Parse reads the text of [Hash].
+// Parse parses a hash in the form of [Hash]. now is the clock.
 func Parse(text string, now func() time.Time) (*PIN, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 || parts[0] != "pbkdf2-sha256" {
@@ -80,14 +81,14 @@ func Parse(text string, now func() time.Time) (*PIN, error) {
 	return &PIN{rounds: n, salt: salt, hash: hash, now: now, key: []byte(rand.Text())}, nil
 }
 
-// Check returns why a PIN does not count, or nil. A nil PIN lets all pass. The first time it
-// takes a while, on purpose.
+// Check returns nil if the PIN is correct, or the reason for rejecting it. A nil *PIN accepts every
+// input. The first successful check is slow on purpose.
 func (p *PIN) Check(pin string) error {
 	if p == nil {
 		return nil
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock() // one at a time, so that many tries at once are no way around the pause
+	defer p.mu.Unlock() // held during the check, so that concurrent attempts cannot bypass the pause
 	now := p.now()
 	pin = strings.TrimSpace(pin)
 	switch {
@@ -110,7 +111,7 @@ func (p *PIN) Check(pin string) error {
 	if now.Sub(p.first) > pause {
 		p.wrong, p.first = 0, now
 	}
-	if p.wrong++; p.wrong >= tries { // right ones between them change nothing: they are another person's
+	if p.wrong++; p.wrong >= tries { // a correct PIN in between does not reset the count: another person may have entered it
 		p.wrong, p.until = 0, now.Add(pause)
 	}
 	return ErrWrong

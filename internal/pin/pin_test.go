@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestPIN: one counts, wrong ones do not, and after a few of them none does for a while.
+// TestPIN checks that the correct PIN is accepted, wrong ones are not, and several wrong ones block
+// all PINs for a while.
 func TestPIN(t *testing.T) {
 	if _, err := Hash("12345"); err == nil {
 		t.Error("a short one is taken")

@@ -1,3 +1,3 @@
-// Package quickfile writes to files, flushes them and asks for their size by system calls that cost as
-// little as possible.
+// Package quickfile writes and flushes files, and reads their size, with as little system call
+// overhead as possible.
 package quickfile

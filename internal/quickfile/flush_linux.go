@@ -11,21 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Flusher flushes a file by the asynchronous input and output of Linux (see io_submit(2)), so that no
-// thread waits for the disk. Go's scheduler takes the processor away from a thread that waits and starts
-// another one, which costs about as much time as a flush of a fast disk. The Flusher calls fdatasync(2)
-// where the system does not allow asynchronous flushes, and for the first flush of a file, because most
-// files are flushed once. The zero value is ready. One goroutine at a time may use it.
+// A Flusher flushes files with the asynchronous I/O of Linux (see io_submit(2)), so that no thread
+// waits for the disk. When a thread blocks, the Go scheduler hands its processor to another thread,
+// which costs about as much time as a flush on a fast disk. The Flusher uses fdatasync(2) if the
+// system does not support asynchronous flushes, and for the first flush, because most files are
+// flushed only once. The zero value is ready to use. It must not be used by several goroutines at
+// once.
 type Flusher struct {
-	again   bool     // it was used
-	usual   bool     // the system does not do it otherwise
-	ended   *os.File // an eventfd that becomes readable at the end of a flush; nil: not open yet
+	again   bool     // Flush was called before
+	usual   bool     // asynchronous flushes are not supported
+	ended   *os.File // an eventfd that becomes readable when a flush completes; nil: not open yet
 	context uintptr
 	request *iocb
 	event   *ioEvent
 }
 
-// The structures of linux/aio_abi.h, for processors that are little-endian.
+// The structures of linux/aio_abi.h, for little-endian processors.
 type (
 	iocb struct {
 		_       [2]uint64 // data, key, rw_flags
@@ -48,7 +49,8 @@ const (
 	tellByEventfd = 1 // IOCB_FLAG_RESFD
 )
 
-// Flush brings the content of the file to the disk, as fdatasync(2) does. The file stays open meanwhile.
+// Flush writes the contents of the file to the disk, like fdatasync(2). The file must stay open
+// until Flush returns.
 func (l *Flusher) Flush(f *os.File) error {
 	if l.again && !l.usual && l.ended == nil {
 		l.usual = l.open() != nil
@@ -66,7 +68,8 @@ func (l *Flusher) Flush(f *os.File) error {
 	return nil
 }
 
-// await waits for the end of the flush, in the scheduler where that can wait for an eventfd.
+// await waits for the flush to complete; if the scheduler can wait for an eventfd, it does not
+// block a thread.
 func (l *Flusher) await() syscall.Errno {
 	var count [8]byte
 	if _, err := l.ended.Read(count[:]); err == nil {
@@ -94,7 +97,7 @@ func (l *Flusher) open() error {
 	return nil
 }
 
-// begin begins a flush, or reports false where the system does not.
+// begin starts a flush. It returns false if the system does not support that.
 func (l *Flusher) begin(fd uintptr) bool {
 	l.request.fd = uint32(fd)
 	n, _, errno := syscall.RawSyscall(unix.SYS_IO_SUBMIT, l.context, 1, uintptr(unsafe.Pointer(&l.request)))
@@ -109,7 +112,7 @@ func fdatasync(fd uintptr) error {
 	}
 }
 
-// Close closes the eventfd and the context. No flush may run.
+// Close closes the eventfd and the context. It must not be called during a flush.
 func (l *Flusher) Close() {
 	if l.context != 0 {
 		_, _, _ = syscall.RawSyscall(unix.SYS_IO_DESTROY, l.context, 0, 0)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local reports whether the file is on a file system of this machine, where what one process
-// puts into the memory of a file is there for all others, and outlives it.
+// Local reports whether the file is on a local file system, where writes to the page cache are
+// immediately visible to all processes and survive the end of the writing process.
 func Local(f *os.File) bool {
 	var s unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &s) != nil {

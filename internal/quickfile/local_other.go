@@ -4,5 +4,5 @@ package quickfile
 
 import "os"
 
-// Local is not known here.
+// Local always returns false, because this system is not supported.
 func Local(*os.File) bool { return false }

@@ -11,26 +11,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is asked and written by system calls without telling the scheduler: into the memory of a file system of this machine they do not wait as a rule, while
-// to tell the scheduler wakes another thread for each call of a client. Where a write has
-// waited all the same, for a disk that is behind, the scheduler is told for a while. The
-// zero value always tells it.
+// A File writes and examines a file with raw system calls that the Go scheduler does not see.
+// Writes to the page cache of a local file system usually do not block, while informing the
+// scheduler would wake another thread for each call of a client. After a write that blocked
+// nevertheless, because the disk lags behind, the File uses regular system calls for a while. The
+// zero value always uses regular system calls.
 type File struct {
 	local bool
-	told  time.Time // until then the scheduler is told
+	told  time.Time // regular system calls are used until then
 }
 
-// A write that takes longer than stalled, which is more than another process takes the
-// processor away for, has waited, and the scheduler is told for a while.
+// A write that takes longer than stalled, which is more than a preemption by another process takes,
+// has blocked; regular system calls are then used for the time tell.
 const (
 	stalled = 30 * time.Millisecond
 	tell    = 10 * time.Second
 )
 
-// Of returns the quick file of a file that is open.
+// Of returns a File for an open file.
 func Of(f *os.File) File { return File{local: Local(f)} }
 
-// Write writes all of b at the end of the file.
+// Write appends all of b to the file.
 func (q *File) Write(f *os.File, b []byte) (int, error) {
 	begun := time.Now()
 	if q.tells(begun, b) {
@@ -41,7 +42,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if n == len(b) || err != nil {
 		return n, err
 	}
-	rest, err := f.Write(b[n:]) // which says why there is a rest
+	rest, err := f.Write(b[n:]) // returns the reason for the incomplete write
 	return n + rest, err
 }
 
@@ -60,12 +61,13 @@ func (q *File) WriteAt(f *os.File, b []byte, offset int64) (int, error) {
 	return n + rest, err
 }
 
-// tells reports whether to use a system call that the scheduler knows about.
+// tells reports whether to use a regular system call, which informs the scheduler.
 func (q *File) tells(now time.Time, b []byte) bool {
 	return !q.local || len(b) == 0 || now.Before(q.told)
 }
 
-// written returns the result of a raw write. After a slow one, the next writes tell the scheduler for a while.
+// written returns the result of a raw write. After a slow write, it switches to regular system
+// calls for a while.
 func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:
@@ -80,10 +82,10 @@ func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) 
 	return n, nil
 }
 
-var empty [1]byte // a path
+var empty [1]byte // an empty path
 
-// State tells the size of the file, and whether it has no name any more: what is written to
-// it then is lost.
+// State returns the size of the file, and reports whether the file was removed, so that further
+// writes would be lost.
 func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 	if !q.local {
 		info, err := f.Stat()
@@ -92,7 +94,7 @@ func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 		}
 		return info.Size(), Removed(info), nil
 	}
-	// Who asks for the times, too, has the file system write new ones with each line.
+	// Requesting the timestamps as well would make the file system update them with each write.
 	var s unix.Statx_t
 	_, _, errno := syscall.RawSyscall6(unix.SYS_STATX, f.Fd(), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH, unix.STATX_SIZE|unix.STATX_NLINK, uintptr(unsafe.Pointer(&s)), 0)
 	if errno != 0 {

@@ -4,20 +4,20 @@ package quickfile
 
 import "os"
 
-// A File is like any other here.
+// A File uses the regular operations of [os.File] on this system.
 type File struct{}
 
-// Of returns the quick file of a file that is open.
+// Of returns a File for an open file.
 func Of(*os.File) File { return File{} }
 
-// Write writes all of b at the end of the file.
+// Write appends all of b to the file.
 func (*File) Write(f *os.File, b []byte) (int, error) { return f.Write(b) }
 
 // WriteAt writes all of b at an offset of the file.
 func (*File) WriteAt(f *os.File, b []byte, offset int64) (int, error) { return f.WriteAt(b, offset) }
 
-// State tells the size of the file, and whether it has no name any more: what is written to
-// it then is lost.
+// State returns the size of the file, and reports whether the file was removed, so that further
+// writes would be lost.
 func (*File) State(f *os.File) (size int64, gone bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A quick file has what was written, its size, and errors, as any other.
+// A quick file has the written contents, their size, and the usual errors.
 func TestQuick(t *testing.T) {
 	for _, name := range []string{"quick", "told"} {
 		path := filepath.Join(t.TempDir(), "audit.jsonl")
@@ -83,7 +83,8 @@ func TestQuickWriteAt(t *testing.T) {
 	}
 }
 
-// A flusher flushes a file again and again, fails for a file that is closed or a pipe, and closes its eventfd.
+// A Flusher can flush a file repeatedly, returns an error for a closed file or a pipe, and closes
+// its eventfd.
 func TestFlusher(t *testing.T) {
 	before := opened(t)
 	for range 3 {
@@ -126,7 +127,7 @@ func TestFlusher(t *testing.T) {
 	_, _ = r.Close(), w.Close()
 }
 
-// opened counts the files that this process has open, where that is known.
+// opened returns the number of open files of this process, if it is known.
 func opened(t *testing.T) int {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")

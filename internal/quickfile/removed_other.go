@@ -4,5 +4,5 @@ package quickfile
 
 import "os"
 
-// Removed is not known here.
+// Removed always returns false, because this system is not supported.
 func Removed(os.FileInfo) bool { return false }

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// foreign says whether the file is another user's, who could then change it.
+// foreign reports whether the file belongs to another user, who could thus change it.
 func foreign(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid != uint32(os.Geteuid())
 }
 
-// byRoot says whether the file is root's, who can change every file.
+// byRoot reports whether the file belongs to root, who can change every file anyway.
 func byRoot(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid == 0
@@ -29,8 +29,8 @@ func SameOwner(a, b fs.FileInfo) bool {
 	return !ok || !also || one.Uid == other.Uid
 }
 
-// ownGroup says whether the group of the file is one that many systems make for each user alone: it has
-// the number and the name of the user.
+// ownGroup reports whether the group of the file is the private group that many systems create for
+// each user: it has the number and the name of the user.
 func ownGroup(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int(stat.Gid) != os.Geteuid() {

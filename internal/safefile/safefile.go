@@ -1,5 +1,4 @@
-// Package safefile refuses files and directories that others could change behind the
-// back of the program.
+// Package safefile rejects files and directories that other users could change unnoticed.
 package safefile
 
 import (
@@ -11,7 +10,7 @@ import (
 	"runtime"
 )
 
-// Directory refuses a directory in which anybody may replace files.
+// Directory returns an error if any user may replace files in the directory.
 func Directory(dir string) error {
 	info, err := directory(dir)
 	if err == nil && writable(info, 0o002) && info.Mode()&os.ModeSticky == 0 {
@@ -20,8 +19,8 @@ func Directory(dir string) error {
 	return err
 }
 
-// OwnDirectory refuses a directory in which others may make files, which is enough to put
-// a file beside one that is opened by its name.
+// OwnDirectory returns an error if other users may create files in the directory. That permission
+// suffices to place a file next to one that the program opens by name.
 func OwnDirectory(dir string) error {
 	info, err := directory(dir)
 	switch {
@@ -35,8 +34,9 @@ func OwnDirectory(dir string) error {
 	return nil
 }
 
-// Project refuses a file of a project, whose folder others may read, that another user than root has made
-// or could change or replace. A group that is this user's alone may write.
+// Project returns an error if the file at path, its directory, or the directory of its target
+// belongs to a user other than root and the current one, or is writable by others. Others may read
+// them, and the private group of the current user may write.
 func Project(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func directory(dir string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Regular refuses a regular file that another user has made or may write.
+// Regular returns an error if the regular file belongs to another user or is writable by others.
 func Regular(info fs.FileInfo) error {
 	switch {
 	case writable(info, 0o022):
@@ -75,7 +75,7 @@ func Regular(info fs.FileInfo) error {
 	return nil
 }
 
-// writable says whether somebody of the mask may write. Windows has no such bits.
+// writable reports whether a class of users in mask may write. Windows has no such bits.
 func writable(info fs.FileInfo, mask fs.FileMode) bool {
 	return info.Mode().Perm()&mask != 0 && runtime.GOOS != "windows"
 }

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// PlainJSON is JSON that says the same without escapes for characters that [Escape] leaves as they are, such as
-// \u0026 for &. Quotes, backslashes and what is not seen stay escaped.
+// PlainJSON returns equivalent JSON without Unicode escapes for visible characters, such as \u0026
+// for &. Quotes, backslashes and the characters that [Escape] escapes stay escaped.
 func PlainJSON(doc []byte) []byte {
 	if !bytes.Contains(doc, []byte(`\u`)) {
 		return doc
@@ -31,8 +31,8 @@ func PlainJSON(doc []byte) []byte {
 	return out
 }
 
-// escaped returns the character of the escape that begins the text, and its length; utf8.RuneError: it has no
-// number, or is half of a pair.
+// escaped returns the character of the escape at the start of s, and the length of the escape. It
+// returns utf8.RuneError if the escape is not a \u escape or is half of a surrogate pair.
 func escaped(s []byte) (r rune, size int) {
 	r, ok := hex4(s)
 	if !ok {
@@ -49,7 +49,7 @@ func escaped(s []byte) (r rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// hex4 reads \u and four digits.
+// hex4 parses \u and four hexadecimal digits.
 func hex4(s []byte) (rune, bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
@@ -58,11 +58,11 @@ func hex4(s []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// commands are what tools call the argument that is a script.
+// commands are common names of the tool argument that contains a script.
 var commands = []string{"command", "cmd", "script"}
 
-// Command returns the arguments of a call in a line: the script of one that runs a script, and after it the
-// other arguments. It is empty where there are none, and not escaped.
+// Command returns the arguments of a call as one line: the script if the tool runs one, followed by
+// the other arguments as JSON. It returns "" if there are no arguments. The result is not escaped.
 func Command(args []byte) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) != nil {
@@ -76,7 +76,7 @@ func Command(args []byte) string {
 		if delete(all, name); len(all) == 0 {
 			return script
 		}
-		rest, _ := json.Marshal(all) // it was JSON
+		rest, _ := json.Marshal(all) // cannot fail: the values were JSON
 		return script + " " + string(PlainJSON(rest))
 	}
 	var line bytes.Buffer
@@ -86,7 +86,7 @@ func Command(args []byte) string {
 	return string(PlainJSON(line.Bytes()))
 }
 
-// scriptIn reads a script, or the words of a command.
+// scriptIn reads a script that is a string or a list of words.
 func scriptIn(value json.RawMessage) (script string, ok bool) {
 	var words []string
 	switch {

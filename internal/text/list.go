@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// And joins names as a sentence lists them: "a, b and c".
+// And joins names for use in a sentence: "a, b and c".
 func And(names []string) string { return Join(names, "and") }
 
-// Join joins words as a sentence lists them, with "and" or "or" before the last.
+// Join joins words for use in a sentence, with last ("and" or "or") before the last word.
 func Join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -18,7 +18,7 @@ func Join(words []string, last string) string {
 	return fmt.Sprintf("%s %s %s", strings.Join(words[:len(words)-1], ", "), last, words[len(words)-1])
 }
 
-// Count returns a number with its noun, in the plural where it is not 1.
+// Count returns a number with its noun, in the plural unless n is 1.
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -26,8 +26,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// First returns a list of so many of the names at most, and how many there are besides:
-// "a, b and 3 more".
+// First lists at most the given number of names and counts the rest: "a, b and 3 more".
 func First(most int, names []string) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -35,7 +34,7 @@ func First(most int, names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Subject returns a number with its noun and its verb: "1 file is", "2 files are".
+// Subject returns a number with its noun and the matching verb: "1 file is", "2 files are".
 func Subject(n int, noun, is, are string) string {
 	if n == 1 {
 		are = is
@@ -43,7 +42,7 @@ func Subject(n int, noun, is, are string) string {
 	return Count(n, noun) + " " + are
 }
 
-// People returns how many persons, "a person" or "2 people", with the verb of as many.
+// People returns "a person" or, for example, "2 people", followed by the matching verb.
 func People(n int, is, are string) string {
 	if n < 2 {
 		return strings.TrimSpace("a person " + is)
@@ -51,7 +50,7 @@ func People(n int, is, are string) string {
 	return strings.TrimSpace(fmt.Sprintf("%d people %s", n, are))
 }
 
-// EscapeAll is [Escape] of each text.
+// EscapeAll applies [Escape] to each text.
 func EscapeAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, each := range texts {
@@ -60,7 +59,7 @@ func EscapeAll(texts []string) []string {
 	return out
 }
 
-// Grouped returns a number with its digits in groups: 2,546,432.
+// Grouped formats a number with its digits in groups of three: 2,546,432.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -69,7 +68,7 @@ func Grouped(n int) string {
 	return s
 }
 
-// Innermost returns the error that err wraps, without what was wrapped around it.
+// Innermost returns the innermost error of the chain that err wraps.
 func Innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

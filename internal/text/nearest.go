@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxWord is the length in bytes of the longest word that is compared with others.
+// maxWord is the maximum length in bytes of the words that are compared.
 const maxWord = 128
 
-// Nearest returns the word among those given that a misspelt word most probably
-// means, or "": at most one edit in three letters, and none of them that word itself.
+// Nearest returns the word in among that a misspelt word most likely means, or "". It allows one
+// edit for every three letters and never returns word itself.
 func Nearest(word string, among []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	if len(word) > maxWord {
@@ -26,7 +26,7 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// Suggest returns a hint that names the word [Nearest] to a misspelt one, or "".
+// Suggest returns a hint with the word [Nearest] to a misspelt one, or "".
 func Suggest(word string, known []string) string {
 	near := Nearest(word, known)
 	if near == "" {
@@ -35,8 +35,8 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// DidYouMean returns the word [Nearest] to a misspelt one at the end of a sentence, as
-// " (did you mean x?)" with before in front of the x, or "".
+// DidYouMean returns " (did you mean x?)" with the word [Nearest] to a misspelt one and with before
+// in front of it, or "". It is meant for the end of a sentence.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)
@@ -44,8 +44,8 @@ func DidYouMean(word, before string, known []string) string {
 	return ""
 }
 
-// edits returns how many letters have to be inserted, left out, replaced or swapped
-// with their neighbor to turn a into b.
+// edits returns the number of letters to insert, delete, replace, or swap with a neighbor to turn a
+// into b: the optimal string alignment distance.
 func edits(a, b string) int {
 	r, t := []rune(a), []rune(b)
 	before, last := make([]int, len(t)+1), make([]int, len(t)+1)

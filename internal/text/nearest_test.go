@@ -18,7 +18,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestSuggest: a hint names the word, and there is none where no word is near.
+// TestSuggest checks that a hint names the nearest word, and is empty without a near word.
 func TestSuggest(t *testing.T) {
 	known := []string{"rules", "read"}
 	for word, want := range map[string]string{"rulse": `did you mean "rules"?`, "kitten": ""} {

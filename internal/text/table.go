@@ -8,14 +8,14 @@ import (
 	"text/tabwriter"
 )
 
-// Table writes aligned columns under a head, whose titles "|" divides, or the text none
-// where there are no rows. It escapes every cell.
+// Table writes rows in aligned columns under a header, whose titles are separated by "|". Without
+// rows, it writes the text none instead. It escapes every cell.
 func Table(w io.Writer, none, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, none)
 		return err
 	}
-	out := bufio.NewWriter(w) // a tabwriter writes each cell by itself
+	out := bufio.NewWriter(w) // a tabwriter writes each cell separately
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if _, err := fmt.Fprintln(t, strings.ReplaceAll(head, "|", "\t")); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Table(w io.Writer, none, head string, rows [][]string) error {
 	return out.Flush()
 }
 
-// Styles of [Ink.In].
+// Styles for [Ink.In].
 const (
 	Bold   = "1"
 	Faint  = "2"
@@ -44,10 +44,10 @@ const (
 	Cyan   = "36"
 )
 
-// An Ink colours text at a terminal, if it is true.
+// An Ink reports whether text is colored for a terminal.
 type Ink bool
 
-// In returns the text in the style.
+// In returns the text in the style, or unchanged if k is false.
 func (k Ink) In(style, text string) string {
 	if !k {
 		return text
@@ -55,7 +55,7 @@ func (k Ink) In(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// TableBelow prints a table below an empty line.
+// TableBelow writes a table after an empty line; see [Table].
 func TableBelow(w io.Writer, none, head string, rows [][]string) error {
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err

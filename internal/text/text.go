@@ -1,5 +1,5 @@
-// Package text makes text that people read without being misled by it: in
-// questions, refusals, logs, lists and at terminals.
+// Package text formats text for people, in questions, refusals, logs, lists and terminals, and
+// escapes characters that could mislead them.
 package text
 
 import (
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Duration is a time for people: whole seconds, and no seconds of a whole minute.
+// Duration formats a duration in whole seconds, and omits the seconds of whole minutes.
 func Duration(d time.Duration) string {
 	s := d.Round(time.Second).String()
 	if d.Round(time.Second)%time.Minute == 0 && d >= time.Minute {
@@ -21,7 +21,7 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Exact formats a duration without the units behind it that are zero: 24h, 1h30m, 12.5s.
+// Exact formats a duration without trailing units that are zero: 24h, 1h30m, 12.5s.
 func Exact(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -32,8 +32,8 @@ func Exact(d time.Duration) string {
 	return text
 }
 
-// RoundedUp formats a duration for people, rounded up to a second, or, below one,
-// to a millisecond: 20s, 1m30s, 2h.
+// RoundedUp formats a duration, rounded up to a second or, below one second, to a millisecond: 20s,
+// 1m30s, 2h.
 func RoundedUp(d time.Duration) string {
 	unit := time.Second
 	if d < time.Second {
@@ -42,7 +42,8 @@ func RoundedUp(d time.Duration) string {
 	return Exact((d + unit - 1) / unit * unit)
 }
 
-// Period is the time of a limit as rules write it: "day", or else "12h".
+// Period formats the period of a limit in the syntax of the rules: "day", or "12h" if the period
+// has no name.
 func Period(d time.Duration) string {
 	switch d {
 	case time.Second:
@@ -57,7 +58,7 @@ func Period(d time.Duration) string {
 	return Exact(d)
 }
 
-// EscapeLines is [Escape] of each line of a text that we broke ourselves.
+// EscapeLines applies [Escape] to each line of text; line breaks are kept.
 func EscapeLines(text []byte) string {
 	lines := bytes.Split(text, []byte("\n"))
 	out := make([]string, len(lines))
@@ -67,8 +68,8 @@ func EscapeLines(text []byte) string {
 	return strings.Join(out, "\n")
 }
 
-// Caller returns who makes a call: the principal, and behind that what its client calls itself,
-// which proves nothing. Both are excerpts of at most limit bytes.
+// Caller describes the caller of a tool: the principal, followed by the name that the client gave
+// itself, which proves nothing. Both are excerpts of at most limit bytes.
 func Caller(principal, client string, limit int) string {
 	who := Excerpt(principal, limit)
 	switch {
@@ -80,8 +81,8 @@ func Caller(principal, client string, limit int) string {
 	return who + " (client " + Excerpt(client, limit) + ")"
 }
 
-// Excerpt is [Escape] of the beginning of a foreign text, of at most limit bytes
-// of it, on one line. A tab becomes a space; dots stand for what was cut.
+// Excerpt returns the first limit bytes of an untrusted text, escaped by [Escape], on one line. A
+// tab becomes a space; "..." marks an omitted rest.
 func Excerpt(s string, limit int) string {
 	dots := ""
 	if len(s) > limit {
@@ -93,9 +94,9 @@ func Excerpt(s string, limit int) string {
 	return Escape(strings.ReplaceAll(s, "\t", " ")) + dots
 }
 
-// Escape makes a string show what it is: every character that moves the
-// cursor, changes the direction, is invisible, or only looks like a space
-// becomes an escape. It is the one sanitiser for all that people read.
+// Escape makes every character of a string visible: it replaces each character that moves the
+// cursor, changes the text direction, is invisible, or only looks like a space by an escape. It is
+// the only sanitizer for text that people read.
 func Escape(s string) string {
 	if plain(s) {
 		return s
@@ -116,7 +117,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// plain reports whether every byte is a character that is seen, or a space.
+// plain reports whether s consists of printable ASCII characters.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -126,8 +127,8 @@ func plain(s string) bool {
 	return true
 }
 
-// EscapeJSON is JSON that says the same with escapes for what [Escape] escapes: such
-// characters can only stand within its strings.
+// EscapeJSON returns equivalent JSON with escapes for the characters that [Escape] escapes. In
+// JSON, such characters can occur only within strings.
 func EscapeJSON(doc []byte) []byte {
 	if !bytes.ContainsFunc(doc, hiddenInJSON) {
 		return doc
@@ -149,10 +150,10 @@ func EscapeJSON(doc []byte) []byte {
 
 func hiddenInJSON(r rune) bool { return r >= 0x7f && hidden(r) }
 
-// Hidden reports whether [Escape] escapes r: it would not be seen for what it is.
+// Hidden reports whether [Escape] escapes r.
 func Hidden(r rune) bool { return hidden(r) }
 
-// hidden reports whether r would not be seen for what it is.
+// hidden reports whether r would be invisible or misleading.
 func hidden(r rune) bool {
 	if ' ' <= r && r <= '~' {
 		return false
@@ -162,7 +163,7 @@ func hidden(r rune) bool {
 		strings.ContainsRune(blanks, r)
 }
 
-// blanks have no property that says so, and are drawn as nothing: fillers, the
-// empty Braille pattern, the object replacement character, blank hieroglyphs and
-// the null note head.
+// blanks are characters that are drawn as blank although no Unicode property says so: fillers, the
+// empty Braille pattern, the object replacement character, blank hieroglyphs and the null note
+// head.
 const blanks = "\u3164\uffa0\u115f\u1160\u2800\ufffc\U00013441\U00013442\U0001d159"

@@ -10,8 +10,7 @@ import (
 	"unicode"
 )
 
-// TestEscape: what would not be seen for what it is becomes an escape, and
-// nothing else does.
+// TestEscape checks that exactly the misleading characters are escaped.
 func TestEscape(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"as it is: naïve, 日本, 🙂 \\", "as it is: naïve, 日本, 🙂 \\"},
@@ -34,7 +33,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestExcerpt: a foreign text is cut between characters, and says so.
+// TestExcerpt checks that a text is cut between characters and that dots mark the cut.
 func TestEscapeJSON(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"a":"é\u003c 漢"}`: `{"a":"é\u003c 漢"}`,
@@ -62,7 +61,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// FuzzEscape: whatever comes is one line that shows all of itself.
+// FuzzEscape checks that the result is always one line of visible characters.
 func FuzzEscape(f *testing.F) {
 	f.Add("a\u202eb")
 	f.Add("\xf0\x28")
@@ -115,7 +114,8 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestCaller: what a client calls itself stands behind the principal, as the client's word.
+// TestCaller checks that the name of the client follows the principal and is marked as the
+// client's.
 func TestCaller(t *testing.T) {
 	for want, c := range map[string][2]string{
 		"ann (client claude-code)":                 {"ann", "claude-code"},

@@ -10,11 +10,12 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockWait bounds how long [Locked] waits for another process.
+// lockWait is the maximum time that [Locked] waits for another process.
 const lockWait = 5 * time.Second
 
-// Locked runs f while no other process runs one for the same file, which need not exist: the lock is a
-// file beside it. The folder is made for this user only.
+// Locked runs f while no other process runs Locked for the same file. The file need not exist: the
+// lock is a separate file next to it. Locked creates the directory, with access for the current
+// user only, if necessary.
 func Locked(file string, f func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("making the folder of %s: %w", file, err)

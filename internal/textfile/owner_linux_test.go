@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOwner: a file of another user stays theirs.
+// TestOwner checks that a file of another user keeps its owner.
 func TestOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has files of others to replace")
@@ -31,7 +31,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// TestLinked: a second name is noticed.
+// TestLinked checks that a second hard link is detected.
 func TestLinked(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	for i, want := range []bool{false, true} {

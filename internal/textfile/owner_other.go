@@ -9,5 +9,6 @@ import (
 
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
-// Linked reports whether a file has more than one name; where that is not known, it does not.
+// Linked reports whether a file has more than one name (hard link). On this system it always
+// returns false.
 func Linked(fs.FileInfo) bool { return false }

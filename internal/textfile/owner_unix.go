@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a new file the owner of the one whose place it takes, and its group where this user may
-// do that.
+// keepOwner gives a new file the owner and group of the file that it replaces. It fails if only
+// another user may do that; failing to set the group alone is not an error.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	stat, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -23,7 +23,7 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 	return nil
 }
 
-// Linked reports whether a file has more than one name.
+// Linked reports whether a file has more than one name (hard link).
 func Linked(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Nlink > 1

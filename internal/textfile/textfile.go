@@ -1,5 +1,5 @@
-// Package textfile changes files of text that people write: it shows the difference, and
-// writes all of a text or nothing.
+// Package textfile changes text files that people edit: it shows differences, and replaces a file
+// either completely or not at all.
 package textfile
 
 import (
@@ -15,12 +15,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Diff is the difference of two texts, in the unified form; empty: there is none.
+// Diff returns the difference of two texts as a unified diff; empty if the texts are equal.
 func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
 }
 
-// DiffWithout is [Diff] as people read it, with asterisks in the place of secrets. A whole stands before its part.
+// DiffWithout returns [Diff] for display, with asterisks in place of the secrets. A secret that
+// contains another one must precede it in the list.
 func DiffWithout(secrets []string, oldName string, before []byte, newName string, after []byte) string {
 	var pairs []string
 	for _, s := range secrets {
@@ -31,9 +32,9 @@ func DiffWithout(secrets []string, oldName string, before []byte, newName string
 	return strings.TrimSpace(text.EscapeLines(diff))
 }
 
-// Replace writes a file anew, with its old mode and owner; one that was not there is for this user only. A
-// program that reads it meanwhile sees all of the old or all of the new text. A symbolic link
-// stays one.
+// Replace atomically replaces the contents of a file and keeps its mode and owner. A new file is
+// accessible only to the current user. A concurrent reader sees either the complete old or the
+// complete new text. If file is a symbolic link, its target is replaced.
 func Replace(file string, src []byte) (err error) {
 	defer func() { err = writing(file, err) }()
 	path, mode := file, fs.FileMode(0o600)
@@ -51,10 +52,12 @@ func Replace(file string, src []byte) (err error) {
 	return put(path, src, mode, old)
 }
 
-// ReplacePrivate is [Replace] of a file that only this user may read, whatever its old mode.
+// ReplacePrivate is like [Replace], but makes the file accessible only to the current user,
+// regardless of its old mode.
 func ReplacePrivate(file string, src []byte) error { return writing(file, put(file, src, 0o600, nil)) }
 
-// put puts a new file in the place of another, with its owner; nil: with that of this process.
+// put atomically replaces the file at path by a new one with the owner of old; if old is nil, with
+// the owner of this process.
 func put(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -69,7 +72,7 @@ func put(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 	return err
 }
 
-// Create writes a file that is not there yet.
+// Create writes a new file. It fails if the file exists.
 func Create(file string, src []byte) (err error) {
 	defer func() { err = writing(file, err) }()
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // others may read rules
@@ -90,7 +93,7 @@ func writing(file string, err error) error {
 	return fmt.Errorf("writing %s: %w", file, text.Innermost(err))
 }
 
-// fill writes all of a new file, with the owner of an old one if there is one, and closes it.
+// fill writes the contents, mode and, unless old is nil, the owner of a new file, and closes it.
 func fill(f *os.File, text []byte, mode fs.FileMode, old fs.FileInfo) error {
 	_, err := f.Write(text)
 	if err == nil && old != nil {

@@ -31,7 +31,8 @@ func ExampleCreate() {
 	// Output: writing textfile.go: file exists
 }
 
-// TestReplace: a new file is for its user only, an old one keeps its mode, and a link stays one.
+// TestReplace checks that a new file is private, that an old one keeps its mode, and that a
+// symbolic link stays one.
 func TestReplace(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no mode bits")
@@ -67,7 +68,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplacePrivate: a new file, and one that others could read, are for this user only.
+// TestReplacePrivate checks that new files, and files that others could read, become private.
 func TestReplacePrivate(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")
@@ -86,7 +87,7 @@ func TestReplacePrivate(t *testing.T) {
 	}
 }
 
-// TestLocked: while one runs nobody else does, and the error says what is waited for.
+// TestLocked checks that no second process enters meanwhile, and that the error names the file.
 func TestLocked(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "f")
 	var inside, count atomic.Int32

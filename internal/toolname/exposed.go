@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 )
 
-// maxExposed is how long a tool name may be in every known client.
+// maxExposed is the maximum length of a tool name that every known client accepts.
 const maxExposed = 64
 
-// Valid reports whether the strictest revision of the protocol allows the name:
-// 1 to 128 characters of [A-Za-z0-9_./-].
+// Valid reports whether the strictest revision of the MCP specification allows the name: 1 to 128
+// characters of [A-Za-z0-9_./-].
 func Valid(name string) bool {
 	if name == "" || len(name) > 128 {
 		return false
@@ -26,8 +26,8 @@ func exposable(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// Prefix returns what stands before the names of a server's tools for clients: the
-// configured prefix, or else the server's name unless it is the only server.
+// Prefix returns the prefix of the names that clients see for a server's tools: the configured
+// prefix, or else the name of the server unless it is the only one.
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
 	case configured && prefix == "" || !configured && alone:
@@ -39,8 +39,8 @@ func Prefix(server, prefix string, configured, alone bool) string {
 	}
 }
 
-// Exposed returns the name for clients: at most 64 characters of [A-Za-z0-9_-].
-// Where that changes the name, a hash of the whole keeps it apart from others.
+// Exposed returns the name that clients see: at most 64 characters of [A-Za-z0-9_-]. If that
+// differs from prefix+name, a hash of the full name keeps it unique.
 func Exposed(prefix, name string) string {
 	full := prefix + name
 	safe := []byte(full)

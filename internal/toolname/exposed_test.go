@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzExposed: every name is one that all clients take, and two names are
-// never one.
+// FuzzExposed checks that every name is valid for all clients, and that different names stay
+// different.
 func FuzzExposed(f *testing.F) {
 	f.Add("fs_", "read", "re.ad")
 	f.Add("", "a.b", "a/b")
@@ -24,8 +24,8 @@ func FuzzExposed(f *testing.F) {
 	})
 }
 
-// TestPrefix: a configured prefix counts, also the empty one; else several servers
-// are told apart by their names.
+// TestPrefix checks that a configured prefix applies, even an empty one, and that several servers
+// are otherwise distinguished by their names.
 func TestPrefix(t *testing.T) {
 	for _, c := range []struct {
 		prefix            string

@@ -7,16 +7,16 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Filter selects the tools of a server that clients may use, by patterns over
-// the server's own names: * is any run of characters, ? is one. It filters out what
-// a pattern of Deny matches, and what no pattern of Allow matches. A tool that is
-// filtered out is not listed and cannot be called.
+// A Filter selects the tools of a server that clients may use, by glob patterns over the server's
+// own tool names: * matches any sequence of characters, ? matches one. A tool is filtered out if a
+// pattern of Deny matches it, or if no pattern of Allow does. A tool that is filtered out is not
+// listed and cannot be called.
 type Filter struct {
-	Allow []string // nil: all
+	Allow []string // nil: all tools
 	Deny  []string
 }
 
-// Filtered returns why the tool is filtered out, or "".
+// Filtered returns the reason why the tool is filtered out, or "".
 func (f Filter) Filtered(name string) (why string) {
 	matches := func(pattern string) bool { return toolnet.MatchGlob(pattern, name) }
 	if i := slices.IndexFunc(f.Deny, matches); i >= 0 {
@@ -28,8 +28,8 @@ func (f Filter) Filtered(name string) (why string) {
 	return ""
 }
 
-// Unmatched returns a warning for each pattern that matches none of the names: it
-// cannot mean what its author wanted.
+// Unmatched returns a warning for each pattern that matches none of the names and so cannot have
+// the intended effect.
 func (f Filter) Unmatched(names []string) (warnings []string) {
 	for _, list := range []struct {
 		key      string

@@ -1,24 +1,23 @@
-// Package toolname says what tools are called: by their servers, by clients and by
-// rules, which server a name belongs to, and which tools clients may use.
+// Package toolname maps between the names that servers, clients and rules use for a tool, decides
+// which server a name belongs to, and filters the tools that clients may use.
 package toolname
 
 import "github.com/petrigate/petrigate/gate"
 
-// Names are the names of one tool. Bare and Canonical may be unknown.
+// Names are the names of one tool. Bare and Canonical are empty if unknown.
 type Names struct {
-	Upstream  string // the server that has the tool
-	Exposed   string // for clients
-	Bare      string // for its server
-	Canonical string // for rules that name the server: server.tool
+	Upstream  string // the server that provides the tool
+	Exposed   string // the name that clients see
+	Bare      string // the server's own name for the tool
+	Canonical string // the name for rules that specify the server: server.tool
 }
 
-// Further returns, for each of the tools, the names that a call of it carries
-// besides the exposed one. A name that is also that of another tool, or could be
-// one of another upstream, restricts: it neither exempts nor is evidence, or else
-// a server could pass its own tools off as those of another. So with several
-// upstreams a bare name only restricts, whatever they list. Of two kinds of names
-// the more specific one stays with its tool: the exposed before the canonical, the
-// canonical before the bare.
+// Further returns, for each tool, the names of its calls in addition to the exposed one. A name
+// that another tool also has, or that could belong to another upstream, can only restrict: it
+// neither exempts a call nor counts as evidence. Otherwise a server could pass off its own tools as
+// tools of another server. Therefore, with several upstreams a bare name only restricts, whatever
+// the upstreams list. If two tools have the same name in different roles, the more specific role
+// wins: exposed before canonical, canonical before bare.
 func Further(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {

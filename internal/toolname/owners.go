@@ -2,15 +2,15 @@ package toolname
 
 import "strings"
 
-// An Owner is an upstream and the prefix of the names of its tools for clients.
+// An Owner is an upstream and the prefix of the names that clients see for its tools.
 type Owner struct{ Upstream, Prefix string }
 
-// Owners are all configured upstreams. They decide which upstream a name belongs
-// to, so that no server can change it by what it lists, now or later.
+// Owners lists all configured upstreams. The configuration alone decides which upstream a name
+// belongs to, so that a server cannot influence that by the tools it lists.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix that name begins with;
-// empty if there is none, or several.
+// Exposed returns the upstream with the longest prefix of name, or "" if no upstream or several
+// have it.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {
@@ -25,7 +25,8 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the longest upstream that name begins with.
+// Canonical returns the upstream with the longest name that, followed by a dot, is a prefix of
+// name.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
 		if len(u.Upstream) > len(owner) && strings.HasPrefix(name, u.Upstream+".") {
@@ -35,7 +36,7 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// is reports whether name is that of an upstream. Followed by an action it reads
+// is reports whether name is the name of an upstream. If an action follows it, such a name looks
 // like a tool of that upstream.
 func (o Owners) is(name string) bool {
 	for _, u := range o {
@@ -46,8 +47,7 @@ func (o Owners) is(name string) bool {
 	return false
 }
 
-// Foreign reports whether the exposed name of the tool could also be one of
-// another upstream.
+// Foreign reports whether the exposed name of the tool could also belong to another upstream.
 func (o Owners) Foreign(t Names) bool {
 	return len(o) > 1 && (t.Upstream == "" || o.Exposed(t.Exposed) != t.Upstream || t.Exposed != t.Upstream && o.is(t.Exposed))
 }

@@ -1,6 +1,6 @@
-// Package trust remembers which configurations that were found in a directory a person has trusted. A
-// project that was cloned may have one that starts programs and reads secrets, so a yes is for one path
-// and one digest: after a change the person is asked again.
+// Package trust records which configurations, found in a project directory, a person has trusted. A
+// cloned project may contain a configuration that starts programs and reads secrets, so trust
+// applies to one path and one digest: after a change, the person is asked again.
 package trust
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A Book is the file with the trusted configurations of this user.
+// A Book is the file that lists the trusted configurations of the current user.
 type Book struct{ File string }
 
-// book is what stands in the file: SHA-256 digests, by the absolute paths of configurations.
+// book is the content of the file: SHA-256 digests by absolute path of the configuration.
 type book struct {
 	Version int               `json:"version"`
 	Trusted map[string]string `json:"trusted"`
 }
 
-// Trusts reports whether a person has trusted a configuration with these bytes at this path. A file that
-// another user could change is never trusted, and neither is any where the book cannot be read.
+// Trusts reports whether a person has trusted a configuration with this content at this path. It
+// returns false if another user could change the configuration, or if the book cannot be read.
 func (b Book) Trusts(path string, src []byte) bool {
 	place, err := placeOf(path)
 	if err != nil || safefile.Project(path) != nil {
@@ -37,7 +37,7 @@ func (b Book) Trusts(path string, src []byte) bool {
 	return err == nil && known.Trusted[place] == digest(src)
 }
 
-// Trust notes that a person has trusted a configuration with these bytes at this path.
+// Trust records that a person trusts a configuration with this content at this path.
 func (b Book) Trust(path string, src []byte) error {
 	place, err := placeOf(path)
 	if err != nil {
@@ -69,7 +69,8 @@ func (b Book) read() (book, error) {
 	return known, nil
 }
 
-// bytes returns the contents of the file; nil: it does not exist. It refuses one that others could have written.
+// bytes returns the contents of the file, or nil if it does not exist. It returns an error if
+// another user could have written the file.
 func (b Book) bytes() ([]byte, error) {
 	f, err := os.Open(b.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +97,7 @@ func digest(src []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// placeOf returns the absolute path of a file, with symbolic links in its folder resolved.
+// placeOf returns the absolute path of a file, with the symbolic links in its directory resolved.
 func placeOf(path string) (string, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err == nil {
