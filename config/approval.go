@@ -11,27 +11,28 @@ import (
 	"github.com/petrigate/petrigate/internal/pin"
 )
 
-// usualHolds say how long calls wait, where no configuration does, of clients that are known to
-// wait longer than most. Most end a call after 60 s, and some count that from their side of a
-// slow start; 45 s is for them. Read-only.
-var usualHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // has no limit in practice, and puts a call into the background after 2 min
-	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot show a question
+// defaultHolds gives the hold time of clients that are known to wait longer than most, used unless
+// the configuration sets a hold. Most clients end a call after 60 s, and some of them count from
+// before a slow start; the general default of 45 s is chosen for those. Read-only.
+var defaultHolds = map[string]time.Duration{
+	"claude-code":            100 * time.Second, // no limit in practice; moves a call to the background after 2 min
+	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min; cannot show a question
 }
 
-// HoldFor returns how long a call of a client waits before it is parked, by the name that the
-// client gives: what Holds says, else Hold where that was set, else what is usual.
+// HoldFor returns how long a call waits for an approval before it is parked, given the name that
+// the client reports. Holds takes precedence over Hold, and Hold, if it was set, over the built-in
+// default for that client.
 func (a Approval) HoldFor(client string) time.Duration {
 	if hold, ok := holdOf(a.Holds, client); ok {
 		return hold
 	}
-	if hold, ok := holdOf(usualHolds, client); ok && !a.HoldSet {
+	if hold, ok := holdOf(defaultHolds, client); ok && !a.HoldSet {
 		return hold
 	}
 	return a.Hold
 }
 
-// holdOf finds a client by its name, or else by the longest pattern.
+// holdOf looks up a client by its exact name, then by the longest matching pattern.
 func holdOf(holds map[string]time.Duration, client string) (hold time.Duration, ok bool) {
 	if hold, ok = holds[client]; ok && !strings.HasSuffix(client, "*") {
 		return hold, true
@@ -46,12 +47,12 @@ func holdOf(holds map[string]time.Duration, client string) (hold time.Duration, 
 	return hold, longest >= 0
 }
 
-// readHolds reads durations by the names of clients.
+// readHolds reads a mapping of client names to durations.
 func readHolds(v Value) (map[string]time.Duration, bool) {
 	holds := map[string]time.Duration{}
 	v.Each(func(client string, value Value) {
 		if star := strings.IndexByte(client, '*'); client == "" || star >= 0 && star < len(client)-1 {
-			v.at(value.key, fmt.Sprintf("%s: %q is no name of a client", v.what, client), `for example claude-code, or "gemini-cli-*": a "*" stands at the end only`)
+			v.faultAt(value.key, fmt.Sprintf("%s: %q is no name of a client", v.what, client), `for example claude-code, or "gemini-cli-*": a "*" stands at the end only`)
 			return
 		}
 		if text, ok := (scalar{check: checkDuration(0), timed: true}).read(value); ok {
@@ -61,18 +62,18 @@ func readHolds(v Value) (map[string]time.Duration, bool) {
 	return holds, v.kind == mapKind
 }
 
-// readPeople reads principals by the names of the persons who they are.
+// readPeople reads a mapping of people's names to their principals.
 func readPeople(v Value) (map[string]string, bool) {
 	people := map[string]string{}
 	v.Each(func(name string, value Value) {
-		if principal, ok := checked(checkFilled)(value); ok {
+		if principal, ok := checked(checkNotEmpty)(value); ok {
 			people[name] = principal
 		}
 	})
 	return people, v.kind == mapKind
 }
 
-// checkIgnore accepts an argument of a tool.
+// checkIgnore accepts TOOL.FIELD, an argument of a tool.
 func checkIgnore(what, shown, text string) (msg, hint string) {
 	dot := strings.LastIndexByte(text, '.')
 	if dot < 1 || dot == len(text)-1 || strings.ContainsAny(text, "*$[]\"' \t") {
@@ -81,7 +82,8 @@ func checkIgnore(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkPIN accepts the hash of a PIN. It shows nothing of it: it may be the PIN.
+// checkPIN accepts the hash of a PIN. Its message does not quote the text, which could be the PIN
+// itself.
 func checkPIN(what, _, text string) (msg, hint string) {
 	if _, err := pin.Parse(text, time.Now); err != nil {
 		return what + " is no hash of a PIN", "petrigate approvals pin asks for a PIN, and prints the line that belongs here"
@@ -89,12 +91,12 @@ func checkPIN(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// settleChannels says which channels are open where nothing else does, and finds those that
-// cannot be or that a PIN does not cover.
+// settleChannels sets the default approval channels. It reports channels that need a console that
+// is off, and warns about channels that do not ask for the PIN.
 func (c *Config) settleChannels(d *decoder, l *layers) {
 	a, at := &c.Approval, l.set["approval.channels"]
 	if a.Channels == nil {
-		a.Channels = slices.Clone(usualChannels)
+		a.Channels = slices.Clone(defaultChannels)
 		if c.Console.HTTP == "off" {
 			a.Channels = slices.DeleteFunc(a.Channels, func(channel string) bool { return channel == "web" })
 		}
@@ -103,7 +105,7 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 		switch channel {
 		case "web", "url":
 			if c.Console.HTTP == "off" {
-				d.at(at, fmt.Sprintf("the channel %q is a page of the console, and there is none: console.http is off", channel), "take it out, or leave out console.http")
+				d.faultAt(at, fmt.Sprintf("the channel %q is a page of the console, and there is none: console.http is off", channel), "take it out, or leave out console.http")
 			}
 		case "elicit", "webhook":
 			if a.PIN != "" {
@@ -114,8 +116,8 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 	c.checkHookChannels(d, l)
 }
 
-// checkHookChannels warns where nobody can be asked about calls that come by hooks: those of
-// an agent that can show neither a form nor a page.
+// checkHookChannels warns if calls that arrive over hooks can never be approved: a hook can show
+// neither a form nor a page, so such calls need another channel.
 func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	beside := func(channel string) bool { return channel != "elicit" && channel != "url" }
 	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
@@ -123,16 +125,16 @@ func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	}
 }
 
-// settleApproval checks the durations together.
+// settleApproval checks the durations of the section against each other.
 func (c *Config) settleApproval(d *decoder, l *layers) {
 	a := &c.Approval
 	a.HoldSet = l.given["approval.hold"]
 	if a.Expire < a.Hold {
-		d.at(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
+		d.faultAt(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
 	}
 	for _, client := range slices.Sorted(maps.Keys(a.Holds)) {
 		if a.Expire < a.Holds[client] {
-			d.at(l.set["approval.holds"], fmt.Sprintf(`"expire" is shorter than the hold of %s`, client), "")
+			d.faultAt(l.set["approval.holds"], fmt.Sprintf(`"expire" is shorter than the hold of %s`, client), "")
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestHoldFor: what the configuration says of a client goes before its hold for all, and
-// that before what is usual.
+// TestHoldFor checks the order of precedence: the configured hold of the client, the configured
+// hold for all clients, the built-in default.
 func TestHoldFor(t *testing.T) {
 	of := func(text string, flags map[string]string) Approval {
 		t.Helper()

@@ -10,51 +10,51 @@ import (
 
 // Audit configures the audit log.
 type Audit struct {
-	File      string   // "": nowhere
-	Arguments string   // "hash", "masked" or "full": what of the arguments of calls goes on record
-	Mask      []string // with "masked": names of fields, and paths that begin with "$."
+	File      string   // empty: no file
+	Arguments string   // "hash", "masked" or "full": how the arguments of calls are recorded
+	Mask      []string // with "masked": field names, and paths that begin with "$."
 	Rotate    Rotate
 
-	Keep time.Duration `json:",omitempty"` // records in the database that are older are removed; 0: none is
+	Keep time.Duration `json:",omitempty"` // maximum age of records in the database; 0: no limit
 }
 
-// Rotate says when another file is begun. Its zero value says never.
+// Rotate configures when the audit log starts a new file. The zero value never does.
 type Rotate struct {
 	Size int64 // bytes
-	Keep int   // files that are kept beside the newest; 0: all
+	Keep int   // number of rotated files to keep; 0: all
 }
 
-// leastRotation is the least size of a file that another follows: of a few long records.
-const leastRotation = 64 << 10
+// minRotateSize is the minimum of "size", in bytes: room for a few long records.
+const minRotateSize = 64 << 10
 
-// argumentForms are the words of "arguments". Read-only.
+// argumentForms lists the values of "arguments". Read-only.
 var argumentForms = []string{"hash", "masked", "full"}
 
 func readAudit(v Value, c *Config, l *layers) {
 	a := &c.Audit
 	l.section(v, Keys{
-		"arguments": l.noted("audit.arguments", into(&a.Arguments, checked(checkWord(argumentForms)))),
-		"mask":      l.noted("audit.mask", into(&a.Mask, filled(each(checked(checkFilled, checkMask))))),
-		"rotate":    l.noted("audit.rotate", into(&a.Rotate, readRotate)),
-		"keep":      l.noted("audit.keep", into(&a.Keep, readKeep)),
+		"arguments": l.fileOnly("audit.arguments", into(&a.Arguments, checked(checkWord(argumentForms)))),
+		"mask":      l.fileOnly("audit.mask", into(&a.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask))))),
+		"rotate":    l.fileOnly("audit.rotate", into(&a.Rotate, readRotate)),
+		"keep":      l.fileOnly("audit.keep", into(&a.Keep, readKeep)),
 	})
 }
 
 func readRotate(v Value) (r Rotate, ok bool) {
 	v.Fields(Keys{
-		"size": into(&r.Size, sizeUpTo(leastRotation, math.MaxInt64)),
+		"size": into(&r.Size, sizeUpTo(minRotateSize, math.MaxInt64)),
 		"keep": into(&r.Keep, Value.positive),
 	})
 	v.needs("size")
 	return r, true
 }
 
-// leastKeep is the least age at which records are removed.
-const leastKeep = time.Hour
+// minKeep is the minimum of audit.keep.
+const minKeep = time.Hour
 
-// readKeep reads for how long records are kept.
+// readKeep reads how long records are kept; days are allowed.
 func readKeep(v Value) (time.Duration, bool) {
-	if !v.hasUnit("d") {
+	if !v.requireUnit("d") {
 		return 0, false
 	}
 	text, ok := v.setting()
@@ -64,16 +64,16 @@ func readKeep(v Value) (time.Duration, bool) {
 	keep, ok := daysOf(text)
 	switch {
 	case !ok:
-		v.Fault(fmt.Sprintf("%s: %s is not a duration", v.what, v.shown()), `for example "90d"`)
-	case keep < leastKeep:
+		v.Fault(fmt.Sprintf("%s: %s is not a duration", v.what, v.quoted()), `for example "90d"`)
+	case keep < minKeep:
 		v.Fault(fmt.Sprintf("%s must be 1h or more", v.what), `for example "90d"`)
 	}
 	return keep, ok
 }
 
-// daysOf reads a duration that may begin with days: "90d", "1d12h".
+// daysOf parses a duration that may begin with days: "90d", "1d12h".
 func daysOf(text string) (time.Duration, bool) {
-	const day, most = 24 * time.Hour, 100 * 366 // a hundred years
+	const day, most = 24 * time.Hour, 100 * 366 // 100 years
 	number, rest, found := strings.Cut(text, "d")
 	if !found {
 		return duration(text)
@@ -89,7 +89,7 @@ func daysOf(text string) (time.Duration, bool) {
 	return time.Duration(days)*day + t, ok && t < day
 }
 
-// checkMask accepts a name of a field, or a path.
+// checkMask accepts a field name, or a path.
 func checkMask(what, shown, text string) (msg, hint string) {
 	if strings.HasPrefix(text, "$") && (!strings.HasPrefix(text, "$.") || len(text) == 2) {
 		return what + ": " + shown + " is not a path", `for example "$.user.password"; a name alone is of every field that has it`
@@ -97,30 +97,30 @@ func checkMask(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// settleAudit checks the settings of the section together.
+// settleAudit checks the settings of the section against each other.
 func (c *Config) settleAudit(d *decoder, l *layers) {
 	a := &c.Audit
 	recorded := a.File != "" || c.State.Driver != "memory"
 	arguments, mask, rotate := l.set["audit.arguments"], l.set["audit.mask"], l.set["audit.rotate"]
 	switch {
 	case mask != nil && !recorded:
-		d.at(mask, `"mask" has no meaning where nothing is recorded`, "file: audit.jsonl")
+		d.faultAt(mask, `"mask" has no meaning where nothing is recorded`, "file: audit.jsonl")
 	case mask != nil && a.Arguments != "masked":
-		d.at(mask, `"mask" has no meaning with "arguments": "`+a.Arguments+`"`, "arguments: masked")
+		d.faultAt(mask, `"mask" has no meaning with "arguments": "`+a.Arguments+`"`, "arguments: masked")
 	case arguments != nil && !recorded:
-		d.at(arguments, `"arguments" has no meaning where nothing is recorded`, "file: audit.jsonl")
+		d.faultAt(arguments, `"arguments" has no meaning where nothing is recorded`, "file: audit.jsonl")
 	case a.Arguments == "masked" && mask == nil:
-		d.at(arguments, `"arguments": "masked" requires "mask"`, `mask: [password, "$.user.token"]`)
+		d.faultAt(arguments, `"arguments": "masked" requires "mask"`, `mask: [password, "$.user.token"]`)
 	}
 	if keep := l.set["audit.keep"]; keep != nil && c.State.Driver == "memory" {
-		d.at(keep, `"keep" has no meaning with the driver memory: it is about the records in the database`, keepHint(a))
+		d.faultAt(keep, `"keep" has no meaning with the driver memory: it is about the records in the database`, keepHint(a))
 	}
 	if rotate != nil && a.File == "" {
-		d.at(rotate, `"rotate" has no meaning without "file"`, "file: audit.jsonl")
+		d.faultAt(rotate, `"rotate" has no meaning without "file"`, "file: audit.jsonl")
 	}
 }
 
-// keepHint names what keeps records short without a database.
+// keepHint suggests how to limit the records without a database.
 func keepHint(a *Audit) string {
 	if a.File != "" {
 		return "rotate: { size: 100MB, keep: 10 }, which is about the file"

@@ -1,10 +1,9 @@
-// Package config reads the configuration of petrigate: one YAML file, strictly.
+// Package config reads the configuration of petrigate, one YAML file, and checks it strictly.
 //
-// The file is parsed once into a tree in which every value knows its line and
-// column. Whatever is not understood (an unknown key, a duplicate, a wrong
-// type, a key that only a later version will support) is an [Error] with that
-// position, the source line and, where one is near, a suggestion; all of them
-// are reported at once. Nothing is guessed and nothing is ignored.
+// The file is parsed once into a tree in which every value knows its line and column. Anything
+// unexpected (an unknown key, a duplicate, a wrong type, a key reserved for a later version) is an
+// [Error] with that position, the source line and, if possible, a suggestion. All errors are
+// reported at once. Nothing is guessed and nothing is ignored.
 //
 //	version: 1
 //	mcpServers:
@@ -14,9 +13,18 @@
 //	      require backup before delete
 //	audit: { file: audit.jsonl }
 //
-// JSON is YAML, so the mcpServers block of a client can be pasted as it is.
-// [Load] finds and reads a file, [Servers] the servers of one, [Parse] reads bytes,
-// [ParseNet] reads nets.
+// JSON is YAML, so the mcpServers block of a client can be pasted unchanged. [Load] finds and reads
+// a file, [Servers] reads only its servers, [Parse] reads bytes, and [ParseNet] reads nets.
+//
+// Reading has three stages. A source turns bytes into a tree of nodes with positions. A decoder
+// walks the tree through [Value] and tables of [Keys], which record every mistake and fill a
+// [Config]. The layers then merge the scalars: a flag overrides the environment, which overrides
+// the file, which overrides the default. Settings that could loosen a policy come from the file
+// alone. Last, each section checks its settings against each other (the settle methods).
+//
+// The package has no goroutines and no locks. It never prints the result of an interpolation:
+// errors and excerpts show the text of the file with secrets replaced by stars. It does not
+// interpret rules, nets or expressions; packages rules, gate and internal/cel do.
 package config
 
 import (
@@ -27,38 +35,38 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A Position is a position in a file of the user.
+// A Position is a file, line and column in one of the user's files.
 type Position = diag.Position
 
-// An Error is one problem in a configuration, with its position. It never contains
-// the result of an interpolation.
+// An Error is one problem in a configuration, with its position. It never contains the result of an
+// interpolation.
 type Error = diag.Problem
 
-// An ErrorList has every problem of a configuration, in the order of the file.
+// An ErrorList holds all problems of a configuration, in file order.
 type ErrorList = diag.List
 
-// Text renders err for a person: with excerpts if it wraps an [ErrorList] or an
-// [Error], otherwise as err.Error().
+// Text renders err for a person: with excerpts if err wraps an [ErrorList] or an [Error], otherwise
+// as err.Error().
 func Text(err error) string { return diag.Text(err) }
 
-// DefaultStartup is how long the first tools/list waits for the servers if no
-// configuration sets it.
+// DefaultStartup is the default of the setting "startup": how long the first tools/list waits for
+// the servers.
 const DefaultStartup = 10 * time.Second
 
-// A Config is one configuration, checked and complete.
+// A Config is a complete, checked configuration.
 type Config struct {
-	File    string   // "": no file
-	Servers []Server // in the order of the file
+	File    string   // empty: no file
+	Servers []Server // in file order
 
-	Bases  []Base `json:",omitempty"` // that it extends; their rules and nets are the first ones of these
+	Bases  []Base `json:",omitempty"` // base policies; their rules and nets come first in Rules and Nets
 	Rules  []RuleText
 	Nets   []Net
 	Active []string // names of the active nets; nil: all
-	// ActivePosition is the position of Active, for errors about unknown names.
+	// ActivePosition is the position of "active", for errors about unknown net names.
 	ActivePosition Position
-	Default        string // "allow" or "deny": a call on which all nets abstain
-	Mode           string // "enforce" or "shadow": decide and record, and never block or ask
-	Advertise      string // "all", "possible" or "enabled": which tools are listed
+	Default        string // "allow" or "deny": the verdict when all nets abstain
+	Mode           string // "enforce", or "shadow": decide and record, but never block or ask
+	Advertise      string // "all", "possible" or "enabled": which tools tools/list returns
 
 	Shell     Shell `json:",omitzero"`
 	Listen    Listen
@@ -70,39 +78,41 @@ type Config struct {
 	Audit     Audit
 	Telemetry Telemetry
 	Log       Log
-	Startup   time.Duration // how long the first list waits for upstreams
+	Startup   time.Duration // how long the first tools/list waits for the servers
 
 	Warnings ErrorList
 
-	// Sums are the SHA-256, in hex, of what was in the files when they were read: of the
-	// configuration, of rules and of nets, by their names.
+	// Sums maps the name of each file that was read (the configuration, rules, nets) to the SHA-256
+	// of its contents, in hex.
 	Sums map[string]string `json:"-"`
 
-	// TextOnly means that the file was read as text: no person has named or trusted it. Variables and files of
-	// ${...} were not looked up, so what they are in is as it was written, or missing. Nothing that the
-	// configuration names may be started, opened, connected to or sent.
+	// TextOnly is set for a file that no person has named or trusted. Such a file is read as text:
+	// ${...} and environment files are not looked up, so the values that use them are verbatim or
+	// missing. Nothing that the configuration names must be started, opened, connected to or sent.
 	TextOnly   bool     `json:"-"`
-	References []string `json:"-"` // with TextOnly: the ${...} and the files of variables that were not looked up
+	References []string `json:"-"` // with TextOnly: the ${...} and environment files that were not looked up
 
-	secrets func() []string // a function, so that no printing of c shows them
+	secrets func() []string // a function, so that printing c cannot show them
 
-	origin // its function Of has the positions of the top-level values
+	origin // its method Of returns the positions of top-level values
 }
 
-// Shell says how maps with runs, reads and writes read scripts.
+// Shell configures how scripts are interpreted for maps with "runs", "reads" or "writes".
 type Shell struct {
-	Doubt  string `json:",omitempty"` // the answer to a script that may run a blocked command: "refuse", "ask" or "pass"; empty: refuse
-	Strict bool   `json:",omitempty"` // a script that is not wholly understood may run any command
+	Doubt  string `json:",omitempty"` // verdict on a script that might run a blocked command: "refuse", "ask" or "pass"; empty: "refuse"
+	Strict bool   `json:",omitempty"` // treat a script that is not fully understood as one that might run any command
 
-	// Pipefail is "add" where agents whose hooks can change a script run it with set -o pipefail, if that alone is
-	// missing for it to be evidence; "leave" or empty: they run it unchanged.
+	// Pipefail "add" makes agents whose hooks can change a script run it with set -o pipefail, if
+	// only pipefail is missing for the script to count as evidence. "leave" or empty runs the
+	// script unchanged.
 	Pipefail string `json:",omitempty"`
 }
 
 // AddsPipefail reports whether Pipefail is "add".
 func (s *Shell) AddsPipefail() bool { return s.Pipefail == "add" }
 
-// shellDoubts are the values of shell.doubt, the strictest last, and shellPipefails those of shell.pipefail.
+// shellDoubts lists the values of shell.doubt, strictest last; shellPipefails those of
+// shell.pipefail.
 var (
 	shellDoubts    = []string{"pass", "ask", "refuse"}
 	shellPipefails = []string{"leave", "add"}
@@ -110,45 +120,45 @@ var (
 
 // Approval configures human approval.
 type Approval struct {
-	Channels []string      // of "elicit", "url", "web", "cli" and "webhook", in order; all are open at once
+	Channels []string      // any of "elicit", "url", "web", "cli", "webhook", in order; all are used at once
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long an approval can be answered and used
 	Cooldown time.Duration // how long a denial refuses the same call
-	Mask     []string      // names of fields, and paths that begin with "$.", whose values people do not see
+	Mask     []string      // field names, and paths that begin with "$.", whose values approvers do not see
 
-	Ignore []string `json:",omitempty"` // arguments, as TOOL.FIELD, that are no part of the identity of a call
+	Ignore []string `json:",omitempty"` // arguments, as TOOL.FIELD, left out of the identity of a call
 
-	Holds   map[string]time.Duration // by the names of clients; a "*" at the end stands for anything
-	HoldSet bool                     // Hold is for all clients that Holds does not name
-	Webhook *Webhook                 `json:",omitempty"` // with the channel "webhook"; otherwise nil
-	PIN     string                   `json:"-"`          // hash of what a person types to approve; "": nothing is typed
-	Desktop bool                     `json:",omitempty"` // a notification on this desktop says that a call waits
-	Self    bool                     `json:",omitempty"` // who calls may approve their own call
-	People  map[string]string        `json:",omitempty"` // principals of clients, by the names of the persons who they are
-	Grants  time.Duration            `json:",omitempty"` // how long a grant is valid at most; 0: an hour; less: none is given
+	Holds   map[string]time.Duration // hold time by client name; a trailing "*" matches any suffix
+	HoldSet bool                     // Hold was set explicitly and overrides the built-in defaults
+	Webhook *Webhook                 `json:",omitempty"` // settings of the channel "webhook"; otherwise nil
+	PIN     string                   `json:"-"`          // hash of the PIN that approvers type; empty: no PIN
+	Desktop bool                     `json:",omitempty"` // show a desktop notification when a call waits
+	Self    bool                     `json:",omitempty"` // callers may approve their own calls
+	People  map[string]string        `json:",omitempty"` // client principals by person
+	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
 }
 
-// Console configures the pages for people.
+// Console configures the web console.
 type Console struct {
-	HTTP         string   // address, of this machine; "": one is chosen when somebody opens the console; "off": there is none
-	AllowedHosts []string // further names by which browsers may call it, as behind a reverse proxy
+	HTTP         string   // loopback address; empty: chosen when the console is opened; "off": no console
+	AllowedHosts []string // additional host names that browsers may use, such as that of a reverse proxy
 }
 
-// Pinning configures what becomes of a tool whose server says something else of it than what
-// was accepted.
+// Pinning configures what happens when a server changes the definition of a tool after it was
+// accepted.
 type Pinning struct {
-	Mode string // "off", "warn", or "enforce": it is neither listed nor called until a person accepts it
-	File string // with the definitions that were accepted; "": the database, if it is PostgreSQL, or a place for this configuration
+	Mode string // "off", "warn", or "enforce": hide and refuse the tool until a person accepts it
+	File string // file of accepted definitions; empty: the database if it is PostgreSQL, otherwise a default path for this configuration
 }
 
-// Log configures the log for people.
+// Log configures the process log.
 type Log struct {
-	Level  string // "debug", "info", "warn", "error"
-	Format string // "auto", "text", "json"
+	Level  string // "debug", "info", "warn" or "error"
+	Format string // "auto", "text" or "json"
 }
 
-// schema is the JSON Schema of a configuration. Read-only. A test holds its
-// keys to those that the decoder knows.
+// schema is the JSON Schema of a configuration. Read-only. A test compares its keys with those that
+// the decoder knows.
 //
 //go:embed petrigate.schema.json
 var schema string
@@ -156,7 +166,7 @@ var schema string
 // Schema returns the JSON Schema (2020-12) of a configuration, for editors.
 func Schema() string { return schema }
 
-// NetSchema returns the JSON Schema of a file of nets.
+// NetSchema returns the JSON Schema of a net file.
 func NetSchema() string {
 	return strings.NewReplacer(
 		"#/$defs/configuration", "#/$defs/netFile",

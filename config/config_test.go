@@ -65,7 +65,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// What loosens a policy comes from the file alone.
+// Only the file can loosen a policy.
 func TestEnvironmentCannotLoosen(t *testing.T) {
 	vars := map[string]string{"PETRIGATE_DEFAULT": "allow", "PETRIGATE_MODE": "shadow", "PETRIGATE_ACTIVE": ""}
 	if c := parse(t, oneServer+"default: deny\n", Options{Env: from(vars)}); c.Default != "deny" {
@@ -173,7 +173,7 @@ func TestRelativePaths(t *testing.T) {
 	}
 }
 
-// A directory whose name looks like a pattern means itself.
+// A directory whose name looks like a pattern is taken literally.
 func TestPatternInDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b]*?")
 	for _, name := range []string{"B.rules", "a.rules", "[x].rules"} {
@@ -193,7 +193,7 @@ func TestPatternInDirectory(t *testing.T) {
 	}
 }
 
-// A mistake in rules that stand inside the configuration is shown where it is.
+// A mistake in inline rules is reported at its position.
 func TestInlinePosition(t *testing.T) {
 	tests := []struct {
 		name, src    string
@@ -251,7 +251,7 @@ func TestReadRulesAndNets(t *testing.T) {
 	}
 }
 
-// Secrets show in no error, no excerpt and no log line, whatever is wrong.
+// No error, excerpt or log line shows a secret, whatever the mistake.
 func TestSecretsStayInside(t *testing.T) {
 	const secret = "canary"
 	dir := t.TempDir()
@@ -302,7 +302,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What would exhaust a parser is refused before it runs.
+// Input that would exhaust a parser is refused before parsing.
 func TestBombs(t *testing.T) {
 	deep := 20_000
 	tests := map[string]string{
@@ -364,7 +364,7 @@ func TestByteOrderMark(t *testing.T) {
 	parse(t, "\ufeff"+`{"mcpServers": {}}`, Options{})
 }
 
-// JSON is exact about what YAML readers get wrong.
+// JSON is read exactly in the cases where YAML readers are wrong.
 func TestJSONStrings(t *testing.T) {
 	want := "a\u2028b\u2029\u0085\t\"\\/😀"
 	quoted, err := json.Marshal(want)
@@ -379,7 +379,7 @@ func TestJSONStrings(t *testing.T) {
 	}
 }
 
-// Both readers give the same problems the same places.
+// Both readers report the same problems at the same positions.
 func TestJSONPositions(t *testing.T) {
 	const src = "{ \"name\" : \"é\",\n  \"plces\": [ ], \"match\":\n \"é\", \"transitions\":[{\"name\":\"t\",\"inputs\":[\"é\" , 5]}, 1 ]\n}"
 	if _, err := ParseNet("f", []byte(src)); err == nil {
@@ -423,8 +423,8 @@ func TestServersAlone(t *testing.T) {
 	}
 }
 
-// TestSums: a configuration knows what was in its files.
-func TestSums(t *testing.T) {
+// TestConfigHasChecksumsOfFiles checks that a configuration has the checksums of its files.
+func TestConfigHasChecksumsOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{
 		"petrigate.yaml": oneServer + "rules: [{ file: a.rules }]\nnets: [{ file: b.net.yaml }]\n",

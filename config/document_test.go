@@ -54,8 +54,8 @@ func readAll(text string, render func(error) string) string {
 	return b.String()
 }
 
-// TestDocumentMessages reads every archive in testdata/document: a document, and
-// what a person sees of it.
+// TestDocumentMessages reads every archive in testdata/document: a document, and the messages about
+// it.
 func TestDocumentMessages(t *testing.T) {
 	paths, err := filepath.Glob("testdata/document/*.txtar")
 	if err != nil || len(paths) == 0 {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Inline reports whether the text is a part of a configuration.
+// Inline reports whether the text is part of the configuration file.
 func (r RuleText) Inline() bool { return r.inline }
 
-// WithRules returns the configuration with another text in place of the one with this index
-// in Rules. No file is read. The error is an [ErrorList].
+// WithRules returns a copy of c with text in place of Rules[i].Text. It reads no files. The error
+// is an [ErrorList].
 func (c *Config) WithRules(i int, text string) (*Config, error) {
 	other := *c
 	other.Rules = slices.Clone(c.Rules)
@@ -25,8 +25,8 @@ func (c *Config) WithRules(i int, text string) (*Config, error) {
 	return nil, ErrorList{{File: c.Rules[i].File, Msg: fmt.Sprintf("the file %q is empty", c.Rules[i].File)}}
 }
 
-// WithNets returns the configuration with the nets of this text in place of those of a
-// file. No file is read. The error is an [ErrorList].
+// WithNets returns a copy of c with the nets of text in place of those of file.
+// It reads no files. The error is an [ErrorList].
 func (c *Config) WithNets(file, text string) (*Config, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("the file %q is empty", file)}}

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestDrafts: a configuration with another text is a copy, whose problems have the places
-// of that text.
-func TestDrafts(t *testing.T) {
+// TestWithRulesAndNetsCopies checks that a configuration with another text is a copy, and that its problems have
+// positions in that text.
+func TestWithRulesAndNetsCopies(t *testing.T) {
 	const src = "rules:\n  - inline: |\n      block rm\n  - inline: block del\nnets:\n  - { name: own, places: [a] }\n"
 	c, err := Parse("petrigate.yaml", []byte(src), Options{})
 	if err != nil {

@@ -2,26 +2,26 @@ package config
 
 import "strings"
 
-// An Expression is a CEL text, or a sentence with CEL texts in it, and its
+// An Expression is a CEL expression, or a sentence with embedded CEL expressions, together with its
 // position. This package does not interpret it.
 type Expression struct {
 	Text string
 
-	at     RuleText // where; a part of a file
-	exact  bool     // the file has the text as it is, so that columns can be counted
+	at     RuleText // text and location in the file
+	exact  bool     // the file contains Text verbatim, so columns are meaningful
 	source *source
 }
 
 // String returns the text.
 func (e Expression) String() string { return e.Text }
 
-// MarshalText returns the text.
+// MarshalText returns e.Text.
 func (e Expression) MarshalText() ([]byte, error) { return []byte(e.Text), nil }
 
-// Equal compares the texts.
+// Equal reports whether both expressions have the same text.
 func (e Expression) Equal(other Expression) bool { return e.Text == other.Text }
 
-// Position returns the position in the file of a line and a column of the text.
+// Position converts a line and column of the text to a position in the file.
 func (e Expression) Position(line, column int) Position {
 	if !e.exact {
 		line, column = 1, 1
@@ -32,8 +32,8 @@ func (e Expression) Position(line, column int) Position {
 	return e.at.Position(line, column)
 }
 
-// Excerpt returns the line of the file and a caret below that position, or "" if
-// the expression does not come from a file.
+// Excerpt returns the source line with a caret under the given position of the text, or "" if the
+// expression does not come from a file.
 func (e Expression) Excerpt(line, column int) string {
 	if e.source == nil {
 		return ""
@@ -56,16 +56,16 @@ func readExpression(v Value) (e Expression, ok bool) {
 	return e, true
 }
 
-// An origin is the position in a file of a part of a net, so that problems found
-// later can be shown at the exact word.
+// An origin is the node that a part of the configuration was read from. It lets problems found
+// after decoding point to the exact word.
 type origin struct {
 	source *source
 	node   *node
 }
 
-// Of returns the position of the value of a key or, in a list, of the text in it.
-// It returns the position of the part if there is no such value, and none if the
-// part does not come from a file.
+// Of returns the position of the value of a key or, if the value is a list, of the entry equal to
+// text. Without such a value, Of returns the position of the whole part; if the part does not
+// come from a file, the zero Position.
 func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}
@@ -76,8 +76,8 @@ func (o origin) Of(key, text string) Position {
 // Has reports whether the part has the key.
 func (o origin) Has(key string) bool { return o.source != nil && o.node.get(key) != nil }
 
-// in returns the position of the text in a list, that of the list if the text is not
-// there, or that of the part if there is no list.
+// in returns the position of text in the list value. It falls back to the position of the list, and
+// to that of the part if value is nil.
 func (o origin) in(value *node, text string) Position {
 	if value == nil {
 		return o.source.position(o.node)
@@ -90,8 +90,8 @@ func (o origin) in(value *node, text string) Position {
 	return o.source.position(value)
 }
 
-// Excerpt returns the line of the file and a caret below that position, or "" if
-// the part does not come from a file.
+// Excerpt returns the source line with a caret under the column, or "" if the part does not come
+// from a file.
 func (o origin) Excerpt(line, column int) string {
 	if o.source == nil {
 		return ""

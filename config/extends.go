@@ -13,60 +13,60 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A Base is a policy that the configuration extends, and may only narrow. Its rules and nets
-// are among those of the configuration, before its own.
+// A Base is a policy that the configuration extends and may only narrow. Its rules and nets precede
+// the configuration's own in [Config.Rules] and [Config.Nets].
 type Base struct {
 	Name    string
 	Version int
-	File    string   // or its address; as messages name it
-	Digest  string   // of its bytes
-	Key     string   // the public key that has signed it; "": its digest is in the configuration
-	Entry   Position // where the configuration names it
+	File    string   // file name or URL, for messages
+	Digest  string   // digest of the file
+	Key     string   // public key that verified the signature; empty: the configuration pins the digest
+	Entry   Position // entry of "extends" in the configuration
 
-	Refresh time.Duration // its address is read again as often; 0: never by itself
-	Copy    string        // why a copy of it was taken, and not what is at its address; "": that is it
+	Refresh time.Duration // interval between reads of the URL; 0: never automatically
+	Copy    string        // reason why a cached copy was used instead of the URL; empty: the URL was read
 
 	Rules   []RuleText
 	Nets    []Net
 	Default string // "allow" or "deny"
 	Mode    string // "enforce" or "shadow"
 
-	Read []Read // at addresses
+	Read []Read // contents read from URLs
 }
 
-// A Read is what was read at an address.
+// A Read is the content that was read from one URL.
 type Read struct {
 	Address string
 	Data    []byte
 }
 
-// KeyID is how minisign names the key of the base; "": it is not signed.
+// KeyID returns the minisign ID of the base's key; empty if the base is not signed.
 func (b Base) KeyID() string {
 	id, _ := basefile.KeyID(b.Key)
 	return id
 }
 
-// A baseFile is a base as it was read.
+// A baseFile is a base as read, with the settings that it provides.
 type baseFile struct {
 	Base
-	root Value
-	set  Config  // the settings that it gives
-	with *layers // its scalars
+	root     Value
+	settings Config  // settings other than scalars
+	scalars  *layers // scalar settings
 }
 
-// baseScalars are the scalars that a base can give. Read-only.
+// baseScalars lists the scalars that a base can set. Read-only.
 var baseScalars = []struct {
-	key   string
-	least bool // a configuration may give more, and not less
+	key              string
+	stricterIfHigher bool // a configuration may raise the value, but not lower it
 }{{"expire", false}, {"cooldown", true}}
 
-// A baseReader reads bases, see [Options].
+// A baseReader reads bases; its fields are those of [Options].
 type baseReader struct {
 	fetch   Fetch
 	partial bool
 }
 
-// bases reads the bases that the configuration extends.
+// bases reads the list "extends".
 func (r baseReader) bases(v Value) (bases []*baseFile) {
 	v.Items(`an entry of "extends"`, func(v Value) {
 		if b := r.entry(v); b != nil {
@@ -86,8 +86,8 @@ func (r baseReader) entry(v Value) *baseFile {
 	v.Fields(Keys{
 		"file":    into(&file, Value.Text),
 		"url":     into(&address, Value.Text),
-		"digest":  promised(&digest, basefile.CheckDigest),
-		"key":     promised(&key, func(text string) error { _, err := basefile.KeyID(text); return err }),
+		"digest":  readPinned(&digest, basefile.CheckDigest),
+		"key":     readPinned(&key, func(text string) error { _, err := basefile.KeyID(text); return err }),
 		"refresh": into(&refresh, readRefresh),
 	})
 	switch {
@@ -100,11 +100,11 @@ func (r baseReader) entry(v Value) *baseFile {
 		v.Fault(`an entry of "extends" has either "digest" or "key"`, "digest: sha256: and what sha256sum prints of it, for exactly these bytes, or the public key of minisign that signs them")
 		return nil
 	case refresh > 0 && (address == "" || key == ""):
-		v.at(v.get("refresh"), `"refresh" is for a base at an address that a key signs`, "files are watched, and what a digest says never changes")
+		v.faultAt(v.get("refresh"), `"refresh" is for a base at an address that a key signs`, "files are watched, and what a digest says never changes")
 		return nil
 	}
-	if why := badAddress(address); address != "" && why != "" {
-		v.at(v.get("url"), why, "")
+	if why := addressProblem(address); address != "" && why != "" {
+		v.faultAt(v.get("url"), why, "")
 		return nil
 	}
 	b := &baseFile{Base: Base{File: address, Key: key, Entry: v.Position(), Refresh: refresh}}
@@ -112,7 +112,7 @@ func (r baseReader) entry(v Value) *baseFile {
 	if address == "" {
 		b.File, read = v.path(file), v.readFiles
 	}
-	data, err := trusted(b.File, digest, key, read)
+	data, err := readVerified(b.File, digest, key, read)
 	switch {
 	case err != nil && r.partial && address != "":
 		v.warn(v.get("url"), fmt.Sprintf("the base policy %q is left out here: %v", address, cause(err)), "petrigate check reads it")
@@ -122,12 +122,12 @@ func (r baseReader) entry(v Value) *baseFile {
 		return nil
 	}
 	b.Digest = basefile.Digest(data)
-	v.note(b.File, data)
+	v.recordSum(b.File, data)
 	b.read(v, data)
 	return b
 }
 
-// fetching returns how the base is read at its address.
+// fetching wraps fetch so that b records the contents and whether a cached copy was used.
 func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		all, err := fetch(addresses...)
@@ -142,8 +142,8 @@ func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	}
 }
 
-// Fetched returns what was read at addresses when the configuration was. It is for another text
-// of the same configuration.
+// Fetched returns the contents of URLs that were read when c was loaded, so that a changed text of
+// the same configuration can be parsed without network access.
 func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {
 		for _, b := range c.Bases {
@@ -165,8 +165,8 @@ func readRefresh(v Value) (time.Duration, bool) {
 	return every, ok
 }
 
-// promised reads a digest or a key.
-func promised(to *string, check func(string) error) func(Value) {
+// readPinned reads a digest or a public key.
+func readPinned(to *string, check func(string) error) func(Value) {
 	return func(v Value) {
 		text, ok := v.Text()
 		if !ok {
@@ -180,8 +180,8 @@ func promised(to *string, check func(string) error) func(Value) {
 	}
 }
 
-// badAddress says why a base is not read from an address; empty: it is.
-func badAddress(address string) string {
+// addressProblem returns why a base cannot be read from the URL; empty if it can.
+func addressProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "":
@@ -192,8 +192,9 @@ func badAddress(address string) string {
 	return `"url" must begin with https://`
 }
 
-// trusted reads the bytes of a base once, and returns them if they are what was promised.
-func trusted(place, digest, key string, read Fetch) ([]byte, error) {
+// readVerified reads a base, and its signature if there is a key, and checks the bytes against the
+// digest or the key.
+func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	if digest != "" {
 		all, err := read(place)
 		if err != nil {
@@ -208,7 +209,7 @@ func trusted(place, digest, key string, read Fetch) ([]byte, error) {
 	return all[0], basefile.Signed(all[0], all[1], key)
 }
 
-// readFiles reads the file of a base, and that of its signature.
+// readFiles reads a base from a file, and the file of its signature.
 func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	for i, name := range names {
 		data, err := e.readFile(name)
@@ -223,7 +224,7 @@ func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// read decodes the bytes of the base. Its problems are those of the configuration.
+// read decodes the bytes of the base. Problems are added to those of the configuration.
 func (b *baseFile) read(v Value, data []byte) {
 	d := &decoder{source: &source{name: b.File}, environment: &environment{closed: true}, visit: v.visit}
 	root := d.read(data)
@@ -238,7 +239,7 @@ func (b *baseFile) read(v Value, data []byte) {
 }
 
 func (b *baseFile) decode() {
-	b.with, b.Default, b.Mode = newLayers(), "allow", "enforce"
+	b.scalars, b.Default, b.Mode = newLayers(), "allow", "enforce"
 	before := b.root.Faults()
 	b.root.Fields(Keys{
 		"version": readVersion,
@@ -247,19 +248,19 @@ func (b *baseFile) decode() {
 		"nets":    into(&b.Nets, readNets),
 		"default": into(&b.Default, oneOf([]string{"allow", "deny"})),
 		"mode":    into(&b.Mode, oneOf([]string{"enforce", "shadow"})),
-		"shell":   func(v Value) { readShell(&b.set.Shell)(v.as("shell of a base")) },
+		"shell":   func(v Value) { readShell(&b.settings.Shell)(v.as("shell of a base")) },
 		"pinning": func(v Value) {
-			v.as("pinning of a base").Fields(Keys{"mode": into(&b.set.Pinning.Mode, oneOf(pinningModes))})
+			v.as("pinning of a base").Fields(Keys{"mode": into(&b.settings.Pinning.Mode, oneOf(pinningModes))})
 		},
 		"approval": func(v Value) {
 			v.as("approval of a base").Fields(Keys{
-				"channels": into(&b.set.Approval.Channels, readChannels),
-				"mask":     into(&b.set.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
-				"ignore":   into(&b.set.Approval.Ignore, filled(each(checked(checkFilled, checkIgnore)))),
-				"grants":   into(&b.set.Approval.Grants, readGrants),
-				"self":     into(&b.set.Approval.Self, Value.Flag),
-				"expire":   b.with.scalar("approval.expire"),
-				"cooldown": b.with.scalar("approval.cooldown"),
+				"channels": into(&b.settings.Approval.Channels, readChannels),
+				"mask":     into(&b.settings.Approval.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask)))),
+				"ignore":   into(&b.settings.Approval.Ignore, nonEmpty(each(checked(checkNotEmpty, checkIgnore)))),
+				"grants":   into(&b.settings.Approval.Grants, readGrants),
+				"self":     into(&b.settings.Approval.Self, Value.Flag),
+				"expire":   b.scalars.scalar("approval.expire"),
+				"cooldown": b.scalars.scalar("approval.cooldown"),
 			})
 		},
 	})
@@ -276,10 +277,11 @@ func (b *baseFile) readIdentity(v Value) {
 	v.as(`"base"`).needs("name", "version")
 }
 
-// pinningModes are the words of pinning, the weakest first. Read-only.
+// pinningModes lists the values of pinning.mode, weakest first. Read-only.
 var pinningModes = []string{"off", "warn", "enforce"}
 
-// extend puts the policies of the bases before that of the configuration.
+// extend puts the rules and nets of the bases before those of c, and applies the settings that c
+// inherits.
 func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	var rules []RuleText
 	var nets []Net
@@ -287,7 +289,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	names := map[string]Position{}
 	for _, b := range bases {
 		if first, twice := names[b.Name]; twice && b.Name != "" {
-			root.foreign(b.Entry, fmt.Sprintf("the base policy %q is extended twice", b.Name), firstAt(first))
+			root.faultAtPosition(b.Entry, fmt.Sprintf("the base policy %q is extended twice", b.Name), firstAt(first))
 		}
 		names[b.Name] = b.Entry
 		rules, nets, c.Bases = append(rules, b.Rules...), append(nets, b.Nets...), append(c.Bases, b.Base)
@@ -296,7 +298,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 		}
 		c.inherit(root, b, l)
 	}
-	if c.Active != nil && len(bases) > 0 { // it chooses among the nets of the configuration; empty: none of them
+	if c.Active != nil && len(bases) > 0 { // "active" selects among the configuration's own nets; an empty list selects none of them
 		c.Active = append(active, c.Active...)
 	}
 	c.Rules, c.Nets = append(rules, c.Rules...), append(nets, c.Nets...)
@@ -305,26 +307,26 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	}
 }
 
-// inherit takes over the settings of a base that the configuration does not give.
+// inherit copies the settings of a base that the configuration does not set.
 func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if b.Default == "deny" && root.get("default") == nil {
 		c.Default = "deny"
 	}
-	if b.with == nil {
+	if b.scalars == nil {
 		return
 	}
-	a, of, ours := &c.Approval, &b.set.Approval, root.get("approval")
+	a, of, ours := &c.Approval, &b.settings.Approval, root.get("approval")
 	for _, s := range baseScalars {
-		if name := "approval." + s.key; b.with.given[name] && !l.given[name] {
-			l.values.SetDefault(name, b.with.values.GetString(name))
+		if name := "approval." + s.key; b.scalars.given[name] && !l.given[name] {
+			l.values.SetDefault(name, b.scalars.values.GetString(name))
 		}
 	}
 	if c.Shell.Doubt == "" {
-		c.Shell.Doubt = b.set.Shell.Doubt
+		c.Shell.Doubt = b.settings.Shell.Doubt
 	}
-	c.Shell.Pipefail = cmp.Or(c.Shell.Pipefail, b.set.Shell.Pipefail)
+	c.Shell.Pipefail = cmp.Or(c.Shell.Pipefail, b.settings.Shell.Pipefail)
 	if root.get("shell").in("strict") == nil {
-		c.Shell.Strict = b.set.Shell.Strict
+		c.Shell.Strict = b.settings.Shell.Strict
 	}
 	if a.Channels == nil {
 		a.Channels = of.Channels
@@ -341,12 +343,13 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 		}
 	}
 	if c.Pinning.Mode == "" {
-		c.Pinning.Mode = b.set.Pinning.Mode
+		c.Pinning.Mode = b.settings.Pinning.Mode
 	}
 }
 
-// required is an error where a base is required that is not among these.
-func (o Options) required(file string, bases []Base) error {
+// checkRequired returns an error if a required base is not among bases. Required bases come from
+// o.Require and from PETRIGATE_REQUIRE_BASE.
+func (o Options) checkRequired(file string, bases []Base) error {
 	if o.Partial {
 		return nil
 	}
@@ -369,7 +372,7 @@ func (o Options) required(file string, bases []Base) error {
 	return nil
 }
 
-// in is get of a mapping that may not be there.
+// in is get for a node that may be nil.
 func (n *node) in(key string) *node {
 	if n == nil {
 		return nil
@@ -377,13 +380,13 @@ func (n *node) in(key string) *node {
 	return n.get(key)
 }
 
-// narrows finds the settings that are weaker than those of a base. The nets are compared by
-// their proof.
-func (c *Config) narrows(root Value, b *baseFile, l *layers) {
+// checkNarrows reports settings that are weaker than those of a base. It does not compare nets;
+// package policydiff proves that they narrow.
+func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
-		root.at(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")
+		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")
 	}
-	if b.with == nil { // it could not be read
+	if b.scalars == nil { // the base could not be read
 		return
 	}
 	if c.Mode == "shadow" && b.Mode != "shadow" {
@@ -392,14 +395,14 @@ func (c *Config) narrows(root Value, b *baseFile, l *layers) {
 	if c.Default == "allow" && b.Default == "deny" {
 		weaker(root.get("default"), "default", "allow", "deny")
 	}
-	if of := b.set.Shell.Doubt; of != "" && slices.Index(shellDoubts, cmp.Or(c.Shell.Doubt, "refuse")) < slices.Index(shellDoubts, of) {
+	if of := b.settings.Shell.Doubt; of != "" && slices.Index(shellDoubts, cmp.Or(c.Shell.Doubt, "refuse")) < slices.Index(shellDoubts, of) {
 		weaker(root.get("shell").in("doubt"), "shell.doubt", c.Shell.Doubt, of)
 	}
-	if strict := root.get("shell").in("strict"); b.set.Shell.Strict && !c.Shell.Strict && strict != nil {
+	if strict := root.get("shell").in("strict"); b.settings.Shell.Strict && !c.Shell.Strict && strict != nil {
 		weaker(strict, "shell.strict", "false", "true")
 	}
-	ours, of := root.get("approval"), &b.set.Approval
-	if ofGrants, grants := longest(of.Grants), longest(c.Approval.Grants); of.Grants != 0 && grants > ofGrants {
+	ours, of := root.get("approval"), &b.settings.Approval
+	if ofGrants, grants := grantLimit(of.Grants), grantLimit(c.Approval.Grants); of.Grants != 0 && grants > ofGrants {
 		weaker(ours.in("grants"), "approval.grants", grants.String(), ofGrants.String())
 	}
 	if self := b.root.get("approval").in("self"); self != nil && c.Approval.Self && !of.Self {
@@ -415,21 +418,21 @@ func (c *Config) narrows(root Value, b *baseFile, l *layers) {
 			weaker(ours.in("ignore"), "approval.ignore", field, strings.Join(of.Ignore, ", "))
 		}
 	}
-	if mode := b.set.Pinning.Mode; slices.Index(pinningModes, c.Pinning.Mode) < slices.Index(pinningModes, mode) {
+	if mode := b.settings.Pinning.Mode; slices.Index(pinningModes, c.Pinning.Mode) < slices.Index(pinningModes, mode) {
 		weaker(root.get("pinning").in("mode"), "pinning.mode", strconv.Quote(c.Pinning.Mode), mode)
 	}
 	for _, s := range baseScalars {
 		name := "approval." + s.key
 		mine, _ := duration(l.values.GetString(name))
-		base, _ := duration(b.with.values.GetString(name))
-		if b.with.given[name] && (mine > base && !s.least || mine < base && s.least) {
+		base, _ := duration(b.scalars.values.GetString(name))
+		if b.scalars.given[name] && (mine > base && !s.stricterIfHigher || mine < base && s.stricterIfHigher) {
 			weaker(l.set[name], name, mine.String(), base.String())
 		}
 	}
 }
 
-// longest is how long a grant may be valid, by the setting.
-func longest(grants time.Duration) time.Duration {
+// grantLimit returns the maximum lifetime of a grant under the setting.
+func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant
 	}

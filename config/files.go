@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A textFile is a file that a "file" key matched.
+// A textFile is a file matched by a "file" key.
 type textFile struct{ name, text string }
 
-// readFiles reads the files that the pattern of a "file" key matches. A missing rules
-// file would allow what it forbids, so every doubt is an error.
+// readFiles reads the files that match the pattern of a "file" key. Missing rules would allow the
+// calls that they forbid, so every failure is an error.
 func readFiles(v Value) []textFile {
 	if !v.is(textKind) {
 		return nil
@@ -37,7 +37,7 @@ func readFiles(v Value) []textFile {
 	return files
 }
 
-// match reads the files of a pattern in the byte order of their names.
+// match reads the files that match the pattern, in byte order of their names.
 func (e *environment) match(pattern string) (files []textFile, faults ErrorList) {
 	if e.closed {
 		return nil, ErrorList{{Msg: fmt.Sprintf("a base policy has all of itself in one file, and does not read %q", pattern), Hint: "write it inline"}}
@@ -62,7 +62,8 @@ func (e *environment) match(pattern string) (files []textFile, faults ErrorList)
 	return files, faults
 }
 
-// noFile suggests a file of the same directory with the same extension.
+// noFile returns the error for a pattern without matches. It suggests a file with a similar name in
+// the same directory and with the same extension.
 func noFile(pattern, path string) Error {
 	f := Error{Msg: fmt.Sprintf("no file matches %q", pattern)}
 	var names []string
@@ -96,7 +97,7 @@ func (e *environment) glob(pattern string) ([]string, *Error) {
 	if !filepath.IsAbs(pattern) {
 		full = filepath.Join(escape(e.dir), pattern)
 	}
-	names, err := (&globber{left: mostLooked}).glob(full)
+	names, err := (&globber{left: maxGlobNames}).glob(full)
 	switch many := tooMany(pattern, err); {
 	case many != nil:
 		return nil, many
@@ -109,7 +110,7 @@ func (e *environment) glob(pattern string) ([]string, *Error) {
 	return names, nil
 }
 
-// escape makes a directory literal in a pattern.
+// escape quotes the metacharacters of a directory name, for use in a pattern.
 func escape(dir string) string {
 	if runtime.GOOS == "windows" {
 		return dir
@@ -119,7 +120,8 @@ func escape(dir string) string {
 
 var errTooLarge = errors.New("the file is too large")
 
-// readFile returns the text of a file of the user's: the unsaved one, if there is one.
+// readFile returns the contents of a user's file, or the unsaved text if the file is open in an
+// editor.
 func (e *environment) readFile(path string) ([]byte, error) {
 	if e.unsaved != nil {
 		if text, ok := e.unsaved(path); ok {
@@ -128,13 +130,13 @@ func (e *environment) readFile(path string) ([]byte, error) {
 	}
 	data, err := readFile(path, maxSize)
 	if err == nil {
-		e.note(path, data)
+		e.recordSum(path, data)
 	}
 	return data, err
 }
 
-// note notes what is in a file.
-func (e *environment) note(path string, data []byte) {
+// recordSum records the SHA-256 of a file.
+func (e *environment) recordSum(path string, data []byte) {
 	if e.sums == nil {
 		e.sums = map[string]string{}
 	}
@@ -142,8 +144,8 @@ func (e *environment) note(path string, data []byte) {
 	e.sums[path] = hex.EncodeToString(sum[:])
 }
 
-// readFile reads a regular file of at most limit bytes. It never waits for a
-// writer, as a named pipe would make it.
+// readFile reads a regular file of at most limit bytes. It refuses other files, so it never blocks
+// on a named pipe.
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -164,8 +166,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// writable reports whether others than the owner and the group may write a file. Windows makes
-// its modes up.
+// writable reports whether users other than the owner and the group may write the file. On Windows
+// it returns false, because file modes are synthesized there.
 func writable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows"

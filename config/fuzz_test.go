@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// seeds are the files of the goldens.
+// seeds returns the files of the golden archives.
 func seeds(f *testing.F) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -28,8 +28,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzParse: no bytes break the reader, and a problem with a position is at a
-// place that the file has, in a form that fits on a line.
+// FuzzParse checks that no input breaks the reader, and that a problem's position exists in the
+// file and its message fits on one line.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	dir := f.TempDir()
@@ -39,8 +39,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzParseNet: the same for nets, and a net that is read is not changed by
-// being read again.
+// FuzzParseNet checks the same for nets, and that every net has a name and a position.
 func FuzzParseNet(f *testing.F) {
 	seeds(f)
 	f.Add([]byte(`[{"name":"a","places":["p"],"initialMarking":{"p":1}}]`))

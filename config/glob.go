@@ -8,19 +8,21 @@ import (
 	"strings"
 )
 
-// mostLooked bounds the names that are looked at for a pattern: an editor has a file read at each keystroke.
-const mostLooked = 50_000
+// maxGlobNames limits the directory entries examined for one pattern. An editor evaluates patterns
+// at each keystroke.
+const maxGlobNames = 50_000
 
-// A globber finds the files of a pattern, as [filepath.Glob] does, and looks at so many names only.
+// A globber expands patterns like [filepath.Glob], but examines a limited number of directory
+// entries.
 type globber struct{ left int }
 
-var errManyNames = fmt.Errorf("more than %d names would have to be looked at", mostLooked)
+var errManyNames = fmt.Errorf("more than %d names would have to be looked at", maxGlobNames)
 
 func (g *globber) glob(pattern string) (names []string, err error) {
 	if _, err := filepath.Match(pattern, ""); err != nil {
 		return nil, err
 	}
-	if !strings.ContainsAny(pattern, special()) {
+	if !strings.ContainsAny(pattern, metaCharacters()) {
 		if _, err := os.Lstat(pattern); err != nil {
 			return nil, nil
 		}
@@ -35,13 +37,13 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 		dir += "."
 	}
 	dirs := []string{dir}
-	if strings.ContainsAny(dir[len(volume):], special()) {
+	if strings.ContainsAny(dir[len(volume):], metaCharacters()) {
 		if dirs, err = g.glob(dir); err != nil {
 			return nil, err
 		}
 	}
 	for _, d := range dirs {
-		more, err := g.in(d, last)
+		more, err := g.matchesIn(d, last)
 		if err != nil {
 			return nil, err
 		}
@@ -50,16 +52,18 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// special are the characters of patterns; a backslash separates directories on Windows.
-func special() string {
+// metaCharacters returns the special characters of patterns. On Windows a backslash separates
+// directories instead of escaping.
+func metaCharacters() string {
 	if os.PathSeparator == '\\' {
 		return "*?["
 	}
 	return `*?[\`
 }
 
-// in finds the names of a directory that match. One that cannot be read has none.
-func (g *globber) in(dir, pattern string) (names []string, err error) {
+// matchesIn returns the entries of a directory that match the pattern. An unreadable directory has
+// no matches.
+func (g *globber) matchesIn(dir, pattern string) (names []string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil
 	}
@@ -80,7 +84,8 @@ func (g *globber) in(dir, pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// tooMany is the fault of a pattern that is about too much of the disk.
+// tooMany returns the error for a pattern that would examine too many names, or nil if err is a
+// different error.
 func tooMany(pattern string, err error) *Error {
 	if !errors.Is(err, errManyNames) {
 		return nil

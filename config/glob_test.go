@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestGlob: patterns find what filepath.Glob finds, and those for too much of the disk are refused.
-func TestGlob(t *testing.T) {
+// TestGlobMatchesLikeFilepath checks that patterns find the same files as filepath.Glob, and that patterns over too
+// many names are refused.
+func TestGlobMatchesLikeFilepath(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a/x.rules", "a/y.rules", "b[1]/x.rules", "b[1]/c/z.rules", "d.rules/in.rules", "top.rules", "top.txt"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -23,7 +24,7 @@ func TestGlob(t *testing.T) {
 	for _, pattern := range []string{"*", "*.rules", "*/*.rules", "*/*/*.rules", "a/[xz].rules", "none/*", "top.rules/*", "top.txt", "none", "?/x.rules", "a/"} {
 		full := filepath.Join(dir, pattern)
 		want, _ := filepath.Glob(full)
-		got, err := (&globber{left: mostLooked}).glob(full)
+		got, err := (&globber{left: maxGlobNames}).glob(full)
 		slices.Sort(got)
 		slices.Sort(want)
 		if err != nil || !slices.Equal(got, want) {
@@ -31,10 +32,10 @@ func TestGlob(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	if got, err := (&globber{left: mostLooked}).glob("*.txt"); err != nil || !slices.Equal(got, []string{"top.txt"}) {
+	if got, err := (&globber{left: maxGlobNames}).glob("*.txt"); err != nil || !slices.Equal(got, []string{"top.txt"}) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := (&globber{left: mostLooked}).glob("["); !errors.Is(err, filepath.ErrBadPattern) {
+	if _, err := (&globber{left: maxGlobNames}).glob("["); !errors.Is(err, filepath.ErrBadPattern) {
 		t.Error(err)
 	}
 	for _, left := range []int{3, 8} { // in the first directory, and in those below

@@ -19,11 +19,11 @@ import (
 
 var update = flag.Bool("update", false, "write what the goldens should say")
 
-// TestGolden reads every archive in testdata: petrigate.yaml and the files
-// beside it, "env" and "flags" with one NAME=value a line, "modes" with the
-// modes of files in that form, "partial" for [Options.Partial], "found" for [Options.Found], and "want"
-// with what a person sees: the problems, or the warnings and the
-// configuration. Where there is no petrigate.yaml, one is looked for.
+// TestGolden reads every archive in testdata. An archive has petrigate.yaml and the files beside
+// it; "env" and "flags" with one NAME=value a line; "modes" with file modes in that form; "partial"
+// for [Options.Partial]; "found" for [Options.Found]; and "want" with the output: the problems, or
+// the warnings and the configuration. Without a petrigate.yaml, the test searches for a
+// configuration.
 func TestGolden(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -88,7 +88,7 @@ func put(t *testing.T, path string, data []byte) {
 	}
 }
 
-// settings are the lines NAME=value.
+// settings parses lines of the form NAME=value.
 func settings(data []byte) map[string]string {
 	all := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
@@ -98,7 +98,7 @@ func settings(data []byte) map[string]string {
 	return all
 }
 
-// written is a file of an archive: «ff» is the byte, «3×x» is xxx.
+// written expands a file of an archive: «ff» stands for the byte, «3×x» for xxx.
 func written(t *testing.T, data []byte) []byte {
 	t.Helper()
 	return regexp.MustCompile(`«[^»]*»`).ReplaceAllFunc(data, func(b []byte) []byte {
@@ -156,7 +156,7 @@ func outcome(dir string, vars, flags map[string]string) string {
 	return strings.ReplaceAll(b.String(), dir+string(filepath.Separator), "")
 }
 
-// from is a lookup of variables in a map.
+// from returns a lookup function over a map of variables.
 func from(vars map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, ok := vars[name]

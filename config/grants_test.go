@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestGrants reads how long a grant may be valid: 0 is the longest there is, less is never.
+// TestGrants reads the maximum lifetime of a grant: 0 selects the default, a negative value
+// disables grants.
 func TestGrants(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"approval: {}": 0, "approval: { grants: true }": time.Hour, "approval: { grants: false }": -1, "approval: { grants: 90s }": 90 * time.Second, `approval: { grants: "1h" }`: time.Hour,

@@ -10,26 +10,29 @@ import (
 	"strings"
 )
 
-// An environment provides the values of ${...}.
+// An environment resolves ${...} and the paths of files.
 type environment struct {
-	dir    string // of the configuration file: relative paths start there
+	dir    string // directory of the configuration file, the base of relative paths
 	lookup func(string) (string, bool)
 
 	unsaved func(path string) ([]byte, bool) // see [Options.Unsaved]; may be nil
 
-	// closed is set for a base policy: what is signed is all of it, and the same everywhere.
+	// closed refuses ${...} and other files. It is set for a base policy, whose signed bytes must
+	// be complete and mean the same everywhere.
 	closed bool
 
-	// text is set for a file that is read as text: variables are not looked up, and noted here.
+	// text is set for a file that is read as text: references are recorded here instead of
+	// resolved.
 	text       bool
 	references []string
-	left       int // how often one was
+	skipped    int // number of unresolved references, with repetitions
 
-	secrets []string          // the values of ${...}, see [Config.Secrets]
+	secrets []string          // values of ${...}; see [Config.Secrets]
 	sums    map[string]string // see [Config.Sums]
 }
 
-// find returns the position of an expression inside a value, or of the value.
+// find returns the position of an interpolation inside a value, or the position of the value if the
+// line does not contain it.
 func (s *source) find(n *node, expr string) (line, column int) {
 	if n.line < 1 || n.line > len(s.lines) {
 		return n.line, n.column
@@ -43,14 +46,14 @@ func (s *source) find(n *node, expr string) (line, column int) {
 	return n.line, from + len([]rune(before)) + 1
 }
 
-// A badExpr is a ${...} that cannot be replaced. Its texts contain no value.
+// A badExpr describes a ${...} that cannot be replaced. Its texts contain no resolved values.
 type badExpr struct{ expr, msg, hint string }
 
-// references finds $$ and ${...} in a text, closed or not.
-var references = regexp.MustCompile(`\$\$|\$\{[^}]*\}?`)
+// interpolation matches $$ and ${...} in a text, closed or not.
+var interpolation = regexp.MustCompile(`\$\$|\$\{[^}]*\}?`)
 
 func (e *environment) expand(text string) (expanded string, bad *badExpr) {
-	expanded = references.ReplaceAllStringFunc(text, func(expr string) (value string) {
+	expanded = interpolation.ReplaceAllStringFunc(text, func(expr string) (value string) {
 		switch {
 		case bad != nil:
 		case expr == "$$":
@@ -70,7 +73,7 @@ func (e *environment) expand(text string) (expanded string, bad *badExpr) {
 
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
 
-// value returns the value of one ${...}.
+// value resolves one ${...}.
 func (e *environment) value(expr string) (string, *badExpr) {
 	if e.closed {
 		return "", &badExpr{expr, "a base policy is the same everywhere, and " + expr + " is not", "write the value"}
@@ -81,10 +84,10 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	}
 	if path, ok := strings.CutPrefix(inner, "file:"); ok {
 		if e.text {
-			return e.leave(expr), nil
+			return e.skip(expr), nil
 		}
 		value, bad := e.file(expr, path)
-		e.resolved("", value)
+		e.recordSecret("", value)
 		return value, bad
 	}
 	m := variable.FindStringSubmatch(strings.TrimPrefix(inner, "env:"))
@@ -92,7 +95,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 		return "", &badExpr{expr, fmt.Sprintf("%q is not understood", expr), "${V}, ${env:V}, ${V:-default}, ${V:?message}, ${file:path}"}
 	}
 	if e.text {
-		return e.leave(expr), nil
+		return e.skip(expr), nil
 	}
 	name, operator, word := m[1], m[2], m[3]
 	value, ok := e.lookup(name)
@@ -107,30 +110,30 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	case operator == ":-" && value == "":
 		return word, nil
 	}
-	e.resolved(name, value)
+	e.recordSecret(name, value)
 	return value, nil
 }
 
-// leave notes a reference that is not looked up.
-func (e *environment) leave(what string) string {
-	e.left++
+// skip records a reference that is not looked up, and returns it unchanged.
+func (e *environment) skip(what string) string {
+	e.skipped++
 	if !slices.Contains(e.references, what) {
 		e.references = append(e.references, what)
 	}
 	return what
 }
 
-// unread counts what was not looked up; e may be nil.
-func (e *environment) unread() int {
+// skippedCount returns the number of references that were not looked up; e may be nil.
+func (e *environment) skippedCount() int {
 	if e == nil {
 		return 0
 	}
-	return e.left
+	return e.skipped
 }
 
 const maxSecret = 1 << 20
 
-// file returns the contents of a file without its final line end.
+// file returns the contents of a file without its final newline.
 func (e *environment) file(expr, path string) (string, *badExpr) {
 	if path == "" {
 		return "", &badExpr{expr, "${file:} names no file", ""}
@@ -142,7 +145,8 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path resolves a path relative to the configuration file, in the form for messages.
+// path joins a relative path to the directory of the configuration file. The result is the form
+// that messages use.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p
@@ -150,9 +154,8 @@ func (e *environment) path(p string) string {
 	return filepath.Join(e.dir, p)
 }
 
-// absolute is like path for later use, perhaps from another directory: a
-// relative command would be looked up in PATH, or start from the cwd of its
-// server.
+// absolute is like path, but the result remains valid after a change of directory. A relative
+// command would be looked up in PATH or relative to the working directory of its server.
 func (e *environment) absolute(p string) string {
 	if p == "" {
 		return ""
@@ -167,8 +170,7 @@ func (e *environment) absolute(p string) string {
 	return p
 }
 
-// cause returns an error of the file system without the path, which the message
-// already names.
+// cause strips the path from a file system error; the message already names it.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// readJSON reads a text that is JSON; ok is false if it is not, and may then
-// still be YAML. JSON has a reader of its own because the YAML library differs in
-// numbers, in escapes and in the columns behind a tab, and is slow on large files.
+// readJSON parses JSON. If ok is false, the text is not JSON, but might still be YAML. JSON has a
+// parser of its own because the YAML library differs in numbers, escapes and columns after a tab,
+// and is slow on large files.
 func readJSON(text string) (n *node, ok bool) {
 	if !looksJSON(text) || !json.Valid([]byte(text)) {
 		return nil, false
@@ -28,7 +28,7 @@ type jsonReader struct {
 	failed bool
 	nodes  int
 
-	offset, line, column int // of what has been counted so far
+	offset, line, column int // position reached by counting lines and columns
 }
 
 // token reads the next token.
@@ -80,7 +80,7 @@ func (r *jsonReader) value(depth int) *node {
 	return n
 }
 
-// inside reads what a mapping or a list holds, and the bracket that closes it.
+// inside reads the contents of a mapping or list, and the closing bracket.
 func (r *jsonReader) inside(n *node, depth int) {
 	for !r.failed && r.dec.More() {
 		if n.kind == listKind {
@@ -94,15 +94,15 @@ func (r *jsonReader) inside(n *node, depth int) {
 	r.token()
 }
 
-// The comments and trailing commas that editors allow in JSON; strings, which may hold
-// the same, match first.
+// comments and trailing match the comments and trailing commas that editors allow in JSON. The
+// first alternative skips strings, which can contain the same characters.
 var (
 	comments = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/`)
 	trailing = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|,\s*[}\]]`)
 )
 
-// withoutComments replaces comments and trailing commas by spaces. Everything else
-// keeps its position.
+// withoutComments replaces comments and trailing commas with spaces, so that all other text keeps
+// its position.
 func withoutComments(text string) string {
 	text = comments.ReplaceAllStringFunc(text, func(s string) string {
 		if s[0] == '"' {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// A KeyField is one entry of a key: what a net reads of a call.
+// A KeyField is one component of a key: a value that a net reads from a call.
 type KeyField struct {
-	Path       string     // one flat key of the arguments, or a path that begins with "$."
-	Result     bool       // the path leads into the result of the call
-	Expression Expression // Path is empty then
+	Path       string // a flat key of the arguments, or a path that begins with "$."; empty if Expression is set
+	Result     bool   // the path selects from the result of the call instead of its arguments
+	Expression Expression
 	Position   Position
 
 	origin
 }
 
-// String returns the field as messages name it.
+// String returns the field in the form used by messages.
 func (f KeyField) String() string {
 	switch {
 	case f.Expression.Text != "":
@@ -26,20 +26,20 @@ func (f KeyField) String() string {
 	return f.Path
 }
 
-// maxApprovals is the largest number of persons that one call asks.
+// maxApprovals is the maximum number of people who must approve one call.
 const maxApprovals = 100
 
-// resultPrefix is written before the path into a result.
+// resultPrefix marks a path into the result.
 const resultPrefix = "result."
 
-// readKey reads fields, each of them once.
+// readKey reads a list of fields without duplicates.
 func readKey(v Value) ([]KeyField, bool) {
-	key, ok := filled(each(readKeyField))(v)
+	key, ok := nonEmpty(each(readKeyField))(v)
 	seen := make(map[string]Position, len(key))
 	for _, f := range key {
 		name := f.String()
 		if first, twice := seen[name]; twice && name != "" {
-			v.at(f.node, fmt.Sprintf("the field %s is named twice", name), firstAt(first))
+			v.faultAt(f.node, fmt.Sprintf("the field %s is named twice", name), firstAt(first))
 		}
 		seen[name] = f.Position
 	}
@@ -47,7 +47,7 @@ func readKey(v Value) ([]KeyField, bool) {
 }
 
 func readKeyField(v Value) (KeyField, bool) {
-	v = v.as(v.called())
+	v = v.as(v.label())
 	f := KeyField{Position: v.Position(), origin: origin{v.source, v.node}}
 	if v.kind == mapKind {
 		v.Fields(Keys{"expression": into(&f.Expression, readExpression)})
@@ -64,8 +64,8 @@ func readKeyField(v Value) (KeyField, bool) {
 	return f, ok
 }
 
-// check refuses what is neither a key nor a path. Package gate knows whether the path is
-// well formed.
+// check refuses a text that is neither a key nor a path. Package gate checks that a path is well
+// formed.
 func (f *KeyField) check(v Value) {
 	head, rest, dotted := strings.Cut(f.Path, ".")
 	switch {

@@ -13,41 +13,42 @@ import (
 	"github.com/spf13/viper"
 )
 
-// layers merges the sources of the scalars: a flag overrides the environment, which
-// overrides the file, which overrides the default. Settings that loosen a policy
-// (mode, default, rules) are not among them: only the file can set them.
+// layers merges the sources of scalars: a flag overrides the environment, which overrides the file,
+// which overrides the default. Settings that can loosen a policy (mode, default, rules) are
+// excluded: only the file can set them.
 type layers struct {
-	// Only scalars are in the viper: it lower-cases keys and splits them at dots, which
-	// maps of the user's names would not survive.
-	values *viper.Viper
-	set    map[string]*node // the values that come from the file
-	given  map[string]bool  // the scalars that some layer gives
-	ofHTTP []*node          // keys of the section "listen" that have no effect without an address
-	broken map[string]bool  // sections with mistakes: what is in them is not checked together
+	// values holds only scalars: viper lower-cases keys and splits them at dots, which would break
+	// maps with user-chosen names.
+	values   *viper.Viper
+	set      map[string]*node // settings from the file
+	given    map[string]bool  // scalars that any layer sets
+	httpOnly []*node          // keys of "listen" that have no effect without an HTTP address
+	broken   map[string]bool  // sections with errors, whose settings are not checked against each other
 
-	bases []*baseFile // what the file extends
-	from  baseReader
+	bases  []*baseFile // bases that the file extends
+	reader baseReader
 }
 
-// A scalar is one value that several layers may give.
+// A scalar describes one value that several layers can set.
 type scalar struct {
 	initial string
 	check   check
-	timed   bool // it is a duration
-	path    bool // of a file; in the configuration, relative to it
+	timed   bool // the value is a duration
+	path    bool // the value is a path; in the file, relative to it
 }
 
-// scalars is read-only. The names are those of the keys, and of the fields of [Config].
+// scalars maps the name of each scalar to its description. The names match the keys of the file and
+// the fields of [Config]. Read-only.
 var scalars = map[string]scalar{
 	"listen.http":       {check: checkAddress},
 	"listen.auth":       {initial: "token", check: checkWord([]string{"token", "jwt", "none"})},
-	"listen.tokenFile":  {check: checkFilled, path: true},
+	"listen.tokenFile":  {check: checkNotEmpty, path: true},
 	"listen.idle":       {initial: "1h", check: checkDuration(time.Minute), timed: true},
 	"approval.hold":     {initial: "45s", check: checkDuration(0), timed: true},
 	"approval.expire":   {initial: "15m", check: checkDuration(time.Second), timed: true},
 	"approval.cooldown": {initial: "10m", check: checkDuration(time.Second), timed: true},
 	"console.http":      {check: checkConsole},
-	"audit.file":        {check: checkFilled, path: true},
+	"audit.file":        {check: checkNotEmpty, path: true},
 	"log.level":         {initial: "info", check: checkWord([]string{"debug", "info", "warn", "error"})},
 	"log.format":        {initial: "auto", check: checkWord([]string{"auto", "text", "json"})},
 	"session.name":      {check: checkSessionName},
@@ -64,9 +65,9 @@ func newLayers() *layers {
 	return l
 }
 
-// read reads the scalar from a file.
+// read reads the scalar from the file.
 func (s scalar) read(v Value) (string, bool) {
-	if s.timed && !v.hasUnit("s") {
+	if s.timed && !v.requireUnit("s") {
 		return "", false
 	}
 	text, ok := checked(s.check)(v)
@@ -76,28 +77,28 @@ func (s scalar) read(v Value) (string, bool) {
 	return text, ok
 }
 
-// hasUnit refuses a number; unit is one that it may need.
-func (v Value) hasUnit(unit string) bool {
+// requireUnit refuses a bare number and suggests the unit.
+func (v Value) requireUnit(unit string) bool {
 	if v.kind == numberKind {
 		v.Fault(v.what+" needs a unit", fmt.Sprintf("for example %q", v.text+unit))
 	}
 	return v.kind != numberKind
 }
 
-// scalar returns the function of the key of a scalar.
+// scalar returns the decoder function for a scalar.
 func (l *layers) scalar(name string) func(Value) {
 	return func(v Value) {
 		text, ok := scalars[name].read(v)
 		if ok {
 			l.values.Set(name, text)
 		}
-		if ok || v.open {
+		if ok || v.unresolved {
 			l.set[name], l.given[name] = v.node, true
 		}
 	}
 }
 
-// section reads a section with scalars, and the other keys that it has.
+// section reads a section that contains scalars in addition to the other keys.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {
@@ -107,17 +108,18 @@ func (l *layers) section(v Value, others Keys) {
 	v.Fields(others)
 }
 
-// noted returns the function of a key that only the file has, and keeps its position.
-func (l *layers) noted(name string, read func(Value)) func(Value) {
+// fileOnly returns a decoder function for a setting that only the file can set. It records the
+// position of the value.
+func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 	return func(v Value) {
 		read(v)
 		l.set[name] = v.node
 	}
 }
 
-// whole returns the function of a section that is checked as a whole where all of it can
-// be read.
-func (l *layers) whole(read func(Value)) func(Value) {
+// trackFaults returns a decoder function for a section whose settings are checked against each
+// other, which happens only if the section has no errors.
+func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()
 		read(v)
@@ -125,11 +127,11 @@ func (l *layers) whole(read func(Value)) func(Value) {
 	}
 }
 
-// unknown reports whether a setting of a section is a variable that was not looked up: it may be
-// anything, so what is set is not held against it.
-func (l *layers) unknown(section string) bool {
+// hasUnresolved reports whether a setting of the section uses a variable that was not looked up.
+// Its value is unknown, so problems of the section are not reported.
+func (l *layers) hasUnresolved(section string) bool {
 	for name, n := range l.set {
-		if of, _, _ := strings.Cut(name, "."); of == section && n.open {
+		if of, _, _ := strings.Cut(name, "."); of == section && n.unresolved {
 			return true
 		}
 	}
@@ -153,8 +155,8 @@ func checkAddress(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkConsole accepts addresses that only this machine reaches: whoever opens the console can
-// answer for people.
+// checkConsole accepts "off" and addresses that only this machine can reach: anyone who can open
+// the console can answer for people.
 func checkConsole(what, shown, text string) (msg, hint string) {
 	switch msg, _ = checkAddress(what, shown, text); {
 	case text == "off":
@@ -167,7 +169,7 @@ func checkConsole(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// merge adds the environment and the flags to the values of the file, and sets the
+// merge overrides the values of the file with the environment and then the flags, and sets the
 // fields of c.
 func (l *layers) merge(o Options, c *Config, errs *ErrorList) {
 	for _, name := range slices.Sorted(maps.Keys(scalars)) {
@@ -198,8 +200,8 @@ func (l *layers) override(name, text, source string, errs *ErrorList) {
 	delete(l.set, name)
 }
 
-// Variable returns the environment variable of a setting: PETRIGATE_LOG_LEVEL for
-// "log.level", PETRIGATE_LISTEN_TOKEN_FILE for "listen.tokenFile".
+// Variable returns the environment variable of a setting: PETRIGATE_LOG_LEVEL for "log.level",
+// PETRIGATE_LISTEN_TOKEN_FILE for "listen.tokenFile".
 func Variable(setting string) string {
 	words := capitals.ReplaceAllString(strings.ReplaceAll(setting, ".", "_"), "_$0")
 	return "PETRIGATE_" + strings.ToUpper(words)

@@ -12,41 +12,40 @@ import (
 	"time"
 )
 
-// Listen configures the listener for clients.
+// Listen configures the connections from clients.
 type Listen struct {
-	Stdio            bool   // otherwise HTTP
+	Stdio            bool   // stdio instead of HTTP
 	HTTP             string // host:port
 	Auth             string // "token", "jwt" or "none"
-	TokenFile        string // "": a generated one
-	JWT              *JWT   // for Auth "jwt", otherwise nil
+	TokenFile        string // empty: a generated token
+	JWT              *JWT   // settings for Auth "jwt", otherwise nil
 	AllowedHosts     []string
 	AllowedOrigins   []string
-	Idle             time.Duration // how long a session over HTTP lives without use
-	MaxSessions      int           // over HTTP, of one principal; 0: not said
-	MaxSessionsTotal int           // over HTTP; 0: not said
-	Path             string        // of the endpoint; "": not said
-	TLS              *TLS          // nil: without
-	MaxBody          int           // bytes of one message of a client, over stdio too; 0: not said
-	MaxHeader        int           // bytes of the headers of one request; 0: not said
-	MaxConnections   int           // over HTTP; 0: not said
+	Idle             time.Duration // lifetime of an unused HTTP session
+	MaxSessions      int           // HTTP sessions per principal; 0: unset
+	MaxSessionsTotal int           // HTTP sessions in total; 0: unset
+	Path             string        // URL path of the endpoint; empty: unset
+	TLS              *TLS          // nil: no TLS
+	MaxBody          int           // maximum bytes of one client message, over stdio too; 0: unset
+	MaxHeader        int           // maximum bytes of the headers of one request; 0: unset
+	MaxConnections   int           // maximum HTTP connections; 0: unset
 	Timeouts         Timeouts
-	Hooks            bool `json:",omitempty"` // over HTTP, agents may tell of calls of their own tools
+	Hooks            bool `json:",omitempty"` // accept calls of the agent's own tools, reported by hooks over HTTP
 
 	origin
 }
 
-// JWT configures the tokens of an authorization server.
+// JWT configures the validation of an authorization server's tokens.
 type JWT struct {
 	Issuer         string
 	Audience       string
-	JWKS           string   // URL of the issuer's keys; "": from its metadata
-	Resource       string   // URL by which clients know the endpoint; "": the audience
-	PrincipalClaim string   // "": sub
-	Scopes         []string // a token must have all of them
+	JWKS           string   // URL of the issuer's keys; empty: taken from its metadata
+	Resource       string   // URL that clients use for the endpoint; empty: the audience
+	PrincipalClaim string   // empty: "sub"
+	Scopes         []string // scopes that every token must have
 }
 
-// TLS names the files of a certificate, followed by its issuers, and of its key, in
-// PEM.
+// TLS names the PEM files of a certificate chain and of its private key.
 type TLS struct {
 	Cert string
 	Key  string
@@ -54,20 +53,20 @@ type TLS struct {
 	origin
 }
 
-// Timeouts bound how long the listener waits for a client over HTTP. 0 stands for
-// the default of the listener.
+// Timeouts limits how long the listener waits for an HTTP client. 0 selects the default of the
+// listener.
 type Timeouts struct {
-	Header    time.Duration // to send the headers of a request, and to agree on TLS
-	Body      time.Duration // to send a message
-	Write     time.Duration // to read the next bytes of a response
-	KeepAlive time.Duration // between two requests on a connection
+	Header    time.Duration // time to send the headers of a request, including the TLS handshake
+	Body      time.Duration // time to send a message
+	Write     time.Duration // time to read the next bytes of a response
+	KeepAlive time.Duration // time between two requests on a connection
 }
 
-// The least that lets a client in at all.
+// Minimum values that still allow a client to connect.
 const (
-	leastBody    = 1 << 10
-	leastHeader  = 4 << 10
-	leastTimeout = time.Second
+	minBody    = 1 << 10
+	minHeader  = 4 << 10
+	minTimeout = time.Second
 )
 
 func readListen(v Value, c *Config, l *layers) {
@@ -87,10 +86,10 @@ func readListen(v Value, c *Config, l *layers) {
 		"allowedOrigins":   into(&o.AllowedOrigins, each(Value.setting)),
 		"maxSessions":      into(&o.MaxSessions, Value.positive),
 		"maxSessionsTotal": into(&o.MaxSessionsTotal, Value.positive),
-		"path":             into(&o.Path, checked(checkFilled, checkPath)),
+		"path":             into(&o.Path, checked(checkNotEmpty, checkPath)),
 		"tls":              into(&o.TLS, readTLS),
-		"maxBody":          into(&o.MaxBody, size(leastBody)),
-		"maxHeader":        into(&o.MaxHeader, size(leastHeader)),
+		"maxBody":          into(&o.MaxBody, size(minBody)),
+		"maxHeader":        into(&o.MaxHeader, size(minHeader)),
 		"maxConnections":   into(&o.MaxConnections, Value.positive),
 		"timeouts":         into(&o.Timeouts, readTimeouts),
 		"hooks":            into(&o.Hooks, Value.Flag),
@@ -99,13 +98,13 @@ func readListen(v Value, c *Config, l *layers) {
 	switch {
 	case stdio == nil:
 	case http != nil && o.Stdio:
-		v.at(stdio, `"stdio" and "http" exclude each other`, "one of them")
+		v.faultAt(stdio, `"stdio" and "http" exclude each other`, "one of them")
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
-		v.at(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
+		v.faultAt(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
 	}
-	for _, f := range v.fields { // no errors, and no word yet: the address may come from a flag
+	for _, f := range v.fields { // only warnings, and not yet: a flag may still set the address
 		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
-			l.ofHTTP = append(l.ofHTTP, f.key)
+			l.httpOnly = append(l.httpOnly, f.key)
 		}
 	}
 }
@@ -114,11 +113,11 @@ func readJWT(v Value) (*JWT, bool) {
 	j := &JWT{}
 	before := v.Faults()
 	v.Fields(Keys{
-		"issuer":         into(&j.Issuer, checked(checkFilled)),
-		"audience":       into(&j.Audience, checked(checkFilled)),
-		"jwks":           into(&j.JWKS, checked(checkFilled)),
-		"resource":       into(&j.Resource, checked(checkFilled)),
-		"principalClaim": into(&j.PrincipalClaim, checked(checkFilled)),
+		"issuer":         into(&j.Issuer, checked(checkNotEmpty)),
+		"audience":       into(&j.Audience, checked(checkNotEmpty)),
+		"jwks":           into(&j.JWKS, checked(checkNotEmpty)),
+		"resource":       into(&j.Resource, checked(checkNotEmpty)),
+		"principalClaim": into(&j.PrincipalClaim, checked(checkNotEmpty)),
 		"scopes":         into(&j.Scopes, each(checked(checkScope))),
 	})
 	if v.Faults() == before {
@@ -127,7 +126,7 @@ func readJWT(v Value) (*JWT, bool) {
 	return j, true
 }
 
-// checkScope accepts a scope of RFC 6749.
+// checkScope accepts an OAuth scope token (RFC 6749, section 3.3).
 func checkScope(_, shown, text string) (msg, hint string) {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
 		return shown + " is not a scope", "one word in each entry"
@@ -135,29 +134,29 @@ func checkScope(_, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkJWT checks that the section has the keys that validation requires.
+// checkJWT checks that the section has the keys that token validation needs.
 func checkJWT(v Value, j *JWT) {
 	v.requires(exampleOfJWT, "issuer", "audience")
 	issuer, audience := v.get("issuer"), v.get("audience")
 	switch at := v.get("jwks"); {
-	case at != nil && !trustworthy(j.JWKS):
-		v.at(at, `"jwks" must be a URL that begins with https://`, "http:// only for this machine")
+	case at != nil && !isSecureURL(j.JWKS):
+		v.faultAt(at, `"jwks" must be a URL that begins with https://`, "http:// only for this machine")
 	case at == nil && issuer != nil && !discoverable(j.Issuer):
-		v.at(issuer, `without "jwks" the issuer is asked where its keys are: "issuer" must be a URL that begins with https://`, "http:// only for this machine")
+		v.faultAt(issuer, `without "jwks" the issuer is asked where its keys are: "issuer" must be a URL that begins with https://`, "http:// only for this machine")
 	}
 	switch at := v.get("resource"); {
 	case at != nil && !isURL(j.Resource):
-		v.at(at, `"resource" must be the URL of this endpoint`, `for example "https://gate.example.com/mcp"`)
+		v.faultAt(at, `"resource" must be the URL of this endpoint`, `for example "https://gate.example.com/mcp"`)
 	case at == nil && audience != nil && !isURL(j.Audience):
-		v.at(audience, `"audience" is not a URL, and clients need the URL of this endpoint`, `resource: "https://gate.example.com/mcp"`)
+		v.faultAt(audience, `"audience" is not a URL, and clients need the URL of this endpoint`, `resource: "https://gate.example.com/mcp"`)
 	}
 }
 
-// requires reports keys that a section lacks.
+// requires reports missing keys of a section, at the position of the section's key.
 func (v Value) requires(example string, keys ...string) {
 	for _, key := range keys {
 		if v.get(key) == nil {
-			v.at(v.key, fmt.Sprintf("%s requires %q", v.what, key), example)
+			v.faultAt(v.key, fmt.Sprintf("%s requires %q", v.what, key), example)
 		}
 	}
 }
@@ -169,29 +168,29 @@ func isURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
 }
 
-// trustworthy reports whether nobody else can answer for the address.
-func trustworthy(text string) bool {
+// isSecureURL reports whether text is an https URL, or an http URL of this machine.
+func isSecureURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
 }
 
-// discoverable reports whether an issuer can publish its keys by RFC 8414.
-func discoverable(issuer string) bool { return trustworthy(issuer) && !strings.Contains(issuer, "?") }
+// discoverable reports whether the issuer can publish its metadata as RFC 8414 specifies.
+func discoverable(issuer string) bool { return isSecureURL(issuer) && !strings.Contains(issuer, "?") }
 
-// settleListen checks the settings of the listener together.
+// settleListen checks the settings of the listener against each other.
 func (c *Config) settleListen(d *decoder, l *layers) {
 	if c.Listen.Stdio {
-		for _, key := range l.ofHTTP {
+		for _, key := range l.httpOnly {
 			d.warn(key, fmt.Sprintf("%q has no effect without \"http\"", key.text), "")
 		}
 		return
 	}
 	switch {
 	case c.Listen.Auth == "none" && !loopback(c.Listen.HTTP):
-		d.at(cmp.Or(l.set["listen.auth"], l.set["listen.http"]), `listening without authentication is refused: "listen.http" can be reached from other machines`,
+		d.faultAt(cmp.Or(l.set["listen.auth"], l.set["listen.http"]), `listening without authentication is refused: "listen.http" can be reached from other machines`,
 			"auth: token, or an address like 127.0.0.1:7777")
 	case c.Listen.Auth == "jwt" && c.Listen.JWT == nil:
-		d.at(l.set["listen.auth"], `"auth": "jwt" requires the section "jwt" of "listen"`, exampleOfJWT)
+		d.faultAt(l.set["listen.auth"], `"auth": "jwt" requires the section "jwt" of "listen"`, exampleOfJWT)
 	case c.Listen.Auth != "jwt" && c.Listen.JWT != nil:
 		d.warn(l.set["listen.jwt"], `"jwt" has no effect without "auth": "jwt"`, "auth: jwt")
 	}
@@ -204,7 +203,7 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 	}
 }
 
-// allNetworks reports whether an address means all networks of the machine.
+// allNetworks reports whether an address means all network interfaces.
 func allNetworks(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -217,7 +216,7 @@ func allNetworks(address string) bool {
 func readTLS(v Value) (*TLS, bool) {
 	t := &TLS{origin: origin{v.source, v.node}}
 	before := v.Faults()
-	v.Fields(Keys{"cert": into(&t.Cert, checked(checkFilled)), "key": into(&t.Key, checked(checkFilled))})
+	v.Fields(Keys{"cert": into(&t.Cert, checked(checkNotEmpty)), "key": into(&t.Key, checked(checkNotEmpty))})
 	if v.Faults() == before {
 		v.requires(`tls: { cert: "cert.pem", key: "key.pem" }`, "cert", "key")
 	}
@@ -235,14 +234,14 @@ func readTimeouts(v Value) (t Timeouts, ok bool) {
 	return t, true
 }
 
-// readTimeout reads a duration that is long enough for a client.
+// readTimeout reads a duration of at least minTimeout.
 func readTimeout(v Value) (time.Duration, bool) {
-	text, ok := scalar{check: checkDuration(leastTimeout), timed: true}.read(v)
+	text, ok := scalar{check: checkDuration(minTimeout), timed: true}.read(v)
 	t, _ := duration(text)
 	return t, ok
 }
 
-// checkPath accepts a plain path that nothing else uses.
+// checkPath accepts a plain URL path that no other endpoint uses.
 func checkPath(what, shown, text string) (msg, hint string) {
 	const example = `for example "/mcp"`
 	switch u, err := url.Parse(text); {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAddressOfFlag: keys of the listener have an effect where the address comes from a flag or a variable.
+// TestAddressOfFlag checks that the keys of the listener take effect if a flag or a variable sets
+// the address.
 func TestAddressOfFlag(t *testing.T) {
 	const src = "version: 1\nmcpServers: { x: { command: cat } }\nlisten: { tokenFile: tokens, maxSessions: 3 }\n"
 	for _, o := range []struct {

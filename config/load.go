@@ -10,44 +10,44 @@ import (
 	"strings"
 )
 
-// Options selects the sources of a configuration. The zero value searches the
-// usual places and uses the environment of the process.
+// Options selects the sources of a configuration. The zero value searches the usual locations and
+// uses the environment of the process.
 type Options struct {
-	Path  string                      // of the file (--config); "": look for one
+	Path  string                      // the file (--config); empty: search for one
 	Env   func(string) (string, bool) // nil: os.LookupEnv
-	Flags map[string]string           // settings given on the command line, by their name in the file: "log.level"; paths are the process's
+	Flags map[string]string           // settings from the command line, keyed by name in the file ("log.level"); paths are relative to the working directory of the process
 
-	// WorkDir searches ./petrigate.yaml, before the file of the user.
-	// It is for verbs that people type: an agent may be able to write the
-	// directory that a server is started in. A file that is found so is read as with Found.
+	// WorkDir also searches ./petrigate.yaml, before the user's file. Only commands that people
+	// type set it: an agent might be able to write to the working directory of a server. A file
+	// found there is treated as with Found.
 	WorkDir bool
 
-	// Found means that no person has named the file: it was found in a directory, and may be somebody
-	// else's. Unless Trust accepts its bytes, it is read as text: see [Config.TextOnly].
+	// Found means that the file was discovered in a directory instead of named by a person, and
+	// might belong to somebody else. Unless Trust accepts its bytes, it is read as text: see
+	// [Config.TextOnly].
 	Found bool
-	Trust func(path string, src []byte) bool // nil: no file that was found is trusted
-	Kept  Fetch                              // takes the place of Fetch for what is read as text, and asks no other machine; nil: no base at an address is taken
+	Trust func(path string, src []byte) bool // nil: trust no discovered file
+	Kept  Fetch                              // replaces Fetch for files that are read as text, and makes no network connections; nil: no remote bases
 
-	// Unsaved returns the text of a file that somebody has open in an editor. It
-	// stands for what is on the disk, of the configuration, of rules and of nets; nil: there
-	// is none.
+	// Unsaved returns the text of a file that is open in an editor. It takes precedence over the
+	// disk for the configuration, rules and nets. nil: always read the disk.
 	Unsaved func(path string) (text []byte, ok bool)
 
-	Fetch Fetch // for "extends"; nil: no base at an address is taken
+	Fetch Fetch // fetches remote bases of "extends"; nil: no remote bases
 
-	text bool // the file is read as text
+	text bool // read the file as text
 
-	// Require are bases that the configuration has to extend, beside those that the environment
-	// names in PETRIGATE_REQUIRE_BASE. See basefile.Demanded for their form.
+	// Require lists bases that the configuration must extend, in addition to those of the
+	// environment variable PETRIGATE_REQUIRE_BASE. For the syntax see basefile.Demanded.
 	Require []string
 
-	// Partial leaves out a base at an address that cannot be read, or is not what was promised,
-	// with a warning, and requires none. It is for an editor, and for who looks where records are: never
-	// for what decides.
+	// Partial leaves out remote bases that cannot be read or verified, with a warning, and requires
+	// no bases. Editors use it, and commands that only locate records. Code that decides
+	// calls must not set it.
 	Partial bool
 }
 
-// A Fetch reads what is at addresses: all of it, or nothing.
+// A Fetch reads the contents of URLs. It returns all of them or an error.
 type Fetch func(addresses ...string) ([][]byte, error)
 
 var (
@@ -78,14 +78,14 @@ func (o Options) lookup(name string) (string, bool) {
 	return o.Env(name)
 }
 
-// ErrNotFound is returned, wrapped with the places searched, if no path is given
-// and none of the usual places has a file.
+// ErrNotFound is returned, wrapped with the locations searched, if no path is given and none of the
+// usual locations has a file.
 var ErrNotFound = errors.New("no configuration file")
 
 const fileName = "petrigate.yaml"
 
-// Lookup returns the file that [Load] reads, and whether it was found in the working directory: nobody has
-// named it then.
+// Lookup returns the file that [Load] reads. found is true if the file was discovered in the
+// working directory, so that no person has named it.
 func Lookup(o Options) (path string, found bool, err error) {
 	if o.Path != "" {
 		return o.Path, o.Found, nil
@@ -101,7 +101,7 @@ func Lookup(o Options) (path string, found bool, err error) {
 		places = append(places, file)
 	}
 	for _, place := range places {
-		// A file that cannot be looked at is still the one that is meant.
+		// a file that exists but cannot be examined is still the intended one
 		if _, err := os.Stat(place); !errors.Is(err, os.ErrNotExist) {
 			return place, place == fileName, nil
 		}
@@ -109,8 +109,8 @@ func Lookup(o Options) (path string, found bool, err error) {
 	return "", false, fmt.Errorf("%w: --config and PETRIGATE_CONFIG are not set, looked for %s", ErrNotFound, strings.Join(places, ", "))
 }
 
-// UserFile returns the file of the user, which [Lookup] finds where no other is named; "": no place
-// for it is known.
+// UserFile returns the user's configuration file, the last location that [Lookup] searches; empty
+// if the user's configuration directory is unknown.
 func UserFile(o Options) string {
 	if dir := o.userDir(); dir != "" {
 		return filepath.Join(dir, "petrigate", fileName)
@@ -118,7 +118,7 @@ func UserFile(o Options) string {
 	return ""
 }
 
-// userDir returns the XDG configuration directory, or "" if it is not known.
+// userDir returns the XDG configuration directory (on Windows, APPDATA), or "" if it is unknown.
 func (o Options) userDir() string {
 	if dir, ok := o.lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
 		return dir
@@ -132,9 +132,8 @@ func (o Options) userDir() string {
 	return ""
 }
 
-// Load finds, reads and checks a configuration. Problems in it are an
-// [ErrorList]; a file that cannot be read is an [Error] without a line; no
-// file at all is [ErrNotFound].
+// Load finds, reads and checks a configuration. Problems in it are an [ErrorList]; an unreadable
+// file is an [Error] without a line; a missing file is [ErrNotFound].
 func Load(o Options) (*Config, error) {
 	path, src, err := open(&o)
 	if err != nil {
@@ -142,7 +141,7 @@ func Load(o Options) (*Config, error) {
 	}
 	c, err := Parse(path, src, o)
 	if err == nil {
-		err = o.required(path, c.Bases)
+		err = o.checkRequired(path, c.Bases)
 	}
 	if err != nil {
 		return nil, err
@@ -153,16 +152,16 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// Bare returns the configuration of a proxy that has no file: the defaults, overridden by the
-// environment and the flags. It extends no base policy, so where one is required it is an error.
+// Bare returns the configuration of a proxy without a file: the defaults, overridden by the
+// environment and the flags. It extends no bases, so it fails if one is required.
 func Bare(o Options) (*Config, error) {
-	if err := o.required("", nil); err != nil {
+	if err := o.checkRequired("", nil); err != nil {
 		return nil, err
 	}
 	return Parse("", []byte("version: 1"), o)
 }
 
-// open finds and reads a configuration, and notes in o whether it is read as text.
+// open finds and reads a configuration, and sets o.text if the file must be read as text.
 func open(o *Options) (path string, src []byte, err error) {
 	path, found, err := Lookup(*o)
 	if err != nil {
@@ -180,9 +179,9 @@ func open(o *Options) (path string, src []byte, err error) {
 	return path, src, nil
 }
 
-// Servers finds and reads the servers of a configuration, for verbs about one of
-// them. It reads no other section, and reports the problems of a server, such as an
-// unset variable, only in its Problems. Its errors are those of [Load].
+// Servers finds a configuration and reads only its servers, for commands about one of them.
+// Problems of a server, such as an unset variable, are reported in its Problems field. Errors are
+// those of [Load].
 func Servers(o Options) (file string, servers []Server, err error) {
 	file, src, err := open(&o)
 	if err != nil {
@@ -198,15 +197,15 @@ func Servers(o Options) (file string, servers []Server, err error) {
 	return file, servers, nil
 }
 
-// Parse checks the bytes of a configuration and ignores Options.Path. Relative
-// paths start at the directory of name. The error is an [ErrorList]. The bytes {}
-// give the defaults, overridden by the environment and the flags.
+// Parse checks the bytes of a configuration and ignores Options.Path. Relative paths start at the
+// directory of name. The error is an [ErrorList]. The bytes {} give the defaults, overridden by the
+// environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	o.text = o.text || o.Found && (o.Trust == nil || !o.Trust(name, src))
 	root, ok := readConfiguration(name, src, o)
 	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all", State: State{Driver: defaultDriver(name), Sync: "full"}, Audit: Audit{Arguments: "hash"}, TextOnly: o.text}
 	l := newLayers()
-	l.from = baseReader{o.fetch, o.Partial}
+	l.reader = baseReader{o.fetch, o.Partial}
 	if ok {
 		readRoot(root, c, l)
 		c.origin = origin{root.source, root.node}
@@ -215,19 +214,19 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	l.merge(o, c, &root.errs)
 	c.settle(root.decoder, l)
 	for _, b := range l.bases {
-		c.narrows(root, b, l)
+		c.checkNarrows(root, b, l)
 	}
 	if err := root.err(); err != nil {
 		return nil, err
 	}
-	root.note(name, src)
+	root.recordSum(name, src)
 	c.Warnings, c.Sums, c.secrets = root.warns, root.sums, func() []string { return slices.Clone(root.environment.secrets) }
 	c.References = root.references
 	return c, nil
 }
 
-// readConfiguration reads the tree of a configuration; ok is false where there is none,
-// with the reason among the problems.
+// readConfiguration parses the bytes into a tree. If ok is false, the tree is missing and the
+// problems of root give the reason.
 func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
 	d := &decoder{
 		source:      &source{name: name},
@@ -243,7 +242,7 @@ func readConfiguration(name string, src []byte, o Options) (root Value, ok bool)
 	return Value{decoder: d, node: n, what: "the configuration"}, n != nil
 }
 
-// settle sets what depends on several settings, and checks them together.
+// settle sets the defaults that depend on other settings, and checks settings against each other.
 func (c *Config) settle(d *decoder, l *layers) {
 	c.Listen.Stdio = c.Listen.HTTP == ""
 	if !l.broken["approval"] {
@@ -259,26 +258,26 @@ func (c *Config) settle(d *decoder, l *layers) {
 		}
 		errs, warns := len(d.errs), len(d.warns)
 		s.settle(d, l)
-		if section, _, _ := strings.Cut(s.section, " "); l.unknown(section) {
+		if section, _, _ := strings.Cut(s.section, " "); l.hasUnresolved(section) {
 			d.errs, d.warns = d.errs[:errs], d.warns[:warns]
 		}
 	}
 }
 
-// checkVia finds transitions that ask through a channel that is not open: nobody
-// could ever answer.
+// checkVia reports transitions that ask through a channel that is not enabled: their approvals
+// could never be answered.
 func checkVia(d *decoder, c *Config) {
 	for _, net := range c.Nets {
 		for _, t := range net.Transitions {
 			if t.Via != "" && t.Type == "manual" && !slices.Contains(c.Approval.Channels, t.Via) {
-				d.foreign(t.Position, fmt.Sprintf("the transition %q asks by %q, and that channel is not open", t.Name, t.Via), "add it to approval.channels")
+				d.faultAtPosition(t.Position, fmt.Sprintf("the transition %q asks by %q, and that channel is not open", t.Name, t.Via), "add it to approval.channels")
 			}
 		}
 	}
 }
 
-// loopback reports whether an address can be reached only from this machine. A
-// name other than localhost may resolve to anything.
+// loopback reports whether an address can be reached only from this machine. A host name other than
+// localhost might resolve to any address.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// TestEveryError finds errors and warnings that no archive shows.
+// TestEveryError finds errors and warnings that no archive covers.
 func TestEveryError(t *testing.T) {
 	const never = "nothing is known that leads to it"
 	shown := messagetest.Wanted(t, "testdata/*.txtar") + messagetest.Wanted(t, "testdata/document/*.txtar")
@@ -14,6 +14,6 @@ func TestEveryError(t *testing.T) {
 		"this kind of value is not supported": never,
 		"the file is not valid YAML":          never,
 
-		"more than %d names would have to be looked at": "TestGlob shows it with a small limit",
+		"more than %d names would have to be looked at": "TestGlobMatchesLikeFilepath shows it with a small limit",
 	}, "*.go")
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Net is a hand-written net as the file has it. Package gate interprets it and
-// decides whether it is sound.
+// A Net is a hand-written net as it appears in the file. Package gate interprets it and checks that
+// it is sound.
 type Net struct {
 	Name           string
 	Places         []string
 	InitialMarking map[string]int
 	TerminalPlaces []string
 	FreeTools      []string
-	Allow          map[string][]string // by place: what alone can be called while it is marked; with * and ? as in rules
-	Key            []KeyField          // a marking for each value of these fields
+	Allow          map[string][]string // the only tools that can be called while a place is marked, by place; patterns with * and ? as in rules
+	Key            []KeyField          // one marking per value of these fields
 	Transitions    []Transition
 	Map            []Map
-	Match          string // "" or "all": every matching entry of Map; "first": only the first
+	Match          string // "" or "all": apply every matching entry of Map; "first": only the first
 	Reason         string
 	AllowUnbounded bool
 	Prove          []Proof
@@ -30,7 +30,7 @@ type Net struct {
 	Shadow         bool
 	Position       Position
 
-	// How the net takes part in the list of tools; see package gate.
+	// How the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "" or "required", "advisory"
 	Recovery map[string]int // nil: never
@@ -41,34 +41,34 @@ type Net struct {
 // A Transition is one entry of [Net.Transitions].
 type Transition struct {
 	Name            string
-	Type            string // "auto", "manual"; "" is "auto"
+	Type            string // "auto", "manual"; empty: "auto"
 	Inputs, Outputs []string
 	Tools           []string
-	Except          []string   // of a transition whose tool is "*": names of calls that it does not gate
-	Key             []KeyField // where it differs from that of the net
-	Approvals       int        // of a manual one: how many persons; 0: one
+	Except          []string   // with the tool "*": call names that the transition does not gate
+	Key             []KeyField // overrides the key of the net
+	Approvals       int        // manual only: number of approvers; 0: one
 	Deferred        bool
 	Observe         bool
-	Unknown         string // "" or "hold"; "release": an unknown outcome gives the tokens back
-	Weak            string // "" or "block"; "progress": a weak name can make the net progress
-	Via             string // of a manual one: the channel that asks; "": any
+	Unknown         string // "" or "hold"; "release": an unknown outcome returns the tokens
+	Weak            string // "" or "block"; "progress": a weak name can advance the net
+	Via             string // manual only: approval channel; empty: any
 	Unless          []string
 	Position        Position
 
 	origin
 }
 
-// A Map is one entry of [Net.Map]. Exactly one of Word, Pattern, Runs and When
-// is set; the last has no Field.
+// A Map is one entry of [Net.Map]. Exactly one of Word, Pattern, Runs, Reads, Writes and When is
+// set. When has no Field.
 type Map struct {
 	Tool     string
-	Field    string // a key of the arguments, or a path that begins with "$."
+	Field    string // key of the arguments, or a path that begins with "$."
 	Word     string
 	Pattern  string   // RE2
-	Runs     []string // the words of a command
-	Exactly  bool     `json:",omitempty"` // with Runs: no other arguments than those words, but inert ones
-	Reads    []string `json:",omitempty"` // globs over the files that a script reads
-	Writes   []string `json:",omitempty"` // likewise, that it writes
+	Runs     []string // words of a command
+	Exactly  bool     `json:",omitempty"` // with Runs: allow no other arguments than these words, except inert ones
+	Reads    []string `json:",omitempty"` // globs over files that a script reads
+	Writes   []string `json:",omitempty"` // globs over files that a script writes
 	When     Expression
 	As       string
 	Position Position
@@ -76,9 +76,9 @@ type Map struct {
 	origin
 }
 
-// ParseNet reads nets: one net (a mapping), a list of nets, or a mapping with
-// the single key "nets". The bytes are YAML or JSON; name is the file of the
-// positions. The error is an [ErrorList].
+// ParseNet parses nets: one net (a mapping), a list of nets, or a mapping with the single key
+// "nets". The bytes are YAML or JSON; positions use name as their file. The error is an
+// [ErrorList].
 func ParseNet(name string, src []byte) ([]Net, error) {
 	d := &decoder{source: &source{name: name}}
 	nets := readNetFile(d, src)
@@ -88,7 +88,7 @@ func ParseNet(name string, src []byte) ([]Net, error) {
 	return nets, nil
 }
 
-// ReadNets reads the files of nets that a pattern matches.
+// ReadNets reads the net files that match a pattern.
 func ReadNets(pattern string) ([]Net, error) {
 	e := &environment{}
 	files, errs := e.match(pattern)
@@ -128,18 +128,18 @@ func readNetFile(d *decoder, src []byte) (nets []Net) {
 
 // readNets reads the "nets" key of a configuration.
 func readNets(v Value) ([]Net, bool) {
-	entries, ok := filled(each(readNetEntry))(v)
+	entries, ok := nonEmpty(each(readNetEntry))(v)
 	nets := slices.Concat(entries...)
 	v.uniqueNets(nets)
 	return nets, ok
 }
 
-// uniqueNets reports nets with the name of another one.
+// uniqueNets reports duplicate names of nets.
 func (d *decoder) uniqueNets(nets []Net) {
 	seen := make(map[string]Position, len(nets))
 	for _, net := range nets {
 		if first, ok := seen[net.Name]; ok && net.Name != "" {
-			d.foreign(net.Position, fmt.Sprintf("duplicate net %q", net.Name), "the first is at "+first.String())
+			d.faultAtPosition(net.Position, fmt.Sprintf("duplicate net %q", net.Name), "the first is at "+first.String())
 		}
 		seen[net.Name] = net.Position
 	}
@@ -150,7 +150,7 @@ func readNetEntry(v Value) (nets []Net, ok bool) {
 		net, _ := readNet(v)
 		return []Net{net}, true
 	}
-	v.as(v.called()).Fields(Keys{
+	v.as(v.label()).Fields(Keys{
 		"file": func(v Value) {
 			read, errs := v.readNetFiles(readFiles(v))
 			nets, v.errs = append(nets, read...), append(v.errs, errs...)
@@ -183,8 +183,8 @@ func readNet(v Value) (Net, bool) {
 		"reason":         into(&net.Reason, Value.Text),
 		"allowUnbounded": into(&net.AllowUnbounded, Value.Flag),
 		"prove":          into(&net.Prove, each(readProof)),
-		"validate":       into(&net.Validate, filled(each(readValidator))),
-		"remember":       into(&net.Remember, filled(each(readMemory))),
+		"validate":       into(&net.Validate, nonEmpty(each(readValidator))),
+		"remember":       into(&net.Remember, nonEmpty(each(readMemory))),
 		"scope":          into(&net.Scope, oneOf([]string{"session", "principal", "global"})),
 		"shadow":         into(&net.Shadow, Value.Flag),
 		"priority":       into(&net.Priority, Value.integer),
@@ -194,7 +194,7 @@ func readNet(v Value) (Net, bool) {
 	v.needs("name")
 	checkPlaces(v, &net)
 	checkProofs(v, &net)
-	checkHooks(v, &net)
+	checkValidatorsAndMemories(v, &net)
 	return net, true
 }
 
@@ -208,7 +208,7 @@ func readMarking(v Value) (map[string]int, bool) {
 	return marking, true
 }
 
-// readAllow reads a list of tools for each of some places.
+// readAllow reads a mapping of places to lists of tools.
 func readAllow(v Value) (map[string][]string, bool) {
 	allow := make(map[string][]string, len(v.fields))
 	v.Each(func(place string, tools Value) {
@@ -219,8 +219,8 @@ func readAllow(v Value) (map[string][]string, bool) {
 	return allow, true
 }
 
-// Allowed returns the position of a tool in the list of a place of [Net.Allow]. What it
-// returns where there is none is as with Of.
+// Allowed returns the position of a tool in a place's list of [Net.Allow]. Without such an entry,
+// it falls back in the same way as Of.
 func (n *Net) Allowed(place, tool string) Position {
 	if n.source == nil {
 		return Position{}
@@ -241,7 +241,7 @@ func readTransitions(v Value) ([]Transition, bool) {
 	seen := make(map[string]Position, len(all))
 	for _, t := range all {
 		if first, twice := seen[t.Name]; twice && t.Name != "" {
-			v.at(t.node.get("name"), fmt.Sprintf("duplicate transition %q", t.Name), firstAt(first))
+			v.faultAt(t.node.get("name"), fmt.Sprintf("duplicate transition %q", t.Name), firstAt(first))
 		}
 		seen[t.Name] = t.Position
 	}
@@ -257,7 +257,7 @@ func readTransition(v Value) (Transition, bool) {
 		"inputs":    into(&t.Inputs, each(Value.plain)),
 		"outputs":   into(&t.Outputs, each(Value.plain)),
 		"tools":     into(&t.Tools, each(Value.plain)),
-		"except":    into(&t.Except, filled(each(Value.plain))),
+		"except":    into(&t.Except, nonEmpty(each(Value.plain))),
 		"key":       into(&t.Key, readKey),
 		"approvals": into(&t.Approvals, whole(1, maxApprovals)),
 		"deferred":  into(&t.Deferred, Value.Flag),
@@ -269,22 +269,22 @@ func readTransition(v Value) (Transition, bool) {
 	})
 	v.needs("name")
 	if via := v.get("via"); via != nil && t.Type != "manual" {
-		v.at(via, `"via" has no meaning for a transition that asks nobody`, "type: manual")
+		v.faultAt(via, `"via" has no meaning for a transition that asks nobody`, "type: manual")
 	}
 	if approvals := v.get("approvals"); approvals != nil && t.Type != "manual" {
-		v.at(approvals, `"approvals" has no meaning for a transition that asks nobody`, "type: manual")
+		v.faultAt(approvals, `"approvals" has no meaning for a transition that asks nobody`, "type: manual")
 	}
 	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {
-		v.at(unless, `"unless" has no meaning for a transition without tools`, "")
+		v.faultAt(unless, `"unless" has no meaning for a transition without tools`, "")
 	}
 	if except := v.get("except"); except != nil && !slices.Equal(t.Tools, []string{"*"}) {
-		v.at(except, `"except" has no meaning without tools: ["*"]`, "write unless to exempt calls of single tools")
+		v.faultAt(except, `"except" has no meaning without tools: ["*"]`, "write unless to exempt calls of single tools")
 	}
 	return t, true
 }
 
 func readMap(v Value) (Map, bool) {
-	v = v.as(v.called())
+	v = v.as(v.label())
 	m := Map{Position: v.Position(), origin: origin{v.source, v.node}}
 	v.Fields(Keys{
 		"tool":    into(&m.Tool, Value.Text),
@@ -303,7 +303,7 @@ func readMap(v Value) (Map, bool) {
 	} else {
 		v.needs("tool", "as")
 		if field := v.get("field"); field != nil {
-			v.at(field, `"when" looks at the whole call and not at a field`, "leave field out")
+			v.faultAt(field, `"when" looks at the whole call and not at a field`, "leave field out")
 		}
 	}
 	found := 0
@@ -316,22 +316,22 @@ func readMap(v Value) (Map, bool) {
 		v.Fault(v.what+` needs one of "word", "pattern", "runs", "reads", "writes" and "when"`, "")
 	}
 	if exactly := v.get("exactly"); exactly != nil && v.get("runs") == nil {
-		v.at(exactly, `"exactly" says that a command has no other arguments`, "write it beside runs")
+		v.faultAt(exactly, `"exactly" says that a command has no other arguments`, "write it beside runs")
 	}
 	return m, true
 }
 
-// ofShells are characters that a shell interprets.
-const ofShells = "\"'\\`$|&;<>()\n"
+// shellMetacharacters are the characters that a shell interprets.
+const shellMetacharacters = "\"'\\`$|&;<>()\n"
 
-// readWords reads the words of a command: a list, or plain words with blanks between
-// them. It refuses text that a shell would interpret.
+// readWords reads the words of a command: a list, or plain words separated by spaces. It refuses
+// text that a shell would interpret.
 func readWords(v Value) ([]string, bool) {
 	if v.kind == listKind {
-		return filled(each(Value.plain))(v)
+		return nonEmpty(each(Value.plain))(v)
 	}
 	text, ok := v.Text()
-	if i := strings.IndexAny(text, ofShells); i >= 0 {
+	if i := strings.IndexAny(text, shellMetacharacters); i >= 0 {
 		v.Fault(fmt.Sprintf("%s: %q is not read as a shell would", v.what, text[i:i+1]),
 			`write the words as a list, each as it is: runs: [git, commit, -m, "two words"]`)
 	}
@@ -342,10 +342,10 @@ func readWords(v Value) ([]string, bool) {
 	return words, ok
 }
 
-// readGlobs reads globs over files: a list, or one.
+// readGlobs reads file globs: a list, or a single one.
 func readGlobs(v Value) ([]string, bool) {
 	if v.kind == listKind {
-		return filled(each(Value.plain))(v)
+		return nonEmpty(each(Value.plain))(v)
 	}
 	text, ok := v.Text()
 	if !ok {
@@ -354,8 +354,8 @@ func readGlobs(v Value) ([]string, bool) {
 	return []string{text}, true
 }
 
-// checkPlaces finds places that the net does not have. Package gate finds
-// them too; only here is the place in the file known.
+// checkPlaces reports places that the net does not have. Package gate checks this as well, but does
+// not know positions in the file.
 func checkPlaces(v Value, net *Net) {
 	known := make(map[string]bool, len(net.Places))
 	for _, place := range net.Places {
@@ -373,20 +373,20 @@ func checkPlaces(v Value, net *Net) {
 	}
 	for _, place := range places {
 		if place.kind == textKind && !known[place.text] {
-			v.at(place, fmt.Sprintf("unknown place %q", place.text), text.Suggest(place.text, net.Places))
+			v.faultAt(place, fmt.Sprintf("unknown place %q", place.text), text.Suggest(place.text, net.Places))
 		}
 	}
 }
 
-// A Proof is one entry of [Net.Prove]: what must hold of the net under the
-// policy that it is part of.
+// A Proof is one entry of [Net.Prove]: a property that must hold for the net under the policy that
+// contains it.
 type Proof struct {
 	Claim    string   // "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
-	Places   []string // of "exclusive": two or more
+	Places   []string // for "exclusive": two or more places
 	Position Position
 }
 
-// exclusive is the claim that names places.
+// exclusive is the claim that takes places.
 const exclusive = "exclusive"
 
 var claims = []string{"deadlock-free", "conserved", "no-terminal-states", exclusive}
@@ -427,12 +427,12 @@ func readExclusive(v Value, text string) (places []string) {
 	return places
 }
 
-// checkProofs finds places that the net does not have.
+// checkProofs reports places that the net does not have.
 func checkProofs(v Value, net *Net) {
 	for _, p := range net.Prove {
 		for _, place := range p.Places {
 			if !slices.Contains(net.Places, place) {
-				v.foreign(p.Position, fmt.Sprintf("unknown place %q", place), text.Suggest(place, net.Places))
+				v.faultAtPosition(p.Position, fmt.Sprintf("unknown place %q", place), text.Suggest(place, net.Places))
 			}
 		}
 	}

@@ -1,18 +1,17 @@
 package config
 
-// A node is one value of a file together with the place where it stands. YAML
-// and JSON both become nodes; what they mean is decided afterwards, so that
-// every problem found later still has its position.
+// A node is one value of a file together with its position. Both YAML and JSON are parsed into
+// nodes and interpreted later, so that every problem found later still has its position.
 type node struct {
 	kind   kind
-	text   string  // the scalar: decoded text, or a number as it was written
+	text   string  // scalars: decoded text, or a number as written
 	items  []*node // of a list
-	fields []field // of a mapping, in the order of the file
+	fields []field // of a mapping, in file order
 
-	line, column       int // of the first character, from 1
-	endLine, endColumn int // behind the last character of a scalar
+	line, column       int // first character, counted from 1
+	endLine, endColumn int // after the last character of a scalar
 	block              bool
-	open               bool // it has variables that were not looked up: what it says is not known
+	unresolved         bool // the text contains references that were not looked up, so its value is unknown
 }
 
 type field struct {
@@ -24,7 +23,7 @@ type kind uint8
 
 const (
 	nullKind   kind = iota
-	brokenKind      // a value that the reader refused
+	brokenKind      // value that the reader refused
 	boolKind
 	numberKind
 	textKind
@@ -32,7 +31,7 @@ const (
 	mapKind
 )
 
-// String returns words for people for values of this kind.
+// String returns a description of the kind for messages.
 func (k kind) String() string {
 	return [...]string{"nothing", "", "true or false", "a number", "text", "a list", "a mapping"}[k]
 }
@@ -63,13 +62,13 @@ func (n *node) list() []*node {
 	return n.items
 }
 
-// The limits keep a hostile or broken file from costing more than it says. A
-// file that a person wrote is far below all of them.
+// Limits that keep a hostile or broken file from exhausting time or memory. A file written by a
+// person stays far below them.
 const (
-	maxSize   = 4 << 20 // bytes of one file
-	maxYAML   = 1 << 20 // bytes of one file that is not JSON
-	maxKeys   = 10_000  // of one file that is not JSON: the parser is quadratic in them
-	maxDepth  = 100     // of nested values
-	maxNodes  = 100_000 // values after aliases are expanded
-	maxErrors = 100     // of one file; the rest would not be read
+	maxSize   = 4 << 20 // bytes per file
+	maxYAML   = 1 << 20 // bytes per file that is not JSON
+	maxKeys   = 10_000  // per file that is not JSON: the YAML parser takes quadratic time
+	maxDepth  = 100     // levels of nesting
+	maxNodes  = 100_000 // values after expansion of aliases
+	maxErrors = 100     // per file; more would not be read by anyone
 )

@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// OAuth configures how petrigate gets tokens for an HTTP server. A server without
-// it is used with tokens once somebody has logged in.
+// OAuth configures how petrigate obtains tokens for an HTTP server. A server without this section
+// is used with tokens as soon as a user has logged in.
 type OAuth struct {
 	Disabled     bool     // never send a token
 	Grant        string   // "authorization-code" or "client-credentials"
-	ClientID     string   // "": petrigate registers itself
-	ClientSecret string   // for Issuer, which it requires
-	Scopes       []string // nil: those that the server asks for
-	Issuer       string   // of the authorization server; "": the one that the server names
-	RedirectPort int      // of the login's listener on this machine; 0: any
-	RedirectHost string   // what the redirect URI calls this machine: "127.0.0.1", "localhost" or "[::1]"
-	RedirectPath string   // of the redirect URI
-	Store        string   // "auto", "keyring" or "file"
+	ClientID     string   // empty: petrigate registers itself
+	ClientSecret string   // secret for Issuer, which is then required
+	Scopes       []string // nil: the scopes that the server requests
+	Issuer       string   // authorization server; empty: the one that the server names
+	RedirectPort int      // local port of the login's listener; 0: any
+	RedirectHost string   // host of the redirect URI: "127.0.0.1", "localhost" or "[::1]"
+	RedirectPath string   // path of the redirect URI
+	Store        string   // token store: "auto", "keyring" or "file"
 }
 
-// String shows nothing of o, which may contain a secret.
+// String returns a constant, since o may contain a secret.
 func (o OAuth) String() string { return "config.OAuth" }
 
-// GoString shows nothing of o.
+// GoString returns the same as [OAuth.String].
 func (o OAuth) GoString() string { return o.String() }
 
 func readOAuth(v Value) (*OAuth, bool) {
@@ -37,10 +37,10 @@ func readOAuth(v Value) (*OAuth, bool) {
 	before := v.Faults()
 	v.Fields(Keys{
 		"grant":        into(&o.Grant, checked(checkWord([]string{"authorization-code", "client-credentials"}))),
-		"clientId":     into(&o.ClientID, checked(checkFilled)),
-		"clientSecret": into(&o.ClientSecret, checked(checkFilled)),
+		"clientId":     into(&o.ClientID, checked(checkNotEmpty)),
+		"clientSecret": into(&o.ClientSecret, checked(checkNotEmpty)),
 		"scopes":       into(&o.Scopes, each(checked(checkScope))),
-		"issuer":       into(&o.Issuer, checked(checkFilled)),
+		"issuer":       into(&o.Issuer, checked(checkNotEmpty)),
 		"redirectPort": into(&o.RedirectPort, whole(1, math.MaxUint16)),
 		"redirectHost": into(&o.RedirectHost, checked(checkWord([]string{"127.0.0.1", "localhost", "[::1]"}))),
 		"redirectPath": into(&o.RedirectPath, checked(checkRedirectPath)),
@@ -63,19 +63,19 @@ func checkRedirectPath(what, shown, text string) (msg, hint string) {
 
 const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}", issuer: "https://login.example.com" }`
 
-// checkOAuth checks that the keys of the section belong together.
+// checkOAuth checks the keys of the section against each other.
 func checkOAuth(v Value, o *OAuth) {
 	secret := v.get("clientSecret")
 	switch {
 	case o.Grant == "client-credentials" && (o.ClientID == "" || secret == nil):
-		v.at(v.key, `"client-credentials" requires "clientId" and "clientSecret"`, exampleOfCredentials)
+		v.faultAt(v.key, `"client-credentials" requires "clientId" and "clientSecret"`, exampleOfCredentials)
 	case secret != nil && o.ClientID == "":
-		v.at(secret, `"clientSecret" requires "clientId"`, "")
+		v.faultAt(secret, `"clientSecret" requires "clientId"`, "")
 	case secret != nil && o.Issuer == "":
-		v.at(secret, `"clientSecret" requires "issuer", the authorization server that it is for: otherwise the server could name any`, `issuer: "https://login.example.com"`)
+		v.faultAt(secret, `"clientSecret" requires "issuer", the authorization server that it is for: otherwise the server could name any`, `issuer: "https://login.example.com"`)
 	}
-	if at := v.get("issuer"); at != nil && !trustworthy(o.Issuer) {
-		v.at(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")
+	if at := v.get("issuer"); at != nil && !isSecureURL(o.Issuer) {
+		v.faultAt(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")
 	}
 	for _, name := range []string{"redirectPort", "redirectHost", "redirectPath", "store"} {
 		if at := v.get(name); at != nil && o.Grant == "client-credentials" {
@@ -84,8 +84,8 @@ func checkOAuth(v Value, o *OAuth) {
 	}
 }
 
-// checkAuthorizedOnce checks that the requests to a server have only one authorization,
-// and that a token does not cross the network in the clear.
+// checkAuthorizedOnce checks that requests to the server have a single source of authorization, and
+// that tokens are sent only over https.
 func checkAuthorizedOnce(v Value, s *Server) {
 	section := v.get("oauth")
 	if section == nil || s.OAuth == nil || s.OAuth.Disabled {
@@ -93,10 +93,10 @@ func checkAuthorizedOnce(v Value, s *Server) {
 	}
 	for name := range s.Headers {
 		if strings.EqualFold(name, "Authorization") {
-			v.at(section, `"oauth" and a header Authorization exclude each other`, "one of them")
+			v.faultAt(section, `"oauth" and a header Authorization exclude each other`, "one of them")
 		}
 	}
-	if s.URL != "" && !trustworthy(s.URL) {
-		v.at(section, `"oauth" requires a "url" that begins with https://`, "http:// only for this machine")
+	if s.URL != "" && !isSecureURL(s.URL) {
+		v.faultAt(section, `"oauth" requires a "url" that begins with https://`, "http:// only for this machine")
 	}
 }

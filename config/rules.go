@@ -7,17 +7,17 @@ import (
 
 // A RuleText is a text of rules: a file, or a part of the configuration.
 type RuleText struct {
-	File string // as messages name it
+	File string // name for messages
 	Text string
 
-	// Where the text stands in File. A block (|) keeps its lines; quoted and
-	// plain text has one place only.
+	// Location of the text in File. A block (|) keeps its lines; quoted and plain text has a single
+	// position.
 	inline       bool
 	block        bool
 	line, column int
 }
 
-// Position returns the position in File of a line and a column of Text.
+// Position converts a line and column of Text to a position in File.
 func (r RuleText) Position(line, column int) Position {
 	switch {
 	case !r.inline || line == 0:
@@ -42,7 +42,7 @@ func readRules(v Value) (texts []RuleText, ok bool) {
 		v.Fault(`"rules" must be a list or one text, not a mapping`, `begin the entry with "- "`)
 		return nil, false
 	}
-	entries, ok := filled(each(readRuleEntry))(v)
+	entries, ok := nonEmpty(each(readRuleEntry))(v)
 	return slices.Concat(entries...), ok
 }
 
@@ -51,7 +51,7 @@ func readRuleEntry(v Value) (texts []RuleText, ok bool) {
 		v.Fault(`an entry of "rules" must be a mapping, not text`, `write "file: ..." or "inline: ..."`)
 		return nil, false
 	}
-	v.as(v.called()).Fields(Keys{
+	v.as(v.label()).Fields(Keys{
 		"file": func(v Value) {
 			for _, f := range readFiles(v) {
 				texts = append(texts, f.rules())
@@ -77,7 +77,7 @@ func readInlineRules(v Value) ([]RuleText, bool) {
 	return []RuleText{readRuleText(v)}, true
 }
 
-// readRuleText returns a text with its position.
+// readRuleText returns the text with its position.
 func readRuleText(v Value) RuleText {
 	r := RuleText{File: v.name, Text: v.text, inline: true, line: v.line, column: v.column}
 	if v.block {
@@ -88,7 +88,7 @@ func readRuleText(v Value) RuleText {
 	return r
 }
 
-// indent returns the column at which the lines of a block start.
+// indent returns the start column of the lines of a block.
 func (v Value) indent() int {
 	for i, text := range strings.Split(v.text, "\n") {
 		at := v.line + i
@@ -102,11 +102,11 @@ func (v Value) indent() int {
 	return 1
 }
 
-// rules returns the file as a text of rules.
+// rules returns the file as a RuleText.
 func (f textFile) rules() RuleText { return RuleText{File: f.name, Text: f.text} }
 
-// ReadRules reads the rules files that a pattern matches, as the "file" key
-// does; relative paths start at the directory of the process.
+// ReadRules reads the rules files that match a pattern, like the "file" key. Relative paths start
+// at the working directory of the process.
 func ReadRules(pattern string) (texts []RuleText, err error) {
 	files, faults := (&environment{}).match(pattern)
 	if len(faults) > 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// definitions are the names that the schema has for what the decoder calls so.
+// definitions maps the decoder's names of sections to the definitions of the schema.
 var definitions = map[string]string{
 	"the configuration": "configuration", "a server": "server", "a net": "net", "a transition": "transition",
 	`an entry of "extends"`: "extendsEntry", `an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry", `an entry of "key"`: "keyEntry",
@@ -26,7 +26,7 @@ var definitions = map[string]string{
 	`"tools"`: "toolFilter", `"tls" of a server`: "serverTLS", `"limits"`: "serverLimits",
 }
 
-// everywhere uses every table of keys that the decoder has.
+// everywhere is a configuration that uses every table of keys of the decoder.
 const everywhere = `
 mcpServers: { a: { command: x, oauth: {}, tools: {}, tls: {}, limits: {} } }
 extends: [ {} ]
@@ -44,7 +44,7 @@ pinning: {}
 shell: {}
 `
 
-// TestSchemaKeys holds the keys of the schema to those of the decoder.
+// TestSchemaKeys compares the keys of the schema with those of the decoder.
 func TestSchemaKeys(t *testing.T) {
 	var doc struct {
 		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
@@ -73,11 +73,11 @@ func TestSchemaKeys(t *testing.T) {
 	}
 }
 
-// supported are the keys that are not for a later version.
+// supported returns the keys that are not reserved for a later version.
 func supported(known Keys) []string {
 	var names []string
 	for name, set := range known {
-		if f := runtime.FuncForPC(reflect.ValueOf(set).Pointer()).Name(); !strings.Contains(f, "later") {
+		if f := runtime.FuncForPC(reflect.ValueOf(set).Pointer()).Name(); !strings.Contains(f, "unsupported") {
 			names = append(names, name)
 		}
 	}
@@ -102,7 +102,7 @@ func compiled(t *testing.T, text string) *jsonschema.Schema {
 	return s
 }
 
-// value is a node as a validator takes it.
+// value converts a node to the form that the validator takes.
 func (n *node) value() any {
 	switch n.kind {
 	case mapKind:
@@ -136,11 +136,11 @@ func valueOf(src []byte) (any, bool) {
 	return n.value(), true
 }
 
-// misshapen finds a golden with a mistake that a schema can see.
+// misshapen matches golden archives with a mistake that a schema can detect.
 var misshapen = regexp.MustCompile(`(?m)^petrigate\.yaml:[0-9:]+ (unknown key .*|.* must be (a list|a mapping|text|true or false|a number), not .*)$`)
 
-// TestSchemaGoldens holds the schema to the goldens: what loads is valid, and
-// what has an unknown key, or a value that is not known, is not.
+// TestSchemaGoldens validates the golden archives: files that load are valid, and files with an
+// unknown key or value are not.
 func TestSchemaGoldens(t *testing.T) {
 	schema := compiled(t, Schema())
 	paths, err := filepath.Glob("testdata/*.txtar")
@@ -149,7 +149,7 @@ func TestSchemaGoldens(t *testing.T) {
 	}
 	checked := map[bool]int{}
 	for _, path := range paths {
-		if strings.Contains(path, "client-file") { // the schema is of our files, not of what clients have in theirs
+		if strings.Contains(path, "client-file") { // the schema describes our files, not those of clients
 			continue
 		}
 		archive, err := txtar.ParseFile(path)
@@ -186,8 +186,7 @@ func TestSchemaGoldens(t *testing.T) {
 	}
 }
 
-// TestSchemaExamples holds the schemas to the examples, and to each of them
-// with a key that is misspelt.
+// TestSchemaExamples validates the examples, and each example with one key misspelt.
 func TestSchemaExamples(t *testing.T) {
 	for pattern, text := range map[string]string{"../examples/*/petrigate.yaml": Schema(), "../examples/*/*.net.yaml": NetSchema()} {
 		schema := compiled(t, text)
@@ -216,7 +215,7 @@ func TestSchemaExamples(t *testing.T) {
 	}
 }
 
-// eachMisspelt changes one key after the other, those of the user's own apart.
+// eachMisspelt misspells one key after the other, except keys that users choose.
 func eachMisspelt(v any, check func(key string)) {
 	switch v := v.(type) {
 	case []any:

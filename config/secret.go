@@ -8,29 +8,29 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// ordinary are variables whose values are not secrets.
-var ordinary = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHELL", "LANG", "TERM", "TMPDIR", "HOSTNAME", "XDG_RUNTIME_DIR"}
+// nonSecretVariables lists environment variables whose values are not secrets. Read-only.
+var nonSecretVariables = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHELL", "LANG", "TERM", "TMPDIR", "HOSTNAME", "XDG_RUNTIME_DIR"}
 
-// shortestSecret is the minimum length of a secret: a shorter value would be found
-// in any text.
-const shortestSecret = 6
+// minSecret is the minimum length of a secret: shorter values would occur in any text.
+const minSecret = 6
 
-// resolved records the value of a ${...}.
-func (e *environment) resolved(name, value string) {
-	if len(value) >= shortestSecret && !strings.HasPrefix(value, "/") && !slices.Contains(ordinary, name) && !slices.Contains(e.secrets, value) {
+// recordSecret records the resolved value of a ${...} as a secret.
+func (e *environment) recordSecret(name, value string) {
+	if len(value) >= minSecret && !strings.HasPrefix(value, "/") && !slices.Contains(nonSecretVariables, name) && !slices.Contains(e.secrets, value) {
 		e.secrets = append(e.secrets, value)
 	}
 }
 
-// Secrets returns the values of ${...}, of headers, of variables with the name of a
-// secret, and how a database is reached. They must not reach a log.
+// Secrets returns the values that must not be logged: values of ${...} and of headers, variables
+// with the name of a secret, the connection string of the database, the client secrets of OAuth,
+// and the secret and URL of the webhook. Longer values come first.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {
 		secrets = c.secrets()
 	}
 	add := func(value string) {
-		if len(value) >= shortestSecret && !slices.Contains(secrets, value) {
+		if len(value) >= minSecret && !slices.Contains(secrets, value) {
 			secrets = append(secrets, value)
 		}
 	}
@@ -52,35 +52,36 @@ func (c *Config) Secrets() []string {
 			}
 		}
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // the whole before its part
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // a secret before its substrings
 	return secrets
 }
 
-// secretName reports whether a variable has the name of a secret.
+// secretName reports whether the name of a variable suggests a secret.
 func secretName(name string) bool {
 	return slices.ContainsFunc([]string{"TOKEN", "SECRET", "KEY", "PASS", "PWD", "CRED", "AUTH"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(name), word)
 	})
 }
 
-// excerpt returns the line with a caret under the column, and stars in place of
-// values that may be secrets. It returns "" for a blank line.
+// excerpt returns the source line with a caret under the column, and stars in place of values that
+// may be secrets. It returns "" for a blank line.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""
 	}
 	text := s.lines[line-1]
-	if strings.TrimSpace(text) == "" || s.guess && suspicious.MatchString(text) {
+	if strings.TrimSpace(text) == "" || s.guessSecrets && suspicious.MatchString(text) {
 		return ""
 	}
 	shown := s.masked(line, []rune(text))
 	return diag.Excerpt(string(shown), min(column, len(shown)+1), 1)
 }
 
-// suspicious finds lines that may contain a secret, in a file without a tree.
+// suspicious matches lines that may contain a secret, for files that could not be parsed into a
+// tree.
 var suspicious = regexp.MustCompile(`(?i)token|secret|passw|authorization|bearer|credential|key`)
 
-// masked replaces the parts of secrets on this line with stars.
+// masked replaces the secrets on this line with stars.
 func (s *source) masked(line int, text []rune) []rune {
 	for _, n := range s.secrets {
 		if line < n.line || line > n.endLine {
@@ -100,9 +101,9 @@ func (s *source) masked(line int, text []rune) []rune {
 	return text
 }
 
-// markSecrets records the positions of the values of env, of headers, of the secret of
-// a client or a webhook, of a connection string, and of a mapping under an unknown key of a server: it
-// may be one of them, misspelt.
+// markSecrets records the positions of values that may be secrets: env, headers, the secret of an
+// OAuth client or webhook, the PIN, a connection string, and any mapping under an unknown key of a
+// server, which may be a misspelt "env" or "headers".
 func (s *source) markSecrets(root *node) {
 	if state := root.get("state"); state != nil {
 		for _, f := range state.fields {
@@ -129,7 +130,7 @@ func (s *source) markSecrets(root *node) {
 				s.secret(f.value.get("clientSecret"))
 			case "url":
 				if strings.Contains(f.value.text, "@") {
-					s.secret(f.value) // a name and a password
+					s.secret(f.value) // user and password
 				}
 			case "env", "headers":
 				s.secret(f.value)
@@ -153,10 +154,11 @@ func (s *source) secret(n *node) {
 		for _, f := range n.fields {
 			s.secret(f.value)
 		}
-	case !reference.MatchString(n.text):
+	case !variableOnly.MatchString(n.text):
 		s.secrets = append(s.secrets, n)
 	}
 }
 
-// reference finds values that name a secret but do not contain it.
-var reference = regexp.MustCompile(`^\$\{(env:)?[A-Za-z0-9_]+\}$`)
+// variableOnly matches a value that is only a reference to a variable, and so does not contain the
+// secret.
+var variableOnly = regexp.MustCompile(`^\$\{(env:)?[A-Za-z0-9_]+\}$`)

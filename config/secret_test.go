@@ -25,8 +25,8 @@ mcpServers:
 	}
 }
 
-// TestDSN: nothing of a connection string is printed, and all of it is a secret.
-func TestDSN(t *testing.T) {
+// TestDSNIsSecret checks that no part of a connection string is printed, and that all of it is a secret.
+func TestDSNIsSecret(t *testing.T) {
 	for _, dsn := range []string{"postgres://gate:hunter2x@db/x", "host=db password='hunter2x' user=gate"} {
 		c := &Config{State: State{Driver: "postgres", DSN: dsn}}
 		if got := fmt.Sprintf("%v %+v %#v", c.State, c.State, c.State); strings.Contains(got, "hunter2x") {

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// readRoot decodes the whole file into c; the scalars that other layers may
-// override go to l.
+// readRoot decodes the whole file into c; the scalars that other layers can override go to l.
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
 	if active := v.get("active"); active != nil && c.Active != nil && v.get("nets") == nil {
-		v.at(active, `"active" has no meaning without "nets"`, "")
+		v.faultAt(active, `"active" has no meaning without "nets"`, "")
 	}
 }
 
-// readServersAlone decodes the servers, and leaves the other sections as they are.
+// readServersAlone decodes the servers and ignores the other sections.
 func readServersAlone(v Value) (servers []Server) {
 	known := sectionKeys(&Config{}, newLayers())
 	for name := range known {
@@ -35,8 +34,8 @@ func readServersAlone(v Value) (servers []Server) {
 	return servers
 }
 
-// withClientKeys ignores the other keys of a client's file: a configuration in JSON with
-// servers may be such a file. A key that resembles one of ours is a misspelling.
+// withClientKeys ignores unknown keys in a JSON file with servers, since such a file may belong to
+// a client. A key that resembles a known key is still reported as a misspelling.
 func withClientKeys(v Value, known Keys) Keys {
 	if !v.json || v.kind != mapKind || v.get("mcpServers") == nil {
 		return known
@@ -50,11 +49,11 @@ func withClientKeys(v Value, known Keys) Keys {
 	return all
 }
 
-// sectionKeys returns the top-level keys of the file.
+// sectionKeys returns the decoder functions of the top-level keys.
 func sectionKeys(c *Config, l *layers) Keys {
 	return Keys{
 		"version":    readVersion,
-		"extends":    func(v Value) { l.bases = l.from.bases(v) },
+		"extends":    func(v Value) { l.bases = l.reader.bases(v) },
 		"mcpServers": readServers(&c.Servers),
 		"rules":      into(&c.Rules, readRules),
 		"nets":       into(&c.Nets, readNets),
@@ -68,36 +67,36 @@ func sectionKeys(c *Config, l *layers) Keys {
 		},
 		"shell":  readShell(&c.Shell),
 		"listen": func(v Value) { readListen(v, c, l) },
-		"approval": l.whole(func(v Value) {
+		"approval": l.trackFaults(func(v Value) {
 			l.section(v, Keys{
-				"channels": l.noted("approval.channels", into(&c.Approval.Channels, readChannels)),
-				"mask":     into(&c.Approval.Mask, filled(each(checked(checkFilled, checkMask)))),
-				"ignore":   into(&c.Approval.Ignore, filled(each(checked(checkFilled, checkIgnore)))),
-				"holds":    l.noted("approval.holds", into(&c.Approval.Holds, readHolds)),
+				"channels": l.fileOnly("approval.channels", into(&c.Approval.Channels, readChannels)),
+				"mask":     into(&c.Approval.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask)))),
+				"ignore":   into(&c.Approval.Ignore, nonEmpty(each(checked(checkNotEmpty, checkIgnore)))),
+				"holds":    l.fileOnly("approval.holds", into(&c.Approval.Holds, readHolds)),
 				"grants":   into(&c.Approval.Grants, readGrants),
 				"self":     into(&c.Approval.Self, Value.Flag),
 				"people":   into(&c.Approval.People, readPeople),
 				"desktop":  into(&c.Approval.Desktop, Value.Flag),
-				"pin":      l.noted("approval.pin", into(&c.Approval.PIN, checked(checkFilled, checkPIN))),
-				"webhook":  l.noted("approval.webhook", into(&c.Approval.Webhook, readWebhook)),
+				"pin":      l.fileOnly("approval.pin", into(&c.Approval.PIN, checked(checkNotEmpty, checkPIN))),
+				"webhook":  l.fileOnly("approval.webhook", into(&c.Approval.Webhook, readWebhook)),
 			})
 		}),
 		"console": func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, each(Value.plain))}) },
 		"pinning": func(v Value) {
 			v.Fields(Keys{
 				"mode": into(&c.Pinning.Mode, oneOf(pinningModes)),
-				"file": l.noted("pinning.file", into(&c.Pinning.File, readPath)),
+				"file": l.fileOnly("pinning.file", into(&c.Pinning.File, readPath)),
 			})
 		},
-		"audit":     l.whole(func(v Value) { readAudit(v, c, l) }),
-		"log":       func(v Value) { l.section(v, Keys{"file": Value.later}) },
-		"session":   l.whole(func(v Value) { readSession(v, c, l) }),
-		"state":     l.whole(func(v Value) { readState(v, c, l) }),
+		"audit":     l.trackFaults(func(v Value) { readAudit(v, c, l) }),
+		"log":       func(v Value) { l.section(v, Keys{"file": Value.unsupported}) },
+		"session":   l.trackFaults(func(v Value) { readSession(v, c, l) }),
+		"state":     l.trackFaults(func(v Value) { readState(v, c, l) }),
 		"telemetry": func(v Value) { l.section(v, Keys{}) },
 	}
 }
 
-// readShell reads how scripts are read.
+// readShell reads the section "shell".
 func readShell(s *Shell) func(Value) {
 	return func(v Value) {
 		v.Fields(Keys{
@@ -114,24 +113,23 @@ func readVersion(v Value) {
 	}
 }
 
-// The channels for approvals, and those that are open where no configuration says which.
-// Read-only.
+// All approval channels, and those that are enabled by default. Read-only.
 var (
 	approvalChannels = []string{"elicit", "url", "web", "cli", "webhook"}
-	usualChannels    = []string{"elicit", "web", "cli"}
+	defaultChannels  = []string{"elicit", "web", "cli"}
 )
 
-// maxGrant is the longest time that a grant may be valid.
+// maxGrant is the maximum lifetime of a grant.
 const maxGrant = time.Hour
 
-// readGrants reads how long a grant may be valid; false: there are none.
+// readGrants reads the maximum lifetime of a grant; false disables grants.
 func readGrants(v Value) (time.Duration, bool) {
 	if v.kind == boolKind {
 		return map[bool]time.Duration{true: maxGrant, false: -1}[v.text == "true"], true
 	}
 	most, ok := duration(v.text)
 	if !ok || v.kind != textKind || most < time.Second || most > maxGrant {
-		v.Fault(v.called()+" must be true, false, or a duration of at most 1h", "for example 30m, or false")
+		v.Fault(v.label()+" must be true, false, or a duration of at most 1h", "for example 30m, or false")
 		return 0, false
 	}
 	return most, true
@@ -141,7 +139,7 @@ func readChannels(v Value) ([]string, bool) {
 	channels, ok := each(oneOf(approvalChannels))(v)
 	for i, item := range v.list() {
 		if slices.ContainsFunc(v.items[:i], func(n *node) bool { return n.text == item.text }) {
-			v.at(item, fmt.Sprintf("%q is listed twice", item.text), "")
+			v.faultAt(item, fmt.Sprintf("%q is listed twice", item.text), "")
 		}
 	}
 	return channels, ok

@@ -14,33 +14,33 @@ import (
 	"unicode"
 )
 
-// A Server is one upstream. Its values may be secrets, so it prints only its name.
+// A Server is one upstream server. Its values may be secrets, so it formats as its name only.
 type Server struct {
 	Name     string
 	Type     string // "stdio", "http" or "sse"
 	Disabled bool
-	Timeout  time.Duration // of one call; 0: the proxy's own
+	Timeout  time.Duration // limit for one call; 0: the default of the proxy
 	Protocol string        // "auto", "legacy", "2026-07-28"
 
-	Prefix    string // of the exposed names
-	HasPrefix bool   // false: the proxy chooses
+	Prefix    string // prefix of the exposed tool names
+	HasPrefix bool   // false: the proxy chooses a prefix
 
 	Tools     ToolFilter
 	Isolation string // "auto", "session", "shared"
 	Limits    ServerLimits
 
-	// Of a stdio server. A command with a separator in it is a path as seen
-	// from the configuration file; one without is looked up in PATH.
+	// Stdio servers. A command that contains a separator is a path relative to the configuration
+	// file; any other command is looked up in PATH.
 	Command string
 	Args    []string
 	Env     map[string]string
 	Cwd     string
 
-	// Of an HTTP server; sse is that of revision 2024-11-05.
+	// HTTP servers; "sse" is the transport of revision 2024-11-05.
 	URL     string
 	Headers map[string]string
 	TLS     *ServerTLS `json:",omitempty"`
-	OAuth   *OAuth     `json:",omitempty"` // nil: not said
+	OAuth   *OAuth     `json:",omitempty"` // nil: unset
 
 	Position Position
 	Problems ErrorList `json:",omitempty"` // set by [Servers]; [Load] fails instead
@@ -49,10 +49,10 @@ type Server struct {
 // String returns the name of s.
 func (s Server) String() string { return s.Name }
 
-// GoString returns the name of s.
+// GoString returns only the name of s.
 func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Name) }
 
-// LogValue returns the name of s.
+// LogValue returns only the name of s.
 func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 
 func readServers(to *[]Server) func(Value) {
@@ -65,7 +65,7 @@ func readServer(v Value) Server {
 	v = v.as("a server")
 	s := Server{Name: v.key.text, Protocol: "auto", Isolation: "auto", Position: v.position(v.key)}
 	if s.Name == "" || strings.ContainsFunc(s.Name, unicode.IsControl) {
-		v.at(v.key, "the name of a server is empty or contains a control character", "")
+		v.faultAt(v.key, "the name of a server is empty or contains a control character", "")
 	}
 	var fromFile map[string]string
 	known := Keys{
@@ -109,22 +109,22 @@ func readServer(v Value) Server {
 	return s
 }
 
-// clientKeys are keys that clients write into their own files, for themselves.
+// clientKeys lists keys that clients store in their own files, for their own use. Read-only.
 var clientKeys = []string{
 	"autoApprove", "alwaysAllow", "alwaysLoad", "trust", "description", "gallery", "source", "icon", "icons", "name", "title", "version",
 	"initTimeout", "serverInstructions", "startup", "dev",
 	"autoStart", "registry", "note", "notes", "comment", "_comment", "$schema",
 }
 
-// toolKeys are the names that clients give the tool lists of a server, and our
-// keys for them.
+// toolKeys maps the names that clients give to a server's tool lists to petrigate's own keys.
+// Read-only.
 var toolKeys = map[string]string{
 	"enabledTools": "allow", "enabled_tools": "allow", "includeTools": "allow", "allowedTools": "allow", "allowed_tools": "allow",
 	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
 }
 
-// readToolList points to our list of tools: a tool that is switched off only in the
-// client can still be called.
+// readToolList warns about a client's tool list and suggests the equivalent here: a tool that is
+// disabled only in the client can still be called.
 func readToolList(word string) func(Value) {
 	return func(v Value) {
 		hint := fmt.Sprintf("tools: { %s: [...] } has", word)
@@ -139,7 +139,8 @@ const forClients = " is for a client and has no effect here"
 
 func (v Value) ignored() { v.warn(v.key, v.what+forClients, "") }
 
-// readServerType accepts the names that clients have for streamable HTTP.
+// readServerType reads the transport. It also accepts the names that clients use for streamable
+// HTTP.
 func readServerType(v Value) (string, bool) {
 	text, ok := v.setting()
 	switch text {
@@ -149,16 +150,16 @@ func readServerType(v Value) (string, bool) {
 	return text, ok && v.passes(text, checkWord([]string{"stdio", "http", "sse"}))
 }
 
-// values reads a mapping of texts: env or headers.
+// values reads a mapping of names to texts: env or headers.
 func values(check func(key, value string) string) func(Value) (map[string]string, bool) {
 	return func(v Value) (map[string]string, bool) {
 		all := make(map[string]string, len(v.fields))
 		v.Each(func(key string, value Value) {
 			text, ok := value.as("the value of " + value.what).setting()
 			if msg := check(key, text); ok && msg != "" {
-				v.at(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
+				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			all[key] = text // also where it is wrong: [Servers] returns it
+			all[key] = text // even if it is wrong: [Servers] returns it
 		})
 		return all, true
 	}
@@ -185,8 +186,8 @@ func checkHeader(key, value string) string {
 	return ""
 }
 
-// checkURL accepts an address. The error of url.Parse quotes it, and it may contain a
-// secret.
+// checkURL accepts an http or https URL. It drops the error of url.Parse, which quotes the URL and
+// so might show a secret.
 func checkURL(what, _, text string) (msg, hint string) {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -195,7 +196,7 @@ func checkURL(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// readCallTimeout reads a duration, or the milliseconds that clients write.
+// readCallTimeout reads a duration, or a number of milliseconds as clients write it.
 func readCallTimeout(v Value) (time.Duration, bool) {
 	switch v.kind {
 	case brokenKind:
@@ -232,19 +233,18 @@ func checkPrefix(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkAgreement checks that the keys of a server belong together, and fills in its
-// type.
+// checkAgreement checks the keys of a server against each other, and sets its type.
 func checkAgreement(v Value, s *Server) {
 	command, address := v.get("command"), v.get("url")
 	switch {
 	case command != nil && address != nil:
-		v.at(address, fmt.Sprintf("server %q has both a command and a url", s.Name), "one of them")
+		v.faultAt(address, fmt.Sprintf("server %q has both a command and a url", s.Name), "one of them")
 		return
 	case command == nil && address == nil:
-		v.at(v.key, fmt.Sprintf("server %q needs a command or a url", s.Name), "")
+		v.faultAt(v.key, fmt.Sprintf("server %q needs a command or a url", s.Name), "")
 		return
 	case command != nil && command.kind == textKind && command.text == "":
-		v.at(command, `"command" is empty`, "")
+		v.faultAt(command, `"command" is empty`, "")
 	}
 	kind, others := "stdio", []string{"headers", "oauth", "tls"}
 	if address != nil {
@@ -254,25 +254,25 @@ func checkAgreement(v Value, s *Server) {
 		}
 	}
 	if s.Type != "" && s.Type != kind {
-		v.at(v.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
+		v.faultAt(v.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
 	}
 	s.Type = kind
 	warnHome(v)
 	if s.Type == "sse" && s.Protocol != "auto" && s.Protocol != "legacy" {
-		v.at(v.get("protocol"), "a server of type sse is of revision 2024-11-05", "leave protocol out")
+		v.faultAt(v.get("protocol"), "a server of type sse is of revision 2024-11-05", "leave protocol out")
 	}
 	checkUniqueHeaders(v)
 	checkAuthorizedOnce(v, s)
 	checkSecureOnly(v, s)
 	for _, f := range v.fields {
 		if slices.Contains(others, f.key.text) {
-			v.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")
+			v.faultAt(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")
 		}
 	}
 }
 
-// warnHome finds text that a shell would replace by the home directory: nothing
-// replaces it here, and a server may create a directory of that name.
+// warnHome warns about text that a shell would expand to the home directory. petrigate does not
+// expand it, and a server might create a directory named "~".
 func warnHome(v Value) {
 	for _, key := range []string{"command", "cwd", "args"} {
 		value := v.get(key)
@@ -284,53 +284,53 @@ func warnHome(v Value) {
 	}
 }
 
-// checkUniqueHeaders refuses two spellings of one header: which of them is sent
-// would be a matter of chance.
+// checkUniqueHeaders refuses two spellings of the same header: it would be random which one is
+// sent.
 func checkUniqueHeaders(v Value) {
 	seen := make(map[string]string)
 	for _, f := range v.get("headers").entries() {
 		name := strings.ToLower(f.key.text)
 		if first, ok := seen[name]; ok && first != f.key.text {
-			v.at(f.key, fmt.Sprintf("%q and %q are one header", first, f.key.text), "")
+			v.faultAt(f.key, fmt.Sprintf("%q and %q are one header", first, f.key.text), "")
 		}
 		seen[name] = f.key.text
 	}
 }
 
-// readEnvFile reads variables of a server from a file, one NAME=VALUE per line. The
-// variables of env override them.
+// readEnvFile reads environment variables from a file, one NAME=VALUE per line. The variables of
+// "env" override them.
 func readEnvFile(v Value) (map[string]string, bool) {
-	name, ok := checked(checkFilled)(v)
+	name, ok := checked(checkNotEmpty)(v)
 	if !ok {
 		return nil, false
 	}
 	if v.environment.text {
-		v.leave("the file " + name)
+		v.skip("the file " + name)
 		return nil, true
 	}
 	path := v.absolute(name)
 	data, err := readFile(path, maxSize)
 	if err != nil {
-		v.Fault(fmt.Sprintf("reading %s: %v", v.shown(), cause(err)), "")
+		v.Fault(fmt.Sprintf("reading %s: %v", v.quoted(), cause(err)), "")
 		return nil, false
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 {
-		v.warn(v.node, fmt.Sprintf("others may read %s, mode %04o", v.shown(), info.Mode().Perm()), "chmod 600")
+		v.warn(v.node, fmt.Sprintf("others may read %s, mode %04o", v.quoted(), info.Mode().Perm()), "chmod 600")
 	}
 	all := map[string]string{}
 	for i, line := range strings.Split(strings.TrimPrefix(string(data), "\uFEFF"), "\n") {
 		if problem := readVariable(all, strings.TrimSpace(line)); problem != "" {
-			v.Fault(fmt.Sprintf("line %d of %s %s", i+1, v.shown(), problem), "NAME=VALUE, or a comment after #")
+			v.Fault(fmt.Sprintf("line %d of %s %s", i+1, v.quoted(), problem), "NAME=VALUE, or a comment after #")
 		}
 	}
 	for name, value := range all {
-		v.resolved(name, value)
+		v.recordSecret(name, value)
 	}
 	return all, true
 }
 
-// readVariable reads a line of such a file. Its errors do not contain the value,
-// which may be a secret. Quotes around a value are removed.
+// readVariable parses one line of an environment file. Quotes around a value are removed. The
+// problem that it returns does not contain the value, which may be a secret.
 func readVariable(to map[string]string, line string) (problem string) {
 	line = strings.TrimPrefix(line, "export ")
 	if line == "" || line[0] == '#' {
@@ -357,6 +357,6 @@ func readVariable(to map[string]string, line string) (problem string) {
 	return ""
 }
 
-// EnvNames returns the names of the variables that s sets, sorted; unlike the
-// values they can be shown.
+// EnvNames returns the sorted names of the variables that s sets; unlike the values, they are safe
+// to show.
 func (s Server) EnvNames() []string { return slices.Sorted(maps.Keys(s.Env)) }

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// A ToolFilter selects the tools of a server by patterns over its own names. Deny
-// overrides Allow; without Allow, all tools are allowed.
+// A ToolFilter selects the tools of a server by patterns over the server's own tool names. Deny
+// overrides Allow; an empty Allow allows all tools.
 type ToolFilter struct {
 	Allow []string
 	Deny  []string
@@ -16,15 +16,15 @@ type ToolFilter struct {
 func readToolFilter(v Value) (f ToolFilter, ok bool) {
 	v.Fields(Keys{"allow": into(&f.Allow, each(checked(checkToolPattern))), "deny": into(&f.Deny, each(checked(checkToolPattern)))})
 	if v.kind == mapKind && len(v.fields) == 0 {
-		v.at(v.key, v.what+" is empty", "write allow or deny, or leave it out")
+		v.faultAt(v.key, v.what+" is empty", "write allow or deny, or leave it out")
 	}
 	if allow := v.get("allow"); allow != nil && allow.kind == listKind && len(allow.items) == 0 {
-		v.at(allow, `"allow" is empty: no tool could be called`, `"disabled: true" turns a server off`)
+		v.faultAt(allow, `"allow" is empty: no tool could be called`, `"disabled: true" turns a server off`)
 	}
 	return f, true
 }
 
-// checkToolPattern refuses a pattern that cannot match the name of a tool.
+// checkToolPattern refuses a pattern that cannot match any tool name.
 func checkToolPattern(what, shown, text string) (msg, hint string) {
 	strange := func(r rune) bool {
 		return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-*?", r))
@@ -38,31 +38,31 @@ func checkToolPattern(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// ServerLimits bound what a server is used for; 0: the bound of the proxy.
+// ServerLimits bounds the use of a server. 0 selects the default of the proxy.
 type ServerLimits struct {
-	InFlight    int // calls under way at a time
-	MessageSize int // bytes of one message of the server
-	Sessions    int // that have the server for themselves at a time
+	InFlight    int // concurrent calls
+	MessageSize int // bytes of one message from the server
+	Sessions    int // concurrent sessions with a server instance of their own
 }
 
-const leastMessage = 4 << 10
+const minMessageSize = 4 << 10
 
 func readServerLimits(v Value) (l ServerLimits, ok bool) {
 	v.Fields(Keys{
 		"inFlight":    into(&l.InFlight, Value.positive),
-		"messageSize": into(&l.MessageSize, size(leastMessage)),
+		"messageSize": into(&l.MessageSize, size(minMessageSize)),
 		"sessions":    into(&l.Sessions, Value.positive),
 	})
 	return l, true
 }
 
-// A ServerTLS configures how petrigate verifies a server over https, and the
-// certificate that it presents. Verification cannot be switched off: an attacker
-// in between would get the credentials, and choose the tools.
+// A ServerTLS configures how petrigate verifies an https server, and the client certificate that it
+// presents. Verification cannot be turned off: a man in the middle would get the credentials and
+// could choose the tools.
 type ServerTLS struct {
-	CA         string // file of root certificates; "": those of the system
-	Cert, Key  string // files of our own certificate; "": none
-	ServerName string // name that the certificate must be for; "": the host of the url
+	CA         string // file of root certificates; empty: those of the system
+	Cert, Key  string // files of the client certificate and its key; empty: no client certificate
+	ServerName string // expected name in the server's certificate; empty: the host of the URL
 
 	origin
 }
@@ -71,25 +71,25 @@ func readServerTLS(v Value) (*ServerTLS, bool) {
 	t := &ServerTLS{origin: origin{v.source, v.node}}
 	before := v.Faults()
 	v.as(`"tls" of a server`).Fields(Keys{
-		"ca":         into(&t.CA, checked(checkFilled)),
-		"cert":       into(&t.Cert, checked(checkFilled)),
-		"key":        into(&t.Key, checked(checkFilled)),
-		"serverName": into(&t.ServerName, checked(checkFilled)),
+		"ca":         into(&t.CA, checked(checkNotEmpty)),
+		"cert":       into(&t.Cert, checked(checkNotEmpty)),
+		"key":        into(&t.Key, checked(checkNotEmpty)),
+		"serverName": into(&t.ServerName, checked(checkNotEmpty)),
 	})
 	switch {
 	case v.Faults() > before || v.kind != mapKind:
 	case len(v.fields) == 0:
-		v.at(v.key, v.what+" is empty", "leave it out")
+		v.faultAt(v.key, v.what+" is empty", "leave it out")
 	case (t.Cert == "") != (t.Key == ""):
-		v.at(v.key, `"cert" and "key" require each other`, "")
+		v.faultAt(v.key, `"cert" and "key" require each other`, "")
 	}
 	t.CA, t.Cert, t.Key = v.absolute(t.CA), v.absolute(t.Cert), v.absolute(t.Key)
 	return t, true
 }
 
-// checkSecureOnly checks that only servers over https have TLS settings.
+// checkSecureOnly checks that only https servers have TLS settings.
 func checkSecureOnly(v Value, s *Server) {
 	if section := v.get("tls"); section != nil && s.TLS != nil && strings.HasPrefix(s.URL, "http:") {
-		v.at(section, `"tls" requires a "url" that begins with https://`, "")
+		v.faultAt(section, `"tls" requires a "url" that begins with https://`, "")
 	}
 }

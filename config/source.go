@@ -9,22 +9,22 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A source is one file: its text, and the problems found in it so far.
+// A source is one file: its lines, and the problems found in it so far.
 type source struct {
 	name  string
 	lines []string
 	errs  ErrorList
 	warns ErrorList
 
-	// secrets are values whose characters an excerpt must not show.
+	// secrets are the values whose characters an excerpt must not show.
 	secrets []*node
-	// guess is set while no tree tells where the secrets are.
-	guess bool
-	json  bool // it is JSON, perhaps with comments
+	// guessSecrets is set until a tree gives the positions of the secrets.
+	guessSecrets bool
+	json         bool // the file is JSON, perhaps with comments
 }
 
-// read turns the bytes of a file into a tree. The result is nil if the file is
-// no YAML, or empty; the problem is then in s.errs or the caller's to name.
+// read parses the bytes of a file into a tree. It returns nil if the file is empty or not YAML. If
+// it is not YAML, s.errs has the problem; an empty file is for the caller to report.
 func (s *source) read(src []byte) *node {
 	text, ok := s.normal(src)
 	if !ok {
@@ -35,7 +35,7 @@ func (s *source) read(src []byte) *node {
 		n, ok = readJSON(withoutComments(text))
 	}
 	if ok {
-		s.guess, s.json = false, true
+		s.guessSecrets, s.json = false, true
 		return n
 	}
 	if len(text) > maxYAML {
@@ -43,7 +43,7 @@ func (s *source) read(src []byte) *node {
 		return nil
 	}
 	n = s.readYAML(text)
-	s.guess = n == nil
+	s.guessSecrets = n == nil
 	return n
 }
 
@@ -56,10 +56,10 @@ func (s *source) normal(src []byte) (string, bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	text := strings.ReplaceAll(string(src), "\r\n", "\n")
 	line, column, flow := 1, 1, looksJSON(text)
-	if flow { // white space there, and a line end for YAML
+	if flow { // a lone \r is white space in JSON, and a line end in YAML
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
-	s.lines, s.guess = strings.Split(text, "\n"), true
+	s.lines, s.guessSecrets = strings.Split(text, "\n"), true
 	for i, r := range text {
 		switch {
 		case r == '\n':
@@ -78,20 +78,20 @@ func (s *source) normal(src []byte) (string, bool) {
 	return text, true
 }
 
-// looksJSON reports whether a text can only be meant as JSON or flow YAML. JSON allows
-// line separators of Unicode in strings, which YAML takes for line ends.
+// looksJSON reports whether the text can only be JSON or flow-style YAML. JSON strings may contain
+// Unicode line separators, which YAML treats as line ends.
 func looksJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\n\r")
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
-// at records a problem with a value; nil: with one that does not come from the file.
-func (s *source) at(n *node, msg, hint string) {
+// faultAt records a problem with a value. A nil n means that the value does not come from the file.
+func (s *source) faultAt(n *node, msg, hint string) {
 	if n == nil {
 		s.errs = append(s.errs, Error{Msg: msg, Hint: hint})
 		return
 	}
-	if n.open {
+	if n.unresolved {
 		return
 	}
 	s.add(n.line, n.column, msg, hint)
@@ -106,8 +106,8 @@ func (s *source) add(line, column int, msg, hint string) {
 	}
 }
 
-// foreign records a problem that may be in another file.
-func (s *source) foreign(p Position, msg, hint string) {
+// faultAtPosition records a problem whose position may be in another file.
+func (s *source) faultAtPosition(p Position, msg, hint string) {
 	if p.File == s.name {
 		s.add(p.Line, p.Column, msg, hint)
 		return
@@ -115,11 +115,11 @@ func (s *source) foreign(p Position, msg, hint string) {
 	s.errs = append(s.errs, diag.At(p, msg, hint))
 }
 
-// warn records a value that is allowed but probably a mistake; nil: one that does not
-// come from the file.
+// warn records a value that is allowed but probably a mistake. A nil n means that the value does
+// not come from the file.
 func (s *source) warn(n *node, msg, hint string) {
 	w := Error{Msg: msg, Hint: hint}
-	if n != nil && n.open {
+	if n != nil && n.unresolved {
 		return
 	}
 	if n != nil {
@@ -132,7 +132,7 @@ func (s *source) problem(line, column int, msg, hint string) Error {
 	return Error{File: s.name, Line: line, Column: column, Msg: msg, Hint: hint, Excerpt: s.excerpt(line, column)}
 }
 
-// err returns the problems in their order, or nil.
+// err returns the problems, sorted by position, or nil.
 func (s *source) err() error {
 	if len(s.errs) == 0 {
 		return nil

@@ -15,30 +15,30 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A decoder interprets the values of one file. It continues after a problem, so that
-// one run finds all of them.
+// A decoder interprets the values of one file. It continues after a problem, so that one run finds
+// all of them.
 type decoder struct {
 	*source
 	*environment
 
-	visit func(what string, known Keys) // of a test: told each table of keys that is used
+	visit func(what string, known Keys) // test hook, called with each table of keys that is used
 }
 
-// A Value is one value of a YAML or JSON file. Its methods record every mistake at its
-// position; an unknown key is a mistake.
+// A Value is one value of a YAML or JSON file. Its methods record every mistake at its position; an
+// unknown key is a mistake.
 type Value struct {
 	*decoder
 	*node
-	key   *node  // in the mapping; that of the list for an entry; nil: it has none
-	what  string // how messages call it
-	entry bool   // of the list that what names
+	key   *node  // key in the enclosing mapping; for a list entry, that of the list; nil at the root
+	what  string // name in messages
+	entry bool   // the value is an entry of the list that what names
 }
 
-// Keys has a function for the value of each key of a mapping.
+// Keys maps each known key of a mapping to the function that decodes its value.
 type Keys map[string]func(Value)
 
-// ReadDocument reads a file of another kind than a configuration. The name is that of
-// the positions, what names the whole in messages, and [Value.Err] returns the problems.
+// ReadDocument reads a file that is not a configuration. Positions use name as their file, and
+// messages call the root what. [Value.Err] returns the problems.
 func ReadDocument(name string, src []byte, what string) Value {
 	d := &decoder{source: &source{name: name}}
 	root := d.read(src)
@@ -54,17 +54,16 @@ func ReadDocument(name string, src []byte, what string) Value {
 // Err returns an [ErrorList] of all problems found so far in the file, or nil.
 func (v Value) Err() error { return v.err() }
 
-// Faults counts the problems found so far in the file.
+// Faults returns the number of problems found so far in the file.
 func (v Value) Faults() int { return len(v.errs) }
 
 // Position returns the start of the value.
 func (v Value) Position() Position { return v.position(v.node) }
 
-// Fault records a mistake in the value, and what to write instead.
-func (v Value) Fault(msg, hint string) { v.at(v.node, msg, hint) }
+// Fault records a mistake in the value, with a hint for its correction.
+func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields calls the functions of known with the values of a mapping. Other keys are
-// mistakes.
+// Fields decodes a mapping with the functions of known, and reports all other keys.
 func (v Value) Fields(known Keys) {
 	if v.visit != nil {
 		v.visit(v.what, known)
@@ -73,12 +72,12 @@ func (v Value) Fields(known Keys) {
 		if set, ok := known[name]; ok {
 			set(value)
 		} else {
-			v.at(value.key, fmt.Sprintf("unknown key %q in %s", name, v.what), nearestKey(name, known))
+			v.faultAt(value.key, fmt.Sprintf("unknown key %q in %s", name, v.what), nearestKey(name, known))
 		}
 	})
 }
 
-// Each calls f for every entry of a mapping whose keys the user chooses.
+// Each calls f for every entry of a mapping with user-chosen keys.
 func (v Value) Each(f func(key string, value Value)) {
 	if !v.is(mapKind) {
 		return
@@ -87,7 +86,7 @@ func (v Value) Each(f func(key string, value Value)) {
 	for _, entry := range v.fields {
 		key := entry.key
 		if first := seen[key.text]; first != nil {
-			v.at(key, fmt.Sprintf("duplicate key %q", key.text), firstAt(v.position(first)))
+			v.faultAt(key, fmt.Sprintf("duplicate key %q", key.text), firstAt(v.position(first)))
 			continue
 		}
 		seen[key.text] = key
@@ -97,8 +96,8 @@ func (v Value) Each(f func(key string, value Value)) {
 
 func firstAt(p Position) string { return fmt.Sprintf("the first is at %d:%d", p.Line, p.Column) }
 
-// foreign maps the words of other programs to our keys. Read-only.
-var foreign = map[string]string{
+// otherNames maps key names of other programs to ours. Read-only.
+var otherNames = map[string]string{
 	"servers": "mcpServers", "mcp_servers": "mcpServers", "context_servers": "mcpServers", "extensions": "mcpServers",
 	"serverUrl": "url", "httpUrl": "url", "uri": "url", "endpoint": "url",
 	"environment": "env", "envs": "env",
@@ -107,15 +106,15 @@ var foreign = map[string]string{
 	"redact": "mask", "values": "arguments", "store": "driver", "database": "path", "connectionString": "dsn", "otlp": "traces", "prometheus": "metrics",
 }
 
-// nearestKey suggests one of the known keys, or returns "".
+// nearestKey returns a hint that suggests one of the known keys, or "".
 func nearestKey(name string, known Keys) string {
-	if ours := foreign[name]; known[ours] != nil {
+	if ours := otherNames[name]; known[ours] != nil {
 		return fmt.Sprintf("did you mean %q?", ours)
 	}
 	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
-// Items calls f for every entry of a list; what names an entry in messages.
+// Items calls f for every entry of a list; messages call an entry what.
 func (v Value) Items(what string, f func(Value)) {
 	if !v.is(listKind) {
 		return
@@ -125,13 +124,13 @@ func (v Value) Items(what string, f func(Value)) {
 	}
 }
 
-// is checks the kind of the value and records what is wrong with it.
+// is reports whether the value has the kind, and records a problem if it does not.
 func (v Value) is(want kind) bool {
 	if v.kind == want {
 		return true
 	}
 	if v.kind == brokenKind {
-		return false // the reader has said why
+		return false // the reader has reported it
 	}
 	hint := ""
 	if want == textKind && (v.kind == numberKind || v.kind == boolKind) {
@@ -140,29 +139,29 @@ func (v Value) is(want kind) bool {
 	if word, ok := yesNo[strings.ToLower(v.text)]; ok && want == boolKind && v.kind == textKind {
 		hint = "write " + word
 	}
-	v.Fault(fmt.Sprintf("%s must be %s, not %s", v.called(), want, v.kind), hint)
+	v.Fault(fmt.Sprintf("%s must be %s, not %s", v.label(), want, v.kind), hint)
 	return false
 }
 
-// yesNo are the words that mean true and false in YAML 1.1. Read-only.
+// yesNo maps the YAML 1.1 words for booleans to true and false. Read-only.
 var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
 
-// called returns how messages about the kind of the value call it.
-func (v Value) called() string {
+// label returns the name of the value in messages about its kind.
+func (v Value) label() string {
 	if v.entry {
 		return "an entry of " + v.what
 	}
 	return v.what
 }
 
-// shown formats the value for messages, as it is in the file: the result of an
-// interpolation may be a secret.
-func (v Value) shown() string { return strconv.Quote(v.text) }
+// quoted returns the value for messages, as written in the file: the result of an interpolation may
+// be a secret.
+func (v Value) quoted() string { return strconv.Quote(v.text) }
 
-// later refuses a key that a later version will support.
-func (v Value) later() { v.at(v.key, v.what+" is not supported yet", "") }
+// unsupported refuses a key that is reserved for a later version.
+func (v Value) unsupported() { v.faultAt(v.key, v.what+" is not supported yet", "") }
 
-// plain reads a text.
+// plain reads a text, which may be empty.
 func (v Value) plain() (string, bool) { return v.text, v.is(textKind) }
 
 // Text reads a text that is not empty.
@@ -171,13 +170,13 @@ func (v Value) Text() (string, bool) {
 		return "", false
 	}
 	if v.text == "" {
-		v.Fault(v.called()+" is empty", "")
+		v.Fault(v.label()+" is empty", "")
 		return "", false
 	}
 	return v.text, true
 }
 
-// Texts reads a list of texts, or one text.
+// Texts reads a list of texts, or a single text.
 func (v Value) Texts() []string {
 	if v.kind == textKind {
 		return []string{v.text}
@@ -186,7 +185,7 @@ func (v Value) Texts() []string {
 	return all
 }
 
-// Word reads one of a few words.
+// Word reads one of the given words.
 func (v Value) Word(words ...string) (string, bool) { return oneOf(words)(v) }
 
 // IsText reports whether the value is a text.
@@ -201,7 +200,7 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole reads a whole number without a sign in front, as JSON writes it.
+// whole reads a whole number from least to most, written as in JSON and without a sign.
 func whole(least, most int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
@@ -216,7 +215,7 @@ func whole(least, most int) func(Value) (int, bool) {
 	}
 }
 
-// positive reads a bound; with 0, nobody could connect.
+// positive reads a limit of at least 1; a limit of 0 would block everything.
 func (v Value) positive() (int, bool) {
 	n, ok := v.Count()
 	if ok && n == 0 {
@@ -225,7 +224,7 @@ func (v Value) positive() (int, bool) {
 	return n, ok
 }
 
-// integer reads a whole number of either sign.
+// integer reads a whole number, which may be negative.
 func (v Value) integer() (int, bool) {
 	if !v.is(numberKind) {
 		return 0, false
@@ -244,24 +243,24 @@ func (v Value) Duration() (time.Duration, bool) {
 	}
 	t, ok := duration(v.text)
 	if !ok {
-		v.Fault(fmt.Sprintf("%s: %s is not a duration", v.what, v.shown()), "for example 2m30s")
+		v.Fault(fmt.Sprintf("%s: %s is not a duration", v.what, v.quoted()), "for example 2m30s")
 	}
 	return t, ok
 }
 
-// duration reads a duration with a unit that is not negative.
+// duration parses a duration that is not negative.
 func duration(text string) (time.Duration, bool) {
 	t, err := time.ParseDuration(text)
 	return t, err == nil && t >= 0
 }
 
-// units of sizes. Read-only.
+// units lists the units of sizes. A unit stands before its suffixes. Read-only.
 var units = []struct {
 	name  string
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size reads a number of bytes with a unit, least or more and less than 2 GiB.
+// size reads a number of bytes with a unit, at least least and less than 2 GiB.
 func size(least int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)
@@ -269,10 +268,10 @@ func size(least int) func(Value) (int, bool) {
 	}
 }
 
-// sizeUpTo reads a number of bytes with a unit.
+// sizeUpTo reads a number of bytes with a unit, from least to most.
 func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
-		if !v.hasUnit("MiB") {
+		if !v.requireUnit("MiB") {
 			return 0, false
 		}
 		text, ok := v.setting()
@@ -282,7 +281,7 @@ func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 		n, ok := sizeOf(text, most)
 		switch {
 		case !ok:
-			v.Fault(fmt.Sprintf("%s: %s is not a size", v.what, v.shown()), `for example "4MiB"`)
+			v.Fault(fmt.Sprintf("%s: %s is not a size", v.what, v.quoted()), `for example "4MiB"`)
 		case n < least:
 			v.Fault(fmt.Sprintf("%s must be %d bytes or more", v.what, least), "")
 		}
@@ -290,7 +289,7 @@ func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	}
 }
 
-// sizeOf reads a whole number of a unit.
+// sizeOf parses a whole number with a unit.
 func sizeOf(text string, most int64) (int64, bool) {
 	for _, unit := range units {
 		digits, ok := strings.CutSuffix(text, unit.name)
@@ -308,15 +307,15 @@ func (v Value) setting() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
 	}
-	before := v.unread()
+	before := v.skippedCount()
 	text, bad := v.expand(v.text)
 	if bad != nil {
 		line, column := v.find(v.node, bad.expr)
 		v.add(line, column, bad.msg, bad.hint)
 		return "", false
 	}
-	if v.unread() > before {
-		v.open = true
+	if v.skippedCount() > before {
+		v.unresolved = true
 		return text, true
 	}
 	if strings.ContainsRune(text, 0) {
@@ -326,19 +325,19 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check returns what is wrong with a text: what names its key, and shown is the text
-// as the file has it.
+// A check returns the problem of a text, or "". what names the key, and shown is the text as
+// written in the file.
 type check func(what, shown, text string) (msg, hint string)
 
 func (v Value) passes(text string, c check) bool {
-	msg, hint := c(v.what, v.shown(), text)
+	msg, hint := c(v.what, v.quoted(), text)
 	if msg != "" {
 		v.Fault(msg, hint)
 	}
 	return msg == ""
 }
 
-// checked reads a text that passes the checks after ${...} is replaced in it.
+// checked reads a text, replaces ${...} in it, and applies the checks.
 func checked(checks ...check) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		text, ok := v.setting()
@@ -349,7 +348,7 @@ func checked(checks ...check) func(Value) (string, bool) {
 	}
 }
 
-// oneOf reads one of a few words; later lists words that are not supported yet.
+// oneOf reads one of the words; later lists words that are reserved for later versions.
 func oneOf(words []string, later ...string) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		if !v.is(textKind) || !v.passes(v.text, checkWord(words, later...)) {
@@ -371,14 +370,14 @@ func checkWord(words []string, later ...string) check {
 	}
 }
 
-func checkFilled(what, _, text string) (msg, hint string) {
+func checkNotEmpty(what, _, text string) (msg, hint string) {
 	if text == "" {
 		return what + " is empty", ""
 	}
 	return "", ""
 }
 
-// into returns a function that stores what read finds in a value.
+// into returns a decoder function that stores the result of read in to.
 func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	return func(v Value) {
 		if x, ok := read(v); ok {
@@ -403,8 +402,8 @@ func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	}
 }
 
-// filled refuses an empty list.
-func filled[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
+// nonEmpty refuses an empty list.
+func nonEmpty[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if v.kind == listKind && len(v.items) == 0 {
 			v.Fault(v.what+" is empty", "leave the key out")
@@ -425,8 +424,7 @@ func (v Value) needs(names ...string) {
 	}
 }
 
-// Object returns a mapping as a JSON object, with its keys in their order and its
-// numbers as they were written.
+// Object returns a mapping as a JSON object, with keys in file order and numbers as written.
 func (v Value) Object() (json.RawMessage, bool) {
 	if !v.is(mapKind) {
 		return nil, false
@@ -436,7 +434,7 @@ func (v Value) Object() (json.RawMessage, bool) {
 	return text, v.Faults() == before
 }
 
-// JSON returns any value as JSON, as [Value.Object] does a mapping.
+// JSON returns any value as JSON, in the form of [Value.Object].
 func (v Value) JSON() (json.RawMessage, bool) {
 	before := v.Faults()
 	text := v.appendJSON(nil)
@@ -475,7 +473,7 @@ func appendText(to []byte, text string) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic(err) // it is a string
+		panic(err) // cannot happen for a string
 	}
 	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// A Webhook says which system of an operator is told of calls that wait for a person, and
-// where its answers come in.
+// A Webhook configures a system that is notified of calls that wait for a person, and the listener
+// for its answers.
 type Webhook struct {
-	URL       string   // that questions are posted to
-	Secret    string   // signs what is posted, and the answers
-	Listen    string   // the address for answers
-	AnswerURL string   // by which the system and people reach it; "": http:// and the address
-	Arguments string   // "masked", "full" or "none": what of the arguments is posted and shown
-	Mask      []string // with "masked": names of fields, and paths that begin with "$."
+	URL       string   // questions are posted here
+	Secret    string   // signs questions and answers
+	Listen    string   // listen address for answers
+	AnswerURL string   // base URL of that address for the system and for people; empty: http:// and the address
+	Arguments string   // "masked", "full" or "none": how arguments are posted and shown
+	Mask      []string // with "masked": field names, and paths that begin with "$."
 
-	TLS *ServerTLS `json:",omitempty"` // nil: the authorities of the system vouch for the URL
+	TLS *ServerTLS `json:",omitempty"` // nil: verify with the system's root certificates
 }
 
-// String shows nothing of the secret.
+// String omits the secret.
 func (w Webhook) String() string { return "config.Webhook at " + w.Listen }
 
-// GoString shows nothing of the secret.
+// GoString omits the secret.
 func (w Webhook) GoString() string { return w.String() }
 
-// leastSecret is how many bytes the secret of a webhook must have.
-const leastSecret = 16
+// minWebhookSecret is the minimum length of a webhook's secret, in bytes.
+const minWebhookSecret = 16
 
 const exampleOfWebhook = `webhook: { url: "https://hooks.example.com/petrigate", secret: "${env:PETRIGATE_HOOK_SECRET}", listen: "127.0.0.1:7781" }`
 
@@ -36,13 +36,13 @@ func readWebhook(v Value) (*Webhook, bool) {
 	w := &Webhook{Arguments: "masked"}
 	before := v.Faults()
 	v.Fields(Keys{
-		"url":       into(&w.URL, checked(checkHook)),
+		"url":       into(&w.URL, checked(checkWebhookURL)),
 		"secret":    into(&w.Secret, readHookSecret),
 		"listen":    into(&w.Listen, checked(checkAddress)),
 		"answerUrl": into(&w.AnswerURL, checked(checkAnswerURL)),
 		"tls":       into(&w.TLS, readServerTLS),
 		"arguments": into(&w.Arguments, checked(checkWord([]string{"masked", "full", "none"}))),
-		"mask":      into(&w.Mask, filled(each(checked(checkFilled, checkMask)))),
+		"mask":      into(&w.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask)))),
 	})
 	if v.Faults() > before {
 		return w, true
@@ -52,26 +52,26 @@ func readWebhook(v Value) (*Webhook, bool) {
 	at := v.get("mask")
 	switch answer := v.get("answerUrl"); {
 	case w.TLS != nil && strings.HasPrefix(w.URL, "http:"):
-		v.at(v.get("tls"), `"tls" requires a "url" that begins with https://`, "")
+		v.faultAt(v.get("tls"), `"tls" requires a "url" that begins with https://`, "")
 	case at != nil && w.Arguments != "masked":
-		v.at(at, `"mask" has no meaning with "arguments": "`+w.Arguments+`"`, "arguments: masked")
+		v.faultAt(at, `"mask" has no meaning with "arguments": "`+w.Arguments+`"`, "arguments: masked")
 	case answer == nil && allNetworks(w.Listen):
-		v.at(v.get("listen"), `"listen" means all networks of the machine, so that "webhook" requires "answerUrl"`, `answerUrl: "https://gate.example.com"`)
-	case answer == nil && w.Listen != "" && !loopback(w.Listen), answer != nil && !answer.open && !trustworthy(w.AnswerURL):
+		v.faultAt(v.get("listen"), `"listen" means all networks of the machine, so that "webhook" requires "answerUrl"`, `answerUrl: "https://gate.example.com"`)
+	case answer == nil && w.Listen != "" && !loopback(w.Listen), answer != nil && !answer.unresolved && !isSecureURL(w.AnswerURL):
 		v.warn(v.get("listen"), "the links that approve cross the network in the clear: whoever reads one can use it", `answerUrl: "https://gate.example.com", of a server in front that speaks TLS`)
 	}
 	return w, true
 }
 
-// checkHook accepts a URL that nobody else can answer for.
-func checkHook(what, _, text string) (msg, hint string) {
-	if !trustworthy(text) {
+// checkWebhookURL accepts an https URL, or an http URL of this machine.
+func checkWebhookURL(what, _, text string) (msg, hint string) {
+	if !isSecureURL(text) {
 		return what + " must be a URL that begins with https://", "http:// only for this machine"
 	}
 	return "", ""
 }
 
-// checkAnswerURL accepts what links can begin with.
+// checkAnswerURL accepts the base URL of links.
 func checkAnswerURL(what, _, text string) (msg, hint string) {
 	if !isURL(text) || strings.Contains(text, "?") {
 		return what + " must be the URL by which people reach the address of \"listen\"", `for example "https://gate.example.com"`
@@ -79,37 +79,38 @@ func checkAnswerURL(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// elsewhere finds a value that is in a variable or a file, and not in the configuration.
-var elsewhere = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(:\?[^}]*)?|file:[^}]+)\}$`)
+// externalReference matches a value that is taken whole from a variable or a file.
+var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(:\?[^}]*)?|file:[^}]+)\}$`)
 
-// readHookSecret reads a secret that is not in the file itself.
+// readHookSecret reads a secret, which must come from a variable or a file.
 func readHookSecret(v Value) (string, bool) {
-	if v.is(textKind) && !elsewhere.MatchString(v.text) {
+	if v.is(textKind) && !externalReference.MatchString(v.text) {
 		v.Fault("the secret of a webhook does not belong into the configuration", `secret: "${env:PETRIGATE_HOOK_SECRET}", or "${file:hook.secret}"`)
 		return "", false
 	}
 	secret, ok := v.setting()
-	if ok && len(secret) < leastSecret {
-		v.Fault(fmt.Sprintf("the secret of a webhook has fewer than %d bytes", leastSecret), "for example what openssl rand -hex 32 prints")
+	if ok && len(secret) < minWebhookSecret {
+		v.Fault(fmt.Sprintf("the secret of a webhook has fewer than %d bytes", minWebhookSecret), "for example what openssl rand -hex 32 prints")
 		return "", false
 	}
 	return secret, ok
 }
 
-// settleWebhook holds the section to the list of channels.
+// settleWebhook checks the section against the list of channels.
 func (c *Config) settleWebhook(d *decoder, l *layers) {
 	listed := slices.Contains(c.Approval.Channels, "webhook")
 	switch w := c.Approval.Webhook; {
 	case listed && w == nil:
-		d.at(l.set["approval.channels"], `the channel "webhook" requires the section "webhook" of "approval"`, exampleOfWebhook)
+		d.faultAt(l.set["approval.channels"], `the channel "webhook" requires the section "webhook" of "approval"`, exampleOfWebhook)
 	case !listed && w != nil:
-		d.at(l.set["approval.webhook"], `"webhook" has no effect, since "webhook" is not among the channels`, "channels: [elicit, web, cli, webhook]")
+		d.faultAt(l.set["approval.webhook"], `"webhook" has no effect, since "webhook" is not among the channels`, "channels: [elicit, web, cli, webhook]")
 	case w != nil && w.Mask == nil:
 		w.Mask = slices.Clone(c.Audit.Mask)
 	}
 }
 
-// secrets are what must not reach a log: the path of a URL is often one.
+// secrets returns the values that must not be logged. The URL is included if it has a path, which
+// is often a secret.
 func (w *Webhook) secrets() []string {
 	if w == nil {
 		return nil
@@ -120,7 +121,7 @@ func (w *Webhook) secrets() []string {
 	return []string{w.Secret, w.URL}
 }
 
-// Base returns what the links of a webhook begin with, where its listener is at an address.
+// Base returns the base URL of the webhook's links, given the address of its listener.
 func (w *Webhook) Base(address string) string {
 	if w.AnswerURL != "" {
 		return w.AnswerURL

@@ -14,8 +14,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readYAML reads a text with one YAML document. It returns nil if the text has no
-// document or is not YAML.
+// readYAML parses a text with one YAML document. It returns nil if the text has no document or is
+// not YAML.
 func (s *source) readYAML(text string) *node {
 	file, err := parseYAML(text)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *source) readYAML(text string) *node {
 	return n
 }
 
-// parseYAML calls the parser of the library, and recovers if it panics.
+// parseYAML calls the YAML library and turns its panics into errors.
 func parseYAML(text string) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -56,17 +56,16 @@ func parseYAML(text string) (file *ast.File, err error) {
 		}
 	}()
 	tokens := lexer.Tokenize(text)
-	if tk, what := tooMuch(tokens); tk != nil {
+	if tk, what := overLimit(tokens); tk != nil {
 		return nil, &yaml.SyntaxError{Message: what, Token: tk}
 	}
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// tooMuch finds a token at which too many brackets are open, or which is the
-// end of too long a run of entries opened on one line, or of too many keys.
-// The parser is recursive: a few megabytes of brackets would exhaust the
-// stack, which nothing can recover. The text that it returns says which.
-func tooMuch(tokens token.Tokens) (at *token.Token, what string) {
+// overLimit returns the first token that exceeds a limit, with a message: too many open brackets,
+// too many entries opened on one line, or too many keys. The parser is recursive: a few megabytes
+// of brackets would overflow the stack, which cannot be recovered from.
+func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {
 		if tk.Position != nil && tk.Position.Line != line {
@@ -80,7 +79,7 @@ func tooMuch(tokens token.Tokens) (at *token.Token, what string) {
 		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType, token.MappingValueType:
 			run++
 			if flow > 0 && tk.Type == token.MappingValueType {
-				run-- // an entry of a flow mapping is closed by the next
+				run-- // the next entry of a flow mapping closes this one
 			}
 			if tk.Type == token.MappingValueType {
 				keys++
@@ -125,8 +124,8 @@ func place(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// first returns the token at which a value starts. The library gives a block
-// mapping the position of its first colon.
+// first returns the first token of a value. The library positions a block mapping at its
+// first colon.
 func first(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -139,11 +138,11 @@ func first(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// A yamlReader turns the tree of the library into nodes and resolves aliases.
+// A yamlReader converts the library's tree to nodes and resolves aliases.
 type yamlReader struct {
 	*source
 	anchors map[string]ast.Node
-	open    map[string]bool // anchors that the reader is inside of
+	open    map[string]bool // anchors being read; an alias to one of them is a cycle
 	nodes   int
 	stopped bool
 }
@@ -184,7 +183,7 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	return n
 }
 
-// refuse stops the reader: later values would repeat the problem.
+// refuse records a problem once and stops the reader: later values would repeat it.
 func (r *yamlReader) refuse(tk *token.Token, msg, hint string) {
 	if !r.stopped {
 		r.token(tk, msg, hint)
@@ -263,8 +262,8 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	default:
 		r.token(tk, "this kind of value is not supported", "")
 	}
-	// What follows the last line of the token is not known, so several
-	// lines count to their end.
+	// The library does not give the text after the last line of the token, so a value of several
+	// lines extends to the end of its last line.
 	n.endLine = n.line + strings.Count(origin, "\n")
 	n.endColumn = n.column + utf8.RuneCountInString(origin)
 	if n.endLine > n.line {
@@ -272,8 +271,8 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	}
 }
 
-// blockEnd finds the last line of a block (| or >): the last that is indented
-// more than the line it belongs to.
+// blockEnd finds the last line of a block (| or >): the last line that is indented more than the
+// first line of the block.
 func (r *yamlReader) blockEnd(n *node, v *ast.LiteralNode) {
 	n.endLine, n.endColumn = n.line, 1<<30
 	if v.Value.Token != nil {
