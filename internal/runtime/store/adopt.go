@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// A successor is what the states become under another policy.
+// successor holds the states of [Memory] under another policy.
 type successor struct {
 	states     map[*entry]*gate.State
 	principals map[string]*part
@@ -16,7 +16,8 @@ type successor struct {
 	report     []admission.Adopted
 }
 
-// successor needs the locks of the ledger and of all sessions.
+// successor converts all states to the policy of a. The caller must hold the locks of the ledger
+// and of all sessions.
 func (m *Memory) successor(a admission.Adoption) *successor {
 	next := &successor{states: map[*entry]*gate.State{}, principals: map[string]*part{}}
 	var kept []gate.Kept
@@ -27,16 +28,16 @@ func (m *Memory) successor(a admission.Adoption) *successor {
 		next.add(admission.Key{Principal: principal}, kept)
 	}
 	for _, e := range m.sessions {
-		state, kept := a.Policy.Adopt(e.state, options(a))
+		state, kept := a.Policy.Adopt(e.state, adoptOptions(a))
 		next.states[e] = state
-		next.add(e.info.Key, ofScope(kept, e.state, state, gate.ScopeSession))
+		next.add(e.info.Key, filterScope(kept, e.state, state, gate.ScopeSession))
 	}
-	slices.SortFunc(next.report, inOrder)
+	slices.SortFunc(next.report, compareAdopted)
 	return next
 }
 
-// inOrder compares reports by principal, then by session.
-func inOrder(a, b admission.Adopted) int {
+// compareAdopted orders reports by principal, then by session.
+func compareAdopted(a, b admission.Adopted) int {
 	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
 }
 
@@ -46,14 +47,14 @@ func (s *successor) add(k admission.Key, kept []gate.Kept) {
 	}
 }
 
-// options are those of the gate.
-func options(a admission.Adoption) gate.AdoptOptions {
+// adoptOptions returns the options of [gate.Policy.Adopt] for a.
+func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }
 
-// ofScope returns the fates of the nets that have this scope under the policy that takes
-// over or, where that has none of the name, had it before.
-func ofScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {
+// filterScope returns the entries of nets with the given scope. The scope of a net is that of the
+// new policy, or of the old policy if the new one has no net of this name.
+func filterScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {
 	scopes := map[string]gate.Scope{}
 	for _, s := range []*gate.State{from, to} {
 		for _, n := range s.Policy().Nets() {

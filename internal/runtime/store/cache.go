@@ -9,29 +9,30 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// maxCached bounds the sessions that are kept in memory although they are in the database.
+// maxCached bounds the sessions in the cache.
 const maxCached = 10_000
 
-// cache is the sessions of a process and what they share, each of which guards itself.
+// cache holds the sessions and shared parts of a process. Entries and parts have their own locks.
 type cache struct {
-	mu         sync.RWMutex
-	policy     *gate.Policy
-	active     []string
-	sessions   map[string]*entry
-	principals map[string]*part
-	room       int // how many principals there may be until those without sessions are forgotten
-	global     *part
+	mu             sync.RWMutex
+	policy         *gate.Policy
+	active         []string
+	sessions       map[string]*entry
+	principals     map[string]*part
+	principalLimit int // number of principals above which those without a cached session are evicted
+	global         *part
 }
 
 func newCache(p *gate.Policy, active []string) *cache {
 	return &cache{
-		policy: p, active: active, sessions: map[string]*entry{}, principals: map[string]*part{}, room: 2 * maxCached,
+		policy: p, active: active, sessions: map[string]*entry{}, principals: map[string]*part{}, principalLimit: 2 * maxCached,
 		global: newPart(p, gate.ScopeGlobal, active),
 	}
 }
 
-// enter finds the session or makes one, of which nothing is read yet.
-func (c *cache) enter(s admission.SessionInfo) (e *entry, created bool) {
+// getOrCreate returns the cached entry of a session. If there was no entry, it creates one without
+// a state.
+func (c *cache) getOrCreate(s admission.SessionInfo) (e *entry, created bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.sessions[s.Session]; e != nil {
@@ -41,21 +42,21 @@ func (c *cache) enter(s admission.SessionInfo) (e *entry, created bool) {
 		c.evict(maxCached / 10)
 	}
 	e = &entry{info: s, new: true}
-	c.join(e)
+	c.attachParts(e)
 	c.sessions[s.Session] = e
 	return e, true
 }
 
-// join gives the session the parts that it shares. It needs the lock.
-func (c *cache) join(e *entry) {
+// attachParts gives the session its shared parts. The caller must hold the cache lock.
+func (c *cache) attachParts(e *entry) {
 	e.parts = nil
 	p := c.principals[e.info.Principal]
 	if p == nil {
 		p = newPart(c.policy, gate.ScopePrincipal, c.active)
 		p.name = e.info.Principal
 		if len(p.nets) > 0 {
-			if len(c.principals) >= c.room {
-				c.sweep()
+			if len(c.principals) >= c.principalLimit {
+				c.sweepPrincipals()
 			}
 			c.principals[p.name] = p
 		}
@@ -67,47 +68,46 @@ func (c *cache) join(e *entry) {
 	}
 }
 
-// evict looks at n sessions, and forgets those that are in the database as they are here.
-// It needs the lock.
+// evict examines n sessions and drops those whose stored state is up to date. The caller must hold
+// the cache lock.
 func (c *cache) evict(n int) {
 	for name, e := range c.sessions {
 		if n--; n < 0 {
 			return
 		}
-		if !e.tryHold() {
+		if !e.tryLockSession() {
 			continue
 		}
-		if e.idle() {
+		if e.evictable() {
 			e.evicted = true
 			delete(c.sessions, name)
 		}
-		e.release()
+		e.unlockSession()
 	}
 }
 
-// sweep forgets what principals share who have no session in memory, and are in the database
-// as they are here. It needs the lock.
-func (c *cache) sweep() {
+// sweepPrincipals drops the parts of principals without a cached session whose stored state is up
+// to date. The caller must hold the cache lock.
+func (c *cache) sweepPrincipals() {
 	here := make(map[string]bool, len(c.sessions))
 	for _, e := range c.sessions {
 		here[e.info.Principal] = true
 	}
 	for name, p := range c.principals {
-		if !here[name] && p.idle() {
+		if !here[name] && p.evictable() {
 			delete(c.principals, name)
 		}
 	}
-	c.room = max(c.room, 2*len(c.principals)) // a sweep looks at all of them
+	c.principalLimit = max(c.principalLimit, 2*len(c.principals)) // a sweep examines all principals, so it must not run too often
 }
 
-func (c *cache) known(session string) *entry {
+func (c *cache) lookup(session string) *entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.sessions[session]
 }
 
-// forget drops a session of which nothing is to be known any more. It needs the lock of
-// the session.
+// forget drops a finished session. The caller must hold the session lock.
 func (c *cache) forget(e *entry) {
 	e.evicted = true
 	c.mu.Lock()
@@ -117,58 +117,58 @@ func (c *cache) forget(e *entry) {
 	}
 }
 
-// fresh is a session that begins now, and that nobody else knows.
-func (c *cache) fresh(k admission.Key) *entry {
+// newSession returns a session that begins now and is not stored in the cache.
+func (c *cache) newSession(k admission.Key) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := &entry{info: admission.SessionInfo{Key: k}, new: true}
-	c.join(e)
+	c.attachParts(e)
 	return e
 }
 
-// takeOver finds what becomes of the states that are in memory.
-func (c *cache) takeOver(t *takeover) {
+// prepareTakeover computes the states in memory under the new policy.
+func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t.states, t.principals = map[*entry]taken{}, map[string]*part{}
-	t.global = t.part(c.global)
+	t.states, t.principals = map[*entry]adoptedState{}, map[string]*part{}
+	t.global = t.adoptPart(c.global)
 	for name, p := range c.principals {
-		if p = t.part(p); len(p.nets) > 0 {
+		if p = t.adoptPart(p); len(p.nets) > 0 {
 			t.principals[name] = p
 		}
 	}
 	for _, e := range c.sessions {
-		t.entry(e)
+		t.adoptEntry(e)
 	}
-	slices.SortFunc(t.report, inOrder)
+	slices.SortFunc(t.report, compareAdopted)
 }
 
-// follow makes the states those that were taken over.
-func (c *cache) follow(t *takeover) {
+// applyTakeover replaces the states by those of t.
+func (c *cache) applyTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.policy, c.active, c.global, c.principals = t.Policy, t.Active, t.global, t.principals
 	for _, e := range c.sessions {
 		e.row, e.state = t.states[e].row, t.states[e].state
-		c.join(e)
+		c.attachParts(e)
 	}
 }
 
-// others adds the sessions that are not in the list.
-func (c *cache) others(list []admission.SessionInfo) []admission.SessionInfo {
+// appendMissing appends the cached sessions that are not in the list.
+func (c *cache) appendMissing(list []admission.SessionInfo) []admission.SessionInfo {
 	there := make(map[string]bool, len(list))
 	for i := range list {
 		there[list[i].Session] = true
 	}
-	for _, e := range c.all() {
-		if info := e.described(); !there[info.Session] {
+	for _, e := range c.entries() {
+		if info := e.sessionInfo(); !there[info.Session] {
 			list = append(list, info)
 		}
 	}
 	return list
 }
 
-func (c *cache) all() []*entry {
+func (c *cache) entries() []*entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.Collect(maps.Values(c.sessions))

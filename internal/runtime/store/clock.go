@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Clock is what the database has said of the clock of this process. It is safe for
-// concurrent use.
+// Clock tracks whether the database rejects steps because the clock of this process is behind. It
+// is safe for concurrent use.
 type Clock struct {
-	late atomic.Pointer[backend.ClockError] // of the last op that reserved; nil: the clock was right
+	late atomic.Pointer[backend.ClockError] // error of the last op with Reserve; nil: the clock was right
 }
 
-// hear notes what came of an op.
-func (c *Clock) hear(op *backend.Op) {
+// observe updates the clock from the result of an op.
+func (c *Clock) observe(op *backend.Op) {
 	switch {
 	case !op.Reserve:
 	case op.Err == nil:
@@ -23,23 +23,24 @@ func (c *Clock) hear(op *backend.Op) {
 			c.late.Store(nil)
 		}
 	default:
-		var late *backend.ClockError // escapes to the heap
+		var late *backend.ClockError // separate variable because it escapes to the heap
 		if errors.As(op.Err, &late) {
 			c.late.Store(late)
 		}
 	}
 }
 
-// heard is for how long a refusal says that the clock is wrong. Then a call has to try it
-// again: the kill switch may have been used elsewhere, and a balancer may send no calls
-// while this process is not ready.
-const heard = time.Minute
+// maxReportAge is how long a clock error counts. After it a call must be tried again: the kill
+// switch may have been used in another process, and a load balancer might send no calls to a
+// process that is not ready.
+const maxReportAge = time.Minute
 
-// Behind says why a decision would be refused now for the clock, as the last that was tried
-// says; nil: it would not, or that is not known.
+// Behind returns the error that a decision at the time now would get from the database because the
+// clock is behind its newest record. It returns nil if the clock is right, or if no recent attempt
+// failed.
 func (c *Clock) Behind(now time.Time) error {
 	late := c.late.Load()
-	if late == nil || !now.Before(late.Newest.Add(-backend.Skew)) || now.Sub(late.At) > heard {
+	if late == nil || !now.Before(late.Newest.Add(-backend.Skew)) || now.Sub(late.At) > maxReportAge {
 		return nil
 	}
 	return &backend.ClockError{At: now, Newest: late.Newest}

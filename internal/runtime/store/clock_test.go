@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestClockBehind: while decisions are refused because the clock was set back, that is said, and
-// not any more once it is right, or nothing was refused for a minute.
+// TestClockBehind: while decisions are refused because the clock was set back, Behind reports it.
+// It stops when the clock is right, or when no decision was refused for a minute.
 func TestClockBehind(t *testing.T) {
 	at := time.Now()
 	b, p := database(t, place(t)), policyOf(t, limit("own", 9, gate.ScopeSession))

@@ -14,64 +14,65 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// patience bounds how long a commit may take.
-const patience = 20 * time.Second
+// commitTimeout bounds the duration of a commit.
+const commitTimeout = 20 * time.Second
 
-// unflushed are steps of one commit that have still to be brought to the disk.
+// unflushed holds committed steps of one batch that still need a flush to disk.
 type unflushed []*queued
 
-// flush ends the steps once they are on the disk. It does not need the lead of the queue: others are
-// committed meanwhile.
+// flush flushes the batch to disk and ends its steps. It does not need the commit lock, so other
+// batches can be committed meanwhile.
 func (all unflushed) flush() {
 	if len(all) == 0 {
 		return
 	}
 	err := all[0].op.Flush()
 	if err != nil {
-		err = all[0].ledger.fault(err)
+		err = all[0].ledger.recordFault(err)
 	}
 	for _, s := range all {
-		s.endCommitted(cmp.Or(s.err, err))
+		s.finishCommitted(cmp.Or(s.err, err))
 	}
 }
 
-// commitNext commits all waiting steps, unless s is already committed. The caller has the lead of the queue;
-// commitNext gives it up.
+// commitNext commits the next batch unless s is already committed, and flushes it. The caller holds
+// the commit lock; commitNext releases it.
 func (s *queued) commitNext() {
 	defer s.ledger.settleUnsent()
-	s.commitFirst().flush()
+	s.commitBatch().flush()
 }
 
-func (s *queued) commitFirst() unflushed {
+func (s *queued) commitBatch() unflushed {
 	d := s.ledger
-	defer d.queue.rest()
-	if s.over() || s.unflushed.Load() {
+	defer d.queue.unlockCommit()
+	if s.isDone() || s.unflushed.Load() {
 		return nil
 	}
 	if d.staging.Load() > 0 {
-		runtime.Gosched() // steps that are being made still join the batch
+		runtime.Gosched() // let steps that are being staged join the batch
 	}
 	d.queue.gather(s)
-	return d.commit(d.queue.take())
+	return d.commit(d.queue.nextBatch())
 }
 
-// drain commits all that waits.
+// drain commits all steps in the queue.
 func (d *Durable) drain() {
-	d.queue.lead <- struct{}{}
-	defer d.queue.rest()
-	for batch := d.queue.take(); len(batch) > 0; batch = d.queue.take() {
+	d.queue.commitLock <- struct{}{}
+	defer d.queue.unlockCommit()
+	for batch := d.queue.nextBatch(); len(batch) > 0; batch = d.queue.nextBatch() {
 		d.commit(batch).flush()
 	}
 }
 
-// commit commits a batch, as far as nothing before it has failed, and returns the steps that have still to be
-// brought to the disk. It needs the lead of the queue.
+// commit commits a batch and returns the steps that still need a flush. Steps with a dropped row
+// are not committed. The caller must hold the commit lock.
 func (d *Durable) commit(batch []*queued) unflushed {
-	sound, lost := sift(batch)
-	// What is lost is undone after the commit: who reads again sees what is committed now.
+	sound, lost := splitDropped(batch)
+	// Lost steps fail after the commit: a caller that reads again then sees the result of this
+	// commit.
 	defer func() {
 		for _, s := range lost {
-			err := cmp.Or(s.faulty(), admission.ErrStale)
+			err := cmp.Or(s.dropReason(), admission.ErrStale)
 			s.fail(err, err)
 		}
 	}()
@@ -82,20 +83,20 @@ func (d *Durable) commit(batch []*queued) unflushed {
 	for i, s := range sound {
 		ops[i] = &s.op
 	}
-	ctx := d.allowance.context()
-	err := d.resolve(ctx)
+	ctx := d.commitContext.current()
+	err := d.resolveUncertain(ctx)
 	if err == nil {
 		began := time.Now()
 		err = d.database.Commit(ctx, ops)
-		d.queue.committed(ops, len(lost), time.Since(began))
+		d.queue.noteCommit(ops, len(lost), time.Since(began))
 	}
 	switch {
 	case err == nil:
-		return d.conclude(sound)
+		return d.finishBatch(sound)
 	case errors.Is(err, backend.ErrUncertain):
-		d.doubt(ctx, sound, d.fault(err))
+		d.finishUncertain(ctx, sound, d.recordFault(err))
 	default:
-		_ = d.fault(err)
+		_ = d.recordFault(err)
 		for _, s := range sound {
 			s.fail(err, err)
 		}
@@ -103,38 +104,38 @@ func (d *Durable) commit(batch []*queued) unflushed {
 	return nil
 }
 
-// An allowance makes contexts of commits. A commit does not make one of its own: that would cost more than
-// a short commit does. It is used by one goroutine at a time.
-type allowance struct {
+// commitContext caches a context for commits. A new context for each commit would cost more than a
+// short commit does. Only one goroutine may use it at a time.
+type commitContext struct {
 	last context.Context //nolint:containedctx // to be used again
 	made time.Time
 	stop context.CancelFunc
 }
 
-// context is one that ends in between [patience] and one and a half of it. It takes the place of the one
-// before.
-func (p *allowance) context() context.Context {
-	if now := time.Now(); p.last == nil || now.Sub(p.made) > patience/2 {
-		p.end()
+// current returns a context that ends after between 1 and 1.5 times [commitTimeout]. A later call
+// may cancel it and return a new one.
+func (p *commitContext) current() context.Context {
+	if now := time.Now(); p.last == nil || now.Sub(p.made) > commitTimeout/2 {
+		p.cancel()
 		p.made = now
-		p.last, p.stop = context.WithTimeout(context.Background(), patience+patience/2)
+		p.last, p.stop = context.WithTimeout(context.Background(), commitTimeout+commitTimeout/2)
 	}
 	return p.last
 }
 
-func (p *allowance) end() {
+func (p *commitContext) cancel() {
 	if p.last != nil {
 		p.stop()
 		p.last = nil
 	}
 }
 
-// sift takes out of a batch the steps that were made on what is not so, and those that
-// were made on what such a step has left.
-func sift(batch []*queued) (sound, lost []*queued) {
+// splitDropped splits a batch into the steps that can be committed and the lost ones. A step is
+// lost if one of its rows was dropped, or if it depends on a lost step.
+func splitDropped(batch []*queued) (sound, lost []*queued) {
 	undone := map[*row]bool{}
 	for i, s := range batch {
-		if s.faulty() == nil && !slices.ContainsFunc(s.rows, func(r *row) bool { return undone[r] }) {
+		if s.dropReason() == nil && !slices.ContainsFunc(s.rows, func(r *row) bool { return undone[r] }) {
 			if lost != nil {
 				sound = append(sound, s)
 			}
@@ -154,23 +155,24 @@ func sift(batch []*queued) (sound, lost []*queued) {
 	return sound, lost
 }
 
-// conclude ends the steps of a commit with the result of the database. It returns the steps that need a
-// flush first. Calls with records that could not be written to the file are not sent, but settled.
-func (d *Durable) conclude(steps []*queued) (all unflushed) {
-	unwritten := d.copy(steps)
+// finishBatch ends the steps of a commit with the results of the database, and returns the
+// committed steps that still need a flush. If the recorder cannot write the records, the admitted
+// calls are not sent, and are settled as failures.
+func (d *Durable) finishBatch(steps []*queued) (all unflushed) {
+	unwritten := d.copyRecords(steps)
 	for _, s := range steps {
-		d.Clock.hear(&s.op)
+		d.Clock.observe(&s.op)
 		if s.op.Err != nil {
-			s.refuse(s.op.Err)
+			s.reject(s.op.Err)
 			continue
 		}
-		s.commit()
+		s.markCommitted()
 		var told error
 		if s.call != 0 {
 			told = unwritten
 		}
 		if s.op.Flush == nil {
-			s.endCommitted(told)
+			s.finishCommitted(told)
 			continue
 		}
 		s.err = told
@@ -180,8 +182,8 @@ func (d *Durable) conclude(steps []*queued) (all unflushed) {
 	return all
 }
 
-// copy writes the records of what was committed to the recorder.
-func (d *Durable) copy(steps []*queued) error {
+// copyRecords also writes the records of the committed steps to the recorder.
+func (d *Durable) copyRecords(steps []*queued) error {
 	if !d.recorder.Active() {
 		return nil
 	}
@@ -201,8 +203,8 @@ func (d *Durable) copy(steps []*queued) error {
 	return err
 }
 
-// refuse ends a step of which the database says that it may not be.
-func (s *queued) refuse(err error) {
+// reject ends a step that the database refused with err.
+func (s *queued) reject(err error) {
 	switch {
 	case errors.Is(err, backend.ErrStale):
 		s.fail(admission.ErrStale, admission.ErrStale)

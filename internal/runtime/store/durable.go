@@ -17,52 +17,51 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Durable is a ledger in a database, which other processes may use at the same time. It has
-// the states that were used last in memory, as this process leaves them; a step is made
-// there, and is committed with all that wait. A step whose state another process has
-// changed is found out by the versions of its parts: then they are read again.
+// Durable is a ledger in a database that other processes may use at the same time. It caches the
+// states that were used last. A step is decided in memory and committed together with all waiting
+// steps. The versions of its parts show whether another process has changed them; then the step is
+// stale and the parts are read again.
 //
-// Locks are taken as by [Memory], and are held until the step is in the queue, so that the
-// order there is the one in which steps were made.
+// Locks are taken in the same order as in [Memory] and are held until the step is in the queue, so
+// the order of the queue is the order of the decisions. The package comment describes the protocol.
 type Durable struct {
 	Clock Clock
 
 	database backend.Backend
-	recorder *audit.Recorder // that gets the records too
+	recorder *audit.Recorder // also receives the committed records
 	log      *slog.Logger
 	now      func() time.Time
 	queue    queue
-	staging  atomic.Int32 // steps that are being made
+	staging  atomic.Int32 // number of steps being staged
 
-	broken    atomic.Pointer[error] // of the last commit; nil: it succeeded
-	doubts    doubts                // guarded by the lead of the queue
-	allowance allowance             // likewise
-	unsent    unsent
+	lastFault     atomic.Pointer[error] // error of the last failed access; nil: the database works
+	uncertain     uncertainCalls        // guarded by the commit lock
+	commitContext commitContext         // guarded by the commit lock
+	unsent        unsent
 
-	swap  sync.RWMutex // held while a step is made, and, for writing, while a policy takes over
-	codec *statecode.Codec
+	policyMu sync.RWMutex // read-locked while a step is staged, write-locked while a policy is replaced
+	codec    *statecode.Codec
 	*cache
 
 	presence presence
 }
 
-// DurableOptions configure a [Durable]. Backend and Policy are required.
+// DurableOptions configures a [Durable]. Backend and Policy are required.
 type DurableOptions struct {
 	Backend  backend.Backend
 	Policy   *gate.Policy
-	Active   []string         // the nets that are active; nil: all
-	Recorder *audit.Recorder  // that gets the records too, once they are in the database; nil: none
-	Logger   *slog.Logger     // nil: nothing is logged
-	Now      func() time.Time // nil: the clock of the machine
+	Active   []string         // active nets; nil: all
+	Recorder *audit.Recorder  // also receives the records, after they are in the database; nil: none
+	Logger   *slog.Logger     // nil: discard
+	Now      func() time.Time // nil: time.Now
 }
 
 var _ admission.Ledger = (*Durable)(nil)
 
-// NewDurable returns a ledger of the states in a database. It is [Durable.Close]d before
-// the database is.
+// NewDurable returns a ledger in a database. Close it before the database is closed.
 func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 	d := &Durable{
-		database: o.Backend, recorder: o.Recorder, log: o.Logger, now: o.Now, queue: queue{lead: make(chan struct{}, 1)},
+		database: o.Backend, recorder: o.Recorder, log: o.Logger, now: o.Now, queue: queue{commitLock: make(chan struct{}, 1)},
 		codec: statecode.New(o.Policy, o.Active), cache: newCache(o.Policy, o.Active),
 	}
 	if d.recorder == nil {
@@ -74,54 +73,54 @@ func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 	if d.now == nil {
 		d.now = time.Now
 	}
-	if err := d.Beat(ctx); err != nil { // calls are refused until it is mended
-		_ = d.fault(err)
+	if err := d.Beat(ctx); err != nil { // not fatal: calls are refused until the database works
+		_ = d.recordFault(err)
 	}
 	return d, nil
 }
 
-// Close says that the process is not there any more.
+// Close removes the heartbeat of this process from the database.
 func (d *Durable) Close(ctx context.Context) error {
-	err := d.leave(ctx)
-	d.queue.lead <- struct{}{}
-	defer d.queue.rest()
-	d.allowance.end()
+	err := d.removePresence(ctx)
+	d.queue.commitLock <- struct{}{}
+	defer d.queue.unlockCommit()
+	d.commitContext.cancel()
 	return err
 }
 
 // Open implements [admission.Ledger].
 func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {
-	if d.begin(s); s.About == nil {
+	if d.openEntry(s); s.About == nil {
 		return nil
 	}
-	return d.change(ctx, s.Key, func(e *entry) (*queued, error) {
+	return d.updateSession(ctx, s.Key, func(e *entry) (*queued, error) {
 		if e.row.version > 0 {
 			return nil, nil
 		}
-		return d.write(e, e.touches(nil), nil)
+		return d.stageWrite(e, e.accesses(nil), nil)
 	})
 }
 
-func (d *Durable) begin(s admission.SessionInfo) {
-	d.stay()
-	defer d.move()
-	d.enter(s)
+func (d *Durable) openEntry(s admission.SessionInfo) {
+	d.lockPolicy()
+	defer d.unlockPolicy()
+	d.getOrCreate(s)
 }
 
-// stay holds the policy until it may move.
-func (d *Durable) stay() { d.swap.RLock() }
+// lockPolicy prevents a policy change until unlockPolicy.
+func (d *Durable) lockPolicy() { d.policyMu.RLock() }
 
-func (d *Durable) move() { d.swap.RUnlock() }
+func (d *Durable) unlockPolicy() { d.policyMu.RUnlock() }
 
-// Adopt implements [admission.Ledger]. It stops every step meanwhile. It reports on the
-// sessions in memory; the others are taken over when they are read.
+// Adopt implements [admission.Ledger]. It blocks all steps meanwhile. It reports on the sessions in
+// memory; the other sessions are converted when they are read.
 func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.Adopted, error) {
-	d.swap.Lock()
-	defer d.swap.Unlock()
+	d.policyMu.Lock()
+	defer d.policyMu.Unlock()
 	d.drain()
 	t := &takeover{Adoption: a, from: d.codec, to: statecode.New(a.Policy, a.Active)}
 	t.to.Reset(a.Reset)
-	d.takeOver(t)
+	d.prepareTakeover(t)
 	if slices.ContainsFunc(t.report, admission.Adopted.Held) {
 		return t.report, admission.ErrHeld
 	}
@@ -139,23 +138,23 @@ func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.
 		}
 	}
 	d.codec = t.to
-	d.follow(t)
+	d.applyTakeover(t)
 	return t.report, nil
 }
 
-// entry finds the session, in memory or in the database.
+// entry returns the session from the cache, or loads its description from the database.
 func (d *Durable) entry(ctx context.Context, k admission.Key) (*entry, error) {
-	if e := d.known(k.Session); e != nil {
+	if e := d.lookup(k.Session); e != nil {
 		return e, nil
 	}
-	info, err := d.find(ctx, k.Session)
+	info, err := d.findStored(ctx, k.Session)
 	if err != nil {
 		return nil, err
 	}
-	e, created := d.enter(info)
+	e, created := d.getOrCreate(info)
 	if created {
-		e.hold()
-		defer e.release()
+		e.lockSession()
+		defer e.unlockSession()
 		e.new = false
 	}
 	return e, nil
@@ -163,17 +162,17 @@ func (d *Durable) entry(ctx context.Context, k admission.Key) (*entry, error) {
 
 // Find implements [admission.Ledger].
 func (d *Durable) Find(ctx context.Context, session string) (admission.SessionInfo, error) {
-	if e := d.known(session); e != nil {
-		return d.described(ctx, e.described().Key)
+	if e := d.lookup(session); e != nil {
+		return d.currentInfo(ctx, e.sessionInfo().Key)
 	}
-	if _, err := d.ended(ctx); err != nil {
+	if _, err := d.endedProcesses(ctx); err != nil {
 		return admission.SessionInfo{}, err
 	}
-	return d.find(ctx, session)
+	return d.findStored(ctx, session)
 }
 
-// find reads a session from the database.
-func (d *Durable) find(ctx context.Context, session string) (admission.SessionInfo, error) {
+// findStored reads the description of a session from the database.
+func (d *Durable) findStored(ctx context.Context, session string) (admission.SessionInfo, error) {
 	parts, err := d.database.Load(ctx, sessionID(session))
 	if err != nil {
 		return admission.SessionInfo{}, err
@@ -186,7 +185,7 @@ func (d *Durable) find(ctx context.Context, session string) (admission.SessionIn
 
 func sessionID(name string) backend.PartID { return backend.PartID{Scope: backend.Session, Name: name} }
 
-// describe reads what a session is.
+// describe decodes the description of a stored session.
 func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 	i, calls, err := statecode.ReadOpen(p.ID.Name, p.Data)
 	if err != nil {
@@ -199,7 +198,7 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 		s.About = []byte(i.About)
 	}
 	if i.Writer != "" && i.Writer != d.database.Writer() {
-		s.Process, s.Gone = i.Writer, d.presence.gone(i.Writer)
+		s.Process, s.Gone = i.Writer, d.presence.hasEnded(i.Writer)
 	}
 	for _, c := range calls {
 		s.Calls = append(s.Calls, admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.lost(c.Process), More: c.More})
@@ -209,28 +208,29 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 
 // Touch implements [admission.Ledger].
 func (d *Durable) Touch(ctx context.Context, k admission.Key, _ time.Time) error {
-	return d.change(ctx, k, func(e *entry) (*queued, error) {
+	return d.updateSession(ctx, k, func(e *entry) (*queued, error) {
 		if e.row.version == 0 || !e.info.Lasting {
 			return nil, nil
 		}
-		return d.write(e, e.touches(nil), nil)
+		return d.stageWrite(e, e.accesses(nil), nil)
 	})
 }
 
 // End implements [admission.Ledger].
 func (d *Durable) End(ctx context.Context, k admission.Key) error {
-	return d.change(ctx, k, func(e *entry) (*queued, error) {
-		if e.ended = true; e.row.version == 0 && e.ifOver() != nil {
+	return d.updateSession(ctx, k, func(e *entry) (*queued, error) {
+		if e.ended = true; e.row.version == 0 && e.ifFinished() != nil {
 			return nil, nil
 		}
-		return d.write(e, e.touches(nil), nil)
+		return d.stageWrite(e, e.accesses(nil), nil)
 	})
 }
 
-// change makes a step of a session under its locks, and waits for it.
-func (d *Durable) change(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) error {
+// updateSession stages a step of a session under its locks and waits for its commit. It retries
+// while other processes are faster.
+func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) error {
 	for {
-		s, err := d.attempt(ctx, k, f)
+		s, err := d.withSession(ctx, k, f)
 		if err == nil && s != nil {
 			err = s.Wait(ctx)
 		}
@@ -240,26 +240,27 @@ func (d *Durable) change(ctx context.Context, k admission.Key, f func(*entry) (*
 	}
 }
 
-// owner is a number by which flights of a session are known in what it shares.
-func owner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
+// randomOwner returns a random number that identifies the in-flight calls of a session in shared
+// parts.
+func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 
 // Records implements [admission.Ledger].
 func (d *Durable) Records() bool { return true }
 
 // Ready implements [admission.Ledger].
 func (d *Durable) Ready() error {
-	if d.broken.Load() == nil {
+	if d.lastFault.Load() == nil {
 		return d.recorder.Ready()
 	}
 	if err := d.database.Ready(context.Background()); err != nil {
 		return err
 	}
-	d.broken.Store(nil)
+	d.lastFault.Store(nil)
 	return d.recorder.Ready()
 }
 
-// fault notes that the database does not do what it should.
-func (d *Durable) fault(err error) error {
-	d.broken.Store(&err)
+// recordFault records that the database has failed: Ready has to check it.
+func (d *Durable) recordFault(err error) error {
+	d.lastFault.Store(&err)
 	return err
 }

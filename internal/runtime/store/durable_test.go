@@ -75,7 +75,7 @@ func passes(t *testing.T, l admission.Ledger, k admission.Key, tool string, want
 	}
 }
 
-// TestRestart: what was spent stays spent, whichever process looks.
+// TestRestart: a spent use stays spent for every process.
 func TestRestart(t *testing.T) {
 	p, path := policyOf(t, limit("own", 2, gate.ScopeSession), limit("shared", 2, gate.ScopePrincipal), limit("all", 3, gate.ScopeGlobal)), place(t)
 	k, other := admission.Key{Session: "s", Principal: "lasting"}, admission.Key{Session: "o", Principal: "lasting"}
@@ -101,9 +101,9 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestTwo: two processes see what each other does: calls that passed and calls that
-// were given back.
-func TestTwo(t *testing.T) {
+// TestProcessesShareState: each of two processes sees the calls that the other one admitted or
+// settled.
+func TestProcessesShareState(t *testing.T) {
 	p, path := policyOf(t, limit("all", 3, gate.ScopeGlobal)), place(t)
 	a, b := durable(t, database(t, path), p, nil), durable(t, database(t, path), p, nil)
 	ann, bob := admission.Key{Session: "1"}, admission.Key{Session: "2"}
@@ -119,11 +119,11 @@ func TestTwo(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	passes(t, a, ann, "all", false) // it is shared: no session can put it back
+	passes(t, a, ann, "all", false) // the net is shared, so no session can undo the change
 }
 
-// TestEnd: a session that has ended is forgotten, once its calls have ended.
-func TestEnd(t *testing.T) {
+// TestEndedSessionIsForgotten: an ended session is forgotten when its last call has ended.
+func TestEndedSessionIsForgotten(t *testing.T) {
 	p, b := policyOf(t, limit("own", 2, gate.ScopeSession)), database(t, place(t))
 	d, k := durable(t, b, p, nil), admission.Key{Session: "s", Principal: "ann"}
 	begin(t, d, k)
@@ -154,8 +154,8 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestOtherPolicy: a process with another policy takes over what was written: limits keep
-// what is used up, and a net that was written by hand is held until it is reset.
+// TestOtherPolicy: a process with another policy converts the stored states: limits keep their
+// uses, and a net written by hand is held until it is reset.
 func TestOtherPolicy(t *testing.T) {
 	limited := func(n int) *gate.Policy {
 		hand := limit("own", n, gate.ScopeSession)
@@ -183,8 +183,8 @@ func TestOtherPolicy(t *testing.T) {
 	passes(t, d, other, "own", true)
 }
 
-// TestMany: sessions that are in the database leave the memory, and are found again.
-func TestMany(t *testing.T) {
+// TestEvictedSessionsAreReadAgain: stored sessions leave the cache, and are read again when needed.
+func TestEvictedSessionsAreReadAgain(t *testing.T) {
 	soak.Bulk(t)
 	const sessions = 12_000
 	d := durable(t, database(t, place(t)), policyOf(t, limit("own", 1, gate.ScopeSession)), nil)

@@ -9,88 +9,91 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// entry is one session.
+// entry is a session in the memory of a ledger.
 type entry struct {
 	info admission.SessionInfo
 
 	mu    sync.Mutex
 	state *gate.State
-	parts []*part // that it shares, in the order of locking
-	ended bool    // it is forgotten once nothing of it is open
+	parts []*part // shared parts, in lock order
+	ended bool    // the session has ended; it is forgotten when no call is open
 
-	// In a database.
-	row     *row // nil: it is not read
-	new     bool // it may not be there yet
-	evicted bool // another entry may be in its place
-	roams   bool // another process had changed it when it was read last
-	owner   uint64
-	others  map[uint64]string  // by which open calls were admitted; this one: those that are not in it
-	asks    map[uint64]*queued // by which calls began to wait for a person
+	// Used by Durable only.
+	row        *row // nil: not read from the database yet
+	new        bool // the session might not be in the database yet
+	evicted    bool // dropped from the cache; another entry may have replaced this one
+	roams      bool // at the last read another process had changed the session
+	owner      uint64
+	admittedBy map[uint64]string  // process that admitted each open call; a missing call: this process
+	asks       map[uint64]*queued // step that staged each call waiting for approval
 }
 
-// end notes that the session has ended, and returns it if it is over.
-func (e *entry) end() (over *entry) {
+// markEnded marks the session as ended. It returns e if the session is finished, else nil.
+func (e *entry) markEnded() (over *entry) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ended = true
-	return e.ifOver()
+	return e.ifFinished()
 }
 
-// lock locks the session and what it shares, in this order.
-func (e *entry) lock() {
+// lockWithParts locks the session, then its shared parts in lock order, and copies the nets of the
+// parts into the state.
+func (e *entry) lockWithParts() {
 	e.mu.Lock()
 	for _, p := range e.parts {
-		p.lend(e.state)
+		p.lockInto(e.state)
 	}
 }
 
-func (e *entry) unlock() {
+func (e *entry) unlockWithParts() {
 	for _, p := range slices.Backward(e.parts) {
-		p.keep(e.state)
+		p.unlockFrom(e.state)
 	}
 	e.mu.Unlock()
 }
 
-// ifOver returns the session if it has ended and nothing of it is open. It needs
-// the lock of the session.
-func (e *entry) ifOver() *entry {
+// ifFinished returns e if the session has ended and has no open or waiting call, else nil. The
+// caller must hold the session lock.
+func (e *entry) ifFinished() *entry {
 	if e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0 {
 		return e
 	}
 	return nil
 }
 
-// described is what the session is.
-func (e *entry) described() admission.SessionInfo {
+// sessionInfo returns the description of the session.
+func (e *entry) sessionInfo() admission.SessionInfo {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.info
 }
 
-// elsewhere reports whether another process is likely to have changed the session since the last
-// step here: its calls go to several processes, and one begins now. To read it again costs less than
-// a decision that the database refuses. It needs the lock.
-func (e *entry) elsewhere() bool {
+// likelyStale reports whether another process has probably changed the session since its last step
+// here: the session moves between processes, and no call of it is in flight in this one. Reading
+// the session again costs less than a decision that the database rejects. The caller must hold the
+// session lock.
+func (e *entry) likelyStale() bool {
 	return e.roams && !e.row.pending() && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
 }
 
-// hold locks the session alone.
-func (e *entry) hold() { e.mu.Lock() }
+// lockSession locks the session without its shared parts.
+func (e *entry) lockSession() { e.mu.Lock() }
 
-func (e *entry) tryHold() bool { return e.mu.TryLock() }
+func (e *entry) tryLockSession() bool { return e.mu.TryLock() }
 
-func (e *entry) release() { e.mu.Unlock() }
+func (e *entry) unlockSession() { e.mu.Unlock() }
 
-// idle reports whether the entry can be forgotten and read again. It needs the lock.
-func (e *entry) idle() bool {
+// evictable reports whether the entry can be dropped from the cache and read again later. The
+// caller must hold the session lock.
+func (e *entry) evictable() bool {
 	if e.row == nil {
 		return !e.new
 	}
-	return e.row.faulty() == nil && e.row.version > 0 && !e.row.pending() && !e.ended && len(e.state.Asks) == 0
+	return e.row.dropReason() == nil && e.row.version > 0 && !e.row.pending() && !e.ended && len(e.state.Asks) == 0
 }
 
-// stored is what is kept of the session beside its nets.
-func (e *entry) stored(writer string) statecode.Info {
+// storedInfo returns the facts about the session that are stored beside its nets.
+func (e *entry) storedInfo(writer string) statecode.Info {
 	i := statecode.Info{Principal: e.info.Principal, Since: e.info.Since, Owner: e.owner, Writer: writer, Ended: e.ended, About: string(e.info.About)}
 	if e.info.Lasting {
 		i.Writer = ""

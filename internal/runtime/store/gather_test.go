@@ -81,10 +81,10 @@ func steps(t *testing.T, d *store.Durable, after ...time.Duration) {
 	}
 }
 
-// TestGather: a lone client never waits for others. Where two clients take turns, the commit of one
-// waits for the next step of the other, for half of a commit at most, and not after a quick commit or
-// while another process changes the same parts.
-func TestGather(t *testing.T) {
+// TestCommitWaitsForSteps: a lone client never waits. If two clients alternate, the commit of one
+// waits for the next step of the other, but at most for half the duration of a commit, and neither
+// after a fast commit nor while another process changes the same parts.
+func TestCommitWaitsForSteps(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
 		name    string

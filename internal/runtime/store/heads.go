@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the chains that a start names: those with the newest records. The others
-// were named by starts before.
+// maxHeads bounds the chains that a start record names: those with the newest records. Earlier
+// start records name the others.
 const maxHeads = 100
 
-// Heads are the ends of the chains of other processes, the newest first.
+// Heads returns the last records of the chains of other processes, the newest first.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {
@@ -23,8 +23,8 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A start names no record that is about to be removed: the event of the removal could go first,
-	// and the record would seem to be missing.
+	// A start record must not name a record that is about to be removed: the removal event could be
+	// removed first, and the record would seem to be missing.
 	records = slices.DeleteFunc(records, func(r backend.Record) bool {
 		return r.Writer == d.database.Writer() || r.Seq <= gone[r.Writer]
 	})
@@ -36,7 +36,7 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	return heads, nil
 }
 
-// Stored counts the records in a database. It reads the last one of each chain, and no others.
+// Stored counts the records in a database. It reads only the last record of each chain.
 func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
 	heads, err := b.Heads(ctx)
 	if err != nil {
@@ -49,8 +49,8 @@ func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
 	return n, err
 }
 
-// removedThrough returns the number of the last record that is removed of each chain, as the newest event
-// of a removal has it: it may still be there.
+// removedThrough returns the number of the last removed record of each chain, according to the
+// newest removal event. The record itself might still exist.
 func removedThrough(ctx context.Context, b backend.Backend) (map[string]uint64, error) {
 	e, _, _, err := readRemoved(ctx, b)
 	if err != nil {

@@ -21,18 +21,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/journal"
 )
 
-// childPath is the variable that makes this program a child of [TestKilled].
+// childPath is the variable that makes this program a child of [TestKilledProcessKeepsLimitAndRecords].
 const childPath = "PETRIGATE_STORE_CHILD"
 
-// budget is the limit of all processes of [TestKilled].
+// budget is the limit of all processes of [TestKilledProcessKeepsLimitAndRecords].
 const budget = 400
 
 func sharedLimit() (*gate.Policy, error) {
 	return gate.NewPolicy([]gate.Net{limit("all", budget, gate.ScopeGlobal)}, gate.PolicyOptions{})
 }
 
-// child makes calls in four sessions until there are none left, and writes each one that
-// it makes into a file before it settles it.
+// child makes calls in four sessions until none is left, and writes each call to a file before it
+// settles the call.
 func child(path string) {
 	ctx := context.Background()
 	p, err := sharedLimit()
@@ -71,9 +71,9 @@ func check(err error) {
 	}
 }
 
-// TestKilled: of processes that are killed at random points, no call is made that is not on
-// record, and none beyond the limit; what was on its way is open.
-func TestKilled(t *testing.T) {
+// TestKilledProcessKeepsLimitAndRecords: if processes are killed at random points, every call that was made is on record, the
+// limit is never exceeded, and calls in flight stay open.
+func TestKilledProcessKeepsLimitAndRecords(t *testing.T) {
 	path := place(t)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestKilled(t *testing.T) {
 			children = append(children, c)
 		}
 		if kills > 0 {
-			<-time.After(time.Duration(30+rand.IntN(80)) * time.Millisecond) // at any point of what they do
+			<-time.After(time.Duration(30+rand.IntN(80)) * time.Millisecond) // at any point of their work
 		}
 		for _, c := range children {
 			if kills > 0 {

@@ -12,66 +12,66 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Late is a database that may be away when the process starts: it is opened when it is
-// needed, and until that succeeds everything that needs it fails.
+// Late is a database that may be unreachable when the process starts. It is opened on first use;
+// until that succeeds, every operation fails.
 type Late struct {
 	open func(context.Context) (backend.Backend, error)
 	log  *slog.Logger
 
-	mu       sync.Mutex
-	inner    backend.Backend // nil: it is not open yet
-	running  chan struct{}   // closed when the attempt to open it that runs has ended; nil: none runs
-	tried    time.Time
-	since    time.Time // it is open
-	err      error     // of the last attempt, or [errSilent]
-	unusable error     // of the last attempt, where it was the first
-	closed   bool
+	mu          sync.Mutex
+	inner       backend.Backend // nil: not open yet
+	attemptDone chan struct{}   // closed when the running attempt to open the database ends; nil: none is running
+	tried       time.Time
+	since       time.Time // when the database was opened
+	err         error     // error of the last attempt, or [errSilent]
+	unusable    error     // permanent error of the first attempt; nil after any other attempt
+	closed      bool
 }
 
 var _ backend.Backend = (*Late)(nil)
 
-// NewLate returns a database that open opens, whenever that succeeds. It does not open it
-// yet; log says what becomes of it.
+// NewLate returns a database that the function open opens on first use. The logger receives
+// failures to open it and the recovery.
 func NewLate(open func(context.Context) (backend.Backend, error), log *slog.Logger) *Late {
 	return &Late{open: open, log: log}
 }
 
-// A database that is away is tried once in a retry at most. A caller waits for a glimpse for an
-// attempt then: the database may be back.
+// An unreachable database is tried at most once in retryInterval. A caller waits at most probeWait
+// for such an attempt, since the database may work again.
 const (
-	retry   = time.Second
-	glimpse = 500 * time.Millisecond
+	retryInterval = time.Second
+	probeWait     = 500 * time.Millisecond
 )
 
-// ErrLate is the error of a database that could not be opened yet.
+// ErrLate: the database could not be opened yet.
 var ErrLate = errors.New("the state database could not be opened yet")
 
-// Try opens the database unless it is open.
+// Try opens the database if it is not open yet.
 func (l *Late) Try(ctx context.Context) error {
 	_, err := l.opened(ctx)
 	return err
 }
 
-// errSilent: the first attempt takes longer than the start of the process waits.
+// errSilent: the first attempt takes longer than the start of the process may wait.
 var errSilent = errors.New("it does not answer")
 
-// opened returns the database, and has it opened unless it is open. The first attempt is waited for
-// until ctx ends. Those after it are waited for shortly: on a network that drops all packets an attempt
-// takes long, and every caller would hang.
+// opened returns the database and opens it if necessary. It waits for the first attempt until ctx
+// ends, and for later attempts only briefly: on a network that drops all packets an attempt takes
+// long, and every caller would hang.
 func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
 	switch {
-	case l.running == nil && (l.inner != nil || l.closed || l.err != nil && time.Since(l.tried) < retry):
+	case l.attemptDone == nil && (l.inner != nil || l.closed || l.err != nil && time.Since(l.tried) < retryInterval):
 		defer l.mu.Unlock()
-		return l.answer(ctx)
-	case l.running == nil:
-		l.running = make(chan struct{})
-		go l.attempt(context.WithoutCancel(ctx), l.running) // not only for whoever asks first
+		return l.result(ctx)
+	case l.attemptDone == nil:
+		l.attemptDone = make(chan struct{})
+		go l.attempt(context.WithoutCancel(ctx), l.attemptDone) // the attempt outlives the caller that started it
 	}
-	ended := l.running
+	ended := l.attemptDone
 	if l.err != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, glimpse)
+		ctx, cancel = context.WithTimeout(ctx, probeWait)
 		defer cancel()
 	}
 	l.mu.Unlock()
@@ -81,32 +81,32 @@ func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.answer(ctx)
+	return l.result(ctx)
 }
 
-// attempt opens the database once.
+// attempt tries once to open the database, and closes ended.
 func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 	inner, err := l.open(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer close(ended)
-	l.running, l.tried, l.unusable = nil, time.Now(), nil
+	l.attemptDone, l.tried, l.unusable = nil, time.Now(), nil
 	switch {
 	case err == nil && l.closed:
-		_ = inner.Close() // the process ends
+		_ = inner.Close() // the process is shutting down
 	case err == nil:
 		if l.err != nil {
 			l.log.Info("the state database is open now: calls are decided again")
 		}
 		l.inner, l.since, l.err = inner, l.tried, nil
 	case errors.Is(err, backend.ErrUnusable) && l.err == nil:
-		l.unusable = err // at the start: it is for whoever starts the process
+		l.unusable = err // a permanent error at the start is reported to the caller
 	default:
 		l.fail(err)
 	}
 }
 
-// fail notes why the database is not open. It needs the lock.
+// fail records why the database is not open. The caller must hold the lock.
 func (l *Late) fail(err error) {
 	if l.err == nil {
 		l.log.Error("the state database cannot be opened: every call is refused until it can be", "error", err)
@@ -114,9 +114,9 @@ func (l *Late) fail(err error) {
 	l.err = err
 }
 
-// answer returns the database, or why it is not open. It needs the lock.
-func (l *Late) answer(ctx context.Context) (backend.Backend, error) {
-	if l.err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.running != nil {
+// result returns the database, or the error why it is not open. The caller must hold the lock.
+func (l *Late) result(ctx context.Context) (backend.Backend, error) {
+	if l.err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.attemptDone != nil {
 		l.fail(errSilent)
 	}
 	switch {
@@ -132,15 +132,15 @@ func (l *Late) answer(ctx context.Context) (backend.Backend, error) {
 	return nil, fmt.Errorf("%w: %w", ErrLate, ctx.Err())
 }
 
-// Since returns since when the database is open; zero: it is not.
+// Since returns the time when the database was opened; zero: not open yet.
 func (l *Late) Since() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.since
 }
 
-// now returns the database if it is open.
-func (l *Late) now() backend.Backend {
+// ifOpen returns the database if it is open, else nil.
+func (l *Late) ifOpen() backend.Backend {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.inner
@@ -191,9 +191,9 @@ func (l *Late) Commit(ctx context.Context, ops []*backend.Op) error {
 	return b.Commit(ctx, ops)
 }
 
-// Writer implements [backend.Backend]. It is empty until the database is open.
+// Writer implements [backend.Backend]. The name is empty until the database is open.
 func (l *Late) Writer() string {
-	if b := l.now(); b != nil {
+	if b := l.ifOpen(); b != nil {
 		return b.Writer()
 	}
 	return ""
@@ -201,7 +201,7 @@ func (l *Late) Writer() string {
 
 // Merges implements [backend.Backend].
 func (l *Late) Merges() bool {
-	b := l.now()
+	b := l.ifOpen()
 	return b != nil && b.Merges()
 }
 
@@ -279,7 +279,7 @@ func (l *Late) Stops(ctx context.Context) ([]backend.Stop, error) {
 
 // Changes implements [backend.Backend]. The channel is nil until the database is open.
 func (l *Late) Changes() <-chan struct{} {
-	if b := l.now(); b != nil {
+	if b := l.ifOpen(); b != nil {
 		return b.Changes()
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// closing is a database of which the end is seen.
+// closing is a database that reports when it is closed.
 type closing struct {
 	backend.Backend
 	closed bool
@@ -26,8 +26,8 @@ func (c *closing) Close() error {
 	return nil
 }
 
-// TestLateSilent: a database that does not answer at the start holds up the start until its time is
-// over, and then no caller for longer than half a second. One attempt at a time goes on.
+// TestLateSilent: a database that does not answer at the start delays the start until its timeout,
+// and later no caller for longer than half a second. One attempt at a time keeps running.
 func TestLateSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hangs = 30 * time.Second
@@ -73,8 +73,8 @@ func TestLateSilent(t *testing.T) {
 	})
 }
 
-// TestLateUnusable: that the database cannot be used is an error of the start. Afterwards it is one of
-// a database that is away.
+// TestLateUnusable: an unusable database is an error at the start. Later it counts as a database
+// that is unreachable.
 func TestLateUnusable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := backend.Unusable(errors.New("no"))

@@ -9,7 +9,7 @@ import (
 
 var _ backend.Pins = (*Late)(nil)
 
-// errNoPins is the error of a database that keeps no pins.
+// errNoPins: the database does not implement [backend.Pins].
 var errNoPins = errors.New("the state database keeps no accepted definitions of tools")
 
 func (l *Late) pins(ctx context.Context) (backend.Pins, error) {

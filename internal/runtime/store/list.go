@@ -25,9 +25,9 @@ func (d *Durable) Sessions(ctx context.Context) iter.Seq2[admission.SessionInfo,
 	}
 }
 
-// list is the sessions in the database, and those of this process that are not there.
+// list returns the sessions in the database and those that exist only in this process.
 func (d *Durable) list(ctx context.Context) (list []admission.SessionInfo, err error) {
-	if _, err := d.ended(ctx); err != nil {
+	if _, err := d.endedProcesses(ctx); err != nil {
 		return nil, err
 	}
 	for p, err := range d.database.List(ctx, backend.Session) {
@@ -40,7 +40,7 @@ func (d *Durable) list(ctx context.Context) (list []admission.SessionInfo, err e
 		}
 		list = append(list, s)
 	}
-	list = d.others(list)
+	list = d.appendMissing(list)
 	slices.SortFunc(list, func(a, b admission.SessionInfo) int { return a.Since.Compare(b.Since) })
 	return list, nil
 }

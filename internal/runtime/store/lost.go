@@ -9,19 +9,19 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// A LostCall is an open call whose process has ended: only an operator can say how it ended.
+// LostCall is an open call whose process has ended. Only an operator can settle it.
 type LostCall struct {
 	Session string
-	Process string // that admitted it; empty: an older version, which did not write that
+	Process string // process that admitted the call; empty: admitted by an older version, which did not store the process
 	Call    uint64
 	Tool    string
 	Since   time.Time
 }
 
-// Lost lists the open calls whose processes have ended. It reads the sessions that have open
-// calls, and no records.
+// Lost lists the open calls whose processes have ended. It reads the sessions with open calls, but
+// no records.
 func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
-	if _, err := d.ended(ctx); err != nil {
+	if _, err := d.endedProcesses(ctx); err != nil {
 		return nil, err
 	}
 	var lost []LostCall
@@ -42,12 +42,12 @@ func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
 	return lost, nil
 }
 
-// LostOf returns the numbers of the open calls of a session whose processes have ended, as the
-// session was when it was read last: call View before.
+// LostOf returns the numbers of the open calls of a session whose processes have ended. It uses the
+// state of the session that was read last: call View before.
 func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool, error) {
 	admitted := map[uint64]string{}
-	err := d.look(ctx, k, func(e *entry) {
-		for number, process := range e.others {
+	err := d.inspect(ctx, k, func(e *entry) {
+		for number, process := range e.admittedBy {
 			if e.state.Calls[number] != nil && process != d.database.Writer() {
 				admitted[number] = process
 			}
@@ -56,7 +56,7 @@ func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool,
 	if err != nil || len(admitted) == 0 {
 		return nil, err
 	}
-	if _, err := d.ended(ctx); err != nil {
+	if _, err := d.endedProcesses(ctx); err != nil {
 		return nil, err
 	}
 	lost := map[uint64]bool{}
@@ -68,18 +68,19 @@ func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool,
 	return lost, nil
 }
 
-// lost reports whether a call that the process admitted has no process any more. It is as recent
-// as the last look at the processes, see [Durable.ended].
+// lost reports whether the process that admitted a call has ended. It uses the heartbeats that
+// [Durable.endedProcesses] read last.
 func (d *Durable) lost(process string) bool {
-	return process != d.database.Writer() && d.presence.gone(process)
+	return process != d.database.Writer() && d.presence.hasEnded(process)
 }
 
-// processesOf returns the processes that admitted the open calls of a session. It needs the lock.
+// processesOf returns the processes that admitted the open calls of a session. The caller must hold
+// the session lock.
 func (d *Durable) processesOf(e *entry) statecode.Processes {
-	for number := range e.others {
+	for number := range e.admittedBy {
 		if e.state.Calls[number] == nil {
-			delete(e.others, number)
+			delete(e.admittedBy, number)
 		}
 	}
-	return statecode.Processes{Own: d.database.Writer(), Others: e.others}
+	return statecode.Processes{Own: d.database.Writer(), Others: e.admittedBy}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestLost: of the calls of a session that two processes have, those are lost that were
-// admitted by the one that has ended.
-func TestLost(t *testing.T) {
+// TestLostCallsOfEndedProcess: two processes have calls in a session and one ends: only its calls
+// are lost.
+func TestLostCallsOfEndedProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "db")
 	p, err := gate.NewPolicy(nil, gate.PolicyOptions{})
 	if err != nil {
@@ -73,8 +73,8 @@ func TestLost(t *testing.T) {
 			}
 		}
 	}
-	pass(t, a, beat)
-	pass(t, b, 2*beat)
+	pass(t, a, beatInterval)
+	pass(t, b, 2*beatInterval)
 	lost()
 	listed()
 	if err := a.Close(t.Context()); err != nil {
@@ -86,7 +86,7 @@ func TestLost(t *testing.T) {
 	if err != nil || len(info.Calls) != 1 || !info.Calls[0].Unknown {
 		t.Errorf("%+v, %v", info, err)
 	}
-	older := backend.PartID{Scope: processes, Name: "older"}
+	older := backend.PartID{Scope: processScope, Name: "older"}
 	put(t, b.database, backend.Write{ID: older, Data: []byte("1764000000")}) // as an older version writes it
 	unnamed(t, b.database, "another")
 	lost("lasting 1", "lasting 3")

@@ -12,42 +12,41 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Approvals are the consents that calls use up, as the approval.Broker keeps them.
+// Approvals holds the approvals that calls use up, see approval.Broker.
 type Approvals interface {
-	Claim(id string) error // for one call; nobody else has it until it is consumed or given back
+	Claim(id string) error // reserves the approval for one call, until Consume or Unclaim
 	Consume(id string)
 	Unclaim(id string)
 }
 
-// Memory is a ledger that ends with the process. Records go to a recorder.
+// Memory is a ledger that exists only in this process. Its records go to a recorder.
 //
-// A step locks its session, then what the session shares with its principal,
-// then what all share, and only what the policy has nets for. Its records are queued
-// under these locks, so that they are in the order of the steps; where they cannot be
-// written, all steps of the queue are undone, the last first.
+// A step locks its session, then the part of the principal, then the global part; parts without
+// nets are left out. The records of the step are queued under these locks, so they are in the order
+// of the steps. If the records cannot be written, all queued steps are undone, the last one first.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder
 
-	mu         sync.RWMutex // not needed for what an entry and a part guard
+	mu         sync.RWMutex // does not guard the contents of entries and parts
 	policy     *gate.Policy
 	active     []string
 	sessions   map[string]*entry
 	principals map[string]*part
 	global     *part
-	lingering  []string // sessions that ended with calls open, the oldest first
+	lingering  []string // ended sessions with open calls, the oldest first
 
-	steps sync.Pool // that were waited for
+	steps sync.Pool // steps for reuse
 }
 
-// maxLingering bounds the sessions that are kept for calls whose outcome may never
-// be known.
+// maxLingering bounds the ended sessions that are kept for open calls: the outcome of some calls
+// might never be known.
 const maxLingering = 10_000
 
 var _ admission.Ledger = (*Memory)(nil)
 
-// NewMemory returns a ledger of states of p, in which the named nets are active,
-// all if active is nil. Approvals may be nil where no call asks for one.
+// NewMemory returns a ledger with states of p. The named nets are active, or all nets if the slice
+// is nil. Approvals may be nil if no call needs approval.
 func NewMemory(p *gate.Policy, active []string, approvals Approvals, recorder *audit.Recorder) *Memory {
 	return &Memory{
 		approvals: approvals, recorder: recorder, policy: p, active: active,
@@ -64,7 +63,7 @@ func (m *Memory) Open(_ context.Context, s admission.SessionInfo) error {
 	}
 	e := &entry{info: s, state: m.policy.NewState(m.active)}
 	e.state.Apply(m.policy.Tick(e.state, s.Since))
-	m.join(e, s.Since)
+	m.attachParts(e, s.Since)
 	m.sessions[s.Session] = e
 	return nil
 }
@@ -77,25 +76,26 @@ func (m *Memory) Find(_ context.Context, session string) (admission.SessionInfo,
 	return admission.SessionInfo{}, admission.ErrNoSession
 }
 
-// Touch implements [admission.Ledger]: no other process asks.
+// Touch implements [admission.Ledger]. It does nothing: no other process uses the ledger.
 func (m *Memory) Touch(context.Context, admission.Key, time.Time) error { return nil }
 
-// join gives the session the parts that it shares. The first session that shares
-// a part starts its clocks at since. It needs the lock.
-func (m *Memory) join(e *entry, since time.Time) {
+// attachParts gives the session its shared parts. The first session of a part starts its clocks at
+// since. The caller must hold the ledger lock.
+func (m *Memory) attachParts(e *entry, since time.Time) {
 	e.parts = nil
-	for _, p := range [...]*part{m.shared(e.info.Principal), m.global} {
+	for _, p := range [...]*part{m.principalPart(e.info.Principal), m.global} {
 		if len(p.nets) > 0 {
 			e.parts = append(e.parts, p)
 			if e.state.Owners[p.scope] == 0 {
-				e.state.Owners[p.scope] = p.join(m.policy, since)
+				e.state.Owners[p.scope] = p.addSession(m.policy, since)
 			}
 		}
 	}
 }
 
-// shared is the part of a principal. It needs the lock.
-func (m *Memory) shared(principal string) *part {
+// principalPart returns the part of a principal and creates it if necessary. The caller must hold
+// the ledger lock.
+func (m *Memory) principalPart(principal string) *part {
 	p := m.principals[principal]
 	if p == nil {
 		p = newPart(m.policy, gate.ScopePrincipal, m.active)
@@ -112,8 +112,8 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	if e == nil {
 		return admission.ErrNoSession
 	}
-	_ = m.recorder.Flush() // what is undone is open again
-	if over := e.end(); over != nil {
+	_ = m.recorder.Flush() // an undone step may open a call again
+	if over := e.markEnded(); over != nil {
 		m.forget(over)
 	} else {
 		m.linger(k.Session)
@@ -121,7 +121,7 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	return nil
 }
 
-// linger keeps a session that has ended for the calls of it that are open.
+// linger keeps an ended session for its open calls. It drops the oldest one if there are too many.
 func (m *Memory) linger(session string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,7 +131,7 @@ func (m *Memory) linger(session string) {
 	}
 }
 
-// forget drops a session that is over; nil: none is.
+// forget removes a finished session; nil: nothing to do.
 func (m *Memory) forget(e *entry) {
 	if e != nil {
 		m.mu.Lock()
@@ -150,19 +150,19 @@ func (m *Memory) entry(k admission.Key) *entry {
 func (m *Memory) View(_ context.Context, k admission.Key, f func(*gate.State)) error {
 	e := m.entry(k)
 	if k.Session == "" {
-		e = m.fresh(k)
+		e = m.newSession(k)
 	}
 	if e == nil {
 		return admission.ErrNoSession
 	}
-	e.lock()
-	defer e.unlock()
+	e.lockWithParts()
+	defer e.unlockWithParts()
 	f(e.state)
 	return nil
 }
 
-// fresh is a session that nobody else knows.
-func (m *Memory) fresh(k admission.Key) *entry {
+// newSession returns a session that begins now and is not stored in the ledger.
+func (m *Memory) newSession(k admission.Key) *entry {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	e := &entry{info: admission.SessionInfo{Key: k}, state: m.policy.NewState(m.active)}
@@ -198,12 +198,12 @@ func (m *Memory) Records() bool { return m.recorder.Active() }
 // Ready implements [admission.Ledger].
 func (m *Memory) Ready() error { return m.recorder.Ready() }
 
-// Adopt implements [admission.Ledger]. It stops every update meanwhile.
+// Adopt implements [admission.Ledger]. It blocks all steps meanwhile.
 func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for m.lockAll(); m.recorder.Undoes(); m.lockAll() {
-		m.unlockAll() // for what may have to be undone; nothing else is staged
+		m.unlockAll() // let the recorder undo steps; the ledger lock prevents new ones
 		_ = m.recorder.Flush()
 	}
 	defer m.unlockAll()
@@ -220,20 +220,21 @@ func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Ado
 	m.policy, m.active, m.global, m.principals = a.Policy, a.Active, next.global, next.principals
 	for e, state := range next.states {
 		e.state = state
-		m.join(e, time.Time{})
+		m.attachParts(e, time.Time{})
 	}
 	return next.report, nil
 }
 
-// lockAll locks all sessions, which nobody else does with two. It needs the lock.
+// lockAll locks all sessions. No other code locks two sessions at once, so their order does not
+// matter. The caller must hold the ledger lock.
 func (m *Memory) lockAll() {
 	for _, e := range m.sessions {
-		e.hold()
+		e.lockSession()
 	}
 }
 
 func (m *Memory) unlockAll() {
 	for _, e := range m.sessions {
-		e.release()
+		e.unlockSession()
 	}
 }

@@ -98,8 +98,8 @@ func kinds(t *testing.T, f func(*testing.T, maker)) {
 	})
 }
 
-// TestScopes: sessions share what their principal, and what all have.
-func TestScopes(t *testing.T) { kinds(t, testScopes) }
+// TestSharedNetsPerScope: sessions share the nets of their principal and the global nets.
+func TestSharedNetsPerScope(t *testing.T) { kinds(t, testScopes) }
 
 func testScopes(t *testing.T, ledger maker) {
 	t.Helper()
@@ -123,9 +123,9 @@ func testScopes(t *testing.T, ledger maker) {
 	}
 }
 
-// TestAdopt: shared nets go over to another policy once, with their state, also
-// where they had no session, and those that are new are shared from then on.
-func TestAdopt(t *testing.T) { kinds(t, testAdopt) }
+// TestAdoptConvertsSharedNets: a shared net is converted once, with its state, even if it has no
+// session; new shared nets are shared at once.
+func TestAdoptConvertsSharedNets(t *testing.T) { kinds(t, testAdopt) }
 
 func testAdopt(t *testing.T, ledger maker) {
 	t.Helper()
@@ -156,8 +156,8 @@ func testAdopt(t *testing.T, ledger maker) {
 	}
 }
 
-// TestNothingByHalves: what fails changes neither the state nor the record.
-func TestNothingByHalves(t *testing.T) { kinds(t, testNothingByHalves) }
+// TestFailedStepChangesNothing: a failed step changes neither the state nor the record.
+func TestFailedStepChangesNothing(t *testing.T) { kinds(t, testNothingByHalves) }
 
 func testNothingByHalves(t *testing.T, ledger maker) {
 	t.Helper()
@@ -181,9 +181,9 @@ func testNothingByHalves(t *testing.T, ledger maker) {
 	}
 }
 
-// TestHeld: where a net that was written by hand is held, no state changes, until it is
-// drained or reset; a trial changes none either.
-func TestHeld(t *testing.T) { kinds(t, testHeld) }
+// TestHeldNetBlocksAdopt: while a net written by hand is held, no state changes until the net is
+// drained or reset. A trial changes no state either.
+func TestHeldNetBlocksAdopt(t *testing.T) { kinds(t, testHeld) }
 
 func testHeld(t *testing.T, ledger maker) {
 	t.Helper()

@@ -8,22 +8,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// part is the state of the nets of one scope, which sessions share.
+// part holds the state of the nets of one scope, which sessions share.
 type part struct {
 	scope gate.Scope
-	nets  []int // of the scope
+	nets  []int // indexes of the nets of the scope
 
 	mu    sync.Mutex
 	data  []*gate.NetData // in the order of nets
-	owner uint64          // given last, see [gate.State.Owners]
+	owner uint64          // number assigned last, see [gate.State.Owners]
 
-	// In a database.
+	// Used by Durable only.
 	name  string
-	row   *row // nil: it is not read
-	reads bool // a call may depend on the nets without moving them
+	row   *row // nil: not read from the database yet
+	reads bool // decisions may depend on the nets without moving them
 }
 
-// newPart is the nets of the scope at their start.
+// newPart returns the part of a scope with its nets in their initial states.
 func newPart(p *gate.Policy, scope gate.Scope, active []string) *part {
 	return partOf(p.NewState(active), scope)
 }
@@ -39,70 +39,71 @@ func partOf(s *gate.State, scope gate.Scope) *part {
 	return p
 }
 
-// join gives a session a number of its own. The first one starts the clocks.
-func (p *part) join(policy *gate.Policy, since time.Time) uint64 {
+// addSession returns a number for a new session. The first session starts the clocks of the nets.
+func (p *part) addSession(policy *gate.Policy, since time.Time) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.owner++; p.owner == 1 {
-		p.tick(policy, since)
+		p.startClocks(policy, since)
 	}
 	return p.owner
 }
 
-// tick needs the lock.
-func (p *part) tick(policy *gate.Policy, t time.Time) {
+// startClocks starts the clocks of the nets at t. The caller must hold the lock.
+func (p *part) startClocks(policy *gate.Policy, t time.Time) {
 	s := policy.NewState(nil)
-	p.put(s)
+	p.copyInto(s)
 	s.Apply(policy.Tick(s, t))
-	p.take(s)
+	p.copyFrom(s)
 }
 
-// hold locks the nets.
-func (p *part) hold() { p.mu.Lock() }
+// lockNets locks the nets of the part.
+func (p *part) lockNets() { p.mu.Lock() }
 
-func (p *part) release() { p.mu.Unlock() }
+func (p *part) unlockNets() { p.mu.Unlock() }
 
-// lend locks the nets and puts them into the state of a session.
-func (p *part) lend(s *gate.State) {
+// lockInto locks the nets of p and copies them into s.
+func (p *part) lockInto(s *gate.State) {
 	p.mu.Lock()
-	p.put(s)
+	p.copyInto(s)
 }
 
-// keep takes the nets from the state of a session again, and unlocks them.
-func (p *part) keep(s *gate.State) {
-	p.take(s)
+// unlockFrom copies the nets of s back into p and unlocks them.
+func (p *part) unlockFrom(s *gate.State) {
+	p.copyFrom(s)
 	p.mu.Unlock()
 }
 
-// idle reports whether the part can be forgotten and read again.
-func (p *part) idle() bool {
+// evictable reports whether the part can be dropped from the cache and read again later. It returns
+// false if the part is locked.
+func (p *part) evictable() bool {
 	if !p.mu.TryLock() {
 		return false
 	}
 	defer p.mu.Unlock()
-	return p.row == nil || p.row.faulty() != nil || !p.row.pending()
+	return p.row == nil || p.row.dropReason() != nil || !p.row.pending()
 }
 
-func (p *part) put(s *gate.State) {
+func (p *part) copyInto(s *gate.State) {
 	for k, i := range p.nets {
 		s.Nets[i] = p.data[k]
 	}
 }
 
-func (p *part) take(s *gate.State) {
+func (p *part) copyFrom(s *gate.State) {
 	for k, i := range p.nets {
 		p.data[k] = s.Nets[i]
 	}
 }
 
-// adopt is the part under another policy, with what became of its nets.
+// adopt returns the part under another policy, and what happened to each of its nets.
 func (p *part) adopt(from *gate.Policy, a admission.Adoption) (*part, []gate.Kept) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := from.NewState(nil)
-	p.put(s)
-	to, kept := a.Policy.Adopt(s, options(a))
+	p.copyInto(s)
+	to, kept := a.Policy.Adopt(s, adoptOptions(a))
 	next := partOf(to, p.scope)
 	next.owner = p.owner
-	return next, ofScope(kept, s, to, p.scope)
+	return next, filterScope(kept, s, to, p.scope)
 }

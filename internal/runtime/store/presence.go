@@ -12,56 +12,58 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// processes is the scope of the parts by which processes say that they are there.
-const processes backend.Scope = "process"
+// processScope is the scope of the parts that hold the heartbeats of processes.
+const processScope backend.Scope = "process"
 
-// A process says so once in a beat, and has ended once it has not for a life.
+// A process writes its heartbeat every beatInterval, and counts as ended after beatTimeout without
+// a heartbeat.
 const (
-	beat = 10 * time.Second
-	life = time.Minute
+	beatInterval = 10 * time.Second
+	beatTimeout  = time.Minute
 )
 
-// presence is which processes use the database. The zero value knows of none.
+// presence tracks which processes use the database. The zero value knows no process.
 type presence struct {
-	mu    sync.Mutex
-	own   *row
-	last  time.Time // when this process said that it is there
-	seen  map[string]pulse
-	signs map[string]sign // by process
+	mu     sync.Mutex
+	own    *row
+	last   time.Time // last heartbeat of this process
+	seen   map[string]sighting
+	status map[string]processStatus // by process
 }
 
-// sign is what the part of a process says about the process.
-type sign struct {
+// processStatus is the content of the heartbeat of a process.
+type processStatus struct {
 	changed time.Time // by the clock of the database
-	names   bool      // the process writes which process admitted each open call
+	names   bool      // the process stores which process admitted each open call
 }
 
-// live reports whether the process wrote its part within a life.
-func (s sign) live() bool { return time.Since(s.changed) <= life }
+// live reports whether the process wrote a heartbeat within beatTimeout.
+func (s processStatus) live() bool { return time.Since(s.changed) <= beatTimeout }
 
-// note is the data of the part of a process. An older version writes the time alone.
-type note struct {
+// heartbeat is the data of the part of a process. An older version stores only the time.
+type heartbeat struct {
 	Time  int64 `json:"time"`
 	Names bool  `json:"names"`
 }
 
-// pulse is when the part of a process was seen to change, by the clock of this one.
-type pulse struct {
+// sighting is the version of a heartbeat and when this process first saw it, by its own clock.
+type sighting struct {
 	version int64
 	at      time.Time
 }
 
-// gone reports whether the process has ended, according to what [Durable.ended] read last. Without
-// a name it is a process of an older version, which names no process with its calls: such a process
-// has ended for certain once no process of an older version is left.
-func (p *presence) gone(process string) bool {
+// hasEnded reports whether the process has ended, according to the heartbeats that
+// [Durable.endedProcesses] read last. An empty name means a process of an older version, which does
+// not store its name with its calls. It has certainly ended if no process of an older version is
+// live.
+func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if process != "" {
-		s, there := p.signs[process]
+		s, there := p.status[process]
 		return !there || !s.live()
 	}
-	for _, s := range p.signs {
+	for _, s := range p.status {
 		if s.live() && !s.names {
 			return false
 		}
@@ -69,8 +71,8 @@ func (p *presence) gone(process string) bool {
 	return true
 }
 
-// known are the processes that were seen last.
-func (p *presence) known() map[string]bool {
+// processes returns the names of the processes whose heartbeats were read last.
+func (p *presence) processes() map[string]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := map[string]bool{}
@@ -80,38 +82,38 @@ func (p *presence) known() map[string]bool {
 	return known
 }
 
-// Beat tells other processes that this one is there, and forgets sessions of those that
-// have ended. It is to be called every few seconds.
+// Beat writes the heartbeat of this process and removes sessions of processes that have ended. The
+// caller must call it every few seconds; it does nothing if no heartbeat is due.
 func (d *Durable) Beat(ctx context.Context) error {
-	row, err := d.presence.due(ctx, d.database)
+	row, err := d.presence.dueRow(ctx, d.database)
 	if row == nil || err != nil {
 		return err
 	}
-	data, _ := json.Marshal(note{Time: d.now().Unix(), Names: true})
+	data, _ := json.Marshal(heartbeat{Time: d.now().Unix(), Names: true})
 	w := backend.Write{ID: row.id, Version: row.version, Data: data}
 	s := d.newQueued(&entry{}, nil)
-	s.writes(row, w)
+	s.addWrite(row, w)
 	err = d.enqueue(s).Wait(ctx)
-	d.presence.beaten(err)
+	d.presence.noteBeat(err)
 	if err != nil && !errors.Is(err, admission.ErrStale) {
 		return err
 	}
-	ended, err := d.ended(ctx)
+	ended, err := d.endedProcesses(ctx)
 	if err != nil || len(ended) == 0 {
 		return err
 	}
-	return d.sweep(ctx, ended)
+	return d.removeEnded(ctx, ended)
 }
 
-// due returns the row by which this process is to say that it is there; nil: it is not time.
-func (p *presence) due(ctx context.Context, b backend.Backend) (*row, error) {
+// dueRow returns the row of the heartbeat of this process if a heartbeat is due, else nil.
+func (p *presence) dueRow(ctx context.Context, b backend.Backend) (*row, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.last.IsZero() && time.Since(p.last) < beat {
+	if !p.last.IsZero() && time.Since(p.last) < beatInterval {
 		return nil, nil
 	}
-	if p.own == nil || p.own.faulty() != nil {
-		id := backend.PartID{Scope: processes, Name: b.Writer()}
+	if p.own == nil || p.own.dropReason() != nil {
+		id := backend.PartID{Scope: processScope, Name: b.Writer()}
 		versions, err := b.Versions(ctx, id)
 		if err != nil {
 			return nil, err
@@ -121,7 +123,7 @@ func (p *presence) due(ctx context.Context, b backend.Backend) (*row, error) {
 	return p.own, nil
 }
 
-func (p *presence) beaten(err error) {
+func (p *presence) noteBeat(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == nil {
@@ -129,39 +131,39 @@ func (p *presence) beaten(err error) {
 	}
 }
 
-// ended returns the processes that have not said for a life that they are there.
-func (d *Durable) ended(ctx context.Context) (ended []backend.Part, err error) {
+// endedProcesses reads all heartbeats and returns those that have not changed for beatTimeout.
+func (d *Durable) endedProcesses(ctx context.Context) (ended []backend.Part, err error) {
 	p, now := &d.presence, time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	seen, signs := map[string]pulse{}, map[string]sign{}
-	for part, err := range d.database.List(ctx, processes) {
+	seen, signs := map[string]sighting{}, map[string]processStatus{}
+	for part, err := range d.database.List(ctx, processScope) {
 		if err != nil {
 			return nil, err
 		}
 		name := part.ID.Name
-		is := pulse{part.Version, now}
+		is := sighting{part.Version, now}
 		if before, known := p.seen[name]; known && before.version == part.Version {
 			is.at = before.at
 		}
-		var n note
-		_ = json.Unmarshal(part.Data, &n) // an older version's is a number
-		if seen[name], signs[name] = is, (sign{part.Changed, n.Names}); now.Sub(is.at) > life && name != d.database.Writer() {
+		var n heartbeat
+		_ = json.Unmarshal(part.Data, &n) // an older version stores a number; the error does not matter
+		if seen[name], signs[name] = is, (processStatus{part.Changed, n.Names}); now.Sub(is.at) > beatTimeout && name != d.database.Writer() {
 			ended = append(ended, part)
 		}
 	}
-	p.seen, p.signs = seen, signs
+	p.seen, p.status = seen, signs
 	return ended, nil
 }
 
-// sweep removes the sessions of processes that have ended, but for those with open calls,
-// and what is known of the processes.
-func (d *Durable) sweep(ctx context.Context, ended []backend.Part) error {
+// removeEnded removes the heartbeats of ended processes and their sessions, except sessions with
+// open calls.
+func (d *Durable) removeEnded(ctx context.Context, ended []backend.Part) error {
 	of := map[string]bool{}
 	for _, p := range ended {
 		of[p.ID.Name] = true
 	}
-	known := d.presence.known()
+	known := d.presence.processes()
 	remove := ended
 	for p, err := range d.database.List(ctx, backend.Session) {
 		if err != nil {
@@ -177,7 +179,7 @@ func (d *Durable) sweep(ctx context.Context, ended []backend.Part) error {
 		steps := make([]*queued, n)
 		for i := range n {
 			steps[i] = d.newQueued(&entry{}, nil)
-			steps[i].writes(newRow(&remove[i]), backend.Write{ID: remove[i].ID, Version: remove[i].Version})
+			steps[i].addWrite(newRow(&remove[i]), backend.Write{ID: remove[i].ID, Version: remove[i].Version})
 			d.enqueue(steps[i])
 		}
 		for _, s := range steps {
@@ -190,8 +192,9 @@ func (d *Durable) sweep(ctx context.Context, ended []backend.Part) error {
 	return nil
 }
 
-// leave says that this process is not there any more. Its sessions are of one that ended.
-func (d *Durable) leave(ctx context.Context) error {
+// removePresence removes the heartbeat of this process. Its sessions then belong to an ended
+// process.
+func (d *Durable) removePresence(ctx context.Context) error {
 	d.presence.mu.Lock()
 	row := d.presence.own
 	d.presence.mu.Unlock()
@@ -199,6 +202,6 @@ func (d *Durable) leave(ctx context.Context) error {
 		return nil
 	}
 	s := d.newQueued(&entry{}, nil)
-	s.writes(row, backend.Write{ID: row.id, Version: row.version})
+	s.addWrite(row, backend.Write{ID: row.id, Version: row.version})
 	return d.enqueue(s).Wait(ctx)
 }

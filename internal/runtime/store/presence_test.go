@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/journal"
 )
 
-// pass lets a time pass for a process, which then says that it is there.
+// pass advances the clock of a process, which then writes its heartbeat.
 func pass(t *testing.T, d *Durable, by time.Duration) {
 	t.Helper()
 	p := &d.presence
@@ -40,9 +40,9 @@ func process(t *testing.T, path string, p *gate.Policy) *Durable {
 	return d
 }
 
-// TestGone: the sessions of a process that has ended are forgotten, but for those with
-// open calls, and those that outlive processes. One that only was away comes back.
-func TestGone(t *testing.T) {
+// TestEndedProcessSessionsAreRemoved: the sessions of an ended process are removed, except those
+// with open calls and those that outlive processes. A process that was only unreachable comes back.
+func TestEndedProcessSessionsAreRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "db")
 	p, err := gate.NewPolicy([]gate.Net{{Name: "n", Places: []string{"p"}, Initial: map[string]int{"p": 9},
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Tools: gate.Tools("x")}}}}, gate.PolicyOptions{})
@@ -93,21 +93,21 @@ func TestGone(t *testing.T) {
 		}
 	}
 	listed("over@ open@ lasting own ")
-	pass(t, b, 2*beat)
-	pass(t, b, life/2)
-	pass(t, a, life/2) // it is there
-	pass(t, b, life)
+	pass(t, b, 2*beatInterval)
+	pass(t, b, beatTimeout/2)
+	pass(t, a, beatTimeout/2) // it is there
+	pass(t, b, beatTimeout)
 	listed("over@ open@ lasting own ")
-	pass(t, b, 2*life) // it was away, for all that this one can tell
+	pass(t, b, 2*beatTimeout) // it was away, for all that this one can tell
 	listed("open@! lasting own ")
-	pass(t, a, beat)
-	pass(t, a, beat)
+	pass(t, a, beatInterval)
+	pass(t, a, beatInterval)
 	listed("open@ lasting own ")
 	if err := a.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	listed("open@! lasting own ")
-	if parts, err := b.database.Load(t.Context(), backend.PartID{Scope: processes, Name: a.database.Writer()}); err != nil || parts[0].Version != 0 {
+	if parts, err := b.database.Load(t.Context(), backend.PartID{Scope: processScope, Name: a.database.Writer()}); err != nil || parts[0].Version != 0 {
 		t.Errorf("%+v, %v", parts, err)
 	}
 }

@@ -12,88 +12,90 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Bounds of a queue. A step that finds it full commits what waits before it.
+// Bounds of the queue. A step that finds the queue full commits the waiting steps first.
 const (
 	maxQueue = 4096
 	maxBatch = 512
 )
 
-// queued is a step that was staged and is not known to be durable. It implements admission.Commit.
+// queued is a step in the queue of [Durable]: staged, and not yet known to be durable. It
+// implements admission.Commit.
 type queued struct {
-	ledger  *Durable
-	session admission.Key
-	op      backend.Op
-	rows    []*row        // that it was decided on, the first ones those of the writes
-	events  []audit.Event // those of op
-	call    uint64        // the call that it admits; 0: none
-	behind  bool          // a commit was under way when it was staged
-	ended   chan struct{}
-	err     error // once it has ended
+	ledger       *Durable
+	session      admission.Key
+	op           backend.Op
+	rows         []*row        // rows that the decision used; the rows of op.Writes come first
+	events       []audit.Event // the events of op before encoding
+	call         uint64        // number of the call that the step admits; 0: none
+	duringCommit bool          // the step was staged while a commit was in progress
+	done         chan struct{}
+	err          error // valid when done is closed
 
-	room struct { // for op and rows
+	inline struct { // initial space for op.Writes and rows
 		writes [2]backend.Write
 		rows   [2]*row
 	}
-	unflushed atomic.Bool // it is committed and waits for a flush; the goroutine that committed it ends it
+	unflushed atomic.Bool // committed and waiting for a flush by the goroutine that committed the step
 }
 
-// Wait implements [admission.Commit]. The first goroutine that waits commits the steps of all, and flushes
-// those that need it.
+// Wait implements [admission.Commit]. The first goroutine that waits commits the steps of all
+// goroutines and flushes those that need it.
 func (s *queued) Wait(context.Context) error {
-	// The context of one caller does not end what others wait for, nor what may have been
-	// written already.
-	for !s.over() {
+	// The context of one caller must not end a commit that others wait for, or that may already be
+	// written.
+	for !s.isDone() {
 		if s.unflushed.Load() {
-			<-s.ended
+			<-s.done
 			break
 		}
 		select {
-		case <-s.ended:
-		case s.ledger.queue.lead <- struct{}{}:
+		case <-s.done:
+		case s.ledger.queue.commitLock <- struct{}{}:
 			s.commitNext()
 		}
 	}
 	return s.err
 }
 
-func (s *queued) over() bool {
+func (s *queued) isDone() bool {
 	select {
-	case <-s.ended:
+	case <-s.done:
 		return true
 	default:
 		return false
 	}
 }
 
-// end says how the step ended. The rows are those of the database now, or are dropped.
-func (s *queued) end(err error) {
+// finish ends the step with err. Its rows must be up to date or dropped.
+func (s *queued) finish(err error) {
 	s.err = err
 	s.op.Writes, s.op.Events, s.events = nil, nil, nil
-	clear(s.room.writes[:])
-	close(s.ended)
+	clear(s.inline.writes[:])
+	close(s.done)
 }
 
-// faulty returns why the step cannot be committed: something before it failed.
-func (s *queued) faulty() error {
+// dropReason returns why the step cannot be committed: one of its rows was dropped. It returns nil
+// if all rows are valid.
+func (s *queued) dropReason() error {
 	for _, r := range s.rows {
-		if err := r.faulty(); err != nil {
+		if err := r.dropReason(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fail ends the step, of which nothing is committed: what it has changed in memory, and
-// what could have made it fail, is to be read again.
+// fail ends the step with the error told. Nothing of the step was committed: the rows that it
+// changed, and those whose versions it checked, are dropped because of why.
 func (s *queued) fail(why, told error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
 	}
-	s.end(told)
+	s.finish(told)
 }
 
-// commit notes that the step is committed.
-func (s *queued) commit() {
+// markCommitted raises the durable versions of the rows that the step wrote.
+func (s *queued) markCommitted() {
 	for i := range s.op.Writes {
 		if w := &s.op.Writes[i]; !w.Read {
 			s.rows[i].durable.Store(w.Version + 1)
@@ -101,30 +103,31 @@ func (s *queued) commit() {
 	}
 }
 
-// endCommitted ends a step that is committed. A non-nil error told means that its call must not be sent.
-func (s *queued) endCommitted(told error) {
+// finishCommitted ends a committed step with the error told. If told is not nil, the call of the
+// step must not be sent, and is settled as a failure later.
+func (s *queued) finishCommitted(told error) {
 	if told != nil && s.call != 0 {
 		s.ledger.unsent.add(admitted{session: s.session, call: s.call})
 	}
-	s.end(told)
+	s.finish(told)
 }
 
-// queue is the steps that wait to be committed, in the order in which they were made.
+// queue holds the steps that wait to be committed, in the order of their decisions.
 type queue struct {
-	lead chan struct{} // whoever has put something into it commits
+	commitLock chan struct{} // semaphore of size one: its holder may commit
 
 	mu    sync.Mutex
 	steps []*queued
 	gathering
 }
 
-// add needs the locks of the rows of the step.
+// add appends a step. The caller must hold the locks of the rows of the step.
 func (q *queue) add(s *queued) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s.behind = len(q.lead) > 0
+	s.duringCommit = len(q.commitLock) > 0
 	q.steps = append(q.steps, s)
-	q.arrived(len(q.steps))
+	q.noteArrival(len(q.steps))
 }
 
 func (q *queue) full() bool {
@@ -133,8 +136,8 @@ func (q *queue) full() bool {
 	return len(q.steps) >= maxQueue
 }
 
-// take returns the steps that are to be committed next.
-func (q *queue) take() []*queued {
+// nextBatch removes and returns the steps of the next commit.
+func (q *queue) nextBatch() []*queued {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := min(len(q.steps), maxBatch)
@@ -145,68 +148,69 @@ func (q *queue) take() []*queued {
 	return batch
 }
 
-// rest gives the lead away.
-func (q *queue) rest() { <-q.lead }
+// unlockCommit releases the commit lock.
+func (q *queue) unlockCommit() { <-q.commitLock }
 
-// gathering is the part of a [queue] that decides how long a commit waits for more steps. A commit
-// costs a database about the same for one step and for many, and the more replicas share the clients,
-// the fewer steps wait at each of them.
+// gathering is the part of a [queue] that decides how long a commit waits for more steps (group
+// commit). A commit costs the database about the same for one step as for many. The more replicas
+// share the clients, the fewer steps wait in each of them.
 type gathering struct {
-	wanted int           // the steps that a commit waits for; 0: no commit waits
-	filled chan struct{} // closed when there are as many
+	target  int           // number of steps that the next commit waits for; 0: no commit waits
+	reached chan struct{} // closed when target steps are in the queue
 
-	took   time.Duration // by the last commit
-	busy   int           // the steps of the last commit, and those that were staged meanwhile
-	again  bool          // steps of the last commit were stale: they are decided again at once
-	rivals int           // for so many commits other processes are expected to change the same parts
+	lastCommit time.Duration // duration of the last commit
+	expected   int           // steps to expect: those of the last commit and those staged during it
+	hadStale   bool          // the last commit had stale steps, which are decided again at once
+	contention int           // number of further commits during which other processes are expected to change the same parts
 }
 
-// Bounds of gathering.
+// Limits of gathering.
 const (
-	quick     = 500 * time.Microsecond // after a commit that took less, the next one does not wait
-	patient   = 2 * time.Millisecond   // the longest wait
-	rivalries = 8                      // for so many commits after one with stale steps, others are expected
+	fastCommit        = 500 * time.Microsecond // after a faster commit, the next one does not wait
+	maxGather         = 2 * time.Millisecond   // longest wait
+	contentionCommits = 8                      // initial value of contention after a commit with stale steps
 )
 
-// gather waits until those who waited for the last commit have staged their next steps, but at most
-// for half of the time of that commit. Only a step that was staged while a commit was under way waits,
-// or one that was stale: a lone call does not. Where other processes change the same parts, a step
-// that waits becomes stale, so then only those that were stale are waited for.
+// gather waits until the callers of the last commit have staged their next steps, but at most for
+// half the duration of that commit. It waits only for a step that was staged during a commit, or if
+// the last commit had stale steps; a lone call does not wait. If other processes change the same
+// parts, a waiting step becomes stale, so then gather waits only for the steps that were stale.
 func (q *queue) gather(s *queued) {
-	if q.took < quick || !q.again && (!s.behind || q.rivals > 0) || !q.want(q.busy) {
+	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
 	}
-	timer := time.NewTimer(min(q.took/2, patient))
+	timer := time.NewTimer(min(q.lastCommit/2, maxGather))
 	defer timer.Stop()
 	select {
-	case <-q.filled:
+	case <-q.reached:
 	case <-timer.C:
-		q.want(0)
+		q.setTarget(0)
 	}
 }
 
-// want has filled closed as soon as n steps wait, and reports whether there are fewer now.
-func (q *queue) want(n int) bool {
+// setTarget arranges that reached is closed when n steps are in the queue. It reports whether fewer
+// are there now.
+func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.wanted = 0; len(q.steps) >= n {
+	if q.target = 0; len(q.steps) >= n {
 		return false
 	}
-	q.wanted, q.filled = n, make(chan struct{})
+	q.target, q.reached = n, make(chan struct{})
 	return true
 }
 
-// arrived notes that n steps wait.
-func (g *gathering) arrived(n int) {
-	if g.wanted > 0 && n >= g.wanted {
-		g.wanted = 0
-		close(g.filled)
+// noteArrival closes reached if n, the length of the queue, has reached the target.
+func (g *gathering) noteArrival(n int) {
+	if g.target > 0 && n >= g.target {
+		g.target = 0
+		close(g.reached)
 	}
 }
 
-// committed notes how a commit of ops went, before their steps end. Steps that were lost are decided
-// again too.
-func (q *queue) committed(ops []*backend.Op, lost int, took time.Duration) {
+// noteCommit records how a commit went, before its steps end. Lost steps are expected again, like
+// stale ones.
+func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {
 		if errors.Is(op.Err, backend.ErrStale) {
@@ -215,11 +219,11 @@ func (q *queue) committed(ops []*backend.Op, lost int, took time.Duration) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.took, q.again = took, stale > 0
-	if q.again {
-		q.busy, q.rivals = stale+lost+len(q.steps), rivalries
+	q.lastCommit, q.hadStale = took, stale > 0
+	if q.hadStale {
+		q.expected, q.contention = stale+lost+len(q.steps), contentionCommits
 	} else {
-		q.busy, q.rivals = len(ops)+lost+len(q.steps), max(0, q.rivals-1)
+		q.expected, q.contention = len(ops)+lost+len(q.steps), max(0, q.contention-1)
 	}
-	q.busy = min(q.busy, maxBatch)
+	q.expected = min(q.expected, maxBatch)
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// errEvicted is that the entry is not that of the session any more.
+// errEvicted: the cache has replaced this entry; retry.
 var errEvicted = errors.New("another is in its place")
 
-// attempt runs f under the locks of a session.
-func (d *Durable) attempt(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
-	d.stay()
-	defer d.move()
+// withSession runs f under the locks of a session and its parts.
+func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
+	d.lockPolicy()
+	defer d.unlockPolicy()
 	d.staging.Add(1)
 	defer d.staging.Add(-1)
 	for {
@@ -25,60 +25,61 @@ func (d *Durable) attempt(ctx context.Context, k admission.Key, f func(*entry) (
 		if err != nil {
 			return nil, err
 		}
-		s, err := d.under(ctx, e, f)
-		if err != errEvicted { //nolint:errorlint // it is ours
+		s, err := d.withEntry(ctx, e, f)
+		if err != errEvicted { //nolint:errorlint // our own sentinel, never wrapped
 			return s, err
 		}
 	}
 }
 
-// under runs f under the locks of the session, with its state as it is in the database and
-// as steps of this process leave it.
-func (d *Durable) under(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
+// withEntry runs f under the locks of the session and its parts, on the newest state that this
+// process knows: the one in the database plus the steps in the queue.
+func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
 	if d.queue.full() {
 		d.drain()
 	}
-	e.hold()
-	defer e.release()
+	e.lockSession()
+	defer e.unlockSession()
 	if e.evicted {
 		return nil, errEvicted
 	}
-	if err := d.read(ctx, e); err != nil {
+	if err := d.refresh(ctx, e); err != nil {
 		return nil, err
 	}
 	for _, p := range e.parts {
-		p.hold()
-		defer p.release() //nolint:gocritic // all of them, when f is over
-		if err := d.readPart(ctx, p, e); err != nil {
+		p.lockNets()
+		defer p.unlockNets() //nolint:gocritic // unlock all parts when f has returned
+		if err := d.refreshPart(ctx, p, e); err != nil {
 			return nil, err
 		}
-		p.put(e.state)
+		p.copyInto(e.state)
 	}
 	s, err := f(e)
 	for _, p := range e.parts {
-		p.take(e.state)
+		p.copyFrom(e.state)
 	}
-	if err == nil && e.ifOver() != nil {
+	if err == nil && e.ifFinished() != nil {
 		d.forget(e)
 	}
 	return s, err
 }
 
-// read makes the state of a session that of the database, unless it is. It needs the lock.
-func (d *Durable) read(ctx context.Context, e *entry) error {
-	if e.row != nil && e.row.faulty() == nil && !e.elsewhere() {
+// refresh reads the session from the database if its state in memory is not valid. The caller must
+// hold the session lock.
+func (d *Durable) refresh(ctx context.Context, e *entry) error {
+	if e.row != nil && e.row.dropReason() == nil && !e.likelyStale() {
 		return nil
 	}
 	part := backend.Part{ID: sessionID(e.info.Session)}
 	if e.info.Session != "" {
 		parts, err := d.database.Load(ctx, part.ID)
 		if err != nil {
-			return d.fault(err)
+			return d.recordFault(err)
 		}
 		part = parts[0]
 	}
 	if e.row != nil {
-		e.roams = errors.Is(e.row.faulty(), admission.ErrStale) || part.Version != e.row.version
+		e.roams = errors.Is(e.row.dropReason(), admission.ErrStale) || part.Version != e.row.version
 	}
 	var state *gate.State
 	switch {
@@ -91,41 +92,41 @@ func (d *Durable) read(ctx context.Context, e *entry) error {
 			return fmt.Errorf("session %q is of another principal", part.ID.Name)
 		}
 		row := newRow(&part)
-		if err := d.taken(row, &l, gate.ScopeSession); err != nil {
+		if err := d.noteAdopted(row, &l, gate.ScopeSession); err != nil {
 			return err
 		}
 		if l.Same && (l.Info.Writer == "" || l.Info.Writer == d.database.Writer()) {
-			row.written = 1
+			row.sinceFull = 1
 		}
 		e.row = row
 		e.owner, e.ended, e.new = l.Info.Owner, l.Info.Ended, false
-		e.others = l.Processes
+		e.admittedBy = l.Processes
 		e.info.Since, e.info.Lasting = l.Info.Since, l.Info.Writer == ""
 		state = l.State
 	case e.new && (e.row == nil || e.row.durable.Load() == 0):
 		policy := d.codec.Policy()
 		state = policy.NewState(d.active)
 		state.Apply(policy.Tick(state, e.info.Since))
-		e.row, e.owner, e.others = newRow(&part), owner(), nil
+		e.row, e.owner, e.admittedBy = newRow(&part), randomOwner(), nil
 		state.Owners[gate.ScopePrincipal], state.Owners[gate.ScopeGlobal] = e.owner, e.owner
 	default:
 		d.forget(e)
 		return admission.ErrNoSession
 	}
-	e.stillAsk(state)
+	e.carryAsks(state)
 	e.state = state
 	return nil
 }
 
-// stillAsk makes the calls that wait for a person wait in the state as it is now: they do
-// so in this process alone.
-func (e *entry) stillAsk(now *gate.State) {
+// carryAsks copies the calls that wait for approval into the new state now: they exist only in this
+// process. It drops those that were answered or could not be committed.
+func (e *entry) carryAsks(now *gate.State) {
 	if e.state == nil {
 		e.asks = nil
 	}
 	for number, s := range e.asks {
 		ask := e.state.Asks[number]
-		if ask == nil || !s.over() || s.err != nil {
+		if ask == nil || !s.isDone() || s.err != nil {
 			delete(e.asks, number)
 			continue
 		}
@@ -133,10 +134,10 @@ func (e *entry) stillAsk(now *gate.State) {
 	}
 }
 
-// readPart is [Durable.read] of what the session shares. The first session that shares it
-// starts its clocks.
-func (d *Durable) readPart(ctx context.Context, p *part, e *entry) error {
-	if p.row != nil && p.row.faulty() == nil {
+// readPart is like [Durable.refresh] for a shared part. The first session of a part starts its
+// clocks.
+func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
+	if p.row != nil && p.row.dropReason() == nil {
 		return nil
 	}
 	id := backend.PartID{Scope: backend.Global}
@@ -145,7 +146,7 @@ func (d *Durable) readPart(ctx context.Context, p *part, e *entry) error {
 	}
 	parts, err := d.database.Load(ctx, id)
 	if err != nil {
-		return d.fault(err)
+		return d.recordFault(err)
 	}
 	part := parts[0]
 	r := newRow(&part)
@@ -153,31 +154,31 @@ func (d *Durable) readPart(ctx context.Context, p *part, e *entry) error {
 		policy := d.codec.Policy()
 		s := policy.NewState(d.active)
 		s.Apply(policy.Tick(s, e.info.Since))
-		p.take(s)
+		p.copyFrom(s)
 	} else {
 		l, err := d.codec.Shared(p.scope, p.name, part.Data, part.Values)
 		if err != nil {
 			return err
 		}
-		if err := d.taken(r, &l, p.scope); err != nil {
+		if err := d.noteAdopted(r, &l, p.scope); err != nil {
 			return err
 		}
-		p.take(l.State)
+		p.copyFrom(l.State)
 		if l.Same {
-			r.written = 1
+			r.sinceFull = 1
 		}
 	}
 	p.row = r
 	return nil
 }
 
-// taken notes what is to be written of a part that was taken over from another policy. Its
-// error is [admission.ErrHeld] where a net is not replaced.
-func (d *Durable) taken(r *row, l *statecode.Loaded, scope gate.Scope) error {
-	if r.gone = l.Gone; l.Anew {
+// noteAdopted marks what must be written of a part that was read under another policy. The error is
+// [admission.ErrHeld] if a net cannot be replaced.
+func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
+	if r.removed = l.Gone; l.Anew {
 		for i, n := range d.codec.Policy().Nets() {
 			if n.Scope == scope {
-				r.spoilAll(i, l.State.Nets[i].Values)
+				r.markValues(i, l.State.Nets[i].Values)
 			}
 		}
 	}
@@ -193,27 +194,28 @@ func (d *Durable) taken(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	return nil
 }
 
-// glance is what a decision that changes nothing has read. It implements admission.Commit:
-// waiting is finding out that it was the newest.
-type glance struct {
+// readCheck holds the versions that a decision without changes has read. It implements
+// admission.Commit: Wait checks that they are still the newest.
+type readCheck struct {
 	ledger *Durable
-	seen   []sight
+	seen   []rowRead
 }
 
-type sight struct {
+type rowRead struct {
 	row     *row
 	version int64
-	last    *queued // by which it became so; nil: that ended before
+	last    *queued // step that wrote this version; nil: already committed
 }
 
-// glance needs the locks of the session.
-func (d *Durable) glance(e *entry) *glance {
-	g := &glance{ledger: d, seen: make([]sight, 0, 1+len(e.parts))}
-	for _, r := range e.addRows(nil) {
+// newReadCheck returns a check of the rows of e. The caller must hold the locks of the session and
+// its parts.
+func (d *Durable) newReadCheck(e *entry) *readCheck {
+	g := &readCheck{ledger: d, seen: make([]rowRead, 0, 1+len(e.parts))}
+	for _, r := range e.appendRows(nil) {
 		if r.id.Name == "" && r.id.Scope == backend.Session {
-			continue // nobody else knows it
+			continue // not stored, so no other process can change it
 		}
-		s := sight{row: r, version: r.version}
+		s := rowRead{row: r, version: r.version}
 		if r.pending() {
 			s.last = r.last
 		}
@@ -223,24 +225,25 @@ func (d *Durable) glance(e *entry) *glance {
 }
 
 // Wait implements [admission.Commit].
-func (g *glance) Wait(ctx context.Context) error {
+func (g *readCheck) Wait(ctx context.Context) error {
 	ids := make([]backend.PartID, len(g.seen))
 	for i := range g.seen {
 		s := &g.seen[i]
 		if ids[i] = s.row.id; s.last != nil {
 			_ = s.last.Wait(ctx)
 		}
-		if s.row.faulty() != nil {
+		if s.row.dropReason() != nil {
 			return admission.ErrStale
 		}
 	}
 	now, err := g.ledger.database.Versions(ctx, ids...)
 	if err != nil {
-		return g.ledger.fault(err)
+		return g.ledger.recordFault(err)
 	}
 	for i := range g.seen {
-		// A step of this process that was committed since says that it was the newest.
-		if s := &g.seen[i]; s.row.durable.Load() <= s.version && now[i] != s.version && !g.moved(s) {
+		// If this process has committed a later version since, the version that was read was the
+		// newest.
+		if s := &g.seen[i]; s.row.durable.Load() <= s.version && now[i] != s.version && !g.movedHere(s) {
 			s.row.drop(admission.ErrStale)
 			return admission.ErrStale
 		}
@@ -248,33 +251,34 @@ func (g *glance) Wait(ctx context.Context) error {
 	return nil
 }
 
-// moved waits for what this process may have committed meanwhile, and reports whether it has.
-func (g *glance) moved(s *sight) bool {
+// movedHere waits for the steps in the queue, and reports whether this process has committed a
+// later version of the row.
+func (g *readCheck) movedHere(s *rowRead) bool {
 	g.ledger.drain()
-	return s.row.faulty() == nil && s.row.durable.Load() > s.version
+	return s.row.dropReason() == nil && s.row.durable.Load() > s.version
 }
 
 // View implements [admission.Ledger].
 func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)) error {
-	for range 3 { // others may be faster again and again; then it is the state of a moment
-		var seen *glance
-		if err := d.look(ctx, k, func(e *entry) { seen = d.glance(e) }); err != nil {
+	for range 3 { // if other processes are faster each time, f sees a state that was current a moment ago
+		var seen *readCheck
+		if err := d.inspect(ctx, k, func(e *entry) { seen = d.newReadCheck(e) }); err != nil {
 			return err
 		}
 		if !errors.Is(seen.Wait(ctx), admission.ErrStale) {
 			break
 		}
 	}
-	return d.look(ctx, k, func(e *entry) { f(e.state) })
+	return d.inspect(ctx, k, func(e *entry) { f(e.state) })
 }
 
-// described describes a session that this process serves, as the database has it: another
-// process may have ended it.
-func (d *Durable) described(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
+// currentInfo returns the description of a session of this process and checks it against the
+// database: another process may have ended the session.
+func (d *Durable) currentInfo(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
 	for range 3 {
-		var seen *glance
-		err := d.look(ctx, k, func(e *entry) {
-			seen, info = d.glance(e), e.info
+		var seen *readCheck
+		err := d.inspect(ctx, k, func(e *entry) {
+			seen, info = d.newReadCheck(e), e.info
 			info.Ended = e.ended
 		})
 		if err != nil {
@@ -287,19 +291,19 @@ func (d *Durable) described(ctx context.Context, k admission.Key) (info admissio
 	return info, nil
 }
 
-// look runs f under the locks of a session, which it leaves as it is.
-func (d *Durable) look(ctx context.Context, k admission.Key, f func(*entry)) error {
+// inspect runs f under the locks of a session and its parts. f must not change the session.
+func (d *Durable) inspect(ctx context.Context, k admission.Key, f func(*entry)) error {
 	see := func(e *entry) (*queued, error) {
 		f(e)
 		return nil, nil
 	}
 	var err error
 	if k.Session != "" {
-		_, err = d.attempt(ctx, k, see)
+		_, err = d.withSession(ctx, k, see)
 	} else {
-		d.stay()
-		defer d.move()
-		_, err = d.under(ctx, d.fresh(k), see)
+		d.lockPolicy()
+		defer d.unlockPolicy()
+		_, err = d.withEntry(ctx, d.newSession(k), see)
 	}
 	return err
 }

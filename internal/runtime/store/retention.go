@@ -14,40 +14,41 @@ import (
 )
 
 const (
-	batchRecords = 50 // that one transaction removes
+	removalBatch = 50 // records per transaction
 
-	leastRest  = 20 * time.Millisecond // after a transaction
-	readAtOnce = 50                    // records, while others are looked for
-	readRest   = 3 * time.Millisecond  // after these
-	firstLook  = 10 * time.Second      // after the start: a process may not live long
-	lookAgain  = time.Minute           // after a failure
-	mostWait   = 6 * time.Hour         // between two rounds
-	roundShare = 24                    // of the age of records, between two rounds
+	minPause      = 20 * time.Millisecond // shortest pause after a transaction
+	surveyPage    = 50                    // records read at a time during the survey
+	surveyPause   = 3 * time.Millisecond  // pause after each of these reads
+	firstRound    = 10 * time.Second      // delay after the start, short because the process might not live long
+	retryDelay    = time.Minute           // delay after a failure
+	maxInterval   = 6 * time.Hour         // longest time between two rounds
+	roundsPerKeep = 24                    // rounds within the time that records are kept
 )
 
-// A Retention removes old records from the database of a ledger. Of all processes one does so at a time.
+// Retention removes old records from the database of a ledger. Only one process removes records at
+// a time.
 //
-// A round puts an event on record, which names the last record of each chain that is removed, and then
-// removes those in small transactions. Where the process ends in between, the next round goes on.
-// [survey] lists the records that stay.
+// A round first commits a removal event, which names the last removed record of each chain, and
+// then removes the records in small transactions. If the process ends in between, the next round
+// continues. [survey] lists the records that stay.
 type Retention struct {
 	*Durable
-	keep time.Duration
-	rest func(ctx context.Context, t time.Duration) error // so that calls go first
+	keep  time.Duration
+	pause func(ctx context.Context, t time.Duration) error // waits between transactions, so that calls have priority
 }
 
-// NewRetention returns what removes records that are older than keep.
+// NewRetention returns a Retention that removes records older than keep.
 func NewRetention(d *Durable, keep time.Duration) *Retention {
-	return &Retention{Durable: d, keep: keep, rest: sleep}
+	return &Retention{Durable: d, keep: keep, pause: sleep}
 }
 
-// Run removes records until ctx is over.
+// Run removes records until ctx ends.
 func (r *Retention) Run(ctx context.Context) {
 	said := ""
-	for wait := firstLook; sleep(ctx, wait) == nil; {
+	for wait := firstRound; sleep(ctx, wait) == nil; {
 		next, err := r.round(ctx)
 		if err != nil && ctx.Err() == nil {
-			next = lookAgain
+			next = retryDelay
 			if err.Error() != said {
 				r.log.Warn("records older than audit.keep cannot be removed; it is tried again", "error", err)
 			}
@@ -57,7 +58,7 @@ func (r *Retention) Run(ctx context.Context) {
 	}
 }
 
-// sleep waits; its error is that of ctx.
+// sleep waits for t or until ctx ends, and returns the error of ctx.
 func sleep(ctx context.Context, t time.Duration) error {
 	timer := time.NewTimer(t)
 	defer timer.Stop()
@@ -69,9 +70,9 @@ func sleep(ctx context.Context, t time.Duration) error {
 	}
 }
 
-// round makes a round if one is due, and says when the next look is.
+// round runs a round if one is due, and returns the time until the next one.
 func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
-	every, now := min(r.keep/roundShare, mostWait), r.now()
+	every, now := min(r.keep/roundsPerKeep, maxInterval), r.now()
 	copied, removal, version, err := readRemoved(ctx, r.database)
 	if err != nil {
 		return 0, err
@@ -84,11 +85,11 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	if err := r.noteRemoval(ctx, row, removal, nil); err != nil {
 		return every, notStale(err)
 	}
-	last, err := r.onRecord(ctx, copied, removal.Event)
+	last, err := r.checkOnRecord(ctx, copied, removal.Event)
 	if err != nil {
 		return 0, err
 	}
-	if err := r.remove(ctx, last.Chains); err != nil { // what a process has left that ended
+	if err := r.remove(ctx, last.Chains); err != nil { // what an ended process has left
 		return 0, err
 	}
 	for {
@@ -107,7 +108,8 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	}
 }
 
-// notStale returns err unless another process was faster: then that one removes.
+// notStale returns nil if err means that another process was faster: that process does the removal.
+// Otherwise it returns err.
 func notStale(err error) error {
 	if errors.Is(err, admission.ErrStale) {
 		return nil
@@ -115,12 +117,12 @@ func notStale(err error) error {
 	return err
 }
 
-// noteRemoval writes the part, and the event on record; nil: none. Its error is [admission.ErrStale] where
-// another process has written the part meanwhile.
+// noteRemoval writes the removal part and commits the event e, if any, with it. The error is
+// [admission.ErrStale] if another process has written the part meanwhile.
 func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
 	s := r.newQueued(&entry{}, nil)
 	if e != nil {
-		events, err := r.events("", []audit.Event{*e})
+		events, err := r.encodeEvents("", []audit.Event{*e})
 		if err != nil {
 			return err
 		}
@@ -131,11 +133,12 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	if err != nil {
 		return err
 	}
-	s.writes(row, backend.Write{ID: row.id, Version: row.version, Data: data})
+	s.addWrite(row, backend.Write{ID: row.id, Version: row.version, Data: data})
 	return r.enqueue(s).Wait(ctx)
 }
 
-// readRemoved reads the copy of the newest event of a removal, with the part that has it.
+// readRemoved reads the removal part, which has a copy of the newest removal event, and decodes
+// that event.
 func readRemoved(ctx context.Context, b backend.Backend) (*audit.Removed, backend.Removal, int64, error) {
 	e := &audit.Removed{}
 	removal, version, err := backend.ReadRemoval(ctx, b)
@@ -147,8 +150,9 @@ func readRemoved(ctx context.Context, b backend.Backend) (*audit.Removed, backen
 	return e, removal, version, err
 }
 
-// onRecord returns the event if it is on record as the copy has it: what it says is repeated in the next one.
-func (r *Retention) onRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
+// checkOnRecord returns e if a record in the database equals its copy object. The next event
+// repeats its contents, so a forged copy must not be used.
+func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil
 	}
@@ -167,19 +171,19 @@ func (r *Retention) onRecord(ctx context.Context, e *audit.Removed, object []byt
 
 var errNoEvent = errors.New("the record that says how far old records were removed is missing or was changed; see petrigate audit verify")
 
-// remove removes the records of chains up to those that are named.
+// remove removes the records of each chain up to the named one.
 func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {
 	for _, h := range chains {
-		for n := batchRecords; n == batchRecords; {
+		for n := removalBatch; n == removalBatch; {
 			began := time.Now()
 			var err error
-			if n, err = r.database.RemoveRecords(ctx, h.Writer, h.Seq, batchRecords); err != nil {
+			if n, err = r.database.RemoveRecords(ctx, h.Writer, h.Seq, removalBatch); err != nil {
 				return err
 			}
 			if n == 0 {
 				break
 			}
-			if err := r.rest(ctx, max(9*time.Since(began), leastRest)); err != nil {
+			if err := r.pause(ctx, max(9*time.Since(began), minPause)); err != nil {
 				return err
 			}
 		}

@@ -26,7 +26,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// keep is the age from which on records are removed in these tests.
+// keep is the age limit of records in these tests.
 const keep = 10 * time.Hour
 
 // A past is a database that processes of a made-up time have written.
@@ -42,7 +42,7 @@ type past struct {
 // A forger removes records by hand, and puts them back.
 type forger interface {
 	remove(writer string, seq uint64) // 0: all of the chain
-	restore()                         // what was removed
+	restore()                         // the removed records
 }
 
 // A table has the records of PostgreSQL.
@@ -65,7 +65,8 @@ func (f table) restore() {
 	postgrestest.Run(f.T, f.dsn, "INSERT INTO petrigate_record SELECT * FROM kept; DROP TABLE kept")
 }
 
-// A logFile has the records of the embedded driver. What is removed leaves blanks, since the file is in use.
+// A logFile has the records of the embedded driver. Removed records leave blanks, since the file is
+// in use.
 type logFile struct {
 	*testing.T
 	name string
@@ -96,7 +97,7 @@ func (f *logFile) remove(writer string, seq uint64) {
 
 func (f *logFile) restore() { f.write(f.kept) }
 
-// write changes the file, which stays as long as it is.
+// write changes the file without changing its length.
 func (f *logFile) write(data []byte) {
 	f.Helper()
 	file, err := os.OpenFile(f.name, os.O_RDWR, 0)
@@ -294,7 +295,7 @@ func (o *proc) records() (all []string) {
 
 func (p *past) later(t time.Duration) { p.now = p.now.Add(t) }
 
-// TestRetention: records that are too old go, in small transactions; what is needed stays.
+// TestRetention: old records are removed in small transactions; records that are still needed stay.
 func TestRetention(t *testing.T) {
 	onBoth(t, func(p *past) {
 		a := p.start()
@@ -336,8 +337,8 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// TestRetentionWhole: the chain of a process that has ended goes whole, though another that stays
-// names it; and it is not repeated for ever.
+// TestRetentionWhole: the chain of an ended process is removed completely, although a remaining
+// chain names it. The removal is not repeated for ever.
 func TestRetentionWhole(t *testing.T) {
 	onBoth(t, func(p *past) {
 		keeper := p.start()
@@ -386,7 +387,7 @@ func (o *proc) event() (r backend.Record, e audit.Removed) {
 	return r, e
 }
 
-// TestRetentionTogether: of two processes that remove at once, one does.
+// TestRetentionTogether: of two concurrent processes, only one removes records.
 func TestRetentionTogether(t *testing.T) {
 	onBoth(t, func(p *past) {
 		all := []*proc{p.start(), p.start(), p.start()}
@@ -415,8 +416,8 @@ func TestRetentionTogether(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// TestRetentionKilled: where a process is killed while it removes, the log verifies, and another one
-// goes on.
+// TestRetentionKilled: if a process is killed during a removal, the log still verifies, and another
+// process continues.
 func TestRetentionKilled(t *testing.T) {
 	onBoth(t, func(p *past) {
 		a, b := p.start(), p.start()
@@ -449,8 +450,8 @@ func TestRetentionKilled(t *testing.T) {
 	})
 }
 
-// TestRetentionUnnamed: a start does not name a chain that is to be removed and is still there, since the
-// event that says so may be removed before the start is.
+// TestRetentionUnnamed: a start record does not name a chain that is about to be removed: the
+// removal event might be removed before the start record.
 func TestRetentionUnnamed(t *testing.T) {
 	onBoth(t, func(p *past) {
 		keeper := p.start()
@@ -470,8 +471,8 @@ func TestRetentionUnnamed(t *testing.T) {
 	})
 }
 
-// TestRetentionForged: what is removed by hand is found as before, and so is a change of what says how
-// far old records were removed.
+// TestRetentionForged: records removed by hand are detected as before, and so is a change of the
+// removal part.
 func TestRetentionForged(t *testing.T) {
 	onBoth(t, func(p *past) {
 		a := p.start()
@@ -523,8 +524,8 @@ func (o *proc) further() {
 	}
 }
 
-// TestRetentionOfChanged: records of a process that were changed by hand are not removed, so that
-// verify still finds it.
+// TestRetentionOfChanged: a chain that was changed by hand is not removed, so that verify still
+// finds the change.
 func TestRetentionOfChanged(t *testing.T) {
 	onBoth(t, func(p *past) {
 		a := p.start()
@@ -547,9 +548,9 @@ func TestRetentionOfChanged(t *testing.T) {
 	})
 }
 
-// TestRetentionRandom: random histories of processes that start, write, end and are killed, also while
-// they remove records, always verify; and any further record that is removed by hand is missed, unless it
-// is the last one of a chain and no start names it.
+// TestRetentionRandom: random histories of processes that start, write, end and are killed, also
+// during a removal, always verify. If one more record is removed by hand, verify misses it, unless
+// it is the last one of a chain and no start record names it.
 func TestRetentionRandom(t *testing.T) {
 	onBoth(t, func(p *past) {
 		usual := 3
@@ -659,8 +660,8 @@ func (o *proc) missed(random *rand.Rand, seed uint64) {
 	}
 }
 
-// TestRetain: it ends with its context.
-func TestRetain(t *testing.T) {
+// TestRetentionEndsWithContext: Run returns when its context ends.
+func TestRetentionEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	store.NewRetention(durable(t, database(t, place(t)), policyOf(t), nil), keep).Run(ctx)

@@ -32,10 +32,10 @@ func (a *asked) Commit(ctx context.Context, ops []*backend.Op) error {
 	return err
 }
 
-// TestRoaming: where the calls of a session go to two processes in turn, each reads the session before
-// it decides, after it was wrong about it once. Where they stay, a process reads it once more, and then
-// no more.
-func TestRoaming(t *testing.T) {
+// TestRoamingSessionIsReadFirst: if the calls of a session alternate between two processes, then
+// after one stale decision each process reads the session before it decides. If the calls stay at
+// one process, it reads the session once more and then no longer.
+func TestRoamingSessionIsReadFirst(t *testing.T) {
 	p, path := policyOf(t, limit("x", 100, gate.ScopeSession)), place(t)
 	k := admission.Key{Session: "s", Principal: "ann"}
 	var all [2]asked

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestRoundKey: processes that start at once have one key, and so has one that starts later.
-// One that cannot be read is not replaced, and no error shows it.
+// TestRoundKey: processes that start at the same time share one key, and a later one gets the same
+// key. A damaged key is not replaced, and no error contains it.
 func TestRoundKey(t *testing.T) {
 	path, p := place(t), policyOf(t)
 	keys := make([][]byte, 8)
@@ -46,8 +46,8 @@ func TestRoundKey(t *testing.T) {
 	}
 }
 
-// TestRound: what one process keeps another takes, once.
-func TestRound(t *testing.T) {
+// TestRoundIsTakenOnce: one process stores a round, and another takes it once.
+func TestRoundIsTakenOnce(t *testing.T) {
 	path, p := place(t), policyOf(t)
 	processes := make([]*store.Durable, 4)
 	for i := range processes {

@@ -11,18 +11,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// roundKeys is the part with the key of what clients carry from one round of a call to the
-// next. All processes of the database have it.
-var roundKeys = backend.PartID{Scope: "key", Name: "rounds"}
+// roundKeyID names the part that stores the key for the request states that clients carry from one
+// round trip of a call to the next. All processes of the database share the key.
+var roundKeyID = backend.PartID{Scope: "key", Name: "rounds"}
 
-// roundKeySize is the size of the key.
+// roundKeySize is the size of the key in bytes.
 const roundKeySize = 32
 
-// RoundKey reads the key that the processes of the database share. The first process that
-// asks for it makes it.
+// RoundKey returns the key that the processes of the database share. The first process that needs
+// the key creates it.
 func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 	for {
-		parts, err := d.database.Load(ctx, roundKeys)
+		parts, err := d.database.Load(ctx, roundKeyID)
 		if err != nil {
 			return nil, err
 		}
@@ -30,29 +30,29 @@ func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 			return readRoundKey(parts[0].Data)
 		}
 		key := make([]byte, roundKeySize)
-		_, _ = rand.Read(key) // it never fails
+		_, _ = rand.Read(key) // rand.Read never returns an error
 		data, err := json.Marshal(key)
 		if err != nil {
 			return nil, err
 		}
-		if err := d.put(ctx, &parts[0], data); err != nil && (!errors.Is(err, admission.ErrStale) || ctx.Err() != nil) {
+		if err := d.putPart(ctx, &parts[0], data); err != nil && (!errors.Is(err, admission.ErrStale) || ctx.Err() != nil) {
 			return nil, err
 		}
 	}
 }
 
-// readRoundKey reads the key. Its error does not say what it has read.
+// readRoundKey decodes the key. Its error must not contain the data: it is secret.
 func readRoundKey(data []byte) (key []byte, err error) {
 	if json.Unmarshal(data, &key) != nil || len(key) != roundKeySize {
-		return nil, fmt.Errorf("the key of rounds in the state database is not as it was written: remove the part %s %s, and another one is made", roundKeys.Scope, roundKeys.Name)
+		return nil, fmt.Errorf("the key of rounds in the state database is not as it was written: remove the part %s %s, and another one is made", roundKeyID.Scope, roundKeyID.Name)
 	}
 	return key, nil
 }
 
-// put replaces a part, or removes it where data is nil. Its error is [admission.ErrStale]
-// where another process was faster.
-func (d *Durable) put(ctx context.Context, p *backend.Part, data []byte) error {
+// putPart replaces a part, or removes it if data is nil. The error is [admission.ErrStale] if
+// another process has changed the part.
+func (d *Durable) putPart(ctx context.Context, p *backend.Part, data []byte) error {
 	s := d.newQueued(&entry{}, nil)
-	s.writes(newRow(p), backend.Write{ID: p.ID, Version: p.Version, Data: data})
+	s.addWrite(newRow(p), backend.Write{ID: p.ID, Version: p.Version, Data: data})
 	return d.enqueue(s).Wait(ctx)
 }

@@ -9,25 +9,26 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// row is what an entry or a part is in a database, as long as it is as it was read and as
-// steps of this process left it. It is dropped, and never read again, once that is not
-// known to be so. The lock of the entry or of the part guards it.
+// row tracks the database row of an entry or a part: its version, and what has changed since the
+// last write. It is valid while the row in the database equals what this process read or wrote.
+// When that becomes uncertain, the row is dropped, and the owner reads a new one. The lock of the
+// entry or part guards it.
 type row struct {
 	id      backend.PartID
-	version int64   // after the steps that were staged
-	size    int     // of the data that was written last
-	last    *queued // that was staged last; nil: none
+	version int64   // after all staged steps
+	size    int     // bytes of data in the last write
+	last    *queued // step staged last; nil: none
 	dirty   map[value]struct{}
-	gone    []string // rows of values that are to be removed with the next write
+	removed []string // names of value rows that the next write removes
 
-	written int              // by this process, or like it: so many writes, the first one of the whole part; 0: it was not
-	change  statecode.Change // since the last write
+	sinceFull int              // writes since the last write of the whole part, which counts as the first; 0: the whole part must be written
+	change    statecode.Change // changes since the last write
 
-	durable atomic.Int64          // version after the steps that were committed
-	dropped atomic.Pointer[error] // why; nil: it is not
+	durable atomic.Int64          // version after the committed steps
+	dropped atomic.Pointer[error] // why the row was dropped; nil: the row is valid
 }
 
-// value is a value of the key of a net whose state is not written yet.
+// value names the state of a net for one value of its key. That state has to be written.
 type value struct {
 	net int
 	key string
@@ -39,69 +40,71 @@ func newRow(p *backend.Part) *row {
 	return r
 }
 
-// drop says that what this process believes of the row is wrong.
+// drop marks the row as invalid because of why. The first reason is kept.
 func (r *row) drop(why error) { r.dropped.CompareAndSwap(nil, &why) }
 
-// faulty returns why the row was dropped.
-func (r *row) faulty() error {
+// dropReason returns why the row was dropped; nil: it is valid.
+func (r *row) dropReason() error {
 	if why := r.dropped.Load(); why != nil {
 		return *why
 	}
 	return nil
 }
 
-// pending reports whether steps were staged whose end is not known.
+// pending reports whether staged steps of the row have not been committed yet.
 func (r *row) pending() bool { return r.version != r.durable.Load() }
 
-// mostChanges is how many writes of changes follow a write of the whole part: it is made of them again.
-const mostChanges = 64
+// maxChangeWrites bounds the writes of changes after a write of the whole part: reading the part
+// has to replay them.
+const maxChangeWrites = 64
 
-// changesOnly reports whether the next write has only the changes.
+// changesOnly reports whether the next write contains only the changes.
 func (r *row) changesOnly(b backend.Backend) bool {
-	return r.written > 0 && r.written <= mostChanges && b.Merges()
+	return r.sinceFull > 0 && r.sinceFull <= maxChangeWrites && b.Merges()
 }
 
-// moves notes that a net has moved.
-func (r *row) moves(net int) {
+// markNet marks a net as changed.
+func (r *row) markNet(net int) {
 	if !slices.Contains(r.change.Nets, net) {
 		r.change.Nets = append(r.change.Nets, net)
 	}
 }
 
-// calls notes that an open call was opened, closed or changed.
-func (r *row) calls(number uint64) {
+// markCall marks an open call as added, changed or closed; 0: none.
+func (r *row) markCall(number uint64) {
 	if number != 0 && !slices.Contains(r.change.Calls, number) {
 		r.change.Calls = append(r.change.Calls, number)
 	}
 }
 
-// spoil notes that the state for a value has changed.
-func (r *row) spoil(net int, key string) {
+// markValue marks the state of a net for one value of its key as changed.
+func (r *row) markValue(net int, key string) {
 	if r.dirty == nil {
 		r.dirty = map[value]struct{}{}
 	}
 	r.dirty[value{net, key}] = struct{}{}
 }
 
-// spoilAll notes the values that a net had or has.
-func (r *row) spoilAll(net int, values ...*gate.Values) {
+// markValues marks all values in the given maps as changed.
+func (r *row) markValues(net int, values ...*gate.Values) {
 	for _, v := range values {
 		for key := range v.All() {
-			r.spoil(net, key)
+			r.markValue(net, key)
 		}
 	}
 }
 
-// room returns space for the data of the next write.
-func (r *row) room() []byte { return make([]byte, 0, r.size+r.size/8+128) }
+// buffer returns an empty buffer with room for the next write.
+func (r *row) buffer() []byte { return make([]byte, 0, r.size+r.size/8+128) }
 
-// values returns the rows of values that have changed since they were written.
-func (r *row) values(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {
-	if len(r.dirty)+len(r.gone) == 0 {
+// encodeValues encodes the value rows that have changed since the last write; nil data removes the
+// row.
+func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {
+	if len(r.dirty)+len(r.removed) == 0 {
 		return nil, nil
 	}
-	rows := make(map[string][]byte, len(r.dirty)+len(r.gone))
-	for _, name := range r.gone { // those that are there again come after
+	rows := make(map[string][]byte, len(r.dirty)+len(r.removed))
+	for _, name := range r.removed { // first, so that a value that exists again overwrites its removal
 		rows[name] = nil
 	}
 	for v := range r.dirty {

@@ -13,18 +13,18 @@ import (
 
 // Stage implements [admission.Ledger].
 func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
-	var seen *glance
-	s, err := d.attempt(ctx, k, func(e *entry) (*queued, error) {
+	var seen *readCheck
+	s, err := d.withSession(ctx, k, func(e *entry) (*queued, error) {
 		change, err := f(e.state)
 		if err != nil {
 			return nil, err
 		}
-		if !e.writes(&change) {
+		if !e.needsWrite(&change) {
 			e.apply(change.Delta)
-			seen = d.glance(e)
+			seen = d.newReadCheck(e)
 			return nil, nil
 		}
-		return d.make(e, &change)
+		return d.stageChange(e, &change)
 	})
 	switch {
 	case err != nil:
@@ -36,30 +36,32 @@ func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State
 	}
 }
 
-// writes reports whether the change is more than what time has moved, which the next
-// decision finds again. That a call may be sent is asked of the database.
-func (e *entry) writes(c *admission.Change) bool {
+// needsWrite reports whether the change must be written. A change that only advances the clocks is
+// not: the next decision computes it again. An admission always is, because the database has to
+// permit it.
+func (e *entry) needsWrite(c *admission.Change) bool {
 	d := c.Delta
 	return c.Admits || len(c.Events) > 0 || c.Uses != "" || d != nil &&
 		(d.Opened != nil || d.Closed != 0 || d.Asked != nil || d.Spent != 0 || d.Would != "" || e.ended && d.Answered != 0)
 }
 
-// make makes the step of a change. It needs the locks of the session.
-func (d *Durable) make(e *entry, c *admission.Change) (*queued, error) {
-	events, err := d.events(e.info.Session, c.Events)
+// stageChange applies a change and queues its step. The caller must hold the locks of the session
+// and its parts.
+func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
+	events, err := d.encodeEvents(e.info.Session, c.Events)
 	if err != nil {
 		return nil, err
 	}
-	admits, parts := uint64(0), [3]touch{}
+	admits, parts := uint64(0), [3]access{}
 	if c.Delta != nil {
 		if o := c.Delta.Opened; o != nil && e.state.Calls[o.Number] == nil {
 			admits = o.Number
 		}
-		parts = e.touches(c.Delta)
+		parts = e.accesses(c.Delta)
 	}
-	if c.Delta == nil || c.Delta.Opened == nil && c.Delta.Closed == 0 { // a refusal depends on all that it has seen
+	if c.Delta == nil || c.Delta.Opened == nil && c.Delta.Closed == 0 { // a refusal depends on every part that it has read
 		for scope := range parts {
-			parts[scope] = max(parts[scope], read)
+			parts[scope] = max(parts[scope], accessRead)
 		}
 	}
 	e.apply(c.Delta)
@@ -69,13 +71,13 @@ func (d *Durable) make(e *entry, c *admission.Change) (*queued, error) {
 	}
 	s.call, s.events, s.op.Reserve, s.op.Uses = admits, c.Events, c.Admits, c.Uses
 	if c.Delta != nil {
-		e.await(c.Delta, s)
+		e.noteAsk(c.Delta, s)
 	}
 	return d.enqueue(s), nil
 }
 
-// await notes by which step a call began to wait for a person.
-func (e *entry) await(delta *gate.Delta, s *queued) {
+// noteAsk remembers the step that staged a call waiting for approval, and forgets an answered one.
+func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	delete(e.asks, delta.Answered)
 	if a := delta.Asked; a != nil {
 		if e.asks == nil {
@@ -85,8 +87,8 @@ func (e *entry) await(delta *gate.Delta, s *queued) {
 	}
 }
 
-// write makes a step that writes parts as they are.
-func (d *Durable) write(e *entry, parts [3]touch, events []backend.Event) (*queued, error) {
+// stageWrite queues a step that writes the given parts without a change of the nets.
+func (d *Durable) stageWrite(e *entry, parts [3]access, events []backend.Event) (*queued, error) {
 	s, err := d.prepare(e, parts, events)
 	if err != nil {
 		return nil, err
@@ -94,37 +96,37 @@ func (d *Durable) write(e *entry, parts [3]touch, events []backend.Event) (*queu
 	return d.enqueue(s), nil
 }
 
-// touch says what a step does with a part.
-type touch uint8
+// access is how a step uses a part.
+type access uint8
 
 const (
-	unused  touch = iota
-	read          // its outcome depends on it
-	changed       // it is written
+	accessNone  access = iota
+	accessRead         // the outcome depends on the part
+	accessWrite        // the step writes the part
 )
 
-// touches says what a step with this delta does with each part. The session changes.
-func (e *entry) touches(delta *gate.Delta) (parts [3]touch) {
-	parts[gate.ScopeSession] = changed
+// accesses returns how a step with the given delta uses each part. Every step writes the session.
+func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
+	parts[gate.ScopeSession] = accessWrite
 	if delta == nil {
 		return parts
 	}
-	ended := e.ending(delta)
+	ended := e.endingCall(delta)
 	for _, p := range e.parts {
 		has := func(net int) bool { return slices.Contains(p.nets, net) }
 		switch {
 		case slices.ContainsFunc(delta.Nets, func(n gate.NetDelta) bool { return has(n.Net) }):
-			parts[p.scope] = changed
+			parts[p.scope] = accessWrite
 		case p.reads, ended != nil && slices.ContainsFunc(ended.Nets, has):
-			parts[p.scope] = read
+			parts[p.scope] = accessRead
 		}
 	}
 	return parts
 }
 
-// ending returns the call that ends by the delta: that it does not move a net which waits
-// for the call is something that was read there. Nil: none ends.
-func (e *entry) ending(delta *gate.Delta) *gate.OpenCall {
+// endingCall returns the call that the delta closes or replaces; nil: none. Its step depends also
+// on the nets that wait for the call and do not move.
+func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c
 	}
@@ -134,7 +136,7 @@ func (e *entry) ending(delta *gate.Delta) *gate.OpenCall {
 	return nil
 }
 
-// apply makes a change in memory, and notes the rows of values that it changes.
+// apply applies a change in memory and marks what must be written.
 func (e *entry) apply(delta *gate.Delta) {
 	if delta == nil {
 		return
@@ -142,22 +144,22 @@ func (e *entry) apply(delta *gate.Delta) {
 	for i := range delta.Nets {
 		n := &delta.Nets[i]
 		r := e.rowOf(n.Net)
-		r.moves(n.Net)
+		r.markNet(n.Net)
 		if n.Key != "" {
-			r.spoil(n.Net, n.Key)
+			r.markValue(n.Net, n.Key)
 		} else if old := e.state.Nets[n.Net].Values; old != n.Data.Values {
-			r.spoilAll(n.Net, old, n.Data.Values)
+			r.markValues(n.Net, old, n.Data.Values)
 		}
 	}
 	e.row.change.Spent = e.row.change.Spent || delta.Spent != 0
-	e.row.calls(delta.Closed)
+	e.row.markCall(delta.Closed)
 	if delta.Opened != nil {
-		e.row.calls(delta.Opened.Number)
+		e.row.markCall(delta.Opened.Number)
 	}
 	e.state.Apply(delta)
 }
 
-// rowOf is the row of the part that has the net.
+// rowOf returns the row of the part that contains the net.
 func (e *entry) rowOf(net int) *row {
 	for _, p := range e.parts {
 		if slices.Contains(p.nets, net) {
@@ -168,87 +170,88 @@ func (e *entry) rowOf(net int) *row {
 }
 
 func (d *Durable) newQueued(e *entry, events []backend.Event) *queued {
-	return &queued{ledger: d, session: e.info.Key, ended: make(chan struct{}),
+	return &queued{ledger: d, session: e.info.Key, done: make(chan struct{}),
 		op: backend.Op{Session: e.info.Session, Events: events, Time: d.now()}}
 }
 
-// prepare makes a step that writes these parts, and raises their versions. It needs the
-// locks of the session. After an error they are to be read again.
-func (d *Durable) prepare(e *entry, parts [3]touch, events []backend.Event) (*queued, error) {
+// prepare returns a step that writes the changed parts and checks the versions of the read ones. It
+// raises the versions in memory. The caller must hold the locks of the session and its parts. An
+// error drops their rows, so that they are read again.
+func (d *Durable) prepare(e *entry, parts [3]access, events []backend.Event) (*queued, error) {
 	s := d.newQueued(e, events)
-	if s.op.Writes, s.rows = s.room.writes[:0], s.room.rows[:0]; 1+len(e.parts) > len(s.room.rows) {
+	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))
 	}
-	if parts[gate.ScopeSession] == changed && (e.ifOver() == nil || e.row.version > 0) {
+	if parts[gate.ScopeSession] == accessWrite && (e.ifFinished() == nil || e.row.version > 0) {
 		w := backend.Write{ID: e.row.id, Version: e.row.version}
 		var err error
-		if e.ifOver() == nil {
+		if e.ifFinished() == nil {
 			if err = e.encode(d, &w); err == nil {
-				w.Values, err = e.row.values(d.codec, e.state)
+				w.Values, err = e.row.encodeValues(d.codec, e.state)
 			}
 		}
 		if err != nil {
-			return nil, e.spoilt(err)
+			return nil, e.dropRows(err)
 		}
-		s.writes(e.row, w)
+		s.addWrite(e.row, w)
 	}
-	s.op.Lasts = len(s.op.Writes) > 0 && (e.info.Lasting || e.info.About != nil) // a session of others, or over HTTP
-	if parts[gate.ScopeSession] == read {
-		s.writes(e.row, backend.Write{ID: e.row.id, Version: e.row.version, Read: true})
+	s.op.Lasts = len(s.op.Writes) > 0 && (e.info.Lasting || e.info.About != nil) // the session belongs to several processes or to HTTP
+	if parts[gate.ScopeSession] == accessRead {
+		s.addWrite(e.row, backend.Write{ID: e.row.id, Version: e.row.version, Read: true})
 	}
 	for _, p := range e.parts {
 		w := backend.Write{ID: p.row.id, Version: p.row.version}
-		if parts[p.scope] != changed {
-			if w.Read = true; parts[p.scope] == read {
-				s.writes(p.row, w)
+		if parts[p.scope] != accessWrite {
+			if w.Read = true; parts[p.scope] == accessRead {
+				s.addWrite(p.row, w)
 			}
 			continue
 		}
 		var err error
 		if err = p.encode(d, e.state, &w); err == nil {
-			w.Values, err = p.row.values(d.codec, e.state)
+			w.Values, err = p.row.encodeValues(d.codec, e.state)
 		}
 		if err != nil {
-			return nil, e.spoilt(err)
+			return nil, e.dropRows(err)
 		}
 		s.op.Lasts = true
-		s.writes(p.row, w)
+		s.addWrite(p.row, w)
 	}
-	s.rows = e.addRows(s.rows)
+	s.rows = e.appendRows(s.rows)
 	return s, nil
 }
 
-// encode writes the session, or only its changes.
+// encode encodes the session into w, or only its changes if the backend can merge them.
 func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
-	info, processes := e.stored(d.database.Writer()), d.processesOf(e)
+	info, processes := e.storedInfo(d.database.Writer()), d.processesOf(e)
 	if e.row.changesOnly(d.database) {
 		w.Change, err = d.codec.AppendSessionChange(make([]byte, 0, 512), e.state, info, processes, &e.row.change)
 	} else {
-		w.Data, err = d.codec.AppendSession(e.row.room(), e.state, info, processes)
+		w.Data, err = d.codec.AppendSession(e.row.buffer(), e.state, info, processes)
 	}
 	return err
 }
 
-// encode writes the part from the state, or only its changes.
+// encode encodes the part from s into w, or only its changes if the backend can merge them.
 func (p *part) encode(d *Durable, s *gate.State, w *backend.Write) (err error) {
 	if p.row.changesOnly(d.database) {
 		w.Change, err = d.codec.AppendSharedChange(make([]byte, 0, 512), s, &p.row.change)
 	} else {
-		w.Data, err = d.codec.AppendShared(p.row.room(), s, p.scope)
+		w.Data, err = d.codec.AppendShared(p.row.buffer(), s, p.scope)
 	}
 	return err
 }
 
-// spoilt drops what was changed in memory and cannot be written.
-func (e *entry) spoilt(err error) error {
-	for _, r := range e.addRows(nil) {
+// dropRows drops all rows of the session: the change in memory could not be encoded.
+func (e *entry) dropRows(err error) error {
+	for _, r := range e.appendRows(nil) {
 		r.drop(err)
 	}
 	return fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
 }
 
-// addRows adds the rows that the session has its state from.
-func (e *entry) addRows(rows []*row) []*row {
+// appendRows appends the rows of the session and its parts that are not in rows yet.
+func (e *entry) appendRows(rows []*row) []*row {
 	if !slices.Contains(rows, e.row) {
 		rows = append(rows, e.row)
 	}
@@ -260,22 +263,22 @@ func (e *entry) addRows(rows []*row) []*row {
 	return rows
 }
 
-func (s *queued) writes(r *row, w backend.Write) {
+func (s *queued) addWrite(r *row, w backend.Write) {
 	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
 	if !w.Read {
 		r.version++
 		if w.Data != nil {
 			r.size = len(w.Data)
 		}
-		if r.written++; w.Change == nil {
-			r.written = 1
+		if r.sinceFull++; w.Change == nil {
+			r.sinceFull = 1
 		}
 		r.change.Nets, r.change.Calls, r.change.Spent = r.change.Nets[:0], r.change.Calls[:0], false
-		r.dirty, r.gone = nil, nil
+		r.dirty, r.removed = nil, nil
 	}
 }
 
-// enqueue puts the step behind those before it.
+// enqueue appends the step to the queue.
 func (d *Durable) enqueue(s *queued) *queued {
 	for i := range s.op.Writes {
 		s.rows[i].last = s
@@ -284,18 +287,18 @@ func (d *Durable) enqueue(s *queued) *queued {
 	return s
 }
 
-// usualEvent is how many bytes an event takes at most, as a rule.
-const usualEvent = 512
+// eventCapacity is the initial capacity of the buffer for one encoded event; most events fit.
+const eventCapacity = 512
 
-// events are events as bytes.
-func (d *Durable) events(session string, events []audit.Event) ([]backend.Event, error) {
+// encodeEvents encodes events for the database.
+func (d *Durable) encodeEvents(session string, events []audit.Event) ([]backend.Event, error) {
 	if len(events) == 0 {
 		return nil, nil
 	}
 	all := make([]backend.Event, 0, len(events))
 	now := d.now()
 	for _, e := range events {
-		object, err := audit.AppendEvent(make([]byte, 0, usualEvent), e)
+		object, err := audit.AppendEvent(make([]byte, 0, eventCapacity), e)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
 		}
@@ -306,7 +309,7 @@ func (d *Durable) events(session string, events []audit.Event) ([]backend.Event,
 
 // Append implements [admission.Ledger].
 func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
-	all, err := d.events("", events)
+	all, err := d.encodeEvents("", events)
 	if err != nil {
 		return nil, err
 	}

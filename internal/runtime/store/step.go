@@ -8,19 +8,20 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A step is a change of a session whose records are on their way.
+// step is a change of a session in [Memory] whose records have been queued. It implements
+// admission.Commit.
 type step struct {
-	memory *Memory
-	entry  *entry // nil: no session changes
-	staged audit.Staged
-	before before
-	uses   string // id of the approval that it claims
-	over   *entry // the session, where this is its last step
-	revert func() // undo
+	memory   *Memory
+	entry    *entry // nil: the step changes no session
+	staged   audit.Staged
+	before   savedState
+	uses     string // id of the approval that the step uses up
+	finished *entry // the session, if this is its last step
+	revert   func() // the method undo, bound once
 }
 
-// step returns a step of a session; nil: of none.
-func (m *Memory) step(e *entry) *step {
+// newStep returns a step of the session e, or of no session if e is nil.
+func (m *Memory) newStep(e *entry) *step {
 	s, ok := m.steps.Get().(*step)
 	if !ok {
 		s = &step{}
@@ -30,16 +31,16 @@ func (m *Memory) step(e *entry) *step {
 	return s
 }
 
-// release keeps the memory of a step, of which nobody knows any more, for another.
-func (s *step) release() {
+// recycle returns the step to the pool. Nothing may refer to the step any more.
+func (s *step) recycle() {
 	m := s.memory
 	s.staged.Reset()
 	*s = step{revert: s.revert, staged: s.staged}
 	m.steps.Put(s)
 }
 
-// Stage implements [admission.Ledger]. A step waits for its records; without a recorder
-// none does.
+// Stage implements [admission.Ledger]. If records are kept, the step ends when they are written;
+// otherwise it ends at once and the commit is nil.
 func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
 	records := m.recorder.Active()
 	if records {
@@ -56,21 +57,21 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage makes a step, without records at once: then over is the session where it was the
-// last one.
+// stage applies one change to a session. Without records it returns a nil step, and the session in
+// over if the session is finished.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {
 		return nil, nil, admission.ErrNoSession
 	}
-	e.lock()
-	defer e.unlock()
+	e.lockWithParts()
+	defer e.unlockWithParts()
 	change, err := f(e.state)
 	if err != nil {
 		return nil, nil, err
 	}
 	if records {
-		s = m.step(e)
+		s = m.newStep(e)
 		s.uses = change.Uses
 		err = m.recorder.Prepare(&s.staged, change.Events...)
 	}
@@ -86,32 +87,33 @@ func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, e
 	if e.state.Apply(change.Delta); change.Uses != "" {
 		m.approvals.Consume(change.Uses)
 	}
-	return nil, e.ifOver(), nil
+	return nil, e.ifFinished(), nil
 }
 
-// apply makes the change and queues its records. It requires the locks of the session.
+// apply applies the change and queues its records. The caller must hold the locks of the session
+// and its parts.
 func (s *step) apply(d *gate.Delta) error {
 	state := s.entry.state
-	s.before.remember(state, d)
+	s.before.save(state, d)
 	state.Apply(d)
-	s.over = s.entry.ifOver()
+	s.finished = s.entry.ifFinished()
 	err := s.memory.recorder.Stage(&s.staged, s.revert)
 	if err != nil {
-		s.takeBack()
+		s.restore()
 	}
 	return err
 }
 
-// undo takes back a step whose records cannot be written. All that was staged behind it
-// is undone already.
+// undo reverts a step whose records could not be written. The recorder calls it after it has undone
+// all later steps.
 func (s *step) undo() {
-	s.entry.lock()
-	defer s.entry.unlock()
-	s.takeBack()
+	s.entry.lockWithParts()
+	defer s.entry.unlockWithParts()
+	s.restore()
 }
 
-// takeBack requires the locks of the session.
-func (s *step) takeBack() {
+// restore reverts the step. The caller must hold the locks of the session and its parts.
+func (s *step) restore() {
 	s.before.restore(s.entry.state)
 	if s.uses != "" {
 		s.memory.approvals.Unclaim(s.uses)
@@ -126,8 +128,8 @@ func (s *step) Wait(context.Context) error {
 	if s.uses != "" {
 		s.memory.approvals.Consume(s.uses)
 	}
-	s.memory.forget(s.over)
-	s.release()
+	s.memory.forget(s.finished)
+	s.recycle()
 	return nil
 }
 
@@ -137,7 +139,7 @@ func (m *Memory) Append(_ context.Context, events ...audit.Event) (admission.Com
 		return nil, nil
 	}
 	m.recorder.AwaitRoom()
-	s := m.step(nil)
+	s := m.newStep(nil)
 	if err := m.recorder.Prepare(&s.staged, events...); err != nil {
 		return nil, err
 	}

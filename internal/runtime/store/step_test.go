@@ -104,9 +104,8 @@ func ruled(t *testing.T) *gate.Policy {
 	return policyOf(t, backup, deploys, shadow, limit("all", 3, gate.ScopeGlobal), limit("shared", 2, gate.ScopePrincipal), limit("own", 2, gate.ScopeSession))
 }
 
-// TestOneWrite: steps that come together share a write, in their order, and whoever waits
-// first writes for all.
-func TestOneWrite(t *testing.T) {
+// TestConcurrentStepsShareWrite: concurrent steps share one write, in their order; the first waiter writes for all.
+func TestConcurrentStepsShareWrite(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1", Principal: "ann"}
 	m := recorded(t, ruled(t), d, k)
 	var commits []admission.Commit
@@ -131,13 +130,13 @@ func TestOneWrite(t *testing.T) {
 	}
 }
 
-// same reports whether two states are the same, down to the states of their nets. A map
-// without entries is like none.
+// same reports whether two states are equal, including the states of their nets. An empty map
+// equals a nil map.
 func same(a, b *gate.State) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
 
-// TestUndo: where a batch cannot be written, all sessions are exactly as they were before
-// it, whatever its steps changed.
-func TestUndo(t *testing.T) {
+// TestFailedBatchRestoresStates: if a batch cannot be written, all sessions have exactly their earlier states, whatever
+// the steps changed.
+func TestFailedBatchRestoresStates(t *testing.T) {
 	ann, bob := admission.Key{Session: "1", Principal: "ann"}, admission.Key{Session: "2", Principal: "bob"}
 	for name, alone := range map[string]bool{"together": false, "one by one": true} {
 		t.Run(name, func(t *testing.T) {
@@ -194,8 +193,9 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestUndoStandIn: where it cannot be written that a call stands for another, both are open again.
-func TestUndoStandIn(t *testing.T) {
+// TestFailedReplacementRestoresCalls: if the record that one call replaces another cannot be
+// written, both are open again.
+func TestFailedReplacementRestoresCalls(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1"}
 	m := recorded(t, ruled(t), d, k)
 	do := func(name string, f func(*gate.State) *gate.Delta) error {
@@ -231,9 +231,9 @@ func TestUndoStandIn(t *testing.T) {
 	}
 }
 
-// TestWithoutRecords: a step that leaves no record waits for those before it, since it is
+// TestStepWithoutRecordsWaits: a step without a record waits for the steps before it, since it is
 // undone with them.
-func TestWithoutRecords(t *testing.T) {
+func TestStepWithoutRecordsWaits(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1"}
 	m := recorded(t, ruled(t), d, k)
 	silent := func() (admission.Commit, error) {
@@ -260,8 +260,8 @@ func TestWithoutRecords(t *testing.T) {
 	}
 }
 
-// TestBudgetUnderFailures: sessions share a budget, and writes fail now and then: what is
-// taken is what is on record, and each session has what it was told.
+// TestBudgetUnderFailures: sessions share a budget while some writes fail: the budget used equals
+// the budget on record, and each session has the results that it was given.
 func TestBudgetUnderFailures(t *testing.T) {
 	const sessions, calls, budget = 8, 150, 400
 	p := policyOf(t, limit("all", budget, gate.ScopeGlobal), limit("shared", budget, gate.ScopePrincipal))
@@ -323,8 +323,8 @@ func count(m gate.Marking, place string) (n int) {
 	return n
 }
 
-// TestFullQueue: who comes to a queue that is full writes what waits.
-func TestFullQueue(t *testing.T) {
+// TestFullQueueCommitsFirst: a caller that finds the queue full writes the waiting steps.
+func TestFullQueueCommitsFirst(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1"}
 	m := recorded(t, ruled(t), d, k)
 	for range 3000 {
@@ -337,9 +337,9 @@ func TestFullQueue(t *testing.T) {
 	}
 }
 
-// TestEndOfUndone: a session that ends is not forgotten while the end of its last call is
-// not on record.
-func TestEndOfUndone(t *testing.T) {
+// TestEndedSessionStaysUntilOutcomeRecorded: a session that ends is not forgotten until the outcome
+// of its last call is on record.
+func TestEndedSessionStaysUntilOutcomeRecorded(t *testing.T) {
 	d, k := &disk{}, admission.Key{Session: "1"}
 	m := recorded(t, ruled(t), d, k)
 	if c, err := stage(t, m, k, "all", call("all")); err != nil || c.Wait(t.Context()) != nil {

@@ -13,34 +13,35 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stops is the kill switch: of this process, or of all that share a database. What it knows
-// of a database may be seconds old: a step that admits a call checks it again when it is
-// committed. A stop that the database does not take holds in this process, see [Stops.Watch].
+// Stops is the kill switch of this process, or of all processes that share a database. The stops
+// that it knows of a database may be seconds old: a step that admits a call checks them again when
+// it is committed. A stop that the database could not store applies to this process, see
+// [Stops.Watch].
 type Stops struct {
-	recorder *audit.Recorder // without a database
-	database backend.Backend // nil: none
+	recorder *audit.Recorder // used without a database
+	database backend.Backend // nil: no database
 
-	turn sync.Mutex // held while the switch is used, and while what is held is written
+	useMu sync.Mutex // serializes uses of the switch and writes of local stops
 
 	mu    sync.RWMutex
-	known []admission.Stop // in the database, or, without one, all; the oldest first
-	held  []held           // not in the database, as far as is known
+	known []admission.Stop // stops in the database (without a database: all stops), the oldest first
+	local []localStop      // stops that, as far as is known, are not in the database
 }
 
-// held is a stop that holds in this process alone.
-type held struct {
-	stop  backend.Stop
-	event backend.Event
-	tried bool // to write it: it is tried again
+// localStop is a stop that applies only to this process.
+type localStop struct {
+	stop      backend.Stop
+	event     backend.Event
+	attempted bool // the first write to the database has failed; Watch repeats it
 }
 
 var _ admission.Switch = (*Stops)(nil)
 
-// NewStops returns a kill switch of this process, which is on record at the recorder.
+// NewStops returns the kill switch of this process. Its uses are recorded by recorder.
 func NewStops(recorder *audit.Recorder) *Stops { return &Stops{recorder: recorder} }
 
-// SharedStops returns the kill switch of all that share a database. It is true to the
-// database once [Stops.Refresh] was called.
+// SharedStops returns the kill switch of all processes that share a database. Call [Stops.Refresh]
+// before the first use: it reads the stops.
 func SharedStops(b backend.Backend) *Stops { return &Stops{database: b} }
 
 // Stopped implements [admission.Switch].
@@ -53,15 +54,16 @@ func (s *Stops) Stopped(session string) *admission.Stop {
 	return nil
 }
 
-// all returns the stops that this process knows, the oldest first; nil: none.
+// all returns the stops that this process knows, the oldest first. The caller must not change the
+// slice.
 func (s *Stops) all() []admission.Stop {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if len(s.held) == 0 {
-		return s.known // a new slice for each change
+	if len(s.local) == 0 {
+		return s.known // replaced, not modified, by each change
 	}
 	all := slices.Clone(s.known)
-	for _, h := range s.held {
+	for _, h := range s.local {
 		stop := fromDatabase(h.stop)
 		stop.Alone = true
 		all = append(all, stop)
@@ -80,7 +82,7 @@ func (s *Stops) Stops(ctx context.Context) ([]admission.Stop, error) {
 	return slices.Clone(s.all()), err
 }
 
-// Refresh reads what is stopped from the database.
+// Refresh reads the stops from the database.
 func (s *Stops) Refresh(ctx context.Context) error {
 	if s.database == nil {
 		return nil
@@ -100,11 +102,11 @@ func (s *Stops) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Watch is for a [Watcher]: it writes the stops that the database has not taken yet, and
-// reads what is stopped.
+// Watch returns a function for [Watcher.On]: it writes the stops that the database has not stored
+// yet, and reads all stops.
 func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 	return func(ctx context.Context) {
-		s.writeHeld(ctx, log)
+		s.writeAllLocal(ctx, log)
 		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil {
 			log.Debug("the kill switch cannot be read; calls are refused until it can be", "error", err)
 		}
@@ -114,29 +116,29 @@ func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 // Set implements [admission.Switch].
 func (s *Stops) Set(ctx context.Context, stop admission.Stop, on bool, e audit.Event) (admission.Switched, error) {
 	if s.database == nil {
-		return s.setAlone(stop, on, e)
+		return s.setInProcess(stop, on, e)
 	}
 	object, err := json.Marshal(e)
 	if err != nil {
 		return admission.Switched{}, err
 	}
-	h := held{
+	h := localStop{
 		stop:  backend.Stop{Session: stop.Session, Actor: stop.Actor, Reason: stop.Reason, Time: stop.Time},
 		event: backend.Event{Time: stop.Time, Session: stop.Session, Object: object},
 	}
 	var done admission.Switched
 	if on {
-		done = s.stop(ctx, h)
-	} else if done, err = s.start(ctx, h); err != nil {
+		done = s.beginStop(ctx, h)
+	} else if done, err = s.endStop(ctx, h); err != nil {
 		return admission.Switched{}, fmt.Errorf("using the kill switch: %w", err)
 	}
 	done.Left = slices.Clone(s.all())
 	return done, nil
 }
 
-// setAlone uses the switch of a process without a database. A stop holds also where it
-// cannot be put on record; a stop does not end there.
-func (s *Stops) setAlone(stop admission.Stop, on bool, e audit.Event) (done admission.Switched, err error) {
+// setInProcess uses the switch of a process without a database. A stop takes effect even if it
+// cannot be recorded. If the end of a stop cannot be recorded, the stop remains.
+func (s *Stops) setInProcess(stop admission.Stop, on bool, e audit.Event) (done admission.Switched, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	same := func(known admission.Stop) bool { return known.Session == stop.Session }
@@ -153,41 +155,41 @@ func (s *Stops) setAlone(stop admission.Stop, on bool, e audit.Event) (done admi
 	return done, nil
 }
 
-// stop holds a stop in this process at once, and then writes it to the database, which may
-// take seconds, or fail.
-func (s *Stops) stop(ctx context.Context, h held) (done admission.Switched) {
-	was := s.hold(h)
-	s.turn.Lock()
-	defer s.turn.Unlock()
+// beginStop applies a stop in this process at once, and then writes it to the database, which may
+// take seconds or fail.
+func (s *Stops) beginStop(ctx context.Context, h localStop) (done admission.Switched) {
+	was := s.addLocal(h)
+	s.useMu.Lock()
+	defer s.useMu.Unlock()
 	err := s.Refresh(ctx)
 	if err == nil && s.inDatabase(h.stop.Session) {
-		s.release(h.stop.Session)
+		s.removeLocal(h.stop.Session)
 		return admission.Switched{Already: true}
 	}
 	if err == nil {
-		err = s.write(ctx, h.stop.Session)
+		err = s.writeLocal(ctx, h.stop.Session)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.held {
-		s.held[i].tried = true
+	for i := range s.local {
+		s.local[i].attempted = true
 	}
 	return admission.Switched{Already: was, Alone: err}
 }
 
-// start ends the stop of a session, or of all: that of this process, and that of the
-// database. If the database does not answer, that of this process ends nevertheless.
-func (s *Stops) start(ctx context.Context, h held) (done admission.Switched, err error) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+// endStop ends the stop of a session, or of all sessions, in this process and in the database. If
+// the database does not answer, the stop still ends in this process.
+func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switched, err error) {
+	s.useMu.Lock()
+	defer s.useMu.Unlock()
 	failed := s.Refresh(ctx)
-	own := s.release(h.stop.Session)
+	own := s.removeLocal(h.stop.Session)
 	known := s.inDatabase(h.stop.Session)
 	if failed == nil && !known && own == nil {
 		return admission.Switched{Already: true}, nil
 	}
 	if failed == nil {
-		var events []backend.Event // that of the stop, where it was never written, comes before
+		var events []backend.Event // the event of a stop that was never written comes first
 		for _, h := range append(own, h) {
 			events = append(events, h.event)
 		}
@@ -195,7 +197,7 @@ func (s *Stops) start(ctx context.Context, h held) (done admission.Switched, err
 	}
 	switch {
 	case failed == nil:
-		s.learn(h.stop, false)
+		s.noteStored(h.stop, false)
 		return done, nil
 	case own == nil || known:
 		return done, failed
@@ -203,24 +205,25 @@ func (s *Stops) start(ctx context.Context, h held) (done admission.Switched, err
 	return admission.Switched{Alone: failed}, nil
 }
 
-// hold has a stop hold in this process, and reports whether one of the session did before.
-func (s *Stops) hold(h held) (was bool) {
+// addLocal adds a stop of this process, unless one of the same session exists. It reports whether
+// one existed.
+func (s *Stops) addLocal(h localStop) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, other := range s.held {
+	for _, other := range s.local {
 		if other.stop.Session == h.stop.Session {
 			return true
 		}
 	}
-	s.held = append(s.held, h)
+	s.local = append(s.local, h)
 	return false
 }
 
-// release ends the stop of a session that holds in this process alone; nil: none did.
-func (s *Stops) release(session string) (own []held) {
+// removeLocal removes and returns the stops of the session that apply only to this process.
+func (s *Stops) removeLocal(session string) (own []localStop) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held = slices.DeleteFunc(s.held, func(h held) bool {
+	s.local = slices.DeleteFunc(s.local, func(h localStop) bool {
 		if h.stop.Session == session {
 			own = append(own, h)
 		}
@@ -229,34 +232,34 @@ func (s *Stops) release(session string) (own []held) {
 	return own
 }
 
-// inDatabase reports whether the database had a stop of the session when it was read last.
+// inDatabase reports whether the database had a stop of the session at the last read.
 func (s *Stops) inDatabase(session string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(s.known, func(known admission.Stop) bool { return known.Session == session })
 }
 
-// write writes the stop of a session that holds in this process to the database. The
-// caller has the turn.
-func (s *Stops) write(ctx context.Context, session string) error {
+// writeLocal writes the local stop of the session to the database, if there is one. The caller must
+// hold useMu.
+func (s *Stops) writeLocal(ctx context.Context, session string) error {
 	s.mu.RLock()
-	i := slices.IndexFunc(s.held, func(h held) bool { return h.stop.Session == session })
+	i := slices.IndexFunc(s.local, func(h localStop) bool { return h.stop.Session == session })
 	if i < 0 {
 		s.mu.RUnlock()
 		return nil
 	}
-	h := s.held[i]
+	h := s.local[i]
 	s.mu.RUnlock()
 	if err := s.database.SetStop(ctx, h.stop, true, h.event); err != nil {
 		return err
 	}
-	s.learn(h.stop, true)
-	s.release(session)
+	s.noteStored(h.stop, true)
+	s.removeLocal(session)
 	return nil
 }
 
-// learn notes what the database has taken.
-func (s *Stops) learn(stop backend.Stop, on bool) {
+// noteStored updates the known stops after a write to the database.
+func (s *Stops) noteStored(stop backend.Stop, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known = slices.DeleteFunc(slices.Clone(s.known), func(known admission.Stop) bool { return known.Session == stop.Session })
@@ -265,21 +268,21 @@ func (s *Stops) learn(stop backend.Stop, on bool) {
 	}
 }
 
-// writeHeld writes the stops that the database has not taken.
-func (s *Stops) writeHeld(ctx context.Context, log *slog.Logger) {
+// writeAllLocal writes the local stops whose first write failed to the database.
+func (s *Stops) writeAllLocal(ctx context.Context, log *slog.Logger) {
 	s.mu.RLock()
-	waits := slices.ContainsFunc(s.held, func(h held) bool { return h.tried })
+	waits := slices.ContainsFunc(s.local, func(h localStop) bool { return h.attempted })
 	s.mu.RUnlock()
 	if !waits {
 		return
 	}
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.useMu.Lock()
+	defer s.useMu.Unlock()
 	for _, stop := range s.all() {
 		if !stop.Alone {
 			continue
 		}
-		if err := s.write(ctx, stop.Session); err != nil {
+		if err := s.writeLocal(ctx, stop.Session); err != nil {
 			log.Debug("a stop of this process cannot be written to the database yet", "session", stop.Session, "error", err)
 			return
 		}

@@ -101,10 +101,10 @@ func breakables(t *testing.T) map[string]func(*testing.T) breakable {
 	}
 }
 
-// TestStopHolds: a stop that the database does not take holds in the process that was told,
-// which says so, and writes it when the database is back. Then it holds for all. A start
-// ends it, before that and after.
-func TestStopHolds(t *testing.T) {
+// TestStopHoldsWithoutDatabase: a stop that the database cannot store applies to the process that
+// received it. The process reports this, and writes the stop when the database works again; then
+// the stop applies to all processes. A start ends the stop, before the write and after it.
+func TestStopHoldsWithoutDatabase(t *testing.T) {
 	for name, of := range breakables(t) {
 		t.Run(name, func(t *testing.T) {
 			b := of(t)

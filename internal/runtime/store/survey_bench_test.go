@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// BenchmarkSurvey is what status asks of a database with 500 open calls, half of which processes
-// made that have ended, 10,000 sessions, and PETRIGATE_RECORDS records (20,000 without it).
+// BenchmarkSurvey measures the queries of the status command on a database with 500 open calls,
+// half of them of ended processes, 10,000 sessions, and PETRIGATE_RECORDS records (default 20,000).
 func BenchmarkSurvey(b *testing.B) {
 	for _, driver := range []string{"sqlite", "postgres"} {
 		b.Run(driver, func(b *testing.B) {

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// TestSweep: what a principal without sessions shares leaves the memory where there are too
-// many, and is read again as it was; that of one with a session stays.
-func TestSweep(t *testing.T) {
+// TestIdlePrincipalsAreEvicted: if there are too many principals, the parts of those without sessions leave the
+// memory, and are later read again unchanged; the part of a principal with a session stays.
+func TestIdlePrincipalsAreEvicted(t *testing.T) {
 	d := durable(t, database(t, place(t)), policyOf(t, limit("x", 2, gate.ScopePrincipal)), nil)
 	d.SetRoom(3)
 	session := func(who, n string) admission.Key { return admission.Key{Session: who + n, Principal: who} }

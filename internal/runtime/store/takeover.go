@@ -8,40 +8,41 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// A takeover is what the states in memory become under another policy. Nobody else has a
-// lock.
+// takeover holds the states in memory under another policy. No other goroutine holds a lock of a
+// session or part meanwhile.
 type takeover struct {
 	admission.Adoption
 	from, to   *statecode.Codec
-	states     map[*entry]taken
+	states     map[*entry]adoptedState
 	principals map[string]*part
 	global     *part
 	report     []admission.Adopted
 }
 
-// taken is the state of a session, with the row of it.
-type taken struct {
+// adoptedState is the state of a session under the new policy, with its new row.
+type adoptedState struct {
 	state *gate.State
 	row   *row
 }
 
-// entry takes over a session. What it shares is part of its calls.
-func (t *takeover) entry(e *entry) {
-	if e.row == nil || e.row.faulty() != nil {
+// adoptEntry converts a session. Its calls also refer to the nets of shared parts, so these are
+// copied into the state first.
+func (t *takeover) adoptEntry(e *entry) {
+	if e.row == nil || e.row.dropReason() != nil {
 		return
 	}
 	for _, p := range e.parts {
 		if p.row != nil {
-			p.put(e.state)
+			p.copyInto(e.state)
 		}
 	}
-	state, kept := t.Policy.Adopt(e.state, options(t.Adoption))
-	t.add(e.info.Key, ofScope(kept, e.state, state, gate.ScopeSession))
-	t.states[e] = taken{state, t.row(e.row, e.state, state, gate.ScopeSession)}
+	state, kept := t.Policy.Adopt(e.state, adoptOptions(t.Adoption))
+	t.add(e.info.Key, filterScope(kept, e.state, state, gate.ScopeSession))
+	t.states[e] = adoptedState{state, t.adoptRow(e.row, e.state, state, gate.ScopeSession)}
 }
 
-func (t *takeover) part(p *part) *part {
-	if p.row == nil || p.row.faulty() != nil {
+func (t *takeover) adoptPart(p *part) *part {
+	if p.row == nil || p.row.dropReason() != nil {
 		next := newPart(t.Policy, p.scope, t.Active)
 		next.name = p.name
 		return next
@@ -50,9 +51,9 @@ func (t *takeover) part(p *part) *part {
 	next.name = p.name
 	t.add(admission.Key{Principal: p.name}, kept)
 	old, state := t.from.Policy().NewState(nil), t.Policy.NewState(nil)
-	p.put(old)
-	next.put(state)
-	next.row = t.row(p.row, old, state, p.scope)
+	p.copyInto(old)
+	next.copyInto(state)
+	next.row = t.adoptRow(p.row, old, state, p.scope)
 	return next
 }
 
@@ -62,20 +63,20 @@ func (t *takeover) add(k admission.Key, kept []gate.Kept) {
 	}
 }
 
-// row returns the row with what is to be written and removed of its values.
-func (t *takeover) row(r *row, old, state *gate.State, scope gate.Scope) *row {
-	next := &row{id: r.id, version: r.version, gone: slices.Clone(r.gone)}
+// adoptRow returns a row that removes all values of the old state and writes those of the new one.
+func (t *takeover) adoptRow(r *row, old, state *gate.State, scope gate.Scope) *row {
+	next := &row{id: r.id, version: r.version, removed: slices.Clone(r.removed)}
 	next.durable.Store(r.durable.Load())
 	for i, n := range t.from.Policy().Nets() {
 		if n.Scope == scope {
 			for key := range old.Nets[i].Values.All() {
-				next.gone = append(next.gone, t.from.Row(i, key))
+				next.removed = append(next.removed, t.from.Row(i, key))
 			}
 		}
 	}
 	for i, n := range t.Policy.Nets() {
 		if n.Scope == scope {
-			next.spoilAll(i, state.Nets[i].Values)
+			next.markValues(i, state.Nets[i].Values)
 		}
 	}
 	return next

@@ -38,9 +38,9 @@ func finish(ctx context.Context, l admission.Ledger, k admission.Key, number uin
 	})
 }
 
-// TestTogether: many sessions of several processes never pass more calls than a limit has,
-// and pass as many, whichever of them fail.
-func TestTogether(t *testing.T) {
+// TestProcessesShareLimit: many sessions of several processes together never pass more calls than
+// the limit, and exactly as many if some of them fail.
+func TestProcessesShareLimit(t *testing.T) {
 	const budget, clients, calls, procs = 40, 4, 15, 3
 	all := limit("all", budget, gate.ScopeGlobal)
 	all.Transitions[0].Deferred = true // a failure gives it back
@@ -122,8 +122,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestCrash: what was admitted by a process that ended before the outcome is open.
-func TestCrash(t *testing.T) {
+// TestCrashedCallStaysOpen: a call whose process ended before the outcome is open.
+func TestCrashedCallStaysOpen(t *testing.T) {
 	p, path := policyOf(t, limit("all", 1, gate.ScopeGlobal)), place(t)
 	k := admission.Key{Session: "s", Principal: "ann"}
 	b := database(t, path)
@@ -160,7 +160,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// faulty is a database that fails as it is told.
+// faulty is a database that fails on request.
 type faulty struct {
 	backend.Backend
 	before, after atomic.Pointer[error] // of a commit: instead of it, or when it is made
@@ -189,9 +189,9 @@ func (f *faulty) Ready(ctx context.Context) error {
 	return f.Backend.Ready(ctx)
 }
 
-// TestAway: while the database fails, nothing is taken and nothing is lost, and then it goes
-// on by itself.
-func TestAway(t *testing.T) {
+// TestDatabaseOutage: while the database fails, nothing is spent and nothing is lost; afterwards calls work
+// again without intervention.
+func TestDatabaseOutage(t *testing.T) {
 	f := &faulty{Backend: database(t, place(t))}
 	d, k := durable(t, f, policyOf(t, limit("all", 2, gate.ScopeGlobal)), nil), admission.Key{Session: "s"}
 	begin(t, d, k)

@@ -30,8 +30,8 @@ func (p *pausing) Commit(ctx context.Context, ops []*backend.Op) error {
 	return err
 }
 
-// TestOutcomeDuringFlush: a call is admitted only after its flush. An outcome does not wait for the flush of
-// another call, and calls that come meanwhile have flushes of their own.
+// TestOutcomeDuringFlush: a call is admitted only after its flush. An outcome does not wait for the
+// flush of another call, and calls that arrive meanwhile have flushes of their own.
 func TestOutcomeDuringFlush(t *testing.T) {
 	b := &pausing{database(t, place(t)), make(chan struct{}), make(chan error)}
 	d := durable(t, b, policyOf(t, limit("all", 5, gate.ScopeGlobal)), nil)

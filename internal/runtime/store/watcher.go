@@ -8,28 +8,27 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Watcher tells several parts of this process that another one may have changed what is
-// in the database.
+// Watcher calls functions of this process when another process may have changed the database.
 type Watcher struct {
 	database backend.Backend
 
-	mu   sync.Mutex
-	told []func(context.Context)
+	mu        sync.Mutex
+	callbacks []func(context.Context)
 }
 
-// NewWatcher returns a watcher of a database. It watches once it runs.
+// NewWatcher returns a watcher of a database. It starts with [Watcher.Run].
 func NewWatcher(b backend.Backend) *Watcher { return &Watcher{database: b} }
 
-// On has f called after changes, and every so often. It may wait for the database, and
-// holds up the others meanwhile.
+// On registers f to be called after changes and at intervals. The functions are called one after
+// another: f may wait for the database, but delays the others.
 func (w *Watcher) On(f func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, f)
+	w.callbacks = append(w.callbacks, f)
 }
 
-// leastNews is how old the news may be if the database says nothing.
-const leastNews = 2 * time.Second
+// pollInterval is the longest time between two calls if the database reports no change.
+const pollInterval = 2 * time.Second
 
 // Run watches until ctx ends.
 func (w *Watcher) Run(ctx context.Context) {
@@ -42,14 +41,14 @@ func (w *Watcher) Run(ctx context.Context) {
 		case <-w.database.Changes():
 		case <-timer.C:
 		}
-		w.tell(ctx)
-		timer.Reset(leastNews)
+		w.notify(ctx)
+		timer.Reset(pollInterval)
 	}
 }
 
-func (w *Watcher) tell(ctx context.Context) {
+func (w *Watcher) notify(ctx context.Context) {
 	w.mu.Lock()
-	told := w.told[:len(w.told):len(w.told)]
+	told := w.callbacks[:len(w.callbacks):len(w.callbacks)]
 	w.mu.Unlock()
 	for _, f := range told {
 		f(ctx)

@@ -27,9 +27,9 @@ func (f *faulty) Records(ctx context.Context, q backend.Query) iter.Seq2[backend
 
 var errUncertain error = fmt.Errorf("the connection broke: %w", backend.ErrUncertain)
 
-// TestUncertain: the records say which steps of a commit took effect whose end is not
-// known. A call that was admitted, and whose caller was refused, is settled.
-func TestUncertain(t *testing.T) {
+// TestUncertainCommitIsResolved: after a commit of unknown outcome, the records show which steps
+// took effect. An admitted call whose caller was refused is settled.
+func TestUncertainCommitIsResolved(t *testing.T) {
 	f := &faulty{Backend: database(t, place(t))}
 	l := limit("all", 2, gate.ScopeGlobal)
 	l.Transitions[0].Deferred = true // a failure gives it back
@@ -53,7 +53,7 @@ func TestUncertain(t *testing.T) {
 		t.Error(err)
 	}
 
-	f.after.Store(&errUncertain) // it took effect, and nobody knows
+	f.after.Store(&errUncertain) // the commit took effect, but the caller got an error
 	f.blind.Store(true)
 	if number, err := admit(t.Context(), d, k, gate.Call{Tool: "all"}); number != 0 || !errors.Is(err, backend.ErrUncertain) {
 		t.Error(number, err)
@@ -69,7 +69,7 @@ func TestUncertain(t *testing.T) {
 	if _, err := admit(t.Context(), d, k, gate.Call{Tool: "other"}); err != nil {
 		t.Error(err)
 	}
-	passes(t, d, k, "all", true) // the call that nobody was told of is settled
+	passes(t, d, k, "all", true) // the call whose admission was never reported is settled
 	passes(t, d, k, "all", false)
 	if by := outcomes(t, f.Backend); by != "petrigate: it was never sent" {
 		t.Errorf("settled by %q", by)
@@ -90,9 +90,9 @@ func outcomes(t *testing.T, b backend.Backend) (by string) {
 	return by
 }
 
-// TestCopy: records go to a file too. A call whose record it has not got is not made, and
-// is settled.
-func TestCopy(t *testing.T) {
+// TestUncopiedCallIsNotSent: records are also written to a file. A call whose record could not be
+// written there is not sent, and is settled.
+func TestUncopiedCallIsNotSent(t *testing.T) {
 	full := false
 	b, file := database(t, place(t)), &disk{full: func() bool { return full }}
 	p, k := policyOf(t, limit("all", 3, gate.ScopeGlobal)), admission.Key{Session: "s"}
@@ -125,8 +125,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestUses: an approval is used up once, by whichever process is the first.
-func TestUses(t *testing.T) {
+// TestApprovalIsUsedOnce: of several processes, only the first uses up an approval.
+func TestApprovalIsUsedOnce(t *testing.T) {
 	path := place(t)
 	b := database(t, path)
 	if _, err := b.PutApproval(t.Context(), backend.Approval{ID: "q", Key: "k", State: backend.Approved, Expires: soon()}); err != nil {
@@ -153,8 +153,8 @@ func TestUses(t *testing.T) {
 	}
 }
 
-// TestStopped: a stop of another process refuses at the commit.
-func TestStopped(t *testing.T) {
+// TestStopRefusesCommit: a stop from another process refuses the step at its commit.
+func TestStopRefusesCommit(t *testing.T) {
 	path := place(t)
 	a, b := database(t, path), database(t, path)
 	d, k := durable(t, a, policyOf(t, limit("all", 1, gate.ScopeGlobal)), nil), admission.Key{Session: "s"}
@@ -171,9 +171,9 @@ func TestStopped(t *testing.T) {
 	passes(t, d, k, "all", true)
 }
 
-// TestUnwrittenOutcome: an outcome whose commit took effect, which nobody could tell, is on
-// record once when it is tried again.
-func TestUnwrittenOutcome(t *testing.T) {
+// TestUncertainOutcomeIsRecordedOnce: if the commit of an outcome takes effect but its result is
+// unknown, a second attempt leaves the outcome on record once.
+func TestUncertainOutcomeIsRecordedOnce(t *testing.T) {
 	f := &faulty{Backend: database(t, place(t))}
 	l := limit("all", 1, gate.ScopeGlobal)
 	l.Transitions[0].Deferred = true

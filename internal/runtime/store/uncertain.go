@@ -10,28 +10,31 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// admitted is a call that may be, or is, admitted in the database, and is not sent.
+// admitted is a call that is, or may be, admitted in the database but was not sent.
 type admitted struct {
 	session admission.Key
 	call    uint64
 	record  string
 }
 
-// doubts are calls of which it is not known whether their admission was committed. Their
+// uncertainCalls holds the calls whose admissions might or might not have been committed. Their
 // callers were refused.
-type doubts struct {
+type uncertainCalls struct {
 	calls   []admitted
-	records int // that the commits in doubt had
+	records int // number of records in the uncertain commits
 }
 
-// doubt finds out which steps of a commit took effect, if the database can be read. The
-// others are undone, or are to be made again: their versions would show what took effect.
-func (d *Durable) doubt(ctx context.Context, steps []*queued, why error) {
+// finishUncertain ends the steps of a commit whose outcome is unknown. If the database can be read,
+// the records of this process show which steps were committed; the other steps fail as stale, and
+// the caller stages them again. A step without records fails as stale too: its rows are read again,
+// with whatever was committed. If the database cannot be read, all steps fail with why, and their
+// calls stay uncertain.
+func (d *Durable) finishUncertain(ctx context.Context, steps []*queued, why error) {
 	n := 0
 	for _, s := range steps {
 		n += len(s.op.Events)
 	}
-	there, err := d.recorded(ctx, n)
+	there, err := d.lastRecords(ctx, n)
 	var sure []*queued
 	for _, s := range steps {
 		switch {
@@ -42,18 +45,18 @@ func (d *Durable) doubt(ctx context.Context, steps []*queued, why error) {
 			s.fail(admission.ErrStale, admission.ErrStale)
 		default:
 			if s.call != 0 && len(s.op.Events) > 0 {
-				d.doubts.calls = append(d.doubts.calls, admitted{s.session, s.call, string(s.op.Events[0].Object)})
+				d.uncertain.calls = append(d.uncertain.calls, admitted{s.session, s.call, string(s.op.Events[0].Object)})
 			}
 			s.fail(why, why)
 		}
 	}
-	if d.conclude(sure); err != nil {
-		d.doubts.records += n
+	if d.finishBatch(sure); err != nil {
+		d.uncertain.records += n
 	}
 }
 
-// recorded returns the last records of this process.
-func (d *Durable) recorded(ctx context.Context, n int) (map[string]bool, error) {
+// lastRecords returns the objects of the last n records of this process.
+func (d *Durable) lastRecords(ctx context.Context, n int) (map[string]bool, error) {
 	there := make(map[string]bool, n)
 	if n == 0 {
 		return there, nil
@@ -67,25 +70,26 @@ func (d *Durable) recorded(ctx context.Context, n int) (map[string]bool, error) 
 	return there, nil
 }
 
-// resolve ends the doubts before anything else is committed.
-func (d *Durable) resolve(ctx context.Context) error {
-	if d.doubts.records == 0 {
+// resolveUncertain finds out which uncertain calls were committed. It must succeed before the next
+// commit.
+func (d *Durable) resolveUncertain(ctx context.Context) error {
+	if d.uncertain.records == 0 {
 		return nil
 	}
-	there, err := d.recorded(ctx, d.doubts.records)
+	there, err := d.lastRecords(ctx, d.uncertain.records)
 	if err != nil {
 		return err
 	}
-	for _, c := range d.doubts.calls {
+	for _, c := range d.uncertain.calls {
 		if there[c.record] {
 			d.unsent.add(c)
 		}
 	}
-	d.doubts = doubts{}
+	d.uncertain = uncertainCalls{}
 	return nil
 }
 
-// unsent are calls that were admitted in the database, whose callers were refused.
+// unsent holds calls that were admitted in the database although their callers were refused.
 type unsent struct {
 	mu    sync.Mutex
 	calls []admitted
@@ -97,7 +101,7 @@ func (u *unsent) add(c admitted) {
 	u.calls = append(u.calls, c)
 }
 
-func (u *unsent) take() []admitted {
+func (u *unsent) takeAll() []admitted {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	calls := u.calls
@@ -105,12 +109,12 @@ func (u *unsent) take() []admitted {
 	return calls
 }
 
-// bySelf says on record who settled a call that was not sent.
-const bySelf = "petrigate: it was never sent"
+// settledBySelf is the actor in the outcome record of a call that was never sent.
+const settledBySelf = "petrigate: it was never sent"
 
-// settleUnsent settles calls that were not sent as failures.
+// settleUnsent settles the calls that were not sent as failures.
 func (d *Durable) settleUnsent() {
-	for _, c := range d.unsent.take() {
+	for _, c := range d.unsent.takeAll() {
 		ctx, now := context.Background(), d.now()
 		err := admission.Update(ctx, d, c.session, func(s *gate.State) (admission.Change, error) {
 			o := s.Calls[c.call]
@@ -119,7 +123,7 @@ func (d *Durable) settleUnsent() {
 			}
 			return admission.Change{Delta: s.Policy().SettleAt(s, c.call, gate.Failure, now), Events: []audit.Event{audit.Outcome{
 				Time: now, Event: "outcome", Session: c.session.Session, Call: c.call, Tool: o.Call.Tool,
-				Outcome: gate.Failure.String(), By: bySelf,
+				Outcome: gate.Failure.String(), By: settledBySelf,
 			}}}, nil
 		})
 		if err != nil {

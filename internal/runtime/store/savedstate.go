@@ -1,0 +1,60 @@
+package store
+
+import "github.com/petrigate/petrigate/gate"
+
+// savedState holds what a delta replaces in a state, so that the step can be undone exactly.
+type savedState struct {
+	inverse  gate.Delta
+	replaced *gate.OpenCall // the replaced call, if the delta both closes a call and replaces another; nil otherwise
+	spent    []uint64
+	last     uint64
+	tools    []gate.Call
+	would    gate.WouldCount
+	nets     [4]gate.NetDelta // space for the nets of most deltas
+}
+
+// save saves what d, which is not applied yet, replaces in s.
+func (b *savedState) save(s *gate.State, d *gate.Delta) {
+	if d == nil {
+		d = &gate.Delta{}
+	}
+	b.spent, b.last, b.tools, b.would = s.Spent, s.Last, s.Tools, s.Would
+	i := &b.inverse
+	i.Nets = b.nets[:0]
+	for _, n := range d.Nets {
+		if !b.hasNet(n.Net) { // NetDelta without a key restores the net with all its values
+			i.Nets = append(i.Nets, gate.NetDelta{Net: n.Net, Data: s.Nets[n.Net]})
+		}
+	}
+	if i.Asked = s.Asks[d.Answered]; d.Asked != nil {
+		i.Answered = d.Asked.Number
+	}
+	i.Opened = s.Calls[d.Closed]
+	switch c := d.Opened; {
+	case c == nil:
+	case s.Calls[c.Number] == nil:
+		i.Closed = c.Number
+	case i.Opened == nil: // the delta changes the call and closes no other
+		i.Opened = s.Calls[c.Number]
+	default:
+		b.replaced = s.Calls[c.Number]
+	}
+}
+
+func (b *savedState) hasNet(net int) bool {
+	for i := range b.inverse.Nets {
+		if b.inverse.Nets[i].Net == net {
+			return true
+		}
+	}
+	return false
+}
+
+// restore reverts the saved change in s.
+func (b *savedState) restore(s *gate.State) {
+	s.Apply(&b.inverse)
+	if b.replaced != nil {
+		s.Apply(&gate.Delta{Opened: b.replaced})
+	}
+	s.Spent, s.Last, s.Tools, s.Would = b.spent, b.last, b.tools, b.would
+}

@@ -1,0 +1,285 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
+)
+
+// Limits of one removal event. What exceeds them is removed with the next event.
+const (
+	maxRecords = 50_000 // records that the event covers
+	maxWhole   = 500    // chains that are removed completely
+	maxPartial = 500    // chains that are removed partly; others are left alone
+)
+
+// startSlack is how much longer a removal event is kept than the start records before it, since
+// clocks of processes differ.
+const startSlack = 5 * backend.Skew
+
+// oldChain is a chain with old records. The records that can be removed are its first ones.
+type oldChain struct {
+	writer  string
+	from    audit.Place    // last record that was removed earlier
+	through audit.Place    // last record that can be removed
+	records uint64         // number of records that can be removed
+	start   time.Time      // time of the first start record among them; zero: none
+	closed  bool           // all further records stay
+	broken  bool           // a record does not match the hash of the one before
+	removed []removalEvent // removal events among the removable records
+}
+
+// removalEvent is a removal event with its position in the chain.
+type removalEvent struct {
+	at     time.Time
+	before audit.Place // the record before the event
+	nth    uint64      // position among the removable records, from 1
+}
+
+// survey finds the records that can be removed. These stay:
+//   - the decision on a call that is open or whose outcome is unknown,
+//   - the last record of a running process, which the process needs to continue its chain,
+//   - a removal event, while a start record may name a chain that the event removed completely,
+//   - all records after one of these in the same chain, and all records of a chain from the
+//     first one that was tampered with: without them, the earlier records could not be
+//     verified.
+type survey struct {
+	cutoff      time.Time
+	open        map[string]map[uint64]bool // open calls by session
+	live        map[string]bool            // other running processes
+	ends        map[string]uint64          // number of the last record of each chain
+	chains      map[string]*oldChain
+	order       []*oldChain // in the order of discovery
+	total       uint64
+	oldestStart time.Time // time of the oldest start record that stays; zero: none
+}
+
+// plan returns the next removal event, or nil if nothing can be removed.
+func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.Time) (*audit.Removed, error) {
+	s := &survey{cutoff: cutoff, live: map[string]bool{}, ends: map[string]uint64{}, chains: map[string]*oldChain{}}
+	for p, err := range r.database.List(ctx, processScope) {
+		if err != nil {
+			return nil, err
+		}
+		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // false for this process: its last record will be the event
+	}
+	heads, err := r.database.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range heads {
+		s.ends[h.Writer] = h.Seq
+	}
+	for _, h := range last.Chains {
+		if s.ends[h.Writer] > h.Seq {
+			c := s.chainOf(h.Writer)
+			if c.from, err = placeOf(h); err != nil {
+				return nil, err
+			}
+			c.through = c.from
+		}
+	}
+	if s.open, err = r.openCalls(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.scan(ctx, r); err != nil {
+		return nil, err
+	}
+	for _, c := range s.order {
+		if c.broken {
+			r.log.Warn("records of a process were changed: none of them is removed; see petrigate audit verify", "chain", c.writer)
+		}
+	}
+	e := &audit.Removed{Time: r.now(), Event: "removed", Before: cutoff.UTC(), Records: last.Records}
+	if s.fillEvent(e) {
+		return e, nil
+	}
+	return nil, nil
+}
+
+func placeOf(h audit.Head) (p audit.Place, err error) {
+	p.Seq = h.Seq
+	_, err = hex.Decode(p.Hash[:], []byte(h.Hash))
+	return p, err
+}
+
+func headOf(writer string, p audit.Place) audit.Head {
+	return audit.Head{Writer: writer, Seq: p.Seq, Hash: hex.EncodeToString(p.Hash[:])}
+}
+
+// openCalls returns the calls that are open or whose outcome is unknown, by session.
+func (r *Retention) openCalls(ctx context.Context) (map[string]map[uint64]bool, error) {
+	open := map[string]map[uint64]bool{}
+	for p, err := range r.database.ListWith(ctx, backend.Session, statecode.OpenCalls) {
+		if err != nil {
+			return nil, err
+		}
+		_, calls, err := statecode.ReadOpen(p.ID.Name, p.Data)
+		if err != nil {
+			return nil, err
+		}
+		of := map[uint64]bool{}
+		for _, c := range calls {
+			of[c.Number] = true
+		}
+		open[p.ID.Name] = of
+	}
+	return open, nil
+}
+
+func (s *survey) chainOf(writer string) *oldChain {
+	c := s.chains[writer]
+	if c == nil {
+		c = &oldChain{writer: writer}
+		s.chains[writer], s.order = c, append(s.order, c)
+	}
+	return c
+}
+
+// scan reads the records from the oldest on, until a page has no old record: clocks of processes
+// differ.
+func (s *survey) scan(ctx context.Context, of *Retention) error {
+	young, n := 0, 0
+	for r, err := range of.database.Records(ctx, backend.Query{Page: surveyPage}) {
+		if err != nil {
+			return err
+		}
+		if n++; n%surveyPage == 0 {
+			if err := of.pause(ctx, surveyPause); err != nil {
+				return err
+			}
+		}
+		switch old := r.Time.Before(s.cutoff); {
+		case old && s.total == maxRecords:
+			s.noteKeptStart(r.Time) // this record and all later ones stay
+			return nil
+		case old:
+			young = 0
+		default:
+			if young++; young == backend.PageSize {
+				return nil
+			}
+		}
+		s.classify(&r)
+	}
+	return nil
+}
+
+// noteKeptStart notes that a start record of this time stays.
+func (s *survey) noteKeptStart(at time.Time) {
+	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
+		s.oldestStart = at
+	}
+}
+
+// classify decides whether the next record can be removed.
+func (s *survey) classify(r *backend.Record) {
+	c := s.chainOf(r.Writer)
+	kind, call := s.kind(r)
+	switch {
+	case c.closed:
+	case !r.Time.Before(s.cutoff), kind == "decision" && s.open[r.Session][call]:
+		c.closed = true
+	case kind == "removed" && !r.Time.Add(startSlack).Before(s.cutoff):
+		c.closed = true
+	case r.Seq == s.ends[r.Writer] && s.live[r.Writer]:
+		c.closed = true
+	case r.Seq != c.through.Seq+1, audit.Link(c.through.Hash, r.Seq, r.Object) != r.Hash:
+		c.closed, c.broken = true, true
+	}
+	if c.closed {
+		if kind == "start" {
+			s.noteKeptStart(r.Time)
+		}
+		return
+	}
+	s.total++
+	c.records++
+	switch kind {
+	case "start":
+		if c.start.IsZero() {
+			c.start = r.Time
+		}
+	case "removed":
+		c.removed = append(c.removed, removalEvent{r.Time, c.through, c.records})
+	}
+	c.through = audit.Place{Seq: r.Seq, Hash: r.Hash}
+}
+
+// kind returns the event name and the call number of a record, as far as they matter here. Records
+// of sessions without open calls are not decoded.
+func (s *survey) kind(r *backend.Record) (event string, call uint64) {
+	if r.Session != "" && s.open[r.Session] == nil {
+		return "", 0
+	}
+	var e struct {
+		Event string `json:"event"`
+		Call  uint64 `json:"call"`
+	}
+	if json.Unmarshal(r.Object, &e) != nil {
+		return "", 0
+	}
+	return e.Event, e.Call
+}
+
+// whole reports whether the chain is removed completely.
+func (s *survey) whole(c *oldChain) bool { return c.through.Seq >= s.ends[c.writer] }
+
+// overLimit reports whether the chain must wait for the next event because this one names enough
+// chains.
+func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
+	if s.whole(c) {
+		return whole >= maxWhole
+	}
+	return c.from.Seq == 0 && begun >= maxPartial
+}
+
+// fillEvent adds the chains to the event. It reports whether anything except removal events is
+// removed; otherwise each event would cause the next one for ever.
+func (s *survey) fillEvent(e *audit.Removed) bool {
+	var begun, whole []*oldChain
+	for _, c := range s.order {
+		if c.broken || s.overLimit(c, len(begun), len(whole)) {
+			c.through, c.records, c.removed = c.from, 0, nil
+			if !c.start.IsZero() {
+				s.noteKeptStart(c.start)
+			}
+		}
+		switch {
+		case c.through.Seq == 0:
+		case s.whole(c):
+			whole = append(whole, c)
+		default:
+			begun = append(begun, c)
+		}
+	}
+	worth := false
+	for _, c := range slices.Concat(begun, whole) {
+		s.keepRemovals(c)
+		if c.through.Seq > 0 {
+			e.Chains = append(e.Chains, headOf(c.writer, c.through))
+			e.Records += c.records
+			worth = worth || c.records > uint64(len(c.removed))
+		}
+	}
+	slices.SortFunc(e.Chains, func(a, b audit.Head) int { return strings.Compare(a.Writer, b.Writer) })
+	return worth
+}
+
+// keepRemovals keeps the removal events that a remaining start record may need, and all records
+// after them.
+func (s *survey) keepRemovals(c *oldChain) {
+	for i, p := range c.removed {
+		if !s.oldestStart.IsZero() && !p.at.Add(startSlack).Before(s.oldestStart) {
+			c.through, c.records, c.removed = p.before, p.nth-1, c.removed[:i]
+			return
+		}
+	}
+}
