@@ -25,7 +25,7 @@ const notRun = 14
 
 // TestBlocks loads every block of every page that a reader could copy, and fails for
 // one that it cannot try and that does not say why. The commands of the blocks are
-// tried in [TestSessions] and by TestCommandsOfPages in cmd/petrigate.
+// tried in [TestSessions] and by TestPageCommandsParse in cmd/petrigate.
 func TestBlocks(t *testing.T) {
 	checks := map[string]func(*testing.T, string){
 		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkJSON,

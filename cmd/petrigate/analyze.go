@@ -82,7 +82,7 @@ func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
 // readNets reads a file of nets in any format.
 func readNets(s stdio, path string) ([]*netfile.Net, error) {
 	if filepath.Ext(path) == ".rules" {
-		return nil, usage("%s is a file of rules: use petrigate check %s", path, word(path))
+		return nil, usage("%s is a file of rules: use petrigate check %s", path, shellWord(path))
 	}
 	var src []byte
 	var err error
@@ -98,7 +98,7 @@ func readNets(s stdio, path string) ([]*netfile.Net, error) {
 	}
 	nets, err := netfile.Read(name, src)
 	if wrong, ok := err.(diag.Problem); ok {
-		return nil, &exit{exitInvalid, errors.New(wrong.Error())}
+		return nil, &exitError{exitInvalid, errors.New(wrong.Error())}
 	}
 	return nets, err
 }
@@ -112,7 +112,7 @@ func analyze(ctx context.Context, s stdio, f analyzeFlags, n *netfile.Net) error
 		Terminal:  n.Terminal,
 		Liveness:  f.live,
 		Continue: func(states int) bool {
-			p.show(states)
+			p.showStates(states)
 			return ctx.Err() == nil && spent() < f.timeout
 		},
 	})

@@ -34,8 +34,8 @@ func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	if err != nil {
 		return owned[operator.ApprovalInfo]{}, err
 	}
-	waiting := slices.DeleteFunc(all, func(o owned[operator.ApprovalInfo]) bool { return o.it.State != operator.Pending })
-	waiting = once(waiting, func(o owned[operator.ApprovalInfo]) string { return o.it.ID })
+	waiting := slices.DeleteFunc(all, func(o owned[proxy.ApprovalInfo]) bool { return o.it.State != proxy.Pending })
+	waiting = uniqueBy(waiting, func(o owned[proxy.ApprovalInfo]) string { return o.it.ID })
 	switch len(waiting) {
 	case 0:
 		return owned[operator.ApprovalInfo]{}, errors.New("no call waits for approval; petrigate approvals lists those that were answered lately")

@@ -18,8 +18,8 @@ func grantID(g operator.GrantInfo) string { return g.ID }
 func approvalsGrants(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "grants", Short: "List the grants by which calls pass without a question", Args: cobra.NoArgs}
 	return answering(c, s, "grants", func([]string) (any, func() error, error) {
-		lists, err := ask((*control.Client).Grants)
-		all := once(append([]operator.GrantInfo{}, slices.Concat(lists...)...), grantID)
+		lists, err := askAll((*control.Client).Grants)
+		all := uniqueBy(append([]proxy.GrantInfo{}, slices.Concat(lists...)...), grantID)
 		return all, func() error {
 			var rows [][]string
 			for _, g := range all {

@@ -14,10 +14,10 @@ func approvalsList(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "ls", Short: "List approvals, pending first", Args: cobra.NoArgs}
 	alone := c.Flags().Bool("pending", false, "list only those that wait for an answer")
 	return answering(c, s, "approvals", func([]string) (any, func() error, error) {
-		lists, err := ask((*control.Client).Approvals)
-		all := once(append([]operator.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
-		waits := func(a operator.ApprovalInfo) bool { return a.State == operator.Pending }
-		pending, ended := parted(all, waits)
+		lists, err := askAll((*control.Client).Approvals)
+		all := uniqueBy(append([]proxy.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
+		waits := func(a proxy.ApprovalInfo) bool { return a.State == proxy.Pending }
+		pending, ended := partition(all, waits)
 		if *alone {
 			ended = nil
 		}
@@ -25,8 +25,8 @@ func approvalsList(s stdio) *cobra.Command {
 	})
 }
 
-// parted divides a list by a question, and keeps its order.
-func parted[T any](all []T, which func(T) bool) (yes, no []T) {
+// partition divides a list by a question, and keeps its order.
+func partition[T any](all []T, which func(T) bool) (yes, no []T) {
 	yes, no = []T{}, []T{}
 	for _, one := range all {
 		if which(one) {

@@ -56,16 +56,16 @@ func pinFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("pin-stdin", false, "read the PIN, where one is needed (approval.pin), from standard input: that of one proxy")
 }
 
-// neededPIN returns the PIN that a person types where a proxy needs one.
-func neededPIN(ctx context.Context, s stdio, fromInput bool, client *control.Client) (string, error) {
-	typed, err := neededPINs(ctx, s, fromInput, []*control.Client{client})
+// promptPIN returns the PIN that a person types where a proxy needs one.
+func promptPIN(ctx context.Context, s stdio, fromInput bool, client *control.Client) (string, error) {
+	typed, err := promptPINs(ctx, s, fromInput, []*control.Client{client})
 	return typed[client.Path], err
 }
 
-// neededPINs asks for the PIN of each proxy that needs one, and returns them by the paths of the proxies: no
+// promptPINs asks for the PIN of each proxy that needs one, and returns them by the paths of the proxies: no
 // proxy gets the PIN of another. Standard input has that of one proxy only, since a program cannot know which
 // other proxies run.
-func neededPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
+func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
 	typed, prompts := map[string]string{}, map[string]string{}
 	var needing, names []string // paths, and what people call them
 	for _, client := range clients {

@@ -134,9 +134,9 @@ const (
 	prompt    = "Approve? y, n [REASON], g (and calls like it), s (skip), q (quit): "
 )
 
-// TestWatch: a person answers one question after the other. Only what was typed after a
+// TestWatchAsksOneQuestionAtATime: a person answers one question after the other. Only what was typed after a
 // question was shown counts, and Enter alone is no answer.
-func TestWatch(t *testing.T) {
+func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	dir := runtimeDir(t)
 	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
 	w := startPTY(t, env, 100, "approvals", "watch")
@@ -196,10 +196,10 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchGrants: a person approves a call and calls like it: they say for how long and what
+// TestWatchGivesGrantAfterSecondYes: a person approves a call and calls like it: they say for how long and what
 // has to stay the same, see what that allows, and say yes once more. What they typed ahead is no
 // such yes, and each step can be left.
-func TestWatchGrants(t *testing.T) {
+func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	dir := runtimeDir(t)
 	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "approvals", "watch")
 	w.expect("No proxy runs yet")
@@ -251,9 +251,9 @@ func TestWatchGrants(t *testing.T) {
 	}
 }
 
-// TestWatchOthers: what is answered elsewhere, or is over, is said, and the next question
+// TestWatchMovesOnWhenAnsweredElsewhere: what is answered elsewhere, or is over, is said, and the next question
 // shown; a line that was begun for the one before does not answer it.
-func TestWatchOthers(t *testing.T) {
+func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	dir := runtimeDir(t)
 	o := openOffice(t, dir, askDeploy)
 	denied, expires, next := o.asks("deploy", `{"n":1}`), "", ""
@@ -293,8 +293,8 @@ func TestWatchOthers(t *testing.T) {
 	second.stands(other, operator.Pending)
 }
 
-// TestWatchEnds: the end of the input, an interrupt and a hang-up end it, and answer nothing.
-func TestWatchEnds(t *testing.T) {
+// TestWatchEndsWithoutAnswer: the end of the input, an interrupt and a hang-up end it, and answer nothing.
+func TestWatchEndsWithoutAnswer(t *testing.T) {
 	for name, keys := range map[string]string{"end of input": "\x04", "half a line and the end": "y\x04\x04", "interrupt": "\x03", "interrupt in the line": "y\x03"} {
 		for _, denying := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, denying), func(t *testing.T) {
@@ -318,8 +318,8 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestWatchTwoPersons: the first of two approvals leaves the question open for another person.
-func TestWatchTwoPersons(t *testing.T) {
+// TestWatchLeavesQuestionForSecondApprover: the first of two approvals leaves the question open for another person.
+func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	dir := runtimeDir(t)
 	o := openOffice(t, dir, "require 2 human-approvals before deploy\n")
 	id := o.asks("deploy", `{}`)
@@ -342,9 +342,9 @@ func TestWatchTwoPersons(t *testing.T) {
 	o.stands(id, operator.Pending)
 }
 
-// TestPINAtTerminal: where approvals need a PIN, watch and approve ask for it, and nobody sees
+// TestPINIsHiddenAtTerminal: where approvals need a PIN, watch and approve ask for it, and nobody sees
 // what is typed.
-func TestPINAtTerminal(t *testing.T) {
+func TestPINIsHiddenAtTerminal(t *testing.T) {
 	const secret = "correct horse"
 	hash, err := pin.Hash(secret)
 	if err != nil {
@@ -395,8 +395,8 @@ func TestPINAtTerminal(t *testing.T) {
 	}
 }
 
-// TestPINsOfSeveral: each proxy that needs a PIN is named, asks for its own, and gets no other.
-func TestPINsOfSeveral(t *testing.T) {
+// TestEachProxyAsksForItsOwnPIN: each proxy that needs a PIN is named, asks for its own, and gets no other.
+func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
 	dir, secrets, offices := runtimeDir(t), map[string]string{}, map[string]*office{}
 	for _, secret := range []string{"correct horse", "battery staple", ""} {
 		o := openOffice(t, dir, askDeploy, func(p *proxy.Options) {
@@ -455,8 +455,8 @@ func TestPINsOfSeveral(t *testing.T) {
 	}
 }
 
-// TestAcceptTool: at a terminal accept shows the change, and takes nothing but a yes.
-func TestAcceptTool(t *testing.T) {
+// TestAcceptRequiresYesAtTerminal: at a terminal accept shows the change, and takes nothing but a yes.
+func TestAcceptRequiresYesAtTerminal(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.json")
 	write(t, file, `{"version":1,"tools":[{"server":"prod","tool":"deploy","since":"2026-01-02T03:04:05Z","by":"ann","definition":{"description":"Deploys."}}]}`)
 	if err := os.Chmod(file, 0o600); err != nil {
@@ -500,8 +500,8 @@ func (k keeper) AcceptTool(tool, hash string, a operator.Actor) error {
 	return k.pins.Accept(tool, hash, a)
 }
 
-// TestMakePIN: a PIN is asked for twice.
-func TestMakePIN(t *testing.T) {
+// TestPINCommandAsksTwice: a PIN is asked for twice.
+func TestPINCommandAsksTwice(t *testing.T) {
 	for _, c := range []struct {
 		again, want string
 		code        int
@@ -521,9 +521,9 @@ func TestMakePIN(t *testing.T) {
 	}
 }
 
-// TestApproveAsks: at a terminal approve shows the call, and takes nothing but a yes that was
+// TestApproveRequiresYesAfterQuestion: at a terminal approve shows the call, and takes nothing but a yes that was
 // typed after that.
-func TestApproveAsks(t *testing.T) {
+func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 	for name, tt := range map[string]struct {
 		keys  string
 		state operator.ApprovalState
@@ -570,8 +570,8 @@ func TestApproveAsks(t *testing.T) {
 	})
 }
 
-// TestApproveLike: with --for the person reads what would pass besides.
-func TestApproveLike(t *testing.T) {
+// TestApproveForShowsWhatElsePasses: with --for the person reads what would pass besides.
+func TestApproveForShowsWhatElsePasses(t *testing.T) {
 	dir := runtimeDir(t)
 	o := openOffice(t, dir, askDeploy)
 	for like, want := range map[string]string{
@@ -603,9 +603,9 @@ func TestApproveLike(t *testing.T) {
 	}
 }
 
-// TestWatchJSON: a program gets a line for each approval that waits and for each change, and
+// TestWatchJSONPrintsChanges: a program gets a line for each approval that waits and for each change, and
 // answers nothing.
-func TestWatchJSON(t *testing.T) {
+func TestWatchJSONPrintsChanges(t *testing.T) {
 	dir := runtimeDir(t)
 	o := openOffice(t, dir, askDeploy)
 	ended := o.asks("deploy", `{"n":1}`)
@@ -658,8 +658,8 @@ func TestWatchJSON(t *testing.T) {
 	}
 }
 
-// TestListFits: at a terminal a line of the list has room, where its parts let it.
-func TestListFits(t *testing.T) {
+// TestApprovalListFitsTerminal: at a terminal a line of the list has room, where its parts let it.
+func TestApprovalListFitsTerminal(t *testing.T) {
 	dir := runtimeDir(t)
 	o := openOffice(t, dir, askDeploy)
 	o.asks("deploy", `{"text":"`+"\u202e"+strings.Repeat("long ", 100)+`"}`)

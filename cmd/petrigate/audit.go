@@ -22,8 +22,8 @@ func newAudit(s stdio) *cobra.Command {
 const aboutLogs = "\n\nLOG is a file (with those that were put aside before it), a database of sqlite, or the URL of one of\n" +
 	"PostgreSQL. Without it the log of the configuration is read."
 
-// onLog makes c a verb that reads a log.
-func onLog(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
+// logCommand makes c a verb that reads a log.
+func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
 	c.Use += " [LOG]"
 	c.Long += aboutLogs
 	c.Args = cobra.MaximumNArgs(1)
@@ -46,7 +46,7 @@ func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error
 	if len(args) > 0 && args[0] != "" {
 		return daemon.OpenAuditLog(c.Context(), args[0])
 	}
-	r, err := s.reading(c)
+	r, err := s.configLoader(c)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func auditVerify(s stdio) *cobra.Command {
 			"at the end were removed, and ends with exit code 1.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	return onLog(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
+	return logCommand(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
 		r, err := trail.VerifySource(ctx, log.Source)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func auditVerify(s stdio) *cobra.Command {
 		case err != nil:
 			return err
 		case !r.OK():
-			return &exit{code: exitDiffers}
+			return &exitError{code: exitDiffers}
 		case r.Headless:
 			return fmt.Errorf("%s cannot be compared with its head: records at the end may have been removed", log.Name)
 		}
@@ -117,20 +117,20 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.until, "until", "", "before this `time`")
 }
 
-// read completes the filter.
-func (f *filterFlags) read(c *cobra.Command, now time.Time) (err error) {
+// parse completes the filter.
+func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
-	if f.Since, err = moment(f.since, now); err != nil {
+	if f.Since, err = parseTime(f.since, now); err != nil {
 		return usage("--since: %w", err)
 	}
-	if f.Until, err = moment(f.until, now); err != nil {
+	if f.Until, err = parseTime(f.until, now); err != nil {
 		return usage("--until: %w", err)
 	}
 	return nil
 }
 
-// moment reads a time, or how long ago it is.
-func moment(s string, now time.Time) (time.Time, error) {
+// parseTime reads a time, or how long ago it is.
+func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
@@ -145,12 +145,12 @@ func moment(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("write 2026-01-31, 2026-01-31T15:04:05Z or 2h, not %q", s)
 }
 
-// onRecords makes c a verb that reads the records of a log that flags select.
-func onRecords(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error) *cobra.Command {
+// recordsCommand makes c a verb that reads the records of a log that flags select.
+func recordsCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error) *cobra.Command {
 	f := &filterFlags{}
 	f.add(c)
-	return onLog(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
-		if err := f.read(c, time.Now()); err != nil {
+	return logCommand(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
+		if err := f.parse(c, time.Now()); err != nil {
 			return err
 		}
 		return do(ctx, log, &f.Filter)
@@ -166,7 +166,7 @@ func auditTail(s stdio) *cobra.Command {
 	lines := c.Flags().IntP("lines", "n", 10, "how `many` records to begin with")
 	follow := c.Flags().BoolP("follow", "f", false, "go on with what is written")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
-	return onRecords(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
+	return recordsCommand(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		p := trail.NewPrinter(s.out, *asJSON)
 		last, end, err := trail.Last(ctx, log.Source, max(*lines, 0), f)
 		if err != nil {
@@ -205,7 +205,7 @@ func auditQuery(s stdio) *cobra.Command {
 	}
 	limit := c.Flags().Int("limit", 0, "show at most so `many`; 0: all")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
-	return onRecords(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
+	return recordsCommand(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		p, left := trail.NewPrinter(s.out, *asJSON), *limit
 		for r, err := range log.Records(ctx, f) {
 			if err != nil {

@@ -16,7 +16,7 @@ func auditStats(s stdio) *cobra.Command {
 			"long they took (to a twentieth), the refusals by rule, and the answers of people.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	return onRecords(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
+	return recordsCommand(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		var stats trail.Stats
 		for r, err := range log.Records(ctx, f) {
 			if err != nil {

@@ -50,7 +50,7 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := f.take(s, c, files); err != nil {
+		if err := f.parse(s, c, files); err != nil {
 			return err
 		}
 		return runCheck(c.Context(), s, f)
@@ -74,7 +74,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	problems = append(problems, check.Denied(cfg, f.agents(ctx, s, cfg))...)
 	watch := newProgress(s.err)
 	report, _, err := check.Look(ctx, source, problems, known, check.Effort{States: f.states, Time: f.timeout, Now: time.Now, Narrower: policydiff.Narrower, Widened: policydiff.Widened, Report: func(spent time.Duration) {
-		watch.say(func() string {
+		watch.update(func() string {
 			return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent.Seconds(), f.timeout.Seconds())
 		})
 	}})
@@ -93,7 +93,7 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 		err = report.Print(s.out, newInk(s.out), f.verbose)
 	}
 	if err == nil && !report.OK {
-		err = &exit{exitInvalid, nil}
+		err = &exitError{exitInvalid, nil}
 	}
 	return err
 }

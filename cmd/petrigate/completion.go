@@ -48,7 +48,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	case f.Name == "reset-net":
 		_ = c.RegisterFlagCompletionFunc(f.Name, netNames)
 	case f.Name == "session" && c.Name() != "serve":
-		_ = c.RegisterFlagCompletionFunc(f.Name, first(sessionIDs))
+		_ = c.RegisterFlagCompletionFunc(f.Name, completeFirst(sessionIDs))
 	default:
 		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
 	}
@@ -57,35 +57,35 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 // completers are those of the verbs that take arguments.
 func completers() map[string]completer {
 	return map[string]completer{
-		"petrigate check":             filesOf("rules"),
-		"petrigate fmt":               filesOf("rules"),
-		"petrigate graph":             filesOf("rules"),
-		"petrigate simulate":          filesOf("rules"),
-		"petrigate analyze":           filesOf("yaml", "yml", "json", "pnml"),
-		"petrigate replay":            filesOf("jsonl", "db"),
-		"petrigate suggest":           filesOf("jsonl", "db"),
-		"petrigate audit verify":      filesOf("jsonl", "db"),
-		"petrigate audit tail":        filesOf("jsonl", "db"),
-		"petrigate audit query":       filesOf("jsonl", "db"),
-		"petrigate audit stats":       filesOf("jsonl", "db"),
-		"petrigate test":              filesOf("yaml", "jsonl"),
-		"petrigate diff":              filesOf("rules", "yaml", "yml", "json"),
+		"petrigate check":             completeFiles("rules"),
+		"petrigate fmt":               completeFiles("rules"),
+		"petrigate graph":             completeFiles("rules"),
+		"petrigate simulate":          completeFiles("rules"),
+		"petrigate analyze":           completeFiles("yaml", "yml", "json", "pnml"),
+		"petrigate replay":            completeFiles("jsonl", "db"),
+		"petrigate suggest":           completeFiles("jsonl", "db"),
+		"petrigate audit verify":      completeFiles("jsonl", "db"),
+		"petrigate audit tail":        completeFiles("jsonl", "db"),
+		"petrigate audit query":       completeFiles("jsonl", "db"),
+		"petrigate audit stats":       completeFiles("jsonl", "db"),
+		"petrigate test":              completeFiles("yaml", "jsonl"),
+		"petrigate diff":              completeFiles("rules", "yaml", "yml", "json"),
 		"petrigate wrap":              nil, // the command of a server, as the shell completes one
-		"petrigate explain":           first(toolNames),
-		"petrigate login":             first(serverNames),
-		"petrigate logout":            first(serverNames),
-		"petrigate import":            first(clientNames),
-		"petrigate init":              first(agentWords),
-		"petrigate connect":           first(clientNames),
-		"petrigate disconnect":        first(clientNames),
+		"petrigate explain":           completeFirst(toolNames),
+		"petrigate login":             completeFirst(serverNames),
+		"petrigate logout":            completeFirst(serverNames),
+		"petrigate import":            completeFirst(clientNames),
+		"petrigate init":              completeFirst(agentWords),
+		"petrigate connect":           completeFirst(clientNames),
+		"petrigate disconnect":        completeFirst(clientNames),
 		"petrigate approvals show":    approvalIDs(false),
 		"petrigate approvals approve": approvalIDs(true),
 		"petrigate approvals deny":    approvalIDs(true),
-		"petrigate approvals revoke":  first(grantIDs),
-		"petrigate sessions show":     first(sessionIDs),
-		"petrigate sessions shadow":   first(sessionIDs),
-		"petrigate sessions reset":    first(sessionIDs),
-		"petrigate sessions settle":   first(sessionIDs),
+		"petrigate approvals revoke":  completeFirst(grantIDs),
+		"petrigate sessions show":     completeFirst(sessionIDs),
+		"petrigate sessions shadow":   completeFirst(sessionIDs),
+		"petrigate sessions reset":    completeFirst(sessionIDs),
+		"petrigate sessions settle":   completeFirst(sessionIDs),
 		"petrigate nets activate":     switchable(false),
 		"petrigate nets deactivate":   switchable(true),
 		"petrigate help":              helpNames,
@@ -93,15 +93,15 @@ func completers() map[string]completer {
 	}
 }
 
-// filesOf completes files with one of these endings, and folders.
-func filesOf(endings ...string) completer {
+// completeFiles completes files with one of these endings, and folders.
+func completeFiles(endings ...string) completer {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
-// first completes the first argument of a verb with the words that list returns.
-func first(list func(c *cobra.Command) []cobra.Completion) completer {
+// completeFirst completes the first argument of a verb with the words that list returns.
+func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var words []cobra.Completion
 		if len(args) == 0 {
@@ -122,7 +122,7 @@ func netNames(*cobra.Command, []string, string) (words []cobra.Completion, _ cob
 }
 
 func approvalIDs(pending bool) completer {
-	return first(func(*cobra.Command) (ids []cobra.Completion) {
+	return completeFirst(func(*cobra.Command) (ids []cobra.Completion) {
 		all, _ := gather((*control.Client).Approvals)
 		for _, a := range all {
 			if !pending || a.it.State == operator.Pending {
@@ -154,7 +154,7 @@ func sessionIDs(*cobra.Command) (ids []cobra.Completion) {
 }
 
 func switchable(active bool) completer {
-	return first(func(*cobra.Command) (names []cobra.Completion) {
+	return completeFirst(func(*cobra.Command) (names []cobra.Completion) {
 		nets, _ := gather((*control.Client).Nets)
 		for _, n := range nets {
 			if n.it.Active == active {
@@ -182,7 +182,7 @@ func toolNames(c *cobra.Command) []cobra.Completion {
 	f.rules, _ = c.Flags().GetStringArray("rules")
 	f.nets, _ = c.Flags().GetStringArray("net")
 	f.config, _ = c.Flags().GetString("config")
-	if f.reading, _ = (stdio{}).reading(c); f.book.File == "" {
+	if f.configLoader, _ = (stdio{}).configLoader(c); f.book.File == "" {
 		return nil
 	}
 	f.offline = true // no key waits for a network
@@ -203,7 +203,7 @@ func helpNames(c *cobra.Command, args []string, begun string) ([]cobra.Completio
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return first(func(*cobra.Command) (names []cobra.Completion) {
+	return completeFirst(func(*cobra.Command) (names []cobra.Completion) {
 		for _, sub := range at.Commands() {
 			if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
 				names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))

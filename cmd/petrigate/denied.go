@@ -38,14 +38,14 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 // agents are those whose own tools check looks at: it reads the files of agents with --live alone.
 func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []string {
 	if d, err := (&deskFlags{}).desk(ctx, s); err == nil && f.live {
-		return hooked(d, c)
+		return hookedAgents(d, c)
 	}
 	return check.Listened(c)
 }
 
-// hooked are the agents whose own tools a configuration decides on, as far as is known here: those of this user that
+// hookedAgents are the agents whose own tools a configuration decides on, as far as is known here: those of this user that
 // have petrigate as their hook, or those that may come over the network.
-func hooked(d *takeover.Desk, c *config.Config) []string {
+func hookedAgents(d *takeover.Desk, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents
 	}

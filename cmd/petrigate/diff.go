@@ -29,7 +29,7 @@ func newDiff(s stdio) *cobra.Command {
 	direction := choose(c.Flags(), "fail-on", "", "end with exit code 4 where the new policy is so, or may be", "looser", "stricter", "different")
 	allowUnknown := c.Flags().Bool("allow-unknown", false, "pass where no such calls were found, though not everything was seen")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		r, err := s.reading(c)
+		r, err := s.configLoader(c)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func newDiff(s stdio) *cobra.Command {
 		spent := check.Clock(time.Now)
 		watch := newProgress(s.err)
 		d, err := policydiff.Compare(sides[0], sides[1], *states, func() bool {
-			watch.say(func() string { return "comparing" })
+			watch.update(func() string { return "comparing" })
 			return c.Context().Err() != nil || spent() > *timeout
 		})
 		watch.clear()
@@ -69,20 +69,20 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]
 	switch {
 	case found:
-		return &exit{exitDiffers, fmt.Errorf("--fail-on %s: there are such calls", direction)}
+		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: there are such calls", direction)}
 	case direction != "" && !d.Excludes(direction) && !allowUnknown:
-		return &exit{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but not everything was seen (--max-states, --timeout, or --allow-unknown)", direction)}
+		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but not everything was seen (--max-states, --timeout, or --allow-unknown)", direction)}
 	case direction == "" && !allowUnknown && d.Undecided():
-		return &exit{exitInvalid, nil}
+		return &exitError{exitInvalid, nil}
 	}
 	return nil
 }
 
 // loadSide builds the policy of a file of rules or of a configuration.
-func loadSide(r reading, file string) (*policydiff.Side, error) {
-	f := policyFlags{config: file, reading: r}
+func loadSide(r configLoader, file string) (*policydiff.Side, error) {
+	f := policyFlags{config: file, configLoader: r}
 	if filepath.Ext(file) == ".rules" {
-		f = policyFlags{rules: []string{file}, reading: r}
+		f = policyFlags{rules: []string{file}, configLoader: r}
 	}
 	source, err := f.load()
 	if err != nil {

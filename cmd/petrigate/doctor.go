@@ -42,7 +42,7 @@ func newDoctor(s stdio) *cobra.Command {
 		report := d.Examine(c.Context())
 		if *fix {
 			if report, err = d.Mend(c.Context(), report); err != nil {
-				return ended(err)
+				return withExitCode(err)
 			}
 		}
 		if *asJSON {
@@ -51,7 +51,7 @@ func newDoctor(s stdio) *cobra.Command {
 			err = report.Print(s.out, newInk(s.out))
 		}
 		if err == nil && !report.OK {
-			err = &exit{exitUpstream, nil}
+			err = &exitError{exitUpstream, nil}
 		}
 		return err
 	}
@@ -72,14 +72,14 @@ func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error)
 	if err != nil {
 		return nil, err
 	}
-	d := &doctor.Doctor{Config: path, Trusts: trusts, Desk: desk, Short: doctor.ShortPath(runtime.GOOS), Services: manager(desk.System), StateDir: dir, Now: time.Now}
+	d := &doctor.Doctor{Config: path, Trusts: trusts, Desk: desk, Short: doctor.ShortPath(runtime.GOOS), Services: serviceManager(desk.System), StateDir: dir, Now: time.Now}
 	if d.Program, err = takeover.Program(); err == nil {
 		d.Connected.Launch.Command, d.Connected.Launch.Args = d.Program, []string{"serve", "--config", path}
 	}
-	d.Proxies, _ = ask((*control.Client).Status) // none may run
+	d.Proxies, _ = askAll((*control.Client).Status) // none may run
 	bar, begin := newProgress(s.err), time.Now()
 	d.Waiting = func(servers []string) {
-		bar.say(func() string {
+		bar.update(func() string {
 			return fmt.Sprintf("waiting for %s (%s)", text.And(servers), time.Since(begin).Round(time.Second))
 		})
 	}

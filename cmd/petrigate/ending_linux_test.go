@@ -84,18 +84,18 @@ func (d *doomed) alone(t *testing.T) {
 	until(t, "nothing is left", func() bool { return len(processesOf(d.dir)) == 0 })
 }
 
-// TestKilled: F005. Of a proxy that is killed nothing stays, also where a shell
+// TestKilledProxyLeavesNoProcess: F005. Of a proxy that is killed nothing stays, also where a shell
 // stands between it and its server.
-func TestKilled(t *testing.T) {
+func TestKilledProxyLeavesNoProcess(t *testing.T) {
 	d := startDoomed(t)
 	until(t, "the proxy, the shell and the server run", func() bool { return len(processesOf(d.dir)) >= 3 })
 	_ = d.cmd.Process.Kill()
 	d.alone(t)
 }
 
-// TestBrokenPipe: E015. A client that takes no more answers, and has not said
+// TestBrokenPipeEndsProxyInOrder: E015. A client that takes no more answers, and has not said
 // so, is gone: the proxy ends in order, with what it has done on record.
-func TestBrokenPipe(t *testing.T) {
+func TestBrokenPipeEndsProxyInOrder(t *testing.T) {
 	d := startDoomed(t)
 	_ = d.stdout.Close()
 	for i := range 3 {
@@ -118,9 +118,9 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
-// TestNobodyReads: who reads neither the log nor the answers any more does not keep
+// TestProxyEndsWithUnreadOutput: who reads neither the log nor the answers any more does not keep
 // the proxy from ending in order.
-func TestNobodyReads(t *testing.T) {
+func TestProxyEndsWithUnreadOutput(t *testing.T) {
 	d := startDoomed(t)
 	_ = d.log.Close()
 	_ = d.stdout.Close()

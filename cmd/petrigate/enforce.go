@@ -20,7 +20,7 @@ func newEnforce(s stdio) *cobra.Command {
 	deny := c.Flags().Bool(denyTools, false, "go on although the policy refuses agents' own tools that no rule names")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		file, _ := c.Flags().GetString("config")
-		r, err := s.reading(c)
+		r, err := s.configLoader(c)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func newEnforce(s stdio) *cobra.Command {
 		}
 		ask := s.asker(c.Context())
 		if d, failed := (&deskFlags{}).desk(c.Context(), s); failed == nil && cfg.Mode == "shadow" {
-			if err := acceptDenied(s.err, cfg, hooked(d, cfg), *deny, ask); err != nil {
+			if err := acceptDenied(s.err, cfg, hookedAgents(d, cfg), *deny, ask); err != nil {
 				return err
 			}
 		}
@@ -38,9 +38,9 @@ func newEnforce(s stdio) *cobra.Command {
 		return shadow.Enforce(c.Context(), cfg, shadow.Options{
 			Out: s.out, Err: s.err, Yes: *yes, Ask: ask, Actor: actor(), Runtime: daemon.RuntimeDir(),
 			Reading: func(records int) {
-				watch.say(func() string { return "reading the record: " + trail.Records(uint64(records)) })
+				watch.update(func() string { return "reading the record: " + trail.Records(uint64(records)) })
 			},
-			Read: watch.clear, Written: r.renew,
+			Read: watch.clear, Written: r.renewTrust,
 		})
 	}
 	return c

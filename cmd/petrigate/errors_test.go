@@ -39,8 +39,8 @@ var failing = [][]string{
 	{"HOME=/nowhere", "XDG_CONFIG_HOME=", "PETRIGATE_CONFIG=", "connect", "cursor"},
 }
 
-// TestErrors compares what is said of them, as a whole.
-func TestErrors(t *testing.T) {
+// TestRunErrorsMatchGolden compares what is said of them, as a whole.
+func TestRunErrorsMatchGolden(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the files are those of a Unix system")
 	}

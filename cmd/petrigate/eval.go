@@ -48,7 +48,7 @@ func newEval(s stdio) *cobra.Command {
 		case len(e.Unreadable) > 0:
 			return fmt.Errorf("%s could not be read; petrigate eval --help shows the form of one", text.Count(len(e.Unreadable), "case"))
 		case len(e.Differences) > 0:
-			return &exit{exitDiffers, fmt.Errorf("%s from what was expected", text.Subject(len(e.Differences), "answer", "differs", "differ"))}
+			return &exitError{exitDiffers, fmt.Errorf("%s from what was expected", text.Subject(len(e.Differences), "answer", "differs", "differ"))}
 		}
 		return nil
 	}

@@ -49,7 +49,7 @@ func newExplain(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "list also the nets that have nothing to say")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, tool []string) error {
-		if err := f.take(s, c, nil); err != nil {
+		if err := f.parse(s, c, nil); err != nil {
 			return err
 		}
 		st, err := f.open()
@@ -94,7 +94,7 @@ func (f *explainFlags) explain(s stdio, st *simulate.Simulation, call simulate.C
 		_, err = fmt.Fprint(s.out, e.Text(newInk(s.out)))
 	}
 	if err == nil && f.exitCode && e.Decision != "allow" {
-		err = &exit{map[string]int{"refuse": exitRefuse, "ask": exitAsk}[e.Decision], nil}
+		err = &exitError{map[string]int{"refuse": exitRefuse, "ask": exitAsk}[e.Decision], nil}
 	}
 	return err
 }

@@ -21,10 +21,10 @@ import (
 // A configuration that was found in the working directory may be that of a project that somebody else has
 // written. Verbs read it as text ([config.Config.TextOnly]) until a person has trusted it.
 
-// acting has the verbs that do more with a configuration than read it, each with a function that says whether
+// actingVerbs has the verbs that do more with a configuration than read it, each with a function that says whether
 // it does so here: they start its servers, log in to them, open its database, or write it down for a client to run. Only
 // they ask for trust. A verb that is not among them reads text.
-func acting() map[string]acts {
+func actingVerbs() map[string]acts {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
 	given := func(flag string) acts {
@@ -56,8 +56,8 @@ func acting() map[string]acts {
 // acts reports whether a verb does more with a configuration than read it.
 type acts = func(*cobra.Command, *config.Config) bool
 
-// A reading is how a verb reads its configuration.
-type reading struct {
+// A configLoader is how a verb reads its configuration.
+type configLoader struct {
 	c    *cobra.Command
 	s    stdio
 	book trust.Book
@@ -65,16 +65,16 @@ type reading struct {
 	offline bool // base policies are read as they were kept
 }
 
-func (s stdio) reading(c *cobra.Command) (reading, error) {
+func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
 	dir, err := daemon.StateDir()
 	if err != nil {
-		return reading{}, err
+		return configLoader{}, err
 	}
-	return reading{c: c, s: s, book: trust.Book{File: filepath.Join(dir, "trusted.json")}}, nil
+	return configLoader{c: c, s: s, book: trust.Book{File: filepath.Join(dir, "trusted.json")}}, nil
 }
 
 // options are those of a file that --config names, or that is at one of the usual places.
-func (r reading) options(path string) config.Options {
+func (r configLoader) options(path string) config.Options {
 	o := config.Options{Path: path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.Kept, Kept: daemon.Kept}
 	if !r.offline {
 		o.Fetch = daemon.Fetching(r.c.Context())
@@ -84,12 +84,12 @@ func (r reading) options(path string) config.Options {
 
 // load reads a configuration. Where the verb acts on it and it was found in the working directory, a person
 // has to have trusted it.
-func (r reading) load(o config.Options) (*config.Config, error) {
+func (r configLoader) load(o config.Options) (*config.Config, error) {
 	cfg, err := config.Load(o)
 	if err != nil || !cfg.TextOnly {
 		return cfg, err
 	}
-	if acts := acting()[r.c.CommandPath()]; acts == nil || !acts(r.c, cfg) {
+	if acts := actingVerbs()[r.c.CommandPath()]; acts == nil || !acts(r.c, cfg) {
 		return cfg, nil
 	}
 	if o.Trust, err = r.trusted(cfg.File, cfg); err != nil {
@@ -100,7 +100,7 @@ func (r reading) load(o config.Options) (*config.Config, error) {
 
 // trusted returns what accepts the bytes of a file that was found, once a person has trusted it; cfg is what it
 // says as text, nil where it cannot be read.
-func (r reading) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
+func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
@@ -109,38 +109,38 @@ func (r reading) trusted(path string, cfg *config.Config) (func(string, []byte) 
 	if r.book.Trusts(path, src) {
 		return accepts, nil
 	}
-	if err := r.own(path); err != nil {
+	if err := r.requireOwnFile(path); err != nil {
 		return nil, err
 	}
 	agree := r.s.asker(r.c.Context())
 	if agree == nil {
-		return nil, usage("%s was found and not named, and may be somebody else's: petrigate starts, opens and reads nothing that it names until you trust it. If you do, add --config %s, or answer at a terminal", path, word(path))
+		return nil, usage("%s was found and not named, and may be somebody else's: petrigate starts, opens and reads nothing that it names until you trust it. If you do, add --config %s, or answer at a terminal", path, shellWord(path))
 	}
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
 	}
-	yes, err := agree(fmt.Sprintf("%s was found in the working directory.%s\nTrust it, until it changes?", text.Escape(path), asks(cfg)))
+	yes, err := agree(fmt.Sprintf("%s was found in the working directory.%s\nTrust it, until it changes?", text.Escape(path), describeAccess(cfg)))
 	switch {
 	case err != nil:
 		return nil, err
 	case !yes:
 		_, _ = fmt.Fprintln(r.s.err, "Nothing was done.")
-		return nil, &exit{exitFailed, nil}
+		return nil, &exitError{exitFailed, nil}
 	}
 	return accepts, r.book.Trust(path, src)
 }
 
-// own refuses a file that was found and that another user could have written.
-func (r reading) own(path string) error {
+// requireOwnFile refuses a file that was found and that another user could have written.
+func (r configLoader) requireOwnFile(path string) error {
 	if err := safefile.Project(path); err != nil {
-		return usage("%s was found and not named, and another user could have written it: %w. If you trust it nevertheless, add --config %s", path, err, word(path))
+		return usage("%s was found and not named, and another user could have written it: %w. If you trust it nevertheless, add --config %s", path, err, shellWord(path))
 	}
 	return nil
 }
 
 // locate returns the configuration that is meant, and what accepts its bytes where it was
 // found in the working directory, for a verb that acts.
-func (r reading) locate(path string) (file string, trusts func(string, []byte) bool, err error) {
+func (r configLoader) locate(path string) (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options(path))
 	if err != nil || !found {
 		return file, nil, err
@@ -150,15 +150,15 @@ func (r reading) locate(path string) (file string, trusts func(string, []byte) b
 	return file, trusts, err
 }
 
-// renew trusts what petrigate itself has made of a configuration that was trusted.
-func (r reading) renew(path string, before, after []byte) {
+// renewTrust trusts what petrigate itself has made of a configuration that was trusted.
+func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
 		_ = r.book.Trust(path, after) // a person is asked again then
 	}
 }
 
-// asks lists the programs, addresses and files that a configuration would make petrigate use.
-func asks(c *config.Config) string {
+// describeAccess lists the programs, addresses and files that a configuration would make petrigate use.
+func describeAccess(c *config.Config) string {
 	if c == nil {
 		return ""
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestTrustAsks: at a terminal a verb that acts on a configuration that was found asks once, and again when the file has
+// TestTrustAsksOncePerContent: at a terminal a verb that acts on a configuration that was found asks once, and again when the file has
 // changed; after a no nothing is started.
-func TestTrustAsks(t *testing.T) {
+func TestTrustAsksOncePerContent(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	t.Chdir(dir)
 	marker := filepath.Join(t.TempDir(), "started")

@@ -18,9 +18,9 @@ import (
 // alone are verbs that read no configuration, and run long by themselves.
 var alone = []string{"petrigate approvals watch", "petrigate demo", "petrigate demo-upstream", "petrigate wrap"}
 
-// TestFoundConfiguration runs every verb, with each of its switches, in a folder whose petrigate.yaml is hostile: nothing
+// TestVerbsOnlyReadUntrustedConfiguration runs every verb, with each of its switches, in a folder whose petrigate.yaml is hostile: nothing
 // that it names may be started or reached, and no variable or file read.
-func TestFoundConfiguration(t *testing.T) {
+func TestVerbsOnlyReadUntrustedConfiguration(t *testing.T) {
 	const secret = "the-secret-of-the-user"
 	peer := listening(t)
 	marker := filepath.Join(t.TempDir(), "started")
@@ -68,7 +68,7 @@ func TestFoundConfiguration(t *testing.T) {
 			if v.base != "" {
 				return // it is not read so far
 			}
-			for path := range acting() {
+			for path := range actingVerbs() {
 				if !acted[path] {
 					t.Errorf("%s did not ask for trust", path)
 				}

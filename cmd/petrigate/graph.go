@@ -34,10 +34,10 @@ func newGraph(s stdio) *cobra.Command {
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw the net of this `name` only; may be given more than once")
 	f.format = choose(c.Flags(), "format", "mermaid", "what to write", "mermaid", "dot", "svg", "pnml")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := f.take(s, c, files); err != nil {
+		if err := f.parse(s, c, files); err != nil {
 			return err
 		}
-		nets, err := f.chosen(s)
+		nets, err := f.selectedNets(s)
 		if err != nil {
 			return err
 		}
@@ -46,9 +46,9 @@ func newGraph(s stdio) *cobra.Command {
 	return c
 }
 
-// chosen are the nets that are asked for.
-func (f graphFlags) chosen(s stdio) ([]draw.Net, error) {
-	nets, err := f.all(s)
+// selectedNets are the nets that are asked for.
+func (f graphFlags) selectedNets(s stdio) ([]draw.Net, error) {
+	nets, err := f.allNets(s)
 	if err != nil || len(f.only) == 0 {
 		return nets, err
 	}
@@ -64,8 +64,8 @@ func (f graphFlags) chosen(s stdio) ([]draw.Net, error) {
 	return slices.DeleteFunc(nets, func(n draw.Net) bool { return !slices.Contains(f.only, n.Name) }), nil
 }
 
-// all are the nets of the policy, then those of files in other forms.
-func (f graphFlags) all(s stdio) ([]draw.Net, error) {
+// allNets are the nets of the policy, then those of files in other forms.
+func (f graphFlags) allNets(s stdio) ([]draw.Net, error) {
 	var foreign []string
 	own := f.policyFlags
 	own.nets = nil

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestPicturesOfTheExamples draws the nets of the examples again: the pictures
+// TestExamplePicturesAreCurrent draws the nets of the examples again: the pictures
 // beside them must not be older than they are. -update-scripts draws them.
-func TestPicturesOfTheExamples(t *testing.T) {
+func TestExamplePicturesAreCurrent(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the last digit of a coordinate may be another one here")
 	}

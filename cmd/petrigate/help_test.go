@@ -29,9 +29,9 @@ func quietRoot() *cobra.Command {
 	return newRoot(stdio{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
 }
 
-// TestHelpOfVerbs: each verb says in a line what it does, shows how it is
+// TestHelpIsComplete: each verb says in a line what it does, shows how it is
 // typed, and what its flags take.
-func TestHelpOfVerbs(t *testing.T) {
+func TestHelpIsComplete(t *testing.T) {
 	for _, c := range verbs(quietRoot()) {
 		if c.Short == "" || strings.HasSuffix(c.Short, ".") || strings.ToUpper(c.Short[:1]) != c.Short[:1] {
 			t.Errorf("%s: %q", c.CommandPath(), c.Short)
@@ -55,8 +55,8 @@ func TestHelpOfVerbs(t *testing.T) {
 	}
 }
 
-// TestIllustrations: what is shown can be typed.
-func TestIllustrations(t *testing.T) {
+// TestHelpExamplesParse: what is shown can be typed.
+func TestHelpExamplesParse(t *testing.T) {
 	shown := 0
 	for _, c := range verbs(quietRoot()) {
 		for _, line := range strings.Split(c.Example, "\n") {
@@ -79,7 +79,7 @@ func TestIllustrations(t *testing.T) {
 			}
 		}
 	}
-	if all := strings.Count(firstSteps+illustrations, "\n") - 2; shown != all {
+	if all := strings.Count(firstSteps+exampleLines, "\n") - 2; shown != all {
 		t.Errorf("%d lines of %d are shown: of the others there is no such verb", shown, all)
 	}
 }
@@ -94,8 +94,8 @@ func split(line string) []string {
 	return words
 }
 
-// TestTopicOfRules: each rule on the page is one.
-func TestTopicOfRules(t *testing.T) {
+// TestRulesTopicParses: each rule on the page is one.
+func TestRulesTopicParses(t *testing.T) {
 	seen := 0
 	for _, line := range strings.Split(rulesTopic, "\n") {
 		rule, _, _ := strings.Cut(strings.TrimPrefix(line, "  "), "  ")
@@ -112,8 +112,8 @@ func TestTopicOfRules(t *testing.T) {
 	}
 }
 
-// TestTopicOfEnvironment: each setting that the page names is looked up.
-func TestTopicOfEnvironment(t *testing.T) {
+// TestEnvironmentTopicNamesSettings: each setting that the page names is looked up.
+func TestEnvironmentTopicNamesSettings(t *testing.T) {
 	var asked []string
 	_, err := config.Bare(config.Options{Env: func(name string) (string, bool) {
 		asked = append(asked, name)
@@ -130,8 +130,8 @@ func TestTopicOfEnvironment(t *testing.T) {
 	}
 }
 
-// TestTopicOfExitCodes: the page has every code.
-func TestTopicOfExitCodes(t *testing.T) {
+// TestExitCodesTopicIsComplete: the page has every code.
+func TestExitCodesTopicIsComplete(t *testing.T) {
 	for code := exitOK; code <= exitUpstream; code++ {
 		if !strings.Contains("\n"+exitTopic, "\n  "+strconv.Itoa(code)+"  ") {
 			t.Errorf("the page does not say what %d means", code)

@@ -24,7 +24,7 @@ func newHook(s stdio) *cobra.Command {
 		if code == 0 {
 			return nil
 		}
-		return &exit{code, nil}
+		return &exitError{code, nil}
 	}
 	return c
 }

@@ -49,7 +49,7 @@ func newInit(s stdio) *cobra.Command {
 			return usage("--pipefail is for an agent: petrigate init claude-code --pipefail")
 		}
 		f.config, _ = c.Flags().GetString("config")
-		r, err := s.reading(c)
+		r, err := s.configLoader(c)
 		if err != nil {
 			return err
 		}
@@ -67,16 +67,16 @@ func newInit(s stdio) *cobra.Command {
 		}
 		watch := newProgress(s.err)
 		plan, err := starter.New(c.Context(), cfg, tools, missing, check.Effort{Now: time.Now, Report: func(spent time.Duration) {
-			watch.say(func() string { return fmt.Sprintf("proving: %.0f s", spent.Seconds()) })
+			watch.update(func() string { return fmt.Sprintf("proving: %.0f s", spent.Seconds()) })
 		}})
 		watch.clear()
 		if err != nil {
 			return err
 		}
 		err = plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: *yes, Ask: s.asker(c.Context())})
-		r.renew(plan.Config, plan.Before, plan.After)
+		r.renewTrust(plan.Config, plan.Before, plan.After)
 		if err == nil && len(missing) > 0 {
-			err = &exit{exitUpstream, nil}
+			err = &exitError{exitUpstream, nil}
 		}
 		return err
 	}

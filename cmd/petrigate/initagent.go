@@ -26,7 +26,7 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 			return usage("--test %q is more than one plain command: leave out quotes, pipes and lists", t)
 		}
 	}
-	r, err := s.reading(c)
+	r, err := s.configLoader(c)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	}
 	watch := newProgress(s.err)
 	plan, err := starter.NewAgent(c.Context(), file, cfg, agent, tests, check.Effort{Now: time.Now, Report: func(spent time.Duration) {
-		watch.say(func() string { return fmt.Sprintf("proving: %.0f s", spent.Seconds()) })
+		watch.update(func() string { return fmt.Sprintf("proving: %.0f s", spent.Seconds()) })
 	}})
 	watch.clear()
 	if err != nil {
@@ -54,7 +54,7 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	}
 	err = plan.Run(starter.Options{Out: s.out, Err: s.err, Yes: yes, Ask: ask})
 	if cfg != nil {
-		r.renew(plan.Config, plan.Before, plan.After)
+		r.renewTrust(plan.Config, plan.Before, plan.After)
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 }
 
 // loadOrMake reads the configuration. Without one it returns nil and the name of the file to create.
-func (r reading) loadOrMake(named string) (cfg *config.Config, file string, err error) {
+func (r configLoader) loadOrMake(named string) (cfg *config.Config, file string, err error) {
 	file, _, err = config.Lookup(r.options(named))
 	if errors.Is(err, config.ErrNotFound) {
 		if file = config.UserFile(config.Options{}); file == "" {

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// TestInterruptedWait: who interrupts a proxy with a waiting call is told at once what it waits
+// TestInterruptReportsWaitingCall: who interrupts a proxy with a waiting call is told at once what it waits
 // for, and a second signal ends it.
-func TestInterruptedWait(t *testing.T) {
+func TestInterruptReportsWaitingCall(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "petrigate.yaml")
 	config := "version: 1\nmcpServers: { server: { command: testserver } }\nrules: require human-approval before safe\n" +

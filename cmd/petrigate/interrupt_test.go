@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestInterrupted: who ends the program is not told where it was.
-func TestInterrupted(t *testing.T) {
+// TestInterruptHidesErrorContext: who ends the program is not told where it was.
+func TestInterruptHidesErrorContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var said strings.Builder

@@ -44,9 +44,9 @@ func members(t reflect.Type, seen map[reflect.Type]bool, into map[string]bool) {
 	}
 }
 
-// TestJSONPage: docs/json.md names every member of every answer, under the verb
+// TestJSONPageNamesEveryMember: docs/json.md names every member of every answer, under the verb
 // that gives it or, for what several give, at its head.
-func TestJSONPage(t *testing.T) {
+func TestJSONPageNamesEveryMember(t *testing.T) {
 	text, err := os.ReadFile("../../docs/json.md")
 	if err != nil {
 		t.Fatal(err)

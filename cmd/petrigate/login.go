@@ -25,7 +25,7 @@ import (
 type loginFlags struct {
 	config, url, name string
 	args              []string
-	reading
+	configLoader
 }
 
 func (f *loginFlags) add(c *cobra.Command) {
@@ -100,7 +100,7 @@ func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err err
 	case len(f.args) == 0:
 		return config.Server{}, usage("which server? petrigate login --list shows them")
 	}
-	if f.reading, err = s.reading(c); err != nil {
+	if f.configLoader, err = s.configLoader(c); err != nil {
 		return config.Server{}, err
 	}
 	path, trusts, err := f.locate(f.config)
@@ -182,7 +182,7 @@ func logout(ctx context.Context, s stdio, server config.Server) error {
 // listLogins says for each server over HTTP what there is, or what is wrong
 // with it.
 func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
-	r, err := s.reading(c)
+	r, err := s.configLoader(c)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
 		if err := daemon.Loggable(server); err != nil {
 			if problems, rest := check.ConfigProblems(err); rest == nil {
 				printProblems(s.err, problems)
-				invalid = &exit{code: exitInvalid}
+				invalid = &exitError{code: exitInvalid}
 			}
 			continue
 		}

@@ -24,7 +24,7 @@ func newLSP(s stdio) *cobra.Command {
 	tools := c.Flags().String("tools", "", "a recorded tool list (`file`), as tools/list gives it: its names are completed, and names in rules held against it")
 	c.Flags().Bool("stdio", true, "speak over standard input and output, as some editors ask for; there is no other way")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		r, err := s.reading(c)
+		r, err := s.configLoader(c)
 		if err != nil {
 			return err
 		}

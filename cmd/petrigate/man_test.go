@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestManualPage: the page has each verb with all of its flags, and the pages of help.
-func TestManualPage(t *testing.T) {
+// TestManualPageListsVerbsAndFlags: the page has each verb with all of its flags, and the pages of help.
+func TestManualPageListsVerbsAndFlags(t *testing.T) {
 	var out bytes.Buffer
 	if code := run(t.Context(), []string{"man"}, stdio{in: strings.NewReader(""), out: &out, err: io.Discard}); code != exitOK {
 		t.Fatal("exit code", code)

@@ -71,9 +71,9 @@ func toldAtTerminal(t *testing.T, env string, flags ...string) string {
 	return told.String()
 }
 
-// TestNarratedApproval: at a terminal a person sees that a call waits, who has approved it,
+// TestTerminalShowsApproval: at a terminal a person sees that a call waits, who has approved it,
 // and then how it ended, in this order; --quiet leaves the last out.
-func TestNarratedApproval(t *testing.T) {
+func TestTerminalShowsApproval(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		var flags []string
 		if quiet {
@@ -147,9 +147,9 @@ func approvedAtTerminal(t *testing.T, flags ...string) string {
 	return told.String()
 }
 
-// TestNarrated: at a terminal each call is told on a line, in colour unless somebody does not
+// TestTerminalShowsCalls: at a terminal each call is told on a line, in colour unless somebody does not
 // want that, and with --quiet only problems are.
-func TestNarrated(t *testing.T) {
+func TestTerminalShowsCalls(t *testing.T) {
 	plain := toldAtTerminal(t, "NO_COLOR=1")
 	for _, want := range []string{" run  petrigate ", " up   testserver ", " stop testserver.danger ", "(a.rules:1", " end  petrigate"} {
 		if !strings.Contains(plain, want) {

@@ -73,13 +73,13 @@ func netsSwitch(s stdio, on bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		client, err := theProxy(having, *pid, fmt.Sprintf("a net %q", args[0]))
+		client, err := selectProxy(having, *pid, fmt.Sprintf("a net %q", args[0]))
 		if err != nil {
 			return err
 		}
 		order := control.Switch{Net: args[0], Active: on, Actor: actor()}
 		if on {
-			if order.PIN, err = neededPIN(c.Context(), s, *pinIn, client); err != nil {
+			if order.PIN, err = promptPIN(c.Context(), s, *pinIn, client); err != nil {
 				return err
 			}
 		}

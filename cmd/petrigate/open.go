@@ -48,7 +48,7 @@ func consoleOf(args []string, pid int) (*control.Client, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		client, err := theProxy(found, pid, "a console")
+		client, err := selectProxy(found, pid, "a console")
 		return client, "/", err
 	}
 	a, err := findApproval(args[0])

@@ -34,9 +34,9 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "of the proxy with this process `id` alone, as status shows it")
 }
 
-// theProxy is the one that is meant where several running proxies have
+// selectProxy is the one that is meant where several running proxies have
 // something that is to be changed. No pid is 0.
-func theProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
+func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
 		status, err := client.Status()
@@ -54,8 +54,8 @@ func theProxy(having []*control.Client, pid int, what string) (*control.Client, 
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
 }
 
-// ask asks each running proxy a question.
-func ask[T any](question func(*control.Client) (T, error)) ([]T, error) {
+// askAll asks each running proxy a question.
+func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	found, err := running()
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ type owned[T any] struct {
 
 // gather joins the lists of all running proxies.
 func gather[T any](list func(*control.Client) ([]T, error)) ([]owned[T], error) {
-	lists, err := ask(func(client *control.Client) ([]owned[T], error) {
+	lists, err := askAll(func(client *control.Client) ([]owned[T], error) {
 		things, err := list(client)
 		var all []owned[T]
 		for _, it := range things {
@@ -99,13 +99,13 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	if err != nil {
 		return owned[T]{}, err
 	}
-	all = once(all, func(o owned[T]) string { return idOf(o.it) })
-	return theOne(what, lister, id, all, idOf)
+	all = uniqueBy(all, func(o owned[T]) string { return idOf(o.it) })
+	return findByID(what, lister, id, all, idOf)
 }
 
-// once drops what another one in the list before it has the id of: proxies with one database
+// uniqueBy drops what another one in the list before it has the id of: proxies with one database
 // know of the same things.
-func once[T any](all []T, id func(T) string) []T {
+func uniqueBy[T any](all []T, id func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(one T) bool {
 		twice := seen[id(one)]
@@ -114,8 +114,8 @@ func once[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// theOne returns the one of these things whose id is, or begins with, the given one.
-func theOne[T any](what, lister, id string, all []owned[T], idOf func(T) string) (owned[T], error) {
+// findByID returns the one of these things whose id is, or begins with, the given one.
+func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) string) (owned[T], error) {
 	var hits []owned[T]
 	for _, o := range all {
 		if idOf(o.it) == id {
@@ -143,7 +143,7 @@ type listing[T any] struct {
 
 // listings returns the lists of all running proxies, each by itself and joined.
 func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T], joined []T, err error) {
-	lists, err = ask(func(client *control.Client) (of listing[T], err error) {
+	lists, err = askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()
 		if err == nil {
 			of.pid, of.driver = status.Pid, status.State.Driver
@@ -186,7 +186,7 @@ func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.
 	return c
 }
 
-func sayWhich(c *cobra.Command, _ []string) error {
+func requireSubcommand(c *cobra.Command, _ []string) error {
 	var names []string
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
@@ -194,8 +194,8 @@ func sayWhich(c *cobra.Command, _ []string) error {
 	return usage("%s requires one of: %s", c.CommandPath(), strings.Join(names, ", "))
 }
 
-// withConfig are the proxies that run with a configuration.
-func withConfig(all []operator.Status, file string) ([]operator.Status, error) {
+// filterByConfig are the proxies that run with a configuration.
+func filterByConfig(all []proxy.Status, file string) ([]proxy.Status, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
@@ -213,9 +213,9 @@ func newStatus(s stdio) *cobra.Command {
 		Long: "status shows the running proxies of this user; with --config, those of that configuration.",
 	}
 	return answering(c, s, "proxies", func([]string) (any, func() error, error) {
-		all, err := ask((*control.Client).Status)
+		all, err := askAll((*control.Client).Status)
 		if file := c.Flag("config"); err == nil && file.Changed {
-			all, err = withConfig(all, file.Value.String())
+			all, err = filterByConfig(all, file.Value.String())
 		}
 		return all, func() error {
 			for _, status := range all {

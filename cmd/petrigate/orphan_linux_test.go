@@ -24,9 +24,9 @@ echo $$ >> "$0"
 exec cat >/dev/null
 `
 
-// TestKilledGrandchildren: when petrigate is killed, nothing of what its servers have
+// TestWatchdogEndsGrandchildren: when petrigate is killed, nothing of what its servers have
 // started goes on, and the watchdog that sees to it goes too.
-func TestKilledGrandchildren(t *testing.T) {
+func TestWatchdogEndsGrandchildren(t *testing.T) {
 	dir := t.TempDir()
 	binary, pids := testbinary.Path(t), filepath.Join(dir, "pids")
 	cmd := exec.Command(binary, "wrap", "--", "sh", "-c", stubborn, pids)

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/docpage"
 )
 
-// TestCommandsOfPages gives every command of every page to the verbs and flags that
+// TestPageCommandsParse gives every command of every page to the verbs and flags that
 // there are. What a command prints is compared in package examples.
-func TestCommandsOfPages(t *testing.T) {
+func TestPageCommandsParse(t *testing.T) {
 	commands := 0
 	for _, b := range docpage.All(t, "../..") {
 		script := b.Script()
@@ -32,8 +32,8 @@ func TestCommandsOfPages(t *testing.T) {
 	}
 }
 
-// TestCommandsInText looks up what stands between backticks in the text of the pages.
-func TestCommandsInText(t *testing.T) {
+// TestInlineCommandsParse looks up what stands between backticks in the text of the pages.
+func TestInlineCommandsParse(t *testing.T) {
 	commands := 0
 	code := regexp.MustCompile("`petrigate ([a-z][^`\n]*)`")
 	for name, text := range docpage.Prose(t, "../..") {
@@ -100,7 +100,7 @@ func understood(words []string) error {
 		return wrongFlag(c, err)
 	}
 	if c.HasSubCommands() {
-		return noVerb(c, c.Flags().Args())
+		return refuseUnknownVerb(c, c.Flags().Args())
 	}
 	if c.DisableFlagParsing || c.Args == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// lists are the permission lists of an agent: of the user, and of the working directory.
-func lists(system clientcfg.System, name string) (clientcfg.Client, []permission.Line, error) {
+// permissionLists are the permission lists of an agent: of the user, and of the working directory.
+func permissionLists(system clientcfg.System, name string) (clientcfg.Client, []permission.Line, error) {
 	client, _, ok := clientcfg.Find(name)
 	if !ok {
 		return client, nil, usage("there is no client %q; the lists of these are read: %s", name, strings.Join(permission.Agents(), ", "))
@@ -25,7 +25,7 @@ func lists(system clientcfg.System, name string) (clientcfg.Client, []permission
 
 // permissions prints the lists of an agent as rules.
 func (s stdio) permissions(system clientcfg.System, name string) error {
-	client, lines, err := lists(system, name)
+	client, lines, err := permissionLists(system, name)
 	switch {
 	case err != nil:
 		return err
@@ -41,9 +41,9 @@ func (s stdio) permissions(system clientcfg.System, name string) error {
 	return nil
 }
 
-// noteLists reports the permission lists of an agent, which an import of its servers does not take over.
-func (s stdio) noteLists(system clientcfg.System, name string) {
-	if client, lines, err := lists(system, name); err == nil && len(lines) > 0 {
+// notePermissionLists reports the permission lists of an agent, which an import of its servers does not take over.
+func (s stdio) notePermissionLists(system clientcfg.System, name string) {
+	if client, lines, err := permissionLists(system, name); err == nil && len(lines) > 0 {
 		fmt.Fprintf(s.err, "note: %s has %s of permissions, which do not hold for tools that it reaches through petrigate; petrigate import %s --permissions prints them as rules\n",
 			client.Title, text.Count(len(lines), "line"), name)
 	}

@@ -34,9 +34,9 @@ func TestActorIsAUser(t *testing.T) {
 	}
 }
 
-// TestLogIsForItsReader logs as text where it is asked for, and as JSON where
+// TestLogFormatFollowsOutput logs as text where it is asked for, and as JSON where
 // there is no terminal.
-func TestLogIsForItsReader(t *testing.T) {
+func TestLogFormatFollowsOutput(t *testing.T) {
 	for format, want := range map[string]string{"text": "WRN odd n=1\n", "json": `"msg":"odd","n":1}`, "auto": `"msg":"odd","n":1}`} {
 		var b bytes.Buffer
 		log := slog.New(logHandler(&b, config.Log{Format: format}, slog.LevelWarn))

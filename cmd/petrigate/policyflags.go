@@ -16,7 +16,7 @@ type policyFlags struct {
 	config      string
 	found       bool // config was found in a folder that was named
 	rules, nets []string
-	reading
+	configLoader
 }
 
 // add gives c the flags; does is what it does with the files.
@@ -28,12 +28,12 @@ func (f *policyFlags) add(c *cobra.Command, does string) {
 // bare reports whether rules and nets were named, and no configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
-// take reads the flags and the arguments of c, which are files of a policy too.
-func (f *policyFlags) take(s stdio, c *cobra.Command, files []string) (err error) {
-	if f.reading, err = s.reading(c); err != nil {
+// parse reads the flags and the arguments of c, which are files of a policy too.
+func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err error) {
+	if f.configLoader, err = s.configLoader(c); err != nil {
 		return err
 	}
-	if err := f.given(c, files); err != nil {
+	if err := f.addArguments(c, files); err != nil {
 		return err
 	}
 	if f.config != "" && f.bare() {
@@ -49,7 +49,7 @@ func (f *policyFlags) load() (policy.Source, error) {
 	}
 	o := f.options(f.config)
 	o.Found = f.found
-	cfg, err := f.reading.load(o)
+	cfg, err := f.configLoader.load(o)
 	if err != nil {
 		return policy.Source{}, err
 	}

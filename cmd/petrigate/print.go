@@ -73,8 +73,8 @@ func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 	return func(question string) (bool, error) { return terminal.Agree(ctx, s.in, s.err, question) }
 }
 
-// word is a path as people type it at the shell of this system.
-func word(path string) string {
+// shellWord is a path as people type it at the shell of this system.
+func shellWord(path string) string {
 	return text.Escape(clientcfg.CommandLine(clientcfg.System{OS: runtime.GOOS}, []string{path}))
 }
 
@@ -85,8 +85,8 @@ func newInk(w io.Writer) text.Ink {
 // printProblems writes each problem with its source line.
 func printProblems(w io.Writer, problems diag.List) { problems.Print(w, newInk(w)) }
 
-// runnable returns what of the configuration cannot be used on this machine, and prints warnings.
-func runnable(w io.Writer, c *config.Config) error {
+// checkRunnable returns what of the configuration cannot be used on this machine, and prints warnings.
+func checkRunnable(w io.Writer, c *config.Config) error {
 	warnings, err := daemon.Runnable(c)
 	printProblems(w, warnings)
 	return err

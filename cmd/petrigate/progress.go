@@ -25,11 +25,11 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, next: time.Now().Add(progressEvery)}
 }
 
-func (p *progress) show(states int) {
-	p.say(func() string { return text.Grouped(states) + " states" })
+func (p *progress) showStates(states int) {
+	p.update(func() string { return text.Grouped(states) + " states" })
 }
 
-func (p *progress) say(text func() string) {
+func (p *progress) update(text func() string) {
 	if p.w == nil || time.Now().Before(p.next) {
 		return
 	}

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// TestProgress checks that long work says how far it is on one line, no more
+// TestProgressStaysOnOneLine checks that long work says how far it is on one line, no more
 // often than that can be read, and leaves nothing behind.
-func TestProgress(t *testing.T) {
+func TestProgressStaysOnOneLine(t *testing.T) {
 	var out strings.Builder
 	p := &progress{w: &out}
 	before := time.Now()
-	if p.show(1234); !p.next.After(before) {
+	if p.showStates(1234); !p.next.After(before) {
 		t.Error("it may be said again at once")
 	}
 	p.next = before.Add(time.Hour) // however long it takes to say more
-	p.say(func() string { t.Error("said again too early"); return "" })
+	p.update(func() string { t.Error("said again too early"); return "" })
 	p.next = time.Time{}
-	p.say(func() string { return "more" })
+	p.update(func() string { return "more" })
 	p.clear()
 	if want := "\r\x1b[K1,234 states\r\x1b[Kmore\r\x1b[K"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	quiet := newProgress(&out)
-	quiet.say(func() string { t.Error("said where nobody looks"); return "" })
+	quiet.update(func() string { t.Error("said where nobody looks"); return "" })
 	quiet.clear()
 }

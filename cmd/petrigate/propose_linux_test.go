@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestInitAsks: at a terminal init writes after a yes that was typed after the question, and
+// TestInitWritesOnlyAfterYes: at a terminal init writes after a yes that was typed after the question, and
 // nothing else.
-func TestInitAsks(t *testing.T) {
+func TestInitWritesOnlyAfterYes(t *testing.T) {
 	for keys, want := range map[string]struct {
 		written bool
 		code    int
@@ -43,9 +43,9 @@ func TestInitAsks(t *testing.T) {
 	}
 }
 
-// TestInitAgentAsks: at a terminal init asks of each command whether it counts as a run of the tests, and then whether
+// TestInitAgentAsksAboutTests: at a terminal init asks of each command whether it counts as a run of the tests, and then whether
 // tests in pipes shall count, and to write. Without a test that counts, pushes wait for a person.
-func TestInitAgentAsks(t *testing.T) {
+func TestInitAgentAsksAboutTests(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys    []string // an answer to each question
 		written bool

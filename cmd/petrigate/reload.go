@@ -26,7 +26,7 @@ func newReload(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		client, err := theProxy(found, *pid, "a configuration")
+		client, err := selectProxy(found, *pid, "a configuration")
 		if err != nil {
 			return err
 		}
@@ -39,21 +39,21 @@ func newReload(s stdio) *cobra.Command {
 		} else {
 			printReloaded(s, r)
 		}
-		return errors.Join(err, failedReload(r, *asJSON))
+		return errors.Join(err, reloadError(r, *asJSON))
 	}
 	return c
 }
 
-// failedReload is an error where the policy was not put in force.
-func failedReload(r control.Reloaded, said bool) error {
+// reloadError is an error where the policy was not put in force.
+func reloadError(r control.Reloaded, said bool) error {
 	code := map[string]int{control.Invalid: exitInvalid, control.Held: exitFailed, control.Failed: exitFailed}[r.Result]
 	switch {
 	case code == 0:
 		return nil
 	case said:
-		return &exit{code, nil}
+		return &exitError{code, nil}
 	}
-	return &exit{code, fmt.Errorf("the policy in force is as it was:\n%s", r.Problem)}
+	return &exitError{code, fmt.Errorf("the policy in force is as it was:\n%s", r.Problem)}
 }
 
 func printReloaded(s stdio, r control.Reloaded) {

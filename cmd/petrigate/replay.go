@@ -29,26 +29,26 @@ func newReplay(s stdio) *cobra.Command {
 	f.add(c, "replay under")
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	detailed := c.Flags().Bool("detailed-exitcode", false, "end with exit code 4 where a decision comes out otherwise")
-	c = onLog(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
+	c = logCommand(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
 		p, err := f.policy()
 		if err != nil {
 			return err
 		}
-		verified, err := unbroken(ctx, s, log)
+		verified, err := verifyLog(ctx, s, log)
 		if err != nil {
 			return err
 		}
-		r, err := replayed(ctx, s, log, p, verified.Removed.Whole())
+		r, err := replayLog(ctx, s, log, p, verified.Removed.Whole())
 		if err != nil {
 			return err
 		}
 		if *asJSON {
 			err = printAnswer(s.out, "replay", r)
 		} else {
-			err = printReplayed(s.out, log.Name, r)
+			err = printReplay(s.out, log.Name, r)
 		}
 		if err == nil && *detailed && r.Differs() {
-			return &exit{code: exitDiffers}
+			return &exitError{code: exitDiffers}
 		}
 		return err
 	})
@@ -57,7 +57,7 @@ func newReplay(s stdio) *cobra.Command {
 		if f.config, err = c.Flags().GetString("config"); err != nil {
 			return err
 		}
-		if f.reading, err = s.reading(c); err != nil {
+		if f.configLoader, err = s.configLoader(c); err != nil {
 			return err
 		}
 		if f.config != "" && f.bare() {
@@ -68,9 +68,9 @@ func newReplay(s stdio) *cobra.Command {
 	return c
 }
 
-// unbroken verifies the chain of the log, since a changed record can come out as it was
+// verifyLog verifies the chain of the log, since a changed record can come out as it was
 // changed. It prints what could not be verified.
-func unbroken(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Report, error) {
+func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Report, error) {
 	r, err := trail.VerifySource(ctx, log.Source)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func unbroken(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Report
 		}
 	}
 	if !r.OK() {
-		return nil, &exit{exitDiffers, fmt.Errorf("%s was changed and is not replayed: %s", log.Name, r.Faults[0])}
+		return nil, &exitError{exitDiffers, fmt.Errorf("%s was changed and is not replayed: %s", log.Name, r.Faults[0])}
 	}
 	return &r, nil
 }
@@ -99,7 +99,7 @@ func (f *policyFlags) policy() (*policy.Result, error) {
 	return policy.Build(source)
 }
 
-func replayed(ctx context.Context, s stdio, log *daemon.AuditLog, p *policy.Result, whole time.Time) (*replay.Report, error) {
+func replayLog(ctx context.Context, s stdio, log *daemon.AuditLog, p *policy.Result, whole time.Time) (*replay.Report, error) {
 	_, database := log.Source.(trail.Database)
 	r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active, Durable: database, Whole: whole})
 	if err != nil {
@@ -117,20 +117,20 @@ func replayed(ctx context.Context, s stdio, log *daemon.AuditLog, p *policy.Resu
 		}
 		r.Add(&record, &e)
 		n++
-		watch.say(func() string { return trail.Records(uint64(n)) })
+		watch.update(func() string { return trail.Records(uint64(n)) })
 	}
 	report := r.Report()
 	return &report, nil
 }
 
-func printReplayed(w io.Writer, name string, r *replay.Report) error {
+func printReplay(w io.Writer, name string, r *replay.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s decisions\n", name, trail.Records(r.Records), text.Grouped(r.Decisions))
 	switch {
 	case len(r.Recorded) == 1 && r.Recorded[0] == r.Policy:
 		fmt.Fprintf(&b, "policy %.12s: the one on record\n", r.Policy)
 	case len(r.Recorded) > 0:
-		fmt.Fprintf(&b, "policy %.12s; on record: %s\n", r.Policy, shortened(r.Recorded))
+		fmt.Fprintf(&b, "policy %.12s; on record: %s\n", r.Policy, abbreviate(r.Recorded))
 	}
 	fmt.Fprintf(&b, "%s come out as they are on record\n", text.Grouped(r.Agreed))
 	if r.Wrong > 0 {
@@ -162,7 +162,7 @@ func printReplayed(w io.Writer, name string, r *replay.Report) error {
 	return text.TableBelow(w, "", "DECISIONS|ON RECORD|NOW|NET|RULE", rows)
 }
 
-func shortened(fingerprints []string) string {
+func abbreviate(fingerprints []string) string {
 	var all []string
 	for _, p := range fingerprints[:min(len(fingerprints), 5)] {
 		all = append(all, fmt.Sprintf("%.12s", p))

@@ -15,10 +15,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// given sorts the arguments of a verb into rules, nets and the configuration that
+// addArguments sorts the arguments of a verb into rules, nets and the configuration that
 // --config would have named. A folder stands for its configuration, or else for the
 // rules and nets in it.
-func (f *policyFlags) given(c *cobra.Command, files []string) error {
+func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
 	f.config, _ = c.Flags().GetString("config")
 	for _, file := range files {
 		info, err := os.Stat(file)

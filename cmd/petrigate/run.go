@@ -37,20 +37,20 @@ type stdio struct {
 	hup      *hangUps // nil: they end the program
 }
 
-// An exit is an error with the code that it ends the program with.
-type exit struct {
+// An exitError is an error with the code that it ends the program with.
+type exitError struct {
 	code int
 	err  error // nil: all has been said
 }
 
-func (e *exit) Error() string {
+func (e *exitError) Error() string {
 	if e.err == nil {
 		return fmt.Sprintf("exit %d", e.code)
 	}
 	return e.err.Error()
 }
 
-func (e *exit) Unwrap() error { return e.err }
+func (e *exitError) Unwrap() error { return e.err }
 
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, s stdio) int {
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 
 // report says what went wrong, once, and classifies it.
 func report(w io.Writer, err error) int {
-	var coded *exit
+	var coded *exitError
 	var problems diag.List
 	var invalid *daemon.InvalidError
 	if list, rest := check.ConfigProblems(err); rest == nil && len(list) > 0 {
@@ -121,13 +121,13 @@ func newRoot(s stdio) *cobra.Command {
 	root.SetCompletionCommandGroupID("more")
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		c.Short, c.RunE = "Print a script that completes commands in your shell", sayWhich
+		c.Short, c.RunE = "Print a script that completes commands in your shell", requireSubcommand
 		c.Long = "completion prints a script for a shell, with which the tab key completes verbs, flags, files, and what\n" +
 			"running proxies have: approvals, sessions, nets. The help of each shell says where the script goes."
 	}
 	root.InitDefaultHelpCmd()
 	root.AddCommand(newTopics()...)
-	illustrate(root)
+	addExamples(root)
 	completeVerbs(root)
 	strictUsage(root)
 	return root

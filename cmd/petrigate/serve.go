@@ -34,14 +34,14 @@ func newServe(s stdio) *cobra.Command {
 	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, files []string) error {
 		var f policyFlags
-		if err := f.given(c, files); err != nil {
+		if err := f.addArguments(c, files); err != nil {
 			return err
 		}
 		if f.bare() {
 			return usage("serve requires a configuration, and %q is not one; use petrigate wrap for rules and nets of one server", files[0])
 		}
 		if f.found {
-			return usage("serve requires the file itself, and not its folder: petrigate serve %s", word(f.config))
+			return usage("serve requires the file itself, and not its folder: petrigate serve %s", shellWord(f.config))
 		}
 		if err := quiet(level); err != nil {
 			return err
@@ -75,7 +75,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		return err
 	}
 	printProblems(s.err, known)
-	if err := runnable(s.err, cfg); err != nil {
+	if err := checkRunnable(s.err, cfg); err != nil {
 		return err
 	}
 	daemon.TuneMemory()
@@ -92,7 +92,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		o.Story, o.Ink = s.err, newInk(s.err)
 	}
 	if o.Load != nil && !isTerminal(s.in) { // one that is started by hand ends with its terminal
-		o.HangUps = s.hup.take()
+		o.HangUps = s.hup.claim()
 	}
 	d, err := daemon.New(o)
 	if err != nil {

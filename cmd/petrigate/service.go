@@ -38,25 +38,25 @@ func (f *serviceFlags) check(hooks bool) error {
 	return nil
 }
 
-// manager returns the service manager of this user, or nil if petrigate knows none for the system.
-func manager(s clientcfg.System) *service.Manager {
+// serviceManager returns the service manager of this user, or nil if petrigate knows none for the system.
+func serviceManager(s clientcfg.System) *service.Manager {
 	return service.ManagerOf(service.System{OS: s.OS, Home: s.Home, Env: s.Env, UID: os.Getuid()})
 }
 
-// serving is the service that runs a proxy of the configuration at a path.
-func (f *serviceFlags) serving(ctx context.Context, d *takeover.Desk, program string, args []string, path string, loaded *config.Config) *takeover.Serving {
+// serviceFor is the service that runs a proxy of the configuration at a path.
+func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Desk, program string, args []string, path string, loaded *config.Config) *takeover.Serving {
 	return &takeover.Serving{
-		Manager: manager(d.System),
-		Service: service.Service{Program: program, Args: args, Config: path, Environment: places(loaded)},
+		Manager: serviceManager(d.System),
+		Service: service.Service{Program: program, Args: args, Config: path, Environment: serviceVariables(loaded)},
 		Listen:  cmp.Or(loaded.Listen.HTTP, hooksAddress),
-		Reads:   readBy(ctx, path, loaded), Memory: loaded.State.Driver == "memory",
+		Reads:   configVariables(ctx, path, loaded), Memory: loaded.State.Driver == "memory",
 		Make: f.make, Skip: f.skip,
 	}
 }
 
-// places returns the variables of this process that name the folders of petrigate and of the programs that it starts:
+// serviceVariables returns the variables of this process that name the folders of petrigate and of the programs that it starts:
 // a service has no shell that would set them.
-func places(c *config.Config) (all []service.Variable) {
+func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
 	if runtime.GOOS != "linux" { // there it is the manager's
 		names = append(names, "XDG_RUNTIME_DIR")
@@ -74,11 +74,11 @@ func places(c *config.Config) (all []service.Variable) {
 	return all
 }
 
-// readBy returns the variables that a configuration reads and this process has, without those that every process
+// configVariables returns the variables that a configuration reads and this process has, without those that every process
 // of the user has.
-func readBy(ctx context.Context, path string, c *config.Config) (names []string) {
+func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
-	for _, v := range places(c) {
+	for _, v := range serviceVariables(c) {
 		common = append(common, v.Name)
 	}
 	env := func(name string) (string, bool) {
@@ -95,7 +95,7 @@ func readBy(ctx context.Context, path string, c *config.Config) (names []string)
 
 // proxies lists the running proxies of this user.
 func proxies() (all []takeover.Proxy) {
-	running, _ := ask((*control.Client).Status) // none may run
+	running, _ := askAll((*control.Client).Status) // none may run
 	for _, s := range running {
 		p := takeover.Proxy{PID: s.Pid, Config: s.Config}
 		if s.Listen != "stdio" {

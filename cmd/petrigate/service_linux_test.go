@@ -125,8 +125,8 @@ func startUserManager(home, run string, env ...string) (stop func(), err error) 
 	}
 }
 
-// TestServiceAsks: at a terminal connect --hooks offers the service, makes it after a yes, and writes the hooks then.
-func TestServiceAsks(t *testing.T) {
+// TestServiceIsMadeAfterYes: at a terminal connect --hooks offers the service, makes it after a yes, and writes the hooks then.
+func TestServiceIsMadeAfterYes(t *testing.T) {
 	if !hasUserManager() {
 		t.Skip("no systemd is started here: PETRIGATE_TEST_SYSTEMD=1 asks for one, as root")
 	}

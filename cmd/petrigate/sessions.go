@@ -36,9 +36,9 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	if err != nil {
 		return owned[operator.SessionInfo]{}, err
 	}
-	slices.SortStableFunc(all, func(a, b owned[operator.SessionInfo]) int { return nearer(a.it, b.it) })
-	all = once(all, func(o owned[operator.SessionInfo]) string { return o.it.ID })
-	hits := meant(all, id, func(o owned[operator.SessionInfo]) operator.SessionInfo { return o.it })
+	slices.SortStableFunc(all, func(a, b owned[proxy.SessionInfo]) int { return compareByClients(a.it, b.it) })
+	all = uniqueBy(all, func(o owned[proxy.SessionInfo]) string { return o.it.ID })
+	hits := matchSessions(all, id, func(o owned[proxy.SessionInfo]) proxy.SessionInfo { return o.it })
 	switch len(hits) {
 	case 0:
 		return owned[operator.SessionInfo]{}, fmt.Errorf("no session has the name %q, or an id that begins with it; %s lists them", id, lister)
@@ -48,9 +48,9 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	return owned[operator.SessionInfo]{}, fmt.Errorf("%s have the name %q, or an id that begins with it; %s lists them", text.Count(len(hits), "session"), id, lister)
 }
 
-// meant returns the session with the id; else those that have it as their name, or as the beginning
+// matchSessions returns the session with the id; else those that have it as their name, or as the beginning
 // of their id. Clients may choose names, so a name never wins over the id of another session.
-func meant[T any](all []T, id string, of func(T) operator.SessionInfo) (hits []T) {
+func matchSessions[T any](all []T, id string, of func(T) proxy.SessionInfo) (hits []T) {
 	for _, one := range all {
 		o := of(one)
 		if o.ID == id {
@@ -63,8 +63,8 @@ func meant[T any](all []T, id string, of func(T) operator.SessionInfo) (hits []T
 	return hits
 }
 
-// nearer puts the proxy that has the clients of a session before others that only know it.
-func nearer(a, b operator.SessionInfo) int {
+// compareByClients puts the proxy that has the clients of a session before others that only know it.
+func compareByClients(a, b proxy.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
 
@@ -76,8 +76,8 @@ func sessionsList(s stdio) *cobra.Command {
 			list = (*control.Client).Sessions
 		}
 		lists, _, err := listings(list)
-		lists = distinct(lists)
-		all := []operator.SessionInfo{}
+		lists = uniqueSessions(lists)
+		all := []proxy.SessionInfo{}
 		for _, of := range lists {
 			all = append(all, of.all...)
 		}
@@ -87,12 +87,12 @@ func sessionsList(s stdio) *cobra.Command {
 	})
 }
 
-// distinct leaves each session to one proxy: several may know those of a database.
-func distinct(lists []listing[operator.SessionInfo]) []listing[operator.SessionInfo] {
-	best := map[string]*operator.SessionInfo{}
+// uniqueSessions leaves each session to one proxy: several may know those of a database.
+func uniqueSessions(lists []listing[proxy.SessionInfo]) []listing[proxy.SessionInfo] {
+	best := map[string]*proxy.SessionInfo{}
 	for _, of := range lists {
 		for i := range of.all {
-			if o := &of.all[i]; best[o.ID] == nil || nearer(*o, *best[o.ID]) < 0 {
+			if o := &of.all[i]; best[o.ID] == nil || compareByClients(*o, *best[o.ID]) < 0 {
 				best[o.ID] = o
 			}
 		}
@@ -188,8 +188,8 @@ func sessionsShow(s stdio) *cobra.Command {
 	})
 }
 
-func printSession(w io.Writer, o operator.SessionInfo) {
-	_, _ = fmt.Fprintf(w, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, by(o), o.Since.Format(time.RFC3339))
+func printSession(w io.Writer, o proxy.SessionInfo) {
+	_, _ = fmt.Fprintf(w, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, identifiedBy(o), o.Since.Format(time.RFC3339))
 	if !o.Used.IsZero() {
 		_, _ = fmt.Fprintf(w, "  held by %s, idle for %s\n", holder(o), terminal.Age(o.Used))
 	}
@@ -211,12 +211,12 @@ func printSession(w io.Writer, o operator.SessionInfo) {
 		if command := text.Command(call.Arguments); command != "" {
 			does = " " + text.Excerpt(command, 120)
 		}
-		_, _ = fmt.Fprintf(w, "  open call #%d: %s%s, for %s%s\n", call.Number, call.Tool, does, terminal.Age(call.Since), unknownOf(o.ID, call))
+		_, _ = fmt.Fprintf(w, "  open call #%d: %s%s, for %s%s\n", call.Number, call.Tool, does, terminal.Age(call.Since), outcomeNote(o.ID, call))
 	}
 }
 
-// unknownOf says of an open call that its outcome is not on record, and what helps.
-func unknownOf(session string, call operator.CallInfo) string {
+// outcomeNote says of an open call that its outcome is not on record, and what helps.
+func outcomeNote(session string, call proxy.CallInfo) string {
 	switch {
 	case call.Outcome != "":
 		return "; its outcome, " + call.Outcome + ", could not be put on record yet: the proxy tries again until it can"
@@ -230,8 +230,8 @@ func unknownOf(session string, call operator.CallInfo) string {
 	return ""
 }
 
-// by says what makes the calls of a session one.
-func by(o operator.SessionInfo) string {
+// identifiedBy says what makes the calls of a session one.
+func identifiedBy(o proxy.SessionInfo) string {
 	if o.Name == "" {
 		return o.By
 	}
@@ -250,21 +250,21 @@ func sessionsReset(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		typed, err := neededPIN(c.Context(), s, *pinIn, o.client)
+		typed, err := promptPIN(c.Context(), s, *pinIn, o.client)
 		if err != nil {
 			return err
 		}
 		if err := o.client.ResetSession(o.it.ID, control.Reset{Actor: actor(), PIN: typed}); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.out, "session %s is as it began%s\n", o.it.ID, keptBy(nets))
+		_, err = fmt.Fprintf(s.out, "session %s is as it began%s\n", o.it.ID, sharedNetsNote(nets))
 		return err
 	}
 	return c
 }
 
-// keptBy says which nets a reset of one session leaves alone.
-func keptBy(nets []operator.PolicyNet) string {
+// sharedNetsNote says which nets a reset of one session leaves alone.
+func sharedNetsNote(nets []proxy.PolicyNet) string {
 	var shared []string
 	for _, n := range nets {
 		if n.Scope != "session" {
@@ -293,7 +293,7 @@ func sessionsSettle(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		typed, err := neededPIN(c.Context(), s, *pinIn, o.client)
+		typed, err := promptPIN(c.Context(), s, *pinIn, o.client)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func sessionsShadow(s stdio) *cobra.Command {
 // shadows are the reports of the running proxies, or of one session.
 func shadows(args []string) ([]operator.ShadowInfo, error) {
 	if len(args) == 0 {
-		return ask(func(client *control.Client) (operator.ShadowInfo, error) { return client.Shadow("") })
+		return askAll(func(client *control.Client) (proxy.ShadowInfo, error) { return client.Shadow("") })
 	}
 	o, err := findSession(args[0])
 	if err != nil {

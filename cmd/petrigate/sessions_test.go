@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestStandsForMore: a call that stands for further ones of unknown outcome is listed and counted with them.
-func TestStandsForMore(t *testing.T) {
-	o := operator.SessionInfo{ID: "s1", Calls: []operator.CallInfo{{Number: 3, Tool: "edit", Unknown: true, More: 12}, {Number: 40, Tool: "edit"}}}
+// TestListedCallCountsMore: a call that stands for further ones of unknown outcome is listed and counted with them.
+func TestListedCallCountsMore(t *testing.T) {
+	o := proxy.SessionInfo{ID: "s1", Calls: []proxy.CallInfo{{Number: 3, Tool: "edit", Unknown: true, More: 12}, {Number: 40, Tool: "edit"}}}
 	if got := openCalls(o); got != "14, 13 unknown" {
 		t.Errorf("%q", got)
 	}

@@ -11,18 +11,18 @@ import (
 // hangUps are the signals by which a terminal says that it is gone, and by which people ask
 // a daemon to read its configuration again.
 type hangUps struct {
-	taken atomic.Bool
-	came  chan struct{}
+	claimed  atomic.Bool
+	received chan struct{}
 }
 
-// An endedBy is the cause of an end by a signal.
-type endedBy struct{ os.Signal }
+// An signalError is the cause of an end by a signal.
+type signalError struct{ os.Signal }
 
 // Error says which it was.
-func (e endedBy) Error() string { return e.String() + " signal received" }
+func (e signalError) Error() string { return e.String() + " signal received" }
 
 // Is makes it the end of a context.
-func (endedBy) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
+func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
 
 // endBySignal calls end for the first signal that is to end the program. A second one ends it
 // at once, as end may already tell people.
@@ -32,13 +32,13 @@ func endBySignal(end context.CancelCauseFunc) {
 	go func() {
 		s := <-signals
 		signal.Stop(signals)
-		end(endedBy{s})
+		end(signalError{s})
 	}()
 }
 
 // newHangUps calls end for a signal, unless somebody has taken them.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
-	h := &hangUps{came: make(chan struct{}, 1)}
+	h := &hangUps{received: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // as under nohup
 		return h
 	}
@@ -46,13 +46,13 @@ func newHangUps(end context.CancelCauseFunc) *hangUps {
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
 		for range signals {
-			if !h.taken.Load() {
+			if !h.claimed.Load() {
 				signal.Stop(signals) // a second one ends the program at once
-				end(endedBy{syscall.SIGHUP})
+				end(signalError{syscall.SIGHUP})
 				return
 			}
 			select {
-			case h.came <- struct{}{}:
+			case h.received <- struct{}{}:
 			default: // one is waiting already
 			}
 		}
@@ -60,11 +60,11 @@ func newHangUps(end context.CancelCauseFunc) *hangUps {
 	return h
 }
 
-// take returns the signals that come from now on, which do not end the program any more.
-func (h *hangUps) take() <-chan struct{} {
+// claim returns the signals that come from now on, which do not end the program any more.
+func (h *hangUps) claim() <-chan struct{} {
 	if h == nil {
 		return nil
 	}
-	h.taken.Store(true)
-	return h.came
+	h.claimed.Store(true)
+	return h.received
 }

@@ -21,7 +21,7 @@ func newSimulate(s stdio) *cobra.Command {
 	f.add(c, "take")
 	record := c.Flags().String("record", "", "write the session as a policy test to this new `file`")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := f.take(s, c, files); err != nil {
+		if err := f.parse(s, c, files); err != nil {
 			return err
 		}
 		if *record != "" {

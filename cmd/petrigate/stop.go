@@ -27,11 +27,11 @@ func newStop(s stdio) *cobra.Command {
 	pid, file := proxyFlag(c), databaseFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		if *file != "" {
-			return throwInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy, session string) (operator.Stopping, error) {
+			return switchInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy, session string) (proxy.Stopping, error) {
 				return p.Stop(session, actor(), *reason)
 			})
 		}
-		return throwSwitch(s, true, *session, *pid, nil, func(client *control.Client, session string) (operator.Stopping, error) {
+		return switchProxies(s, true, *session, *pid, nil, func(client *control.Client, session string) (proxy.Stopping, error) {
 			return client.Stop(control.Stop{Session: session, Actor: actor(), Reason: *reason})
 		})
 	}
@@ -46,7 +46,7 @@ func newStart(s stdio) *cobra.Command {
 	pid, file, pinIn := proxyFlag(c), databaseFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *file != "" {
-			return throwInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy, session string) (done operator.Stopping, err error) {
+			return switchInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy, session string) (done proxy.Stopping, err error) {
 				typed := ""
 				if p.Status().PIN {
 					typed, err = readPIN(c.Context(), s, "PIN: ", *pinIn)
@@ -59,10 +59,10 @@ func newStart(s stdio) *cobra.Command {
 		}
 		var typed map[string]string
 		ask := func(clients []*control.Client) (err error) {
-			typed, err = neededPINs(c.Context(), s, *pinIn, clients)
+			typed, err = promptPINs(c.Context(), s, *pinIn, clients)
 			return err
 		}
-		return throwSwitch(s, false, *session, *pid, ask, func(client *control.Client, session string) (operator.Stopping, error) {
+		return switchProxies(s, false, *session, *pid, ask, func(client *control.Client, session string) (proxy.Stopping, error) {
 			return client.StartAgain(control.Stop{Session: session, Actor: actor(), PIN: typed[client.Path]})
 		})
 	}
@@ -74,8 +74,8 @@ func databaseFlag(c *cobra.Command) *string {
 	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy runs")
 }
 
-// throwInDatabase gives an order to the database of a configuration, and says what became of it.
-func throwInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (operator.Stopping, error)) error {
+// switchInDatabase gives an order to the database of a configuration, and says what became of it.
+func switchInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (proxy.Stopping, error)) error {
 	if pid != 0 {
 		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
 	}
@@ -84,7 +84,7 @@ func throwInDatabase(s stdio, on bool, session string, pid int, file string, ord
 		return err
 	}
 	return daemon.WithDatabase(c, func(p *proxy.Proxy) error {
-		session := idOf(p, session)
+		session := resolveSession(p, session)
 		done, err := order(p, session)
 		if err == nil && done.Alone != "" {
 			err = errors.New("the database did not take the order, and no proxy was told")
@@ -96,23 +96,23 @@ func throwInDatabase(s stdio, on bool, session string, pid int, file string, ord
 	})
 }
 
-// idOf returns the id of the session with an id or a name, as far as the database says; else the
+// resolveSession returns the id of the session with an id or a name, as far as the database says; else the
 // session as it was given: a stop holds also where the database cannot be read.
-func idOf(p *proxy.Proxy, session string) string {
+func resolveSession(p *proxy.Proxy, session string) string {
 	if session == "" {
 		return ""
 	}
 	all, _ := p.ListSessions()
-	if hits := meant(all, session, func(o operator.SessionInfo) operator.SessionInfo { return o }); len(hits) == 1 {
+	if hits := matchSessions(all, session, func(o proxy.SessionInfo) proxy.SessionInfo { return o }); len(hits) == 1 {
 		return hits[0].ID
 	}
 	return session
 }
 
-// throwSwitch gives an order to all running proxies, to the one that has the session, or to
+// switchProxies gives an order to all running proxies, to the one that has the session, or to
 // the one with the process id, and says what became of it. Before, it asks what has to be asked; nil: nothing.
-func throwSwitch(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
-	clients, session, err := switched(session, pid)
+func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (proxy.Stopping, error)) error {
+	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
 		return fmt.Errorf("%w. Where the states are in a database, --config FILE reaches that without a proxy", err)
 	}
@@ -135,7 +135,7 @@ func throwSwitch(s stdio, on bool, session string, pid int, ask func([]*control.
 			continue
 		}
 		if done.Alone != "" {
-			failed = append(failed, fmt.Errorf("%s %s proxy %d alone: %s", whose(session), outcome(on), status.Pid, done.Alone))
+			failed = append(failed, fmt.Errorf("%s %s proxy %d alone: %s", callsOf(session), switchEffect(on), status.Pid, done.Alone))
 			continue
 		}
 		printSwitch(s.out, on, session, status.Pid, done)
@@ -143,8 +143,8 @@ func throwSwitch(s stdio, on bool, session string, pid int, ask func([]*control.
 	return errors.Join(failed...)
 }
 
-// switched returns the proxies that an order is for, and the id of the session.
-func switched(session string, pid int) ([]*control.Client, string, error) {
+// switchTargets returns the proxies that an order is for, and the id of the session.
+func switchTargets(session string, pid int) ([]*control.Client, string, error) {
 	if session != "" {
 		of, err := findSession(session)
 		return []*control.Client{of.client}, of.it.ID, err
@@ -153,18 +153,18 @@ func switched(session string, pid int) ([]*control.Client, string, error) {
 	if err != nil || pid == 0 {
 		return clients, "", err
 	}
-	one, err := theProxy(clients, pid, "anything to stop")
+	one, err := selectProxy(clients, pid, "anything to stop")
 	return []*control.Client{one}, "", err
 }
 
-func whose(session string) string {
+func callsOf(session string) string {
 	if session != "" {
 		return "the calls of session " + session
 	}
 	return "all calls"
 }
 
-func outcome(on bool) string {
+func switchEffect(on bool) string {
 	if on {
 		return "are refused by"
 	}
@@ -172,8 +172,8 @@ func outcome(on bool) string {
 }
 
 // printSwitch says what became of an order to a proxy, or, with pid 0, to a database.
-func printSwitch(w io.Writer, on bool, session string, pid int, done operator.Stopping) {
-	what, which, where := whose(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
+func printSwitch(w io.Writer, on bool, session string, pid int, done proxy.Stopping) {
+	what, which, where := callsOf(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {
 		which = "the database"
 	}

@@ -44,7 +44,7 @@ func newSuggest(s stdio) *cobra.Command {
 			return usage("--min-sessions is at least 1, not %d", f.sessions)
 		}
 		file, _ := c.Flags().GetString("config")
-		r, err := s.reading(c)
+		r, err := s.configLoader(c)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func newSuggest(s stdio) *cobra.Command {
 	return c
 }
 
-func (f *suggestFlags) suggest(ctx context.Context, r reading, names []string, file string) error {
+func (f *suggestFlags) suggest(ctx context.Context, r configLoader, names []string, file string) error {
 	s := r.s
 	cfg, err := r.load(r.options(file))
 	if errors.Is(err, config.ErrNotFound) && len(names) > 0 && !f.apply {
@@ -69,7 +69,7 @@ func (f *suggestFlags) suggest(ctx context.Context, r reading, names []string, f
 	defer done()
 	watch := newProgress(s.err)
 	report, err := mining.Suggest(ctx, log, cfg, mining.Options{Sessions: f.sessions, Progress: func(stage string, records int) {
-		watch.say(func() string { return stage + ": " + trail.Records(uint64(records)) })
+		watch.update(func() string { return stage + ": " + trail.Records(uint64(records)) })
 	}})
 	watch.clear()
 	switch {

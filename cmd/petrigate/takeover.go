@@ -51,8 +51,8 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Desk, error) {
 	return d, nil
 }
 
-// ended gives an error of the flows its exit code.
-func ended(err error) error {
+// withExitCode gives an error of the flows its exit code.
+func withExitCode(err error) error {
 	var wrong *takeover.UsageError
 	if errors.As(err, &wrong) {
 		return usage("%w", err)
@@ -87,7 +87,7 @@ func newImport(s stdio) *cobra.Command {
 		if *permissions {
 			return s.permissions(d.System, args[0])
 		}
-		trusted, err := s.receiver(c, &i)
+		trusted, err := s.importTarget(c, &i)
 		if err != nil {
 			return err
 		}
@@ -95,24 +95,24 @@ func newImport(s stdio) *cobra.Command {
 		p, err := d.Plan(i)
 		switch {
 		case err != nil:
-			return ended(err)
+			return withExitCode(err)
 		case *asJSON:
 			return printAnswer(s.out, "import", p)
 		}
 		err = d.Write(p)
-		s.noteLists(d.System, args[0])
+		s.notePermissionLists(d.System, args[0])
 		if err == nil && trusted != nil {
 			err = trusted()
 		}
-		return ended(err)
+		return withExitCode(err)
 	}
 	return c
 }
 
-// receiver notes in i the configuration that servers are put into. Where it was found in the working directory and
+// importTarget notes in i the configuration that servers are put into. Where it was found in the working directory and
 // is trusted, the function that it returns trusts what has become of it.
-func (s stdio) receiver(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
-	r, err := s.reading(c)
+func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
+	r, err := s.configLoader(c)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s stdio) receiver(c *cobra.Command, i *takeover.Import) (trusted func() er
 	if err != nil || !found {
 		return nil, err
 	}
-	if err := r.own(path); err != nil { // it would have the secrets of the client
+	if err := r.requireOwnFile(path); err != nil { // it would have the secrets of the client
 		return nil, err
 	}
 	src, err := os.ReadFile(path)
@@ -138,7 +138,7 @@ func (s stdio) receiver(c *cobra.Command, i *takeover.Import) (trusted func() er
 	return func() error {
 		after, err := os.ReadFile(path)
 		if err == nil {
-			r.renew(path, src, after)
+			r.renewTrust(path, src, after)
 		}
 		return err
 	}, nil
@@ -147,7 +147,7 @@ func (s stdio) receiver(c *cobra.Command, i *takeover.Import) (trusted func() er
 // configPath is the configuration that is meant, as an absolute path, for a verb that acts on it; trusts accepts
 // its bytes where it was found.
 func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
-	r, err := s.reading(c)
+	r, err := s.configLoader(c)
 	if err != nil {
 		return "", nil, err
 	}
@@ -210,7 +210,7 @@ func newConnect(s stdio) *cobra.Command {
 		if _, err := s.fillConnection(c, &n); err != nil {
 			return err
 		}
-		return ended(d.Connect(c.Context(), n))
+		return withExitCode(d.Connect(c.Context(), n))
 	}
 	return c
 }
@@ -263,9 +263,9 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookC
 	}
 	serve = append(serve, "--config", n.Config)
 	h.Serve = append([]string{"petrigate"}, serve...)
-	h.Run = run.serving(c.Context(), d, n.Launch.Command, serve, n.Config, loaded)
+	h.Run = run.serviceFor(c.Context(), d, n.Launch.Command, serve, n.Config, loaded)
 	h.Launch.URL, h.Launch.Headers = takeover.HookURL(loaded.Listen)
-	return ended(d.ConnectHooks(c.Context(), h))
+	return withExitCode(d.ConnectHooks(c.Context(), h))
 }
 
 // headersOf reads headers as --header takes them. A message does not quote one: it may be a secret.
@@ -296,7 +296,7 @@ func newDisconnect(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		services := manager(d.System)
+		services := serviceManager(d.System)
 		uses := f.file == "" && d.UsesService(services, args[0])
 		if *hooks {
 			err = d.DisconnectHooks(args[0], f.file)
@@ -306,7 +306,7 @@ func newDisconnect(s stdio) *cobra.Command {
 		if err == nil && uses {
 			err = d.Retire(c.Context(), services)
 		}
-		return ended(err)
+		return withExitCode(err)
 	}
 	return c
 }

@@ -15,7 +15,7 @@ import (
 
 // testFlags are what test is asked to do.
 type testFlags struct {
-	reading
+	configLoader
 	config   string
 	run      string
 	cover    bool
@@ -59,7 +59,7 @@ func newTest(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, paths []string) error {
 		var err error
-		if f.reading, err = s.reading(c); err != nil {
+		if f.configLoader, err = s.configLoader(c); err != nil {
 			return err
 		}
 		f.config, _ = c.Flags().GetString("config")
@@ -102,13 +102,13 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	case err != nil:
 		return err
 	case len(report.Problems) > 0:
-		return &exit{exitInvalid, nil}
+		return &exitError{exitInvalid, nil}
 	case report.Passed+report.Failed+report.Nothing == 0:
 		return fmt.Errorf("no test has a name that matches %q", f.run)
 	case report.Failed > 0:
-		return &exit{exitDiffers, nil}
+		return &exitError{exitDiffers, nil}
 	case f.cover && report.Coverage.Percent < f.minCover:
-		return &exit{exitDiffers, fmt.Errorf("the coverage is %d%%, and %d%% is wanted", report.Coverage.Percent, f.minCover)}
+		return &exitError{exitDiffers, fmt.Errorf("the coverage is %d%%, and %d%% is wanted", report.Coverage.Percent, f.minCover)}
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ func toolsDiff(s stdio) *cobra.Command {
 	}
 	return answering(c, s, "changes", func(names []string) (any, func() error, error) {
 		found, err := changedTools(names)
-		changes := differing(found)
+		changes := distinctChanges(found)
 		return changes, func() error {
-			proxies, err := ask((*control.Client).Status)
-			if err == nil && len(changes) == 0 && slices.ContainsFunc(proxies, func(p operator.Status) bool { return p.Pinning != "off" }) {
+			proxies, err := askAll((*control.Client).Status)
+			if err == nil && len(changes) == 0 && slices.ContainsFunc(proxies, func(p proxy.Status) bool { return p.Pinning != "off" }) {
 				_, err = fmt.Fprintln(s.out, "every tool is as it was accepted")
 			}
 			return errors.Join(err, terminal.PrintToolChanges(s.out, changes), terminal.PrintUnpinned(s.out, proxies))
@@ -53,7 +53,7 @@ func toolsAccept(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		changes := differing(found)
+		changes := distinctChanges(found)
 		if len(changes) == 0 {
 			return fmt.Errorf("there is no change of %s to accept; petrigate tools diff lists what has changed", text.And(text.EscapeAll(names)))
 		}
@@ -73,12 +73,12 @@ func toolsAccept(s stdio) *cobra.Command {
 		for _, o := range found {
 			having = append(having, o.client)
 		}
-		typed, err := neededPINs(c.Context(), s, *pinIn, having)
+		typed, err := promptPINs(c.Context(), s, *pinIn, having)
 		if err != nil {
 			return err
 		}
 		accepted, err := acceptAll(found, typed)
-		for _, change := range differing(accepted) {
+		for _, change := range distinctChanges(accepted) {
 			_, _ = fmt.Fprintf(s.out, "%s is accepted as its server describes it now.\n", text.Escape(change.Canonical))
 		}
 		return err
@@ -119,17 +119,17 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 // ofProxy leaves those of the proxy with this process id.
 func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
 	var having []*control.Client
-	for _, o := range once(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path }) {
+	for _, o := range uniqueBy(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.client.Path }) {
 		having = append(having, o.client)
 	}
-	one, err := theProxy(having, pid, "such a change")
-	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
+	one, err := selectProxy(having, pid, "such a change")
+	return slices.DeleteFunc(found, func(o owned[proxy.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
-// differing drops what several proxies say alike.
-func differing(found []owned[operator.ToolChange]) []operator.ToolChange {
-	changes := []operator.ToolChange{}
-	for _, o := range once(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {
+// distinctChanges drops what several proxies say alike.
+func distinctChanges(found []owned[proxy.ToolChange]) []proxy.ToolChange {
+	changes := []proxy.ToolChange{}
+	for _, o := range uniqueBy(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {
 		changes = append(changes, o.it)
 	}
 	return changes

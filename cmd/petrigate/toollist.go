@@ -22,7 +22,7 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 	}
 	list, missing, err := f.listedTools(ctx, s, cfg)
 	if len(missing) > 0 {
-		err = &exit{exitUpstream, nil}
+		err = &exitError{exitUpstream, nil}
 	}
 	known := check.KnownSet(list, cfg)
 	if d, failed := (&deskFlags{}).desk(ctx, s); failed == nil {
@@ -49,7 +49,7 @@ func recordedTools(path string) ([]check.ListedTool, error) {
 	}
 	tools, err := check.ParseTools(path, src)
 	if err != nil {
-		return nil, &exit{exitInvalid, err}
+		return nil, &exitError{exitInvalid, err}
 	}
 	return tools, nil
 }
@@ -57,12 +57,12 @@ func recordedTools(path string) ([]check.ListedTool, error) {
 // liveTools asks the upstreams, and says why those that are missing did not answer. It is an
 // error where none did.
 func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
-	if err := runnable(s.err, cfg); err != nil {
+	if err := checkRunnable(s.err, cfg); err != nil {
 		return nil, nil, err
 	}
 	bar, begin := newProgress(s.err), time.Now()
 	listing, err := daemon.ListTools(ctx, cfg, progressEvery, func(servers []string) {
-		bar.say(func() string {
+		bar.update(func() string {
 			return fmt.Sprintf("waiting for %s (%s)", text.And(servers), time.Since(begin).Round(time.Second))
 		})
 	})
@@ -75,7 +75,7 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.
 		missing = append(missing, u.Upstream)
 	}
 	if len(missing) > 0 && len(listing.Tools) == 0 {
-		return nil, nil, &exit{exitUpstream, nil}
+		return nil, nil, &exitError{exitUpstream, nil}
 	}
 	for _, left := range listing.LeftOut {
 		_, _ = fmt.Fprintln(s.err, "petrigate: a tool is left out:", left)

@@ -19,7 +19,7 @@ import (
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(wrongFlag)
 	if c.HasSubCommands() {
-		c.Args = noVerb
+		c.Args = refuseUnknownVerb
 	} else if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, got []string) error {
 			if args(c, got) == nil {
@@ -39,13 +39,15 @@ func strictUsage(c *cobra.Command) {
 	}
 }
 
-func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
+func usage(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
 
 // verb is the path of c without the program.
 func verb(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "petrigate ") }
 
-// noVerb refuses words that are no verbs of c.
-func noVerb(c *cobra.Command, got []string) error {
+// refuseUnknownVerb refuses words that are no verbs of c.
+func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	if len(got) == 0 {
 		return nil
 	}
@@ -80,7 +82,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err == nil && len(rest) > 0 {
-				err = noVerb(c, rest)
+				err = refuseUnknownVerb(c, rest)
 			}
 			if err != nil {
 				return err

@@ -14,8 +14,8 @@ petrigate check --live --config petrigate.yaml
 petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
 `
 
-// illustrations are lines for the help of the verbs that they run.
-const illustrations = `
+// exampleLines are lines for the help of the verbs that they run.
+const exampleLines = `
 petrigate demo
 petrigate serve --config petrigate.yaml
 petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
@@ -113,12 +113,12 @@ petrigate help check
 petrigate help rules
 `
 
-// illustrate gives the program and each verb its examples.
-func illustrate(root *cobra.Command) {
+// addExamples gives the program and each verb its examples.
+func addExamples(root *cobra.Command) {
 	for line := range strings.Lines(strings.TrimSpace(firstSteps)) {
 		root.Example += "  " + line
 	}
-	for line := range strings.Lines(strings.TrimSpace(illustrations)) {
+	for line := range strings.Lines(strings.TrimSpace(exampleLines)) {
 		line = strings.TrimSuffix(line, "\n")
 		c, _, err := root.Find(strings.Fields(line)[1:])
 		if err != nil || c == root {
