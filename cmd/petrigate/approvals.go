@@ -25,8 +25,9 @@ func findApproval(id string) (owned[operator.ApprovalInfo], error) {
 	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, approvalID)
 }
 
-// chosenApproval is the one whose id the arguments name; without one, the only one that waits.
-func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
+// chosenApproval returns the approval with the id in args. Without an id it returns the pending
+// approval if exactly one is pending, and an error otherwise.
+func chosenApproval(args []string) (owned[proxy.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])
 	}
@@ -85,7 +86,7 @@ func approvalsWatch(s stdio) *cobra.Command {
 	return c
 }
 
-// unlessEnded is the error of a verb that one leaves by a signal.
+// unlessEnded drops err if a signal has ended ctx: that is how the user leaves the command.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -81,8 +81,9 @@ func reasonFlag(c *cobra.Command) *string {
 	return c.Flags().String("reason", "", "a `text` for the record, and for the agent where it is a denial")
 }
 
-// readApproval returns the approval whose id begins so, or the only one that waits, whole.
-func readApproval(args []string) (owned[operator.ApprovalInfo], operator.ApprovalInfo, error) {
+// readApproval returns the approval with the id (or the prefix of an id) in args, or the only
+// pending one. The second result holds it in full, as the proxy returns it.
+func readApproval(args []string) (owned[proxy.ApprovalInfo], proxy.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {
 		return found, found.it, err

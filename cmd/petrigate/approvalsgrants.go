@@ -33,16 +33,16 @@ func approvalsGrants(s stdio) *cobra.Command {
 	})
 }
 
-// left is how long a grant still is.
-func left(g operator.GrantInfo) string {
+// left formats the remaining lifetime of a grant.
+func left(g proxy.GrantInfo) string {
 	if g.ToEnd {
 		return "session, or " + terminal.Left(g.Until)
 	}
 	return terminal.Left(g.Until)
 }
 
-// alike says what the calls of a grant have in common.
-func alike(g operator.GrantInfo) string {
+// alike describes what the calls covered by a grant have in common.
+func alike(g proxy.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {
 		if p.Field == "" {
@@ -69,14 +69,14 @@ func approvalsRevoke(s stdio) *cobra.Command {
 	return c
 }
 
-// grantFlags are those of a verb that can give a grant.
+// grantFlags holds the flags of a command that can give a grant.
 type grantFlags struct {
 	span span
 	like []string
 }
 
-// A span is the value of --for: a time, or the session.
-type span operator.Grant
+// A span is the value of --for: a duration, or the rest of the session.
+type span proxy.Grant
 
 func (s *span) String() string {
 	switch {
@@ -90,7 +90,7 @@ func (s *span) String() string {
 
 func (s *span) Type() string { return "time" }
 
-// Set reads a time, or "session".
+// Set parses a duration or "session".
 func (s *span) Set(word string) error {
 	g, err := terminal.ReadSpan(word)
 	*s = span(g)
@@ -102,8 +102,8 @@ func (f *grantFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.like, "like", nil, "with --for: an `argument` that has to stay as it is, by name or path ($.a.b); without it all have to")
 }
 
-// grant is what the flags ask for; nil: nothing.
-func (f *grantFlags) grant(c *cobra.Command) (*operator.Grant, error) {
+// grant returns the grant that the flags describe, or nil without --for.
+func (f *grantFlags) grant(c *cobra.Command) (*proxy.Grant, error) {
 	switch {
 	case !c.Flags().Changed("for") && len(f.like) > 0:
 		return nil, usage("--like requires --for, which says for how long calls like this one are approved")

@@ -25,7 +25,8 @@ func approvalsList(s stdio) *cobra.Command {
 	})
 }
 
-// partition divides a list by a question, and keeps its order.
+// partition splits a list by a predicate and keeps the order. Its results are never nil, so that
+// they are encoded as JSON arrays.
 func partition[T any](all []T, which func(T) bool) (yes, no []T) {
 	yes, no = []T{}, []T{}
 	for _, one := range all {

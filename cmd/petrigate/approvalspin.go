@@ -51,26 +51,26 @@ func approvalsPIN(s stdio) *cobra.Command {
 	return c
 }
 
-// pinFlag adds the flag by which a program gives the PIN.
+// pinFlag adds --pin-stdin, for programs that pass the PIN on standard input.
 func pinFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("pin-stdin", false, "read the PIN, where one is needed (approval.pin), from standard input: that of one proxy")
 }
 
-// promptPIN returns the PIN that a person types where a proxy needs one.
+// promptPIN asks for the PIN of one proxy. It returns "" if the proxy needs none.
 func promptPIN(ctx context.Context, s stdio, fromInput bool, client *control.Client) (string, error) {
 	typed, err := promptPINs(ctx, s, fromInput, []*control.Client{client})
 	return typed[client.Path], err
 }
 
-// promptPINs asks for the PIN of each proxy that needs one, and returns them by the paths of the proxies: no
-// proxy gets the PIN of another. Standard input has that of one proxy only, since a program cannot know which
-// other proxies run.
+// promptPINs asks for the PIN of each proxy that needs one and returns the PINs by socket path, so
+// that no proxy gets the PIN of another. Standard input holds the PIN of one proxy only, because a
+// program cannot know which other proxies run.
 func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
 	typed, prompts := map[string]string{}, map[string]string{}
-	var needing, names []string // paths, and what people call them
+	var needing, names []string // socket paths, and names to show to people
 	for _, client := range clients {
 		status, err := client.Status()
-		if _, known := prompts[client.Path]; known || err != nil { // whoever gives it the order is told
+		if _, known := prompts[client.Path]; known || err != nil { // an unreachable proxy is reported when it gets the order
 			continue
 		}
 		name := fmt.Sprintf("proxy %d (%s)", status.Pid, text.Escape(cmp.Or(status.Config, "no configuration file")))
@@ -104,6 +104,6 @@ func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (strin
 		return terminal.Secret(ctx, s.in, s.out, prompt)
 	}
 	lines := bufio.NewScanner(s.in)
-	lines.Scan() // what cannot be read is no PIN
+	lines.Scan() // on a read error the PIN is empty, and the proxy refuses it
 	return lines.Text(), nil
 }

@@ -18,11 +18,11 @@ func newAudit(s stdio) *cobra.Command {
 	return group("audit", "Verify and read the audit log", auditVerify(s), auditTail(s), auditQuery(s), auditStats(s))
 }
 
-// aboutLogs is what the help of each verb says of its argument.
+// aboutLogs is the part of the help text that describes the argument LOG.
 const aboutLogs = "\n\nLOG is a file (with those that were put aside before it), a database of sqlite, or the URL of one of\n" +
 	"PostgreSQL. Without it the log of the configuration is read."
 
-// logCommand makes c a verb that reads a log.
+// logCommand makes c a command that reads an audit log.
 func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
 	c.Use += " [LOG]"
 	c.Long += aboutLogs
@@ -41,7 +41,7 @@ func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *dae
 	return c
 }
 
-// openLog opens the log that the arguments of c name, or that of the configuration.
+// openLog opens the log named in args, or the one in the configuration.
 func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error) {
 	if len(args) > 0 && args[0] != "" {
 		return daemon.OpenAuditLog(c.Context(), args[0])
@@ -95,7 +95,7 @@ func auditVerify(s stdio) *cobra.Command {
 	})
 }
 
-// filterFlags select records.
+// filterFlags holds the flags that select records.
 type filterFlags struct {
 	trail.Filter
 	since, until string
@@ -117,7 +117,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.until, "until", "", "before this `time`")
 }
 
-// parse completes the filter.
+// parse completes the filter with the flags that need parsing.
 func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
 	if f.Since, err = parseTime(f.since, now); err != nil {
@@ -129,7 +129,7 @@ func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	return nil
 }
 
-// parseTime reads a time, or how long ago it is.
+// parseTime parses a time, or a duration before now such as "2h ago".
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -145,7 +145,7 @@ func parseTime(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("write 2026-01-31, 2026-01-31T15:04:05Z or 2h, not %q", s)
 }
 
-// recordsCommand makes c a verb that reads the records of a log that flags select.
+// recordsCommand makes c a command that reads the records selected by its flags.
 func recordsCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error) *cobra.Command {
 	f := &filterFlags{}
 	f.add(c)
@@ -191,7 +191,7 @@ func auditTail(s stdio) *cobra.Command {
 		} else {
 			err = log.Source.(trail.Database).Follow(ctx, time.Now(), pass)
 		}
-		if ctx.Err() != nil { // that is how one leaves it
+		if ctx.Err() != nil { // the user ends tail -f with a signal: no error
 			return nil
 		}
 		return err

@@ -16,15 +16,15 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// checkFlags are what check is asked to look at.
+// checkFlags holds the flags of check.
 type checkFlags struct {
 	policyFlags
-	tools   string // file of a recorded tool list
+	tools   string // file with a recorded tool list
 	live    bool
 	states  int
 	timeout time.Duration
 	strict  bool
-	unknown bool // accept claims of which it is not known whether they hold
+	unknown bool // do not fail on claims that could not be proved
 	verbose bool
 	json    bool
 }
@@ -64,7 +64,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 		return err
 	}
 	cfg := source.Config
-	if cfg == nil && len(problems.Of(diag.Error)) > 0 { // there is nothing to build
+	if cfg == nil && len(problems.Of(diag.Error)) > 0 { // nothing can be built
 		return f.answer(s, check.NewReport(problems, &policy.Result{}, check.ToolSet{}, nil))
 	}
 	known, err := f.knownTools(ctx, s, cfg)
@@ -98,8 +98,8 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 	return err
 }
 
-// source is what is to be checked. What is wrong with the configuration
-// itself is among the problems, so that all is reported in one form.
+// source loads the policy to check. It returns errors in the configuration as problems, so that all
+// problems are reported in one form.
 func (f checkFlags) source() (policy.Source, diag.List, error) {
 	source, err := f.load()
 	problems, err := check.ConfigProblems(err)
@@ -112,5 +112,5 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // it has the others as errors
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live the other findings are errors already
 }

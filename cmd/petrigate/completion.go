@@ -14,12 +14,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
-// A completer gives words that may stand where a shell completes, each with a
-// description behind a tab.
+// A completer returns the words that can complete an argument, each with a description after a tab.
 type completer = func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective)
 
-// completeVerbs says for c and the verbs below it what a shell completes: the
-// words of a choice, files of the right kind, and what running proxies have.
+// completeVerbs sets up shell completion for c and the commands below it: the values of a choice
+// flag, files with the right extension, and the approvals, sessions and nets of running proxies.
 func completeVerbs(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { completeFlag(c, f) })
 	if words, ok := completers()[c.CommandPath()]; ok {
@@ -54,7 +53,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers are those of the verbs that take arguments.
+// completers maps the path of each command that takes arguments to its completer.
 func completers() map[string]completer {
 	return map[string]completer{
 		"petrigate check":             completeFiles("rules"),
@@ -70,7 +69,7 @@ func completers() map[string]completer {
 		"petrigate audit stats":       completeFiles("jsonl", "db"),
 		"petrigate test":              completeFiles("yaml", "jsonl"),
 		"petrigate diff":              completeFiles("rules", "yaml", "yml", "json"),
-		"petrigate wrap":              nil, // the command of a server, as the shell completes one
+		"petrigate wrap":              nil, // the shell completes the command line of the server
 		"petrigate explain":           completeFirst(toolNames),
 		"petrigate login":             completeFirst(serverNames),
 		"petrigate logout":            completeFirst(serverNames),
@@ -93,14 +92,14 @@ func completers() map[string]completer {
 	}
 }
 
-// completeFiles completes files with one of these endings, and folders.
+// completeFiles completes folders and files with one of these extensions.
 func completeFiles(endings ...string) completer {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
-// completeFirst completes the first argument of a verb with the words that list returns.
+// completeFirst completes the first argument of a command with the words that list returns.
 func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var words []cobra.Completion
@@ -112,7 +111,7 @@ func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 	}
 }
 
-// netNames completes the nets of running proxies.
+// netNames completes the names of the nets of running proxies.
 func netNames(*cobra.Command, []string, string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	all, _ := gather((*control.Client).Nets)
 	for _, n := range all {
@@ -167,7 +166,7 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) (names []cobra.Completion) {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // of a file that was found, its text
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // a file found in the working directory is only read as text
 	for _, s := range servers {
 		if s.URL != "" && !s.Disabled {
 			names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))
@@ -176,7 +175,7 @@ func serverNames(c *cobra.Command) (names []cobra.Completion) {
 	return names
 }
 
-// toolNames are those that the policy speaks of.
+// toolNames completes the names of tools in the policy.
 func toolNames(c *cobra.Command) []cobra.Completion {
 	var f policyFlags
 	f.rules, _ = c.Flags().GetStringArray("rules")
@@ -185,7 +184,7 @@ func toolNames(c *cobra.Command) []cobra.Completion {
 	if f.configLoader, _ = (stdio{}).configLoader(c); f.book.File == "" {
 		return nil
 	}
-	f.offline = true // no key waits for a network
+	f.offline = true // completion must not wait for the network
 	source, err := f.load()
 	if err != nil {
 		return nil
@@ -197,7 +196,7 @@ func toolNames(c *cobra.Command) []cobra.Completion {
 	return check.NamesIn(result)
 }
 
-// helpNames are the verbs, and the topics, that follow those that are there.
+// helpNames completes the commands and help topics that follow the arguments so far.
 func helpNames(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	at, rest, err := c.Root().Find(args)
 	if err != nil {

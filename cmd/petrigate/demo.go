@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/demo"
 )
 
-const demoLimit = 30 * time.Second // for all of it, should something hang
+const demoLimit = 30 * time.Second // for the whole demo, should something hang
 
 func newDemo(s stdio) *cobra.Command {
 	return &cobra.Command{
@@ -23,7 +23,8 @@ func newDemo(s stdio) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), demoLimit)
 			defer cancel()
-			// A reader that has seen enough must not end us before we have cleaned up.
+			// A reader that closes the pipe early, such as head, must not end the process before it
+			// has cleaned up.
 			defer daemon.OutlivePipes()()
 			exe, err := os.Executable()
 			if err != nil {
@@ -34,7 +35,7 @@ func newDemo(s stdio) *cobra.Command {
 	}
 }
 
-// newDemoUpstream is the MCP server behind the demo.
+// newDemoUpstream returns the hidden command that runs the MCP server of the demo.
 func newDemoUpstream(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "demo-upstream", Short: "Run the MCP server of the demo", Hidden: true, Args: cobra.NoArgs}
 	record := c.Flags().String("record", "", "append the name of each tool that is run to `file`")

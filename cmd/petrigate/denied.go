@@ -10,11 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the flag by which a script accepts that agents' own tools are refused.
+// denyTools is the flag for scripts that accept that the built-in tools of agents are refused.
 const denyTools = "deny-tools"
 
-// acceptDenied warns where the configuration, once it is enforced, refuses own tools of agents that no rule names, and
-// continues only if a person agrees or a flag is given.
+// acceptDenied warns if the configuration, once enforced, refuses built-in tools of agents that no
+// rule names. It continues only if accepted is set or a person agrees; ask is nil if no person can
+// be asked.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {
@@ -35,7 +36,8 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 	return err
 }
 
-// agents are those whose own tools check looks at: it reads the files of agents with --live alone.
+// agents returns the agents whose built-in tools check examines. It reads the files of agents only
+// with --live.
 func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []string {
 	if d, err := (&deskFlags{}).desk(ctx, s); err == nil && f.live {
 		return hookedAgents(d, c)
@@ -43,8 +45,9 @@ func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []str
 	return check.Listened(c)
 }
 
-// hookedAgents are the agents whose own tools a configuration decides on, as far as is known here: those of this user that
-// have petrigate as their hook, or those that may come over the network.
+// hookedAgents returns the agents whose built-in tools the configuration decides on, as far as this
+// machine knows: the agents of this user that have petrigate as their hook, or else those that may
+// connect over the network.
 func hookedAgents(d *takeover.Desk, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

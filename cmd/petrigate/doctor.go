@@ -58,7 +58,7 @@ func newDoctor(s stdio) *cobra.Command {
 	return c
 }
 
-// newDoctorOf is a doctor of this machine.
+// newDoctorOf returns a doctor for this machine.
 func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error) {
 	desk, err := f.desk(c.Context(), s)
 	if err != nil {
@@ -76,7 +76,7 @@ func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error)
 	if d.Program, err = takeover.Program(); err == nil {
 		d.Connected.Launch.Command, d.Connected.Launch.Args = d.Program, []string{"serve", "--config", path}
 	}
-	d.Proxies, _ = askAll((*control.Client).Status) // none may run
+	d.Proxies, _ = askAll((*control.Client).Status) // an error means that no proxy runs, which is fine here
 	bar, begin := newProgress(s.err), time.Now()
 	d.Waiting = func(servers []string) {
 		bar.update(func() string {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// firstSteps are what the help of the program itself shows.
+// firstSteps holds the examples in the help of the program itself.
 const firstSteps = `
 petrigate demo
 petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder
@@ -14,7 +14,7 @@ petrigate check --live --config petrigate.yaml
 petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
 `
 
-// exampleLines are lines for the help of the verbs that they run.
+// exampleLines holds one example per line, each for the help of the command that it runs.
 const exampleLines = `
 petrigate demo
 petrigate serve --config petrigate.yaml
@@ -113,7 +113,7 @@ petrigate help check
 petrigate help rules
 `
 
-// addExamples gives the program and each verb its examples.
+// addExamples adds the examples to the program and its commands.
 func addExamples(root *cobra.Command) {
 	for line := range strings.Lines(strings.TrimSpace(firstSteps)) {
 		root.Example += "  " + line
@@ -122,7 +122,7 @@ func addExamples(root *cobra.Command) {
 		line = strings.TrimSuffix(line, "\n")
 		c, _, err := root.Find(strings.Fields(line)[1:])
 		if err != nil || c == root {
-			continue // a test finds it
+			continue // a test reports the line
 		}
 		c.Example = strings.TrimPrefix(c.Example+"\n  "+line, "\n")
 	}

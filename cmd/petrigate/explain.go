@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Exit codes of explain --exit-code.
+// Exit codes of explain with --exit-code.
 const (
 	exitRefuse = 5
 	exitAsk    = 6
 )
 
-// explainFlags are what explain is asked.
+// explainFlags holds the flags of explain.
 type explainFlags struct {
 	policyFlags
 	args     string
@@ -99,7 +99,8 @@ func (f *explainFlags) explain(s stdio, st *simulate.Simulation, call simulate.C
 	return err
 }
 
-// runningTools are those of the proxy that runs with this configuration.
+// runningTools returns the tools of the proxy that runs with this configuration. The set is empty
+// if no such proxy runs.
 func runningTools(cfg *config.Config) check.ToolSet {
 	if cfg == nil {
 		return check.ToolSet{}

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// formatFlags say what becomes of the canonical form of a file.
+// formatFlags selects what fmt does with the canonical form of a file.
 type formatFlags struct{ write, diff, check bool }
 
 func newFmt(s stdio) *cobra.Command {
@@ -37,7 +37,7 @@ func newFmt(s stdio) *cobra.Command {
 	return c
 }
 
-// format formats all files, and reports what is wrong with any of them.
+// format formats all files and returns the problems of all of them as one error.
 func (f formatFlags) format(s stdio, files []string) error {
 	if f.write && (f.diff || f.check) {
 		return usage("fmt writes with -w, or shows with -d and --check, and not both")
@@ -72,7 +72,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	return nil
 }
 
-// one formats one file and reports whether that changes it.
+// one formats one file and reports whether its canonical form differs.
 func (f formatFlags) one(s stdio, file string) (bool, error) {
 	src, err := readRules(s, file)
 	if err != nil {
@@ -112,7 +112,7 @@ func readRules(s stdio, file string) ([]byte, error) {
 	return src, nil
 }
 
-// ruleProblems is what keeps a text of rules from being parsed.
+// ruleProblems returns the syntax errors of a text of rules.
 func ruleProblems(file string, src []byte) diag.List {
 	var problems diag.List
 	_, errs := rules.Parse(file, src)

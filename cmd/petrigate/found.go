@@ -18,12 +18,13 @@ import (
 	"github.com/petrigate/petrigate/internal/trust"
 )
 
-// A configuration that was found in the working directory may be that of a project that somebody else has
-// written. Verbs read it as text ([config.Config.TextOnly]) until a person has trusted it.
+// A configuration found in the working directory may belong to a project that somebody else wrote.
+// Commands treat it as text ([config.Config.TextOnly]) until the user has trusted it.
 
-// actingVerbs has the verbs that do more with a configuration than read it, each with a function that says whether
-// it does so here: they start its servers, log in to them, open its database, or write it down for a client to run. Only
-// they ask for trust. A verb that is not among them reads text.
+// actingVerbs lists the commands that do more with a configuration than read it: they start its
+// servers, log in to them, open its database, or write it into the file of a client that runs it.
+// The function of each reports whether it does so with the given flags. Only these commands ask for
+// trust; all others read the configuration as text.
 func actingVerbs() map[string]acts {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
@@ -53,16 +54,16 @@ func actingVerbs() map[string]acts {
 	}
 }
 
-// acts reports whether a verb does more with a configuration than read it.
+// acts reports whether a command does more with a configuration than read it.
 type acts = func(*cobra.Command, *config.Config) bool
 
-// A configLoader is how a verb reads its configuration.
+// A configLoader reads the configuration for one command and asks for trust where needed.
 type configLoader struct {
 	c    *cobra.Command
 	s    stdio
 	book trust.Book
 
-	offline bool // base policies are read as they were kept
+	offline bool // use the cached copies of base policies
 }
 
 func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
@@ -73,7 +74,8 @@ func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
 	return configLoader{c: c, s: s, book: trust.Book{File: filepath.Join(dir, "trusted.json")}}, nil
 }
 
-// options are those of a file that --config names, or that is at one of the usual places.
+// options returns the options to load path, the value of --config, or, if path is empty, the file
+// at one of the usual places.
 func (r configLoader) options(path string) config.Options {
 	o := config.Options{Path: path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.Kept, Kept: daemon.Kept}
 	if !r.offline {
@@ -82,8 +84,8 @@ func (r configLoader) options(path string) config.Options {
 	return o
 }
 
-// load reads a configuration. Where the verb acts on it and it was found in the working directory, a person
-// has to have trusted it.
+// load reads a configuration. If the command acts on the configuration and the file was found in
+// the working directory, load asks for trust first.
 func (r configLoader) load(o config.Options) (*config.Config, error) {
 	cfg, err := config.Load(o)
 	if err != nil || !cfg.TextOnly {
@@ -98,8 +100,10 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 	return config.Load(o)
 }
 
-// trusted returns what accepts the bytes of a file that was found, once a person has trusted it; cfg is what it
-// says as text, nil where it cannot be read.
+// trusted asks the user to trust the file at path, which was found in the working directory, unless
+// it is trusted already. The function it returns accepts exactly the bytes that the user was asked
+// about. cfg is the configuration read as text, for the question; it is nil if the file cannot be
+// parsed.
 func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -130,7 +134,8 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 	return accepts, r.book.Trust(path, src)
 }
 
-// requireOwnFile refuses a file that was found and that another user could have written.
+// requireOwnFile refuses a file found in the working directory that another user could have
+// written.
 func (r configLoader) requireOwnFile(path string) error {
 	if err := safefile.Project(path); err != nil {
 		return usage("%s was found and not named, and another user could have written it: %w. If you trust it nevertheless, add --config %s", path, err, shellWord(path))
@@ -138,26 +143,27 @@ func (r configLoader) requireOwnFile(path string) error {
 	return nil
 }
 
-// locate returns the configuration that is meant, and what accepts its bytes where it was
-// found in the working directory, for a verb that acts.
+// locate returns the configuration file for a command that acts on it. If the file was found in the
+// working directory, trusts accepts the bytes that the user has trusted; otherwise trusts is nil.
 func (r configLoader) locate(path string) (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options(path))
 	if err != nil || !found {
 		return file, nil, err
 	}
-	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // a broken one is asked about too
+	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // the question is asked for an invalid file too
 	trusts, err = r.trusted(file, cfg)
 	return file, trusts, err
 }
 
-// renewTrust trusts what petrigate itself has made of a configuration that was trusted.
+// renewTrust trusts the new content of a trusted configuration after petrigate itself has changed
+// the file.
 func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
-		_ = r.book.Trust(path, after) // a person is asked again then
+		_ = r.book.Trust(path, after) // on an error the user is asked again next time
 	}
 }
 
-// describeAccess lists the programs, addresses and files that a configuration would make petrigate use.
+// describeAccess lists the programs, addresses and files that a configuration makes petrigate use.
 func describeAccess(c *config.Config) string {
 	if c == nil {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// graphFlags are what graph draws, and how.
+// graphFlags holds the flags of graph.
 type graphFlags struct {
 	policyFlags
 	only   []string
@@ -46,7 +46,7 @@ func newGraph(s stdio) *cobra.Command {
 	return c
 }
 
-// selectedNets are the nets that are asked for.
+// selectedNets returns the nets named by --only, or all nets.
 func (f graphFlags) selectedNets(s stdio) ([]draw.Net, error) {
 	nets, err := f.allNets(s)
 	if err != nil || len(f.only) == 0 {
@@ -64,7 +64,7 @@ func (f graphFlags) selectedNets(s stdio) ([]draw.Net, error) {
 	return slices.DeleteFunc(nets, func(n draw.Net) bool { return !slices.Contains(f.only, n.Name) }), nil
 }
 
-// allNets are the nets of the policy, then those of files in other forms.
+// allNets returns the nets of the policy, followed by those of files in other formats.
 func (f graphFlags) allNets(s stdio) ([]draw.Net, error) {
 	var foreign []string
 	own := f.policyFlags

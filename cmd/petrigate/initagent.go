@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// initAgent proposes a policy for an agent's own tools.
+// initAgent proposes a policy for the built-in tools of an agent.
 func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pipefail bool) error {
 	agent, ok := starter.AgentOf(name)
 	if !ok {
@@ -59,7 +59,8 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	return err
 }
 
-// offerPipefail has tests count that end in a pipe, where a person wants it.
+// offerPipefail makes test commands count even if their output goes through a pipe, if the user
+// wants that.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():
@@ -76,7 +77,8 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 	return plan.AddPipefail()
 }
 
-// loadOrMake reads the configuration. Without one it returns nil and the name of the file to create.
+// loadOrMake reads the configuration. If no configuration exists, cfg is nil and file is the name
+// of the file to create.
 func (r configLoader) loadOrMake(named string) (cfg *config.Config, file string, err error) {
 	file, _, err = config.Lookup(r.options(named))
 	if errors.Is(err, config.ErrNotFound) {
@@ -91,8 +93,8 @@ func (r configLoader) loadOrMake(named string) (cfg *config.Config, file string,
 	return cfg, file, err
 }
 
-// findTests looks for the commands that run the tests of the project in the present folder. A person at a terminal
-// says which of them count.
+// findTests looks in the working directory for the commands that run the tests of the project. At a
+// terminal it asks the user about each command whether it counts.
 func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, error)) (tests []string, err error) {
 	for _, t := range starter.TestCommands(".") {
 		if ask != nil && !yes {
@@ -114,7 +116,7 @@ func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, erro
 	return tests, nil
 }
 
-// agentClients are the agents, as init and connect take them.
+// agentClients returns the names of the agents as init and connect accept them.
 func agentClients() (names []string) {
 	for _, a := range starter.Agents() {
 		names = append(names, a.Client)
@@ -122,7 +124,7 @@ func agentClients() (names []string) {
 	return names
 }
 
-// agentWords completes the agents that init takes.
+// agentWords completes the names of the agents that init accepts.
 func agentWords(*cobra.Command) (words []cobra.Completion) {
 	for _, a := range starter.Agents() {
 		words = append(words, cobra.CompletionWithDesc(a.Client, a.Title))

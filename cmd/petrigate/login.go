@@ -21,7 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// loginFlags name a server to log in to, or out of.
+// loginFlags names the server to log in to or out of.
 type loginFlags struct {
 	config, url, name string
 	args              []string
@@ -90,7 +90,8 @@ func newLogout(s stdio) *cobra.Command {
 	return c
 }
 
-// server is the one that is meant, if it is one to log in to.
+// server returns the server that the flags or the argument name. It is an error if the server does
+// not support a login.
 func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:
@@ -179,8 +180,8 @@ func logout(ctx context.Context, s stdio, server config.Server) error {
 	return err
 }
 
-// listLogins says for each server over HTTP what there is, or what is wrong
-// with it.
+// listLogins prints the login state of each HTTP server, and the problems of those that are
+// misconfigured.
 func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -188,7 +189,7 @@ func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
 	}
 	_, servers, err := config.Servers(r.options(path))
 	unknown := func(s config.Server) bool { return s.Type != "stdio" && s.URL == "" && len(s.Problems) == 0 }
-	if err == nil && slices.ContainsFunc(servers, unknown) { // its address is a variable
+	if err == nil && slices.ContainsFunc(servers, unknown) { // the URL comes from a variable, which only a trusted file can read
 		var trusts func(string, []byte) bool
 		if path, trusts, err = r.locate(path); err == nil {
 			_, servers, err = config.Servers(config.Options{Path: path, Found: trusts != nil, Trust: trusts})

@@ -16,7 +16,7 @@ func newNets(s stdio) *cobra.Command {
 		netsList(s), netsSwitch(s, true), netsSwitch(s, false))
 }
 
-// A runningNet is a net with the process that has it.
+// A runningNet is a net of a running proxy, with the process id of that proxy.
 type runningNet struct {
 	operator.PolicyNet
 	Pid int `json:"pid"`
@@ -92,7 +92,7 @@ func netsSwitch(s stdio, on bool) *cobra.Command {
 	return c
 }
 
-// proxiesWith are the running proxies whose policy has a net of this name.
+// proxiesWith returns the running proxies whose policy has a net of this name.
 func proxiesWith(name string) ([]*control.Client, error) {
 	nets, err := gather((*control.Client).Nets)
 	if err != nil {

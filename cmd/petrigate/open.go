@@ -41,7 +41,7 @@ func newOpen(s stdio) *cobra.Command {
 	return c
 }
 
-// consoleOf returns the proxy whose console is meant, and the page.
+// consoleOf returns the proxy that serves the console and the path of the page to open.
 func consoleOf(args []string, pid int) (*control.Client, string, error) {
 	if len(args) == 0 {
 		found, err := running()
@@ -55,8 +55,8 @@ func consoleOf(args []string, pid int) (*control.Client, string, error) {
 	return a.client, "/inbox/" + a.it.ID, err
 }
 
-// startBrowser opens an address as the desktop does. The address is in a file that only this user
-// can read, and not among the arguments of a program, which other users see.
+// startBrowser opens an address in the browser of the desktop. It passes the address in a file that
+// only this user can read: other users can see the arguments of a program.
 func startBrowser(address string) error {
 	file, err := pageTo(address)
 	if err != nil {
@@ -73,11 +73,11 @@ func startBrowser(address string) error {
 	return started.Process.Release()
 }
 
-// pageTo writes a page that leads to the address. It removes those of before, whose codes are
-// used up or too old.
+// pageTo writes a page that redirects to the address. It removes earlier pages, whose login codes
+// are used or expired.
 func pageTo(address string) (file string, err error) {
 	dir := daemon.RuntimeDir()
-	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // the pattern is a good one
+	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // the pattern is valid
 	for _, name := range old {
 		_ = os.Remove(name)
 	}

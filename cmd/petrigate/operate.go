@@ -20,7 +20,7 @@ import (
 
 var errNoProxy = errors.New("no running proxy was found; one is started by petrigate serve, or by an MCP client that is configured for it")
 
-// running lists the proxies of this user that answer.
+// running returns the proxies of this user that answer.
 func running() ([]*control.Client, error) {
 	found, err := control.Find(daemon.RuntimeDir())
 	if err == nil && len(found) == 0 {
@@ -29,13 +29,13 @@ func running() ([]*control.Client, error) {
 	return found, err
 }
 
-// proxyFlag adds the flag that names one of several proxies.
+// proxyFlag adds --proxy, which selects one of several proxies by process id.
 func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "of the proxy with this process `id` alone, as status shows it")
 }
 
-// selectProxy is the one that is meant where several running proxies have
-// something that is to be changed. No pid is 0.
+// selectProxy returns the proxy with the process id pid, or the only one if pid is 0. what names
+// the thing to change, for the error message.
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -54,7 +54,8 @@ func selectProxy(having []*control.Client, pid int, what string) (*control.Clien
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
 }
 
-// askAll asks each running proxy a question.
+// askAll sends a question to each running proxy and returns the answers. It stops at the first
+// error.
 func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	found, err := running()
 	if err != nil {
@@ -71,7 +72,7 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An owned is a thing that a running proxy has.
+// An owned is an item of a running proxy, with the client for that proxy.
 type owned[T any] struct {
 	it     T
 	client *control.Client
@@ -90,9 +91,9 @@ func gather[T any](list func(*control.Client) ([]T, error)) ([]owned[T], error) 
 	return slices.Concat(lists...), err
 }
 
-// pick returns the one thing whose id is, or begins with, the given one.
+// pick returns the one item whose id equals id or begins with it.
 func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (owned[T], error) {
-	if id == "" { // as of a variable that is not set
+	if id == "" { // for example from an unset shell variable
 		return owned[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)
 	}
 	all, err := gather(list)
@@ -103,8 +104,8 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	return findByID(what, lister, id, all, idOf)
 }
 
-// uniqueBy drops what another one in the list before it has the id of: proxies with one database
-// know of the same things.
+// uniqueBy drops items whose id occurred earlier in the list: proxies that share a database list
+// the same items.
 func uniqueBy[T any](all []T, id func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(one T) bool {
@@ -114,14 +115,14 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// findByID returns the one of these things whose id is, or begins with, the given one.
+// findByID returns the one item of all whose id equals id or begins with it.
 func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) string) (owned[T], error) {
 	var hits []owned[T]
 	for _, o := range all {
 		if idOf(o.it) == id {
 			return o, nil
 		}
-		if strings.HasPrefix(strings.ToLower(idOf(o.it)), strings.ToLower(id)) { // as people type it
+		if strings.HasPrefix(strings.ToLower(idOf(o.it)), strings.ToLower(id)) { // people do not type ids in upper case
 			hits = append(hits, o)
 		}
 	}
@@ -134,14 +135,14 @@ func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) strin
 	return owned[T]{}, fmt.Errorf("%s have an id that begins with %q; %s lists them", text.Count(len(hits), what), id, lister)
 }
 
-// A listing is a list of one proxy, with its process.
+// A listing is the list of one proxy, with its process id.
 type listing[T any] struct {
 	pid    int
-	driver string // of its states
+	driver string // state driver
 	all    []T
 }
 
-// listings returns the lists of all running proxies, each by itself and joined.
+// listings returns the lists of all running proxies, separately and joined.
 func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T], joined []T, err error) {
 	lists, err = askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()
@@ -158,8 +159,7 @@ func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T
 	return lists, joined, err
 }
 
-// printListings writes a table. Its last column, the process, is there where it
-// tells proxies apart.
+// printListings writes a table. If there are several proxies, the last column shows the process id.
 func printListings[T any](w io.Writer, lists []listing[T], none, head string, row func(T) []string) error {
 	var rows [][]string
 	for _, of := range lists {
@@ -176,8 +176,7 @@ func printListings[T any](w io.Writer, lists []listing[T], none, head string, ro
 	return text.Table(w, none, head, rows)
 }
 
-// group is a verb that only holds others. Alone it does what the first of them
-// does, which lists.
+// group returns a command that only holds subcommands. Without a subcommand it runs ls.
 func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: ls.RunE}
 	c.Flags().AddFlagSet(ls.Flags())
@@ -194,7 +193,7 @@ func requireSubcommand(c *cobra.Command, _ []string) error {
 	return usage("%s requires one of: %s", c.CommandPath(), strings.Join(names, ", "))
 }
 
-// filterByConfig are the proxies that run with a configuration.
+// filterByConfig returns the proxies that run with the configuration file.
 func filterByConfig(all []proxy.Status, file string) ([]proxy.Status, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {

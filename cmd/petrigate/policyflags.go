@@ -11,24 +11,24 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/simulate"
 )
 
-// policyFlags name a policy: a configuration, or rules and nets.
+// policyFlags names a policy: a configuration, or files of rules and nets.
 type policyFlags struct {
 	config      string
-	found       bool // config was found in a folder that was named
+	found       bool // config was found in a folder given as an argument
 	rules, nets []string
 	configLoader
 }
 
-// add gives c the flags; does is what it does with the files.
+// add adds the flags to c; does is the verb in their help texts.
 func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, does+" this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
 }
 
-// bare reports whether rules and nets were named, and no configuration.
+// bare reports whether rules or nets were named, which replace a configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
-// parse reads the flags and the arguments of c, which are files of a policy too.
+// parse reads the flags and the arguments of c. The arguments are policy files too.
 func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err error) {
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err erro
 	return nil
 }
 
-// load reads the files.
+// load reads the files of the policy.
 func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
@@ -56,7 +56,7 @@ func (f *policyFlags) load() (policy.Source, error) {
 	return policy.FromConfig(cfg), nil
 }
 
-// open builds the policy and begins a session.
+// open builds the policy and begins a simulated session.
 func (f *policyFlags) open() (*simulate.Simulation, error) {
 	source, err := f.load()
 	if errors.Is(err, config.ErrNotFound) {

@@ -32,7 +32,7 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// printAnswer writes the one object that a verb answers with.
+// printAnswer writes the JSON object of a command's answer, with v under name.
 func printAnswer(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -43,8 +43,8 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering makes c a verb that asks for something and answers with it: by show, or with
-// --json as one object that has it under name.
+// answering makes c a command that fetches an answer with ask and prints it: with show, or with
+// --json as one object that holds the answer under name.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -65,7 +65,8 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// asker asks the person at a terminal a question that is answered by yes or no; nil: there is nobody.
+// asker returns a function that asks the person at the terminal a yes-or-no question. It returns
+// nil if petrigate does not run at a terminal.
 func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 	if !isTerminal(s.in) || !isTerminal(s.err) {
 		return nil
@@ -73,7 +74,7 @@ func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 	return func(question string) (bool, error) { return terminal.Agree(ctx, s.in, s.err, question) }
 }
 
-// shellWord is a path as people type it at the shell of this system.
+// shellWord quotes a path for the shell of this system.
 func shellWord(path string) string {
 	return text.Escape(clientcfg.CommandLine(clientcfg.System{OS: runtime.GOOS}, []string{path}))
 }
@@ -85,7 +86,8 @@ func newInk(w io.Writer) text.Ink {
 // printProblems writes each problem with its source line.
 func printProblems(w io.Writer, problems diag.List) { problems.Print(w, newInk(w)) }
 
-// checkRunnable returns what of the configuration cannot be used on this machine, and prints warnings.
+// checkRunnable prints warnings about the configuration, and returns an error if this machine
+// cannot run it.
 func checkRunnable(w io.Writer, c *config.Config) error {
 	warnings, err := daemon.Runnable(c)
 	printProblems(w, warnings)

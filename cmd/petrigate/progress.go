@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// progress says on a terminal how far long work is. On anything else it is silent.
+// progress shows the progress of long work on a terminal. It writes nothing elsewhere.
 type progress struct {
-	w     io.Writer // nil: nobody looks
+	w     io.Writer // nil: not a terminal
 	next  time.Time
 	shown bool
 }
 
-// progressEvery is how often it says so; short work says nothing at all.
+// progressEvery is the interval between updates. Work shorter than that shows none.
 const progressEvery = 300 * time.Millisecond
 
 func newProgress(w io.Writer) *progress {

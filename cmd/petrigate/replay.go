@@ -68,8 +68,8 @@ func newReplay(s stdio) *cobra.Command {
 	return c
 }
 
-// verifyLog verifies the chain of the log, since a changed record can come out as it was
-// changed. It prints what could not be verified.
+// verifyLog verifies the hash chain of the log and prints what could not be verified. A forged log
+// must not be replayed: a changed record could be replayed with the result it was changed to.
 func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Report, error) {
 	r, err := trail.VerifySource(ctx, log.Source)
 	if err != nil {

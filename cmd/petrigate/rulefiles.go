@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// addArguments sorts the arguments of a verb into rules, nets and the configuration that
-// --config would have named. A folder stands for its configuration, or else for the
-// rules and nets in it.
+// addArguments sorts the arguments of a command into rules, nets and the configuration, as if they
+// were values of --rules, --net and --config. A folder stands for its configuration, or else for
+// the rules and nets in it.
 func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
 	f.config, _ = c.Flags().GetString("config")
 	for _, file := range files {
@@ -51,7 +51,7 @@ func (f *policyFlags) file(c *cobra.Command, file string) error {
 	return nil
 }
 
-// configure takes an argument for that of --config.
+// configure uses an argument as the value of --config.
 func (f *policyFlags) configure(c *cobra.Command, file string) error {
 	if f.config != "" && f.config != file {
 		return usage("%s looks at one configuration, not at %s and %s", c.Name(), f.config, file)
@@ -84,7 +84,7 @@ func (f *policyFlags) folder(c *cobra.Command, folder string) error {
 	return nil
 }
 
-// configIn is the configuration of a folder; empty: it has none.
+// configIn returns the configuration file in a folder, or "".
 func configIn(folder string) string {
 	file := filepath.Join(folder, "petrigate.yaml")
 	if _, err := os.Stat(file); err != nil {
@@ -93,7 +93,7 @@ func configIn(folder string) string {
 	return file
 }
 
-// A fileKind is what a file holds.
+// A fileKind is the kind of a policy file.
 type fileKind uint8
 
 const (
@@ -108,8 +108,8 @@ var (
 	ofNet    = regexp.MustCompile(`(?m)^- |^\s*(- |\{)?\s*["']?(places|transitions|nets)["']?\s*:`)
 )
 
-// kindOf tells by its name what a file holds, and by its keys whether it is a
-// net or a configuration. What is wrong with a file is said by who reads it.
+// kindOf returns the kind of a file by its name, and distinguishes nets from configurations by
+// their keys. Errors in a file are left to the code that parses it.
 func kindOf(file string) fileKind {
 	ext := filepath.Ext(file)
 	switch {
@@ -127,14 +127,14 @@ func kindOf(file string) fileKind {
 	return configFile
 }
 
-// below gives for each folder the files of rules in it and below it, and for
-// anything else itself. Hidden folders are left out.
+// below replaces each folder by the rules files in and below it, and keeps other paths. It skips
+// hidden folders.
 func below(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil || !info.IsDir() {
-			all = append(all, path) // reading it says what is wrong
+			all = append(all, path) // reading the path reports the error
 			continue
 		}
 		known := len(all)

@@ -20,9 +20,9 @@ import (
 // Exit codes.
 const (
 	exitOK       = 0
-	exitFailed   = 1 // at run time
+	exitFailed   = 1 // runtime error
 	exitUsage    = 2
-	exitInvalid  = 3 // configuration, rules or net
+	exitInvalid  = 3 // invalid configuration, rules or net
 	exitDiffers  = 4 // a policy test failed, diff found what --fail-on names, or a log was changed
 	exitUpstream = 7
 )
@@ -30,17 +30,17 @@ const (
 // version is set by the linker in a release.
 var version = ""
 
-// stdio is what a verb reads and writes.
+// stdio holds the streams and hang-up signals of a command.
 type stdio struct {
 	in       io.Reader
 	out, err io.Writer
-	hup      *hangUps // nil: they end the program
+	hup      *hangUps // nil: SIGHUP ends the program
 }
 
-// An exitError is an error with the code that it ends the program with.
+// An exitError is an error with an exit code for the program.
 type exitError struct {
 	code int
-	err  error // nil: all has been said
+	err  error // nil: the problem was printed already
 }
 
 func (e *exitError) Error() string {
@@ -52,18 +52,18 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// run is the program: it returns the exit code.
+// run executes the command in args and returns the exit code.
 func run(ctx context.Context, args []string, s stdio) int {
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted") // by whoever sent the signal: where it was is no news
+		err = errors.New("interrupted") // the user sent the signal and need not know which step it stopped
 	}
 	return report(s.err, err)
 }
 
-// report says what went wrong, once, and classifies it.
+// report prints err, if it was not printed yet, and returns the exit code for it.
 func report(w io.Writer, err error) int {
 	var coded *exitError
 	var problems diag.List
@@ -140,7 +140,7 @@ func addGroup(root *cobra.Command, id string, verbs ...*cobra.Command) {
 	root.AddCommand(verbs...)
 }
 
-// versionString is the release, or what the build knows of its source.
+// versionString returns the version of the release, or the module version of the build.
 func versionString() string {
 	if version != "" {
 		return version
@@ -161,14 +161,14 @@ func newVersion(s stdio) *cobra.Command {
 	})
 }
 
-// actor is who operates, for the record.
+// actor returns the name of the operator, for the audit log.
 func actor() string {
 	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME", "USERNAME"} {
 		if v := os.Getenv(name); v != "" {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" { // a hook, or a service, has no such variables
+	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services run without these variables
 		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())

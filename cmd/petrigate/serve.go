@@ -67,8 +67,7 @@ func newServe(s stdio) *cobra.Command {
 	return c
 }
 
-// serve runs a proxy until ctx or its client ends it. The options o say how it reads its
-// configuration again.
+// serve runs a proxy until ctx or its client ends it. o controls how the configuration is reloaded.
 func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {
@@ -79,7 +78,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		return err
 	}
 	daemon.TuneMemory()
-	defer daemon.OutlivePipes()() // until all has ended, and said so
+	defer daemon.OutlivePipes()() // until everything has ended and its last log lines are written
 	level := new(slog.LevelVar)
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)
@@ -91,7 +90,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	if say != nil && cfg.Log.Format != "json" {
 		o.Story, o.Ink = s.err, newInk(s.err)
 	}
-	if o.Load != nil && !isTerminal(s.in) { // one that is started by hand ends with its terminal
+	if o.Load != nil && !isTerminal(s.in) { // a proxy started by hand ends with its terminal
 		o.HangUps = s.hup.claim()
 	}
 	d, err := daemon.New(o)
@@ -105,7 +104,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	return d.Run(ctx, s.in, s.out, say)
 }
 
-// quietFlag adds --quiet. The function that it returns lowers the level where the flag is given.
+// quietFlag adds --quiet. The function that it returns lowers the log level if the flag is given.
 func quietFlag(c *cobra.Command) func(level *string) error {
 	quiet := c.Flags().BoolP("quiet", "q", false, "tell only problems, approvals and what operators do")
 	return func(level *string) error {
@@ -119,7 +118,8 @@ func quietFlag(c *cobra.Command) func(level *string) error {
 	}
 }
 
-// logHandler writes for people on a terminal and for machines elsewhere.
+// logHandler returns a handler that writes text for people on a terminal and JSON elsewhere, unless
+// the configuration chooses a format.
 func logHandler(w io.Writer, c config.Log, level slog.Leveler) slog.Handler {
 	if c.Format == "json" || c.Format != "text" && !isTerminal(w) {
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})

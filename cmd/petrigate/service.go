@@ -19,7 +19,8 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// serviceFlags say whether connect --hooks makes a service of the user; neither: it asks at a terminal.
+// serviceFlags says whether connect --hooks creates a service of the user. With neither flag it
+// asks at a terminal.
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {
@@ -27,7 +28,7 @@ func (f *serviceFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.skip, "no-service", false, "with --hooks, make no service, and do not ask")
 }
 
-// check refuses flags that make no sense together.
+// check refuses flags that contradict each other.
 func (f *serviceFlags) check(hooks bool) error {
 	switch {
 	case f.make && f.skip:
@@ -38,12 +39,13 @@ func (f *serviceFlags) check(hooks bool) error {
 	return nil
 }
 
-// serviceManager returns the service manager of this user, or nil if petrigate knows none for the system.
+// serviceManager returns the service manager of this user, or nil if petrigate supports none on
+// this system.
 func serviceManager(s clientcfg.System) *service.Manager {
 	return service.ManagerOf(service.System{OS: s.OS, Home: s.Home, Env: s.Env, UID: os.Getuid()})
 }
 
-// serviceFor is the service that runs a proxy of the configuration at a path.
+// serviceFor describes the service that runs a proxy with the configuration at path.
 func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Desk, program string, args []string, path string, loaded *config.Config) *takeover.Serving {
 	return &takeover.Serving{
 		Manager: serviceManager(d.System),
@@ -54,11 +56,12 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Desk, program
 	}
 }
 
-// serviceVariables returns the variables of this process that name the folders of petrigate and of the programs that it starts:
-// a service has no shell that would set them.
+// serviceVariables returns the environment variables of this process that name the folders of
+// petrigate and of the programs that it starts. The service needs them because no shell sets them
+// for it.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
-	if runtime.GOOS != "linux" { // there it is the manager's
+	if runtime.GOOS != "linux" { // on Linux the service manager sets it
 		names = append(names, "XDG_RUNTIME_DIR")
 	}
 	for _, name := range names {
@@ -74,8 +77,8 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 	return all
 }
 
-// configVariables returns the variables that a configuration reads and this process has, without those that every process
-// of the user has.
+// configVariables returns the names of the variables that the configuration reads and this process
+// has, except those that every process of the user has.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	for _, v := range serviceVariables(c) {
@@ -88,14 +91,14 @@ func configVariables(ctx context.Context, path string, c *config.Config) (names 
 		}
 		return value, set
 	}
-	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // it has loaded before
+	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // it was loaded before without an error
 	slices.Sort(names)
 	return names
 }
 
-// proxies lists the running proxies of this user.
+// proxies returns the running proxies of this user.
 func proxies() (all []takeover.Proxy) {
-	running, _ := askAll((*control.Client).Status) // none may run
+	running, _ := askAll((*control.Client).Status) // an error means that no proxy runs, which is fine here
 	for _, s := range running {
 		p := takeover.Proxy{PID: s.Pid, Config: s.Config}
 		if s.Listen != "stdio" {

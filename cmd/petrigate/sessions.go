@@ -26,11 +26,11 @@ func newSessions(s stdio) *cobra.Command {
 	return c
 }
 
-// findSession finds a session by its id, the beginning of its id, or its name.
-func findSession(id string) (owned[operator.SessionInfo], error) {
+// findSession finds a session by its id, a prefix of its id, or its name.
+func findSession(id string) (owned[proxy.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
-	if id == "" { // as of a variable that is not set
-		return owned[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
+	if id == "" { // for example from an unset shell variable
+		return owned[proxy.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
 	all, err := gather((*control.Client).ListSessions)
 	if err != nil {
@@ -48,22 +48,23 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	return owned[operator.SessionInfo]{}, fmt.Errorf("%s have the name %q, or an id that begins with it; %s lists them", text.Count(len(hits), "session"), id, lister)
 }
 
-// matchSessions returns the session with the id; else those that have it as their name, or as the beginning
-// of their id. Clients may choose names, so a name never wins over the id of another session.
+// matchSessions returns the session with the id, or else all sessions whose name is id or whose id
+// begins with it. Clients can choose names, so a name must not win over the id of another session.
 func matchSessions[T any](all []T, id string, of func(T) proxy.SessionInfo) (hits []T) {
 	for _, one := range all {
 		o := of(one)
 		if o.ID == id {
 			return []T{one}
 		}
-		if o.Name == id || strings.HasPrefix(strings.ToLower(o.ID), strings.ToLower(id)) { // as people type it
+		if o.Name == id || strings.HasPrefix(strings.ToLower(o.ID), strings.ToLower(id)) { // people do not type ids in upper case
 			hits = append(hits, one)
 		}
 	}
 	return hits
 }
 
-// compareByClients puts the proxy that has the clients of a session before others that only know it.
+// compareByClients sorts a proxy that has clients of a session before proxies that only list the
+// session.
 func compareByClients(a, b proxy.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
@@ -72,7 +73,7 @@ func sessionsList(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs}
 	return answering(c, s, "sessions", func([]string) (any, func() error, error) {
 		list := (*control.Client).ListSessions
-		if asked, _ := c.Flags().GetBool("json"); asked { // which has the nets
+		if asked, _ := c.Flags().GetBool("json"); asked { // only the full listing includes the nets
 			list = (*control.Client).Sessions
 		}
 		lists, _, err := listings(list)
@@ -87,7 +88,8 @@ func sessionsList(s stdio) *cobra.Command {
 	})
 }
 
-// uniqueSessions leaves each session to one proxy: several may know those of a database.
+// uniqueSessions keeps each session in the list of one proxy only: several proxies may list the
+// sessions of a shared database.
 func uniqueSessions(lists []listing[proxy.SessionInfo]) []listing[proxy.SessionInfo] {
 	best := map[string]*proxy.SessionInfo{}
 	for _, of := range lists {
@@ -142,8 +144,8 @@ func idleFor(o operator.SessionInfo) string {
 	return terminal.Age(o.Used)
 }
 
-// holder says which process has a session of a database.
-func holder(o operator.SessionInfo) string {
+// holder describes the process that holds a session of a database.
+func holder(o proxy.SessionInfo) string {
 	switch {
 	case o.Gone:
 		return "process " + o.Process + ", which has ended"
@@ -215,7 +217,8 @@ func printSession(w io.Writer, o proxy.SessionInfo) {
 	}
 }
 
-// outcomeNote says of an open call that its outcome is not on record, and what helps.
+// outcomeNote returns the note for an open call whose outcome is unknown or not on record yet, with
+// the command that settles the call.
 func outcomeNote(session string, call proxy.CallInfo) string {
 	switch {
 	case call.Outcome != "":
@@ -230,7 +233,7 @@ func outcomeNote(session string, call proxy.CallInfo) string {
 	return ""
 }
 
-// identifiedBy says what makes the calls of a session one.
+// identifiedBy describes how the calls of a session are recognized as one session.
 func identifiedBy(o proxy.SessionInfo) string {
 	if o.Name == "" {
 		return o.By
@@ -263,7 +266,7 @@ func sessionsReset(s stdio) *cobra.Command {
 	return c
 }
 
-// sharedNetsNote says which nets a reset of one session leaves alone.
+// sharedNetsNote lists the nets that a reset of one session leaves unchanged.
 func sharedNetsNote(nets []proxy.PolicyNet) string {
 	var shared []string
 	for _, n := range nets {

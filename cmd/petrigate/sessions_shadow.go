@@ -28,8 +28,8 @@ func sessionsShadow(s stdio) *cobra.Command {
 	})
 }
 
-// shadows are the reports of the running proxies, or of one session.
-func shadows(args []string) ([]operator.ShadowInfo, error) {
+// shadows returns the shadow reports of the running proxies, or of one session.
+func shadows(args []string) ([]proxy.ShadowInfo, error) {
 	if len(args) == 0 {
 		return askAll(func(client *control.Client) (proxy.ShadowInfo, error) { return client.Shadow("") })
 	}

@@ -8,24 +8,24 @@ import (
 	"syscall"
 )
 
-// hangUps are the signals by which a terminal says that it is gone, and by which people ask
-// a daemon to read its configuration again.
+// hangUps receives SIGHUP, which means either that the terminal is gone or that a daemon should
+// reload its configuration.
 type hangUps struct {
 	claimed  atomic.Bool
 	received chan struct{}
 }
 
-// An signalError is the cause of an end by a signal.
+// A signalError is the cause of a context that a signal canceled.
 type signalError struct{ os.Signal }
 
-// Error says which it was.
+// Error names the signal.
 func (e signalError) Error() string { return e.String() + " signal received" }
 
-// Is makes it the end of a context.
+// Is makes a signalError match [context.Canceled].
 func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
 
-// endBySignal calls end for the first signal that is to end the program. A second one ends it
-// at once, as end may already tell people.
+// endBySignal calls end on the first interrupt or SIGTERM. A second signal ends the program at
+// once, because end may take a while to tell waiting people.
 func endBySignal(end context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -36,10 +36,10 @@ func endBySignal(end context.CancelCauseFunc) {
 	}()
 }
 
-// newHangUps calls end for a signal, unless somebody has taken them.
+// newHangUps receives SIGHUP from now on. Until claim is called, a SIGHUP calls end.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
-	if signal.Ignored(syscall.SIGHUP) { // as under nohup
+	if signal.Ignored(syscall.SIGHUP) { // for example under nohup
 		return h
 	}
 	signals := make(chan os.Signal, 1)
@@ -53,14 +53,14 @@ func newHangUps(end context.CancelCauseFunc) *hangUps {
 			}
 			select {
 			case h.received <- struct{}{}:
-			default: // one is waiting already
+			default: // a reload is pending already
 			}
 		}
 	}()
 	return h
 }
 
-// claim returns the signals that come from now on, which do not end the program any more.
+// claim returns a channel that receives later hang-ups, which no longer end the program.
 func (h *hangUps) claim() <-chan struct{} {
 	if h == nil {
 		return nil

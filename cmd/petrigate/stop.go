@@ -69,17 +69,17 @@ func newStart(s stdio) *cobra.Command {
 	return c
 }
 
-// databaseFlag adds the flag by which an order goes to a database, past all proxies.
+// databaseFlag adds --config, which sends the order to a database without a proxy.
 func databaseFlag(c *cobra.Command) *string {
 	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy runs")
 }
 
-// switchInDatabase gives an order to the database of a configuration, and says what became of it.
+// switchInDatabase writes a stop or start to the database of a configuration and prints the result.
 func switchInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (proxy.Stopping, error)) error {
 	if pid != 0 {
 		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
 	}
-	c, err := config.Load(config.Options{Path: file, Fetch: daemon.Kept, Partial: true}) // where the database is, and no more
+	c, err := config.Load(config.Options{Path: file, Fetch: daemon.Kept, Partial: true}) // only the location of the database is needed
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 	})
 }
 
-// resolveSession returns the id of the session with an id or a name, as far as the database says; else the
-// session as it was given: a stop holds also where the database cannot be read.
+// resolveSession returns the id of the session with this id or name. If the database cannot be read
+// it returns session unchanged, so that a stop still takes effect.
 func resolveSession(p *proxy.Proxy, session string) string {
 	if session == "" {
 		return ""
@@ -109,8 +109,9 @@ func resolveSession(p *proxy.Proxy, session string) string {
 	return session
 }
 
-// switchProxies gives an order to all running proxies, to the one that has the session, or to
-// the one with the process id, and says what became of it. Before, it asks what has to be asked; nil: nothing.
+// switchProxies sends a stop or start to all running proxies, to the one that has the session, or
+// to the one with the process id pid, and prints the results. ask, if not nil, is called first with
+// the proxies and prompts for their PINs.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (proxy.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
@@ -123,7 +124,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 		return err
 	}
 	var failed []error
-	for _, client := range clients { // one that does not answer keeps the order from no other
+	for _, client := range clients { // a proxy that does not answer must not keep the order from the others
 		status, err := client.Status()
 		if err != nil {
 			failed = append(failed, err)
@@ -143,7 +144,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 	return errors.Join(failed...)
 }
 
-// switchTargets returns the proxies that an order is for, and the id of the session.
+// switchTargets returns the proxies that get an order, and the full id of the session.
 func switchTargets(session string, pid int) ([]*control.Client, string, error) {
 	if session != "" {
 		of, err := findSession(session)
@@ -171,7 +172,7 @@ func switchEffect(on bool) string {
 	return "pass again at"
 }
 
-// printSwitch says what became of an order to a proxy, or, with pid 0, to a database.
+// printSwitch prints the result of a stop or start at a proxy, or at a database if pid is 0.
 func printSwitch(w io.Writer, on bool, session string, pid int, done proxy.Stopping) {
 	what, which, where := callsOf(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {

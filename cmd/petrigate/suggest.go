@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// suggestFlags are what suggest is asked.
+// suggestFlags holds the flags of suggest.
 type suggestFlags struct {
 	sessions         int
 	apply, yes, json bool
@@ -84,7 +84,7 @@ func (f *suggestFlags) suggest(ctx context.Context, r configLoader, names []stri
 	return err
 }
 
-// openLogs opens the logs that are named, or that of the configuration.
+// openLogs opens the named logs, or the one in the configuration. The caller must call done.
 func openLogs(ctx context.Context, names []string, cfg *config.Config) (log mining.Log, done func(), err error) {
 	var logs mining.Logs
 	var open []*daemon.AuditLog

@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// deskFlags are those that the verbs about files of clients share.
+// deskFlags holds the flags shared by the commands that change the files of clients.
 type deskFlags struct {
 	file       string
 	yes, force bool
@@ -30,7 +30,7 @@ func (f *deskFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without a question")
 }
 
-// desk is what the flows need of this machine.
+// desk collects what the takeover package needs to know about this machine.
 func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Desk, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -51,7 +51,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Desk, error) {
 	return d, nil
 }
 
-// withExitCode gives an error of the flows its exit code.
+// withExitCode gives an error of the takeover package its exit code.
 func withExitCode(err error) error {
 	var wrong *takeover.UsageError
 	if errors.As(err, &wrong) {
@@ -109,8 +109,9 @@ func newImport(s stdio) *cobra.Command {
 	return c
 }
 
-// importTarget notes in i the configuration that servers are put into. Where it was found in the working directory and
-// is trusted, the function that it returns trusts what has become of it.
+// importTarget sets i.Config to the configuration that receives the servers. If that file was found
+// in the working directory and is trusted, trusted renews the trust after the import has changed
+// it; otherwise trusted is nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -127,7 +128,7 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 	if err != nil || !found {
 		return nil, err
 	}
-	if err := r.requireOwnFile(path); err != nil { // it would have the secrets of the client
+	if err := r.requireOwnFile(path); err != nil { // the import would write the client's secrets into it
 		return nil, err
 	}
 	src, err := os.ReadFile(path)
@@ -144,8 +145,8 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 	}, nil
 }
 
-// configPath is the configuration that is meant, as an absolute path, for a verb that acts on it; trusts accepts
-// its bytes where it was found.
+// configPath returns the absolute path of the configuration for a command that acts on it. If the
+// file was found in the working directory, trusts accepts its bytes; otherwise trusts is nil.
 func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -215,7 +216,7 @@ func newConnect(s stdio) *cobra.Command {
 	return c
 }
 
-// fillConnection adds what the configuration and this program say.
+// fillConnection adds the configuration, its servers and the command line of this program to n.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {
@@ -228,7 +229,7 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := config.Load(config.Options{Path: path, Found: trusts != nil, Trust: trusts, Fetch: daemon.Fetching(c.Context())}) // a client of one that does not load would have no tools
+	loaded, err := config.Load(config.Options{Path: path, Found: trusts != nil, Trust: trusts, Fetch: daemon.Fetching(c.Context())}) // an invalid configuration would leave the client without tools
 	if err != nil {
 		return nil, err
 	}
@@ -241,10 +242,11 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 	return loaded, nil
 }
 
-// hooksAddress is the default address of a proxy for hooks.
+// hooksAddress is the default listen address of a proxy that serves hooks.
 const hooksAddress = "127.0.0.1:7777"
 
-// connectHooks makes petrigate a hook: at the URL of the listener where the configuration opens that to hooks.
+// connectHooks makes petrigate a hook of the client. If the configuration opens the listener to
+// hooks, the hook uses its URL.
 func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection, run serviceFlags, deny bool) error {
 	n := takeover.Connection{Client: h.Client}
 	loaded, err := s.fillConnection(c, &n)
@@ -259,7 +261,7 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookC
 	h.Launch.Command, h.Launch.Args = n.Launch.Command, []string{"--config", n.Config}
 	serve := []string{"serve"}
 	if loaded.Listen.HTTP == "" {
-		serve = append(serve, "--http", hooksAddress) // over stdio it would end with its client
+		serve = append(serve, "--http", hooksAddress) // a proxy over stdio would end with its client
 	}
 	serve = append(serve, "--config", n.Config)
 	h.Serve = append([]string{"petrigate"}, serve...)
@@ -268,7 +270,8 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookC
 	return withExitCode(d.ConnectHooks(c.Context(), h))
 }
 
-// headersOf reads headers as --header takes them. A message does not quote one: it may be a secret.
+// headersOf parses the values of --header. Its errors do not quote a header, which may hold a
+// secret.
 func headersOf(lines []string) (all splice.Object, err error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
-// testFlags are what test is asked to do.
+// testFlags holds the flags of test.
 type testFlags struct {
 	configLoader
 	config   string

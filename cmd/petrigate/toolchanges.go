@@ -86,9 +86,9 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll accepts changes at their proxies, and returns those that were. One proxy that refuses keeps the
-// others from nothing, and is asked no more: each wrong PIN counts there.
-func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
+// acceptAll accepts changes at their proxies and returns those that were accepted. A proxy that
+// refuses does not affect the others, and gets no further requests, because each wrong PIN counts.
+func acceptAll(found []owned[proxy.ToolChange], typed map[string]string) (accepted []owned[proxy.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
 	for _, o := range found {
@@ -105,9 +105,9 @@ func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (acc
 	return accepted, errors.Join(failed...)
 }
 
-// changedTools are the tools of running proxies whose definition is not accepted, and whose
-// name is one of these, or all.
-func changedTools(names []string) ([]owned[operator.ToolChange], error) {
+// changedTools returns the tools of running proxies whose current definition is not accepted. If
+// names are given, it returns only tools whose name matches one of them.
+func changedTools(names []string) ([]owned[proxy.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
 	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {
 		return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
@@ -116,8 +116,8 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	}), err
 }
 
-// ofProxy leaves those of the proxy with this process id.
-func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
+// ofProxy keeps the changes of the proxy with this process id.
+func ofProxy(found []owned[proxy.ToolChange], pid int) ([]owned[proxy.ToolChange], error) {
 	var having []*control.Client
 	for _, o := range uniqueBy(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.client.Path }) {
 		having = append(having, o.client)
@@ -126,7 +126,7 @@ func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.Tool
 	return slices.DeleteFunc(found, func(o owned[proxy.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
-// distinctChanges drops what several proxies say alike.
+// distinctChanges drops changes that several proxies report alike.
 func distinctChanges(found []owned[proxy.ToolChange]) []proxy.ToolChange {
 	changes := []proxy.ToolChange{}
 	for _, o := range uniqueBy(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// knownTools are the tools that can be called, where that is asked for.
+// knownTools returns the tools that can be called. The set is empty without --tools and --live.
 func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config) (check.ToolSet, error) {
 	switch {
 	case f.tools == "" && !f.live:
@@ -31,8 +31,8 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 	return known, err
 }
 
-// listedTools are the tools of the recorded list, or else those that the upstreams list now, and
-// the upstreams that did not answer.
+// listedTools returns the tools of the recorded list, or else those that the upstreams list now,
+// and the upstreams that did not answer.
 func (f checkFlags) listedTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if f.tools != "" {
 		tools, err = recordedTools(f.tools)
@@ -54,8 +54,8 @@ func recordedTools(path string) ([]check.ListedTool, error) {
 	return tools, nil
 }
 
-// liveTools asks the upstreams, and says why those that are missing did not answer. It is an
-// error where none did.
+// liveTools asks the upstreams for their tools and prints why the missing ones did not answer. It
+// returns an error if some are missing and there are no tools at all.
 func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if err := checkRunnable(s.err, cfg); err != nil {
 		return nil, nil, err

@@ -28,8 +28,8 @@ func newTools(s stdio) *cobra.Command {
 	})
 }
 
-// listTools asks the proxy that has the session, or all of them.
-func listTools(session string) ([]listing[operator.ToolInfo], []operator.ToolInfo, error) {
+// listTools asks the proxy that has the session, or all proxies.
+func listTools(session string) ([]listing[proxy.ToolInfo], []proxy.ToolInfo, error) {
 	if session == "" {
 		return listings(func(client *control.Client) ([]operator.ToolInfo, error) { return client.Tools("") })
 	}
@@ -41,12 +41,12 @@ func listTools(session string) ([]listing[operator.ToolInfo], []operator.ToolInf
 	return []listing[operator.ToolInfo]{{all: tools}}, append([]operator.ToolInfo{}, tools...), err
 }
 
-// printTools writes the table, and of which sessions it speaks.
-func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
-	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
+// printTools writes the table of tools and, below it, the session that the verdicts apply to.
+func printTools(w io.Writer, lists []listing[proxy.ToolInfo]) error {
+	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t proxy.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}
 	})
-	gap := "\n" // below the table
+	gap := "\n" // empty line below the table
 	for _, of := range lists {
 		if len(of.all) == 0 || err != nil {
 			continue
@@ -65,8 +65,8 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	return err
 }
 
-// warnOfTools says what the running proxies find doubtful of their tools. That
-// one does not answer any more is no reason to fail: its tools were told.
+// warnOfTools prints the warnings of the running proxies about their tools. It ignores proxies that
+// no longer answer, because their tools are printed already.
 func warnOfTools(s stdio) {
 	found, err := running()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newTopics are pages of help that belong to no verb.
+// newTopics returns the help pages that belong to no command.
 func newTopics() []*cobra.Command {
 	topics := []*cobra.Command{
 		{Use: "rules", Short: "The language of rules on one screen", Long: rulesTopic},

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// strictUsage makes every kind of wrong usage, of c and the verbs below it,
-// an error that says what is right and ends with the exit code of wrong usage.
+// strictUsage makes wrong usage of c and the commands below it an error that states the correct
+// usage and has the exit code for usage errors.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(wrongFlag)
 	if c.HasSubCommands() {
@@ -43,10 +43,10 @@ func usage(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// verb is the path of c without the program.
+// verb returns the command path of c without the program name.
 func verb(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "petrigate ") }
 
-// refuseUnknownVerb refuses words that are no verbs of c.
+// refuseUnknownVerb refuses an argument that is not a subcommand of c.
 func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	if len(got) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	return usage("%s has no verb %q%s; see %s --help", c.CommandPath(), got[0], text.DidYouMean(got[0], "", known), c.CommandPath())
 }
 
-// wrongFlag explains a flag that c does not have, or that has no such value.
+// wrongFlag explains an unknown flag, or an invalid value of a flag.
 func wrongFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -75,7 +75,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return usage("%w%s; see %s --help", err, hint, c.CommandPath())
 }
 
-// newHelp is the verb that prints the help of another.
+// newHelp returns the command that prints the help of another command or of a topic.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [verb]", Short: "Print the help of a verb, or of a topic",
@@ -94,7 +94,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// A choice is a flag with a few possible values.
+// A choice is the value of a flag with a fixed set of values.
 type choice struct {
 	value string
 	among []string
@@ -111,14 +111,14 @@ func (f *choice) Set(value string) error {
 	return nil
 }
 
-// choose adds a flag of the values that are among.
+// choose adds a flag whose value must be one of among.
 func choose(flags *pflag.FlagSet, name, value, what string, among ...string) *string {
 	f := &choice{value, among}
 	flags.Var(f, name, what)
 	return &f.value
 }
 
-// An address is a flag with the place to listen at.
+// An address is the value of a flag for a listen address.
 type address string
 
 func (f *address) String() string { return string(*f) }
