@@ -24,8 +24,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An office is a proxy in this process, with a clock of its own and a control socket.
-type office struct {
+// An testProxy is a proxy in this process, with a clock of its own and a control socket.
+type testProxy struct {
 	t      *testing.T
 	proxy  *proxy.Proxy
 	socket *control.Server
@@ -45,7 +45,7 @@ func runtimeDir(t *testing.T) string {
 	return filepath.Join(dir, "run")
 }
 
-func openOffice(t *testing.T, dir, text string, changes ...func(*proxy.Options)) *office {
+func startTestProxy(t *testing.T, dir, text string, changes ...func(*proxy.Options)) *testProxy {
 	t.Helper()
 	file, problems := rules.Parse("ops.rules", []byte(text))
 	compiled, err := rules.Compile(file)
@@ -58,7 +58,7 @@ func openOffice(t *testing.T, dir, text string, changes ...func(*proxy.Options))
 	}
 	up := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
 	t.Cleanup(up.Close)
-	o := &office{t: t}
+	o := &testProxy{t: t}
 	options := proxy.Options{
 		Policy: policy, Upstreams: []proxy.Upstream{{Name: "prod", URL: up.URL + "/mcp"}}, Startup: agentLimit,
 		Approval: proxy.Approval{Channels: []string{"cli"}, Hold: time.Millisecond, Grants: time.Hour},
@@ -95,7 +95,7 @@ func openOffice(t *testing.T, dir, text string, changes ...func(*proxy.Options))
 }
 
 // call makes a call and returns its answer.
-func (o *office) call(tool, args string) string {
+func (o *testProxy) call(tool, args string) string {
 	o.t.Helper()
 	if _, err := fmt.Fprintf(o.calls, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", tool, args); err != nil {
 		o.t.Fatal(err)
@@ -107,8 +107,8 @@ func (o *office) call(tool, args string) string {
 	return line
 }
 
-// asks makes a call that waits, and returns the id of its approval.
-func (o *office) asks(tool, args string) string {
+// requestApproval makes a call that waits, and returns the id of its approval.
+func (o *testProxy) requestApproval(tool, args string) string {
 	o.t.Helper()
 	answer := o.call(tool, args)
 	_, after, found := strings.Cut(answer, "A person has been asked (approval ")
@@ -119,8 +119,8 @@ func (o *office) asks(tool, args string) string {
 	return id
 }
 
-// stands fails unless the approval is in the state.
-func (o *office) stands(id string, want operator.ApprovalState) operator.ApprovalInfo {
+// requireState fails unless the approval is in the state.
+func (o *testProxy) requireState(id string, want proxy.ApprovalState) proxy.ApprovalInfo {
 	o.t.Helper()
 	a, err := o.proxy.Approval(id)
 	if err != nil || a.State != want {
@@ -141,55 +141,55 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
 	w := startPTY(t, env, 100, "approvals", "watch")
 	w.expect("No proxy runs yet")
-	o := openOffice(t, dir, askDeploy)
+	o := startTestProxy(t, dir, askDeploy)
 	w.expect("No call waits for a person (running proxies: 1). q quits.")
 
 	w.keys("y\ny") // before there is a question, a line and half a one
 	w.expect("y\r\ny")
-	id := o.asks("deploy", `{"to":"production"}`)
+	id := o.requestApproval("deploy", `{"to":"production"}`)
 	w.expect("Allow deploy on upstream prod?")
 	w.expect(`"to": "production"`)
 	w.expect("Approval " + id + ", good for ")
 	w.expect("State: pending")
 	w.expect(prompt)
-	o.stands(id, operator.Pending)
+	o.requireState(id, proxy.Pending)
 	for _, nothing := range []string{"", "yn", "yes please", "maybe"} {
 		w.keys(nothing + "\n")
 		w.expect(prompt)
-		o.stands(id, operator.Pending)
+		o.requireState(id, proxy.Pending)
 	}
 	w.keys("Y\n")
 	w.expect(id + " approved: deploy on prod")
 	w.expect("Otherwise the same call passes once, within ")
 	w.expect("No call waits")
-	if a := o.stands(id, operator.Approved); a.Actor != "ann" || a.Channel != "cli" || a.Reason != "" {
+	if a := o.requireState(id, proxy.Approved); a.Actor != "ann" || a.Channel != "cli" || a.Reason != "" {
 		t.Errorf("%+v", a)
 	}
 
-	id = o.asks("deploy", `{"n":1}`)
+	id = o.requestApproval("deploy", `{"n":1}`)
 	w.expect(prompt)
 	w.keys("n because it is Friday\n")
 	w.expect(id + " denied: deploy on prod")
-	if a := o.stands(id, operator.Denied); a.Reason != "it is Friday" {
+	if a := o.requireState(id, proxy.Denied); a.Reason != "it is Friday" {
 		t.Errorf("%+v", a)
 	}
-	id = o.asks("deploy", `{"n":2}`)
+	id = o.requestApproval("deploy", `{"n":2}`)
 	w.expect(prompt)
 	w.keys("no\n")
 	w.expect("Reason, for the agent (Enter: none): ")
-	o.stands(id, operator.Pending)
+	o.requireState(id, proxy.Pending)
 	w.keys("y\n") // a reason, whatever it is
 	w.expect(id + " denied: deploy on prod")
-	if a := o.stands(id, operator.Denied); a.Reason != "y" {
+	if a := o.requireState(id, proxy.Denied); a.Reason != "y" {
 		t.Errorf("%+v", a)
 	}
 
-	id = o.asks("deploy", `{"n":3}`)
+	id = o.requestApproval("deploy", `{"n":3}`)
 	w.expect(prompt)
 	w.keys("s\n")
 	w.expect(id + " waits on")
 	w.expect("No call waits")
-	o.stands(id, operator.Pending)
+	o.requireState(id, proxy.Pending)
 	w.keys("q\n")
 	if code, out := w.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, out)
@@ -203,9 +203,9 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	dir := runtimeDir(t)
 	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "approvals", "watch")
 	w.expect("No proxy runs yet")
-	o := openOffice(t, dir, askDeploy)
+	o := startTestProxy(t, dir, askDeploy)
 	w.expect("No call waits")
-	id := o.asks("deploy", `{"to":"staging","n":1}`)
+	id := o.requestApproval("deploy", `{"to":"staging","n":1}`)
 	const span, like, last = "For how long do calls like it pass? ", "What has to stay the same? Names, with commas, of: n, to", "Approve it, and grant that? [y/N] "
 	step := func(keys, want string) {
 		t.Helper()
@@ -214,7 +214,7 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 		if len(o.proxy.Grants()) > 0 {
 			t.Error("it is granted already")
 		}
-		o.stands(id, operator.Pending)
+		o.requireState(id, proxy.Pending)
 	}
 	w.expect(prompt)
 	step("g", span)
@@ -255,12 +255,12 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 // shown; a line that was begun for the one before does not answer it.
 func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	dir := runtimeDir(t)
-	o := openOffice(t, dir, askDeploy)
-	denied, expires, next := o.asks("deploy", `{"n":1}`), "", ""
+	o := startTestProxy(t, dir, askDeploy)
+	denied, expires, next := o.requestApproval("deploy", `{"n":1}`), "", ""
 	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "watch")
 	w.expect("Approval " + denied)
 	w.expect(prompt)
-	expires = o.asks("deploy", `{"n":2}`)
+	expires = o.requestApproval("deploy", `{"n":2}`)
 	w.keys("y") // and then it is answered elsewhere
 	w.expect("y")
 	if err := o.proxy.Resolve(denied, false, "b\x1bob", "not now"); err != nil {
@@ -271,16 +271,16 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	w.expect(prompt)
 	w.keys("\n")
 	w.expect(prompt)
-	o.stands(expires, operator.Pending)
+	o.requireState(expires, proxy.Pending)
 
 	o.ahead.Add(int64(time.Hour))
-	next = o.asks("deploy", `{"n":3}`)
+	next = o.requestApproval("deploy", `{"n":3}`)
 	w.expect(expires + " has expired")
 	w.expect("Approval " + next)
 	w.expect(prompt)
 
-	second := openOffice(t, dir, askDeploy) // a proxy that has started meanwhile
-	other := second.asks("deploy", `{"n":4}`)
+	second := startTestProxy(t, dir, askDeploy) // a proxy that has started meanwhile
+	other := second.requestApproval("deploy", `{"n":4}`)
 	w.keys("y\n")
 	w.expect(next + " approved")
 	w.expect("Approval " + other)
@@ -290,7 +290,7 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	}
 	w.expect(other + ": its proxy has ended.")
 	w.expect("No call waits for a person (running proxies: 1)")
-	second.stands(other, operator.Pending)
+	second.requireState(other, proxy.Pending)
 }
 
 // TestWatchEndsWithoutAnswer: the end of the input, an interrupt and a hang-up end it, and answer nothing.
@@ -300,8 +300,8 @@ func TestWatchEndsWithoutAnswer(t *testing.T) {
 			t.Run(fmt.Sprint(name, denying), func(t *testing.T) {
 				t.Parallel()
 				dir := runtimeDir(t)
-				o := openOffice(t, dir, askDeploy)
-				id := o.asks("deploy", `{}`)
+				o := startTestProxy(t, dir, askDeploy)
+				id := o.requestApproval("deploy", `{}`)
 				w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "watch")
 				w.expect(prompt)
 				if denying {
@@ -312,7 +312,7 @@ func TestWatchEndsWithoutAnswer(t *testing.T) {
 				if code, out := w.end(); code != 0 || strings.Contains(out, "petrigate:") {
 					t.Errorf("exit code %d: %s", code, out)
 				}
-				o.stands(id, operator.Pending)
+				o.requireState(id, proxy.Pending)
 			})
 		}
 	}
@@ -321,8 +321,8 @@ func TestWatchEndsWithoutAnswer(t *testing.T) {
 // TestWatchLeavesQuestionForSecondApprover: the first of two approvals leaves the question open for another person.
 func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	dir := runtimeDir(t)
-	o := openOffice(t, dir, "require 2 human-approvals before deploy\n")
-	id := o.asks("deploy", `{}`)
+	o := startTestProxy(t, dir, "require 2 human-approvals before deploy\n")
+	id := o.requestApproval("deploy", `{}`)
 	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "watch")
 	w.expect(prompt)
 	if err := o.proxy.ResolveAs("bob's", id, true, "bob", ""); err != nil {
@@ -332,14 +332,14 @@ func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect(id + " approved")
-	o.stands(id, operator.Approved)
+	o.requireState(id, proxy.Approved)
 
-	id = o.asks("deploy", `{"n":1}`)
+	id = o.requestApproval("deploy", `{"n":1}`)
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect("It has 1 of the 2 approvals that it needs, and waits for another one.")
 	w.expect("No call waits")
-	o.stands(id, operator.Pending)
+	o.requireState(id, proxy.Pending)
 }
 
 // TestPINIsHiddenAtTerminal: where approvals need a PIN, watch and approve ask for it, and nobody sees
@@ -351,9 +351,9 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := runtimeDir(t)
-	o := openOffice(t, dir, askDeploy, func(p *proxy.Options) { p.Approval.PIN = hash })
+	o := startTestProxy(t, dir, askDeploy, func(p *proxy.Options) { p.Approval.PIN = hash })
 	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
-	id := o.asks("deploy", `{}`)
+	id := o.requestApproval("deploy", `{}`)
 	w := startPTY(t, env, 100, "approvals", "watch")
 	const asked = "PIN (Enter: back): "
 	for _, typed := range []string{"", "battery"} {
@@ -363,7 +363,7 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 		w.keys(typed + "\n")
 	}
 	w.expect("the PIN is wrong")
-	o.stands(id, operator.Pending)
+	o.requireState(id, proxy.Pending)
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect(asked)
@@ -373,9 +373,9 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 	if _, out := w.end(); strings.Contains(out, "horse") || strings.Contains(out, "battery") {
 		t.Errorf("a PIN is shown: %s", out)
 	}
-	o.stands(id, operator.Approved)
+	o.requireState(id, proxy.Approved)
 
-	id = o.asks("deploy", `{"n":1}`)
+	id = o.requestApproval("deploy", `{"n":1}`)
 	a := startPTY(t, env, 100, "approvals", "approve", id)
 	a.expect("Approve? [y/N] ")
 	a.keys("y\n")
@@ -397,9 +397,9 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 
 // TestEachProxyAsksForItsOwnPIN: each proxy that needs a PIN is named, asks for its own, and gets no other.
 func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
-	dir, secrets, offices := runtimeDir(t), map[string]string{}, map[string]*office{}
+	dir, secrets, offices := runtimeDir(t), map[string]string{}, map[string]*testProxy{}
 	for _, secret := range []string{"correct horse", "battery staple", ""} {
-		o := openOffice(t, dir, askDeploy, func(p *proxy.Options) {
+		o := startTestProxy(t, dir, askDeploy, func(p *proxy.Options) {
 			if secret == "" {
 				return
 			}
@@ -466,9 +466,9 @@ func TestAcceptRequiresYesAtTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := openOffice(t, runtimeDir(t), askDeploy, func(p *proxy.Options) { p.Pins = pins })
+	o := startTestProxy(t, runtimeDir(t), askDeploy, func(p *proxy.Options) { p.Pins = pins })
 	dir := runtimeDir(t)
-	s, err := control.Listen(dir, keeper{o.proxy, pins})
+	s, err := control.Listen(dir, pinnedProxy{o.proxy, pins})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,15 +488,15 @@ func TestAcceptRequiresYesAtTerminal(t *testing.T) {
 	}
 }
 
-// A keeper is a proxy with its pins, as a daemon is one.
-type keeper struct {
+// A pinnedProxy is a proxy with its pins, as a daemon is one.
+type pinnedProxy struct {
 	*proxy.Proxy
 	pins *proxy.Pins
 }
 
-func (k keeper) ToolChanges() []operator.ToolChange { return k.pins.Changes() }
+func (k pinnedProxy) ToolChanges() []proxy.ToolChange { return k.pins.Changes() }
 
-func (k keeper) AcceptTool(tool, hash string, a operator.Actor) error {
+func (k pinnedProxy) AcceptTool(tool, hash string, a proxy.Actor) error {
 	return k.pins.Accept(tool, hash, a)
 }
 
@@ -538,26 +538,26 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := runtimeDir(t)
-			o := openOffice(t, dir, askDeploy)
-			id := o.asks("deploy", `{"to":"production"}`)
+			o := startTestProxy(t, dir, askDeploy)
+			id := o.requestApproval("deploy", `{"to":"production"}`)
 			p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "approve", id)
 			p.keys("y\n") // before it is asked
 			p.expect(`"to": "production"`)
 			p.expect("Approve? [y/N] ")
-			o.stands(id, operator.Pending)
+			o.requireState(id, proxy.Pending)
 			p.keys(tt.keys)
 			code, out := p.end()
 			if !strings.Contains(out, tt.says) || (code == 0) != (tt.state == operator.Approved) {
 				t.Errorf("exit code %d: %s", code, out)
 			}
-			o.stands(id, tt.state)
+			o.requireState(id, tt.state)
 		})
 	}
 	t.Run("it ends meanwhile", func(t *testing.T) {
 		t.Parallel()
 		dir := runtimeDir(t)
-		o := openOffice(t, dir, askDeploy)
-		id := o.asks("deploy", `{}`)
+		o := startTestProxy(t, dir, askDeploy)
+		id := o.requestApproval("deploy", `{}`)
 		p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "approve", id)
 		p.expect("Approve? [y/N] ")
 		if err := o.proxy.Resolve(id, false, "bob", ""); err != nil {
@@ -573,12 +573,12 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 // TestApproveForShowsWhatElsePasses: with --for the person reads what would pass besides.
 func TestApproveForShowsWhatElsePasses(t *testing.T) {
 	dir := runtimeDir(t)
-	o := openOffice(t, dir, askDeploy)
+	o := startTestProxy(t, dir, askDeploy)
 	for like, want := range map[string]string{
 		"to": "For 10m, calls of this tool in this session with the same to, and any values of its other arguments would pass without a question.",
 		"":   "For 10m, calls of this tool in this session with exactly these arguments would pass without a question.",
 	} {
-		id := o.asks("deploy", fmt.Sprintf(`{"to":"production","n":%d}`, len(like)))
+		id := o.requestApproval("deploy", fmt.Sprintf(`{"to":"production","n":%d}`, len(like)))
 		args := []string{"approvals", "approve", id, "--for", "10m"}
 		if like != "" {
 			args = append(args, "--like", like)
@@ -607,12 +607,12 @@ func TestApproveForShowsWhatElsePasses(t *testing.T) {
 // answers nothing.
 func TestWatchJSONPrintsChanges(t *testing.T) {
 	dir := runtimeDir(t)
-	o := openOffice(t, dir, askDeploy)
-	ended := o.asks("deploy", `{"n":1}`)
+	o := startTestProxy(t, dir, askDeploy)
+	ended := o.requestApproval("deploy", `{"n":1}`)
 	if err := o.proxy.Resolve(ended, false, "bob", ""); err != nil {
 		t.Fatal(err)
 	}
-	waits := o.asks("deploy", "{\"n\":\"\u202e\"}")
+	waits := o.requestApproval("deploy", "{\"n\":\"\u202e\"}")
 	cmd := exec.Command("petrigate", "approvals", "watch", "--json")
 	cmd.Env = append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+dir, "GORACE=atexit_sleep_ms=0")
 	stdout, err := cmd.StdoutPipe()
@@ -636,9 +636,9 @@ func TestWatchJSONPrintsChanges(t *testing.T) {
 			t.Fatalf("want %s %s: %v, %s", id, state, err, line)
 		}
 	}
-	expect(waits, operator.Pending, false)
-	next := o.asks("deploy", `{"n":2}`)
-	expect(next, operator.Pending, false)
+	expect(waits, proxy.Pending, false)
+	next := o.requestApproval("deploy", `{"n":2}`)
+	expect(next, proxy.Pending, false)
 	if err := o.proxy.Resolve(waits, true, "bob", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -661,8 +661,8 @@ func TestWatchJSONPrintsChanges(t *testing.T) {
 // TestApprovalListFitsTerminal: at a terminal a line of the list has room, where its parts let it.
 func TestApprovalListFitsTerminal(t *testing.T) {
 	dir := runtimeDir(t)
-	o := openOffice(t, dir, askDeploy)
-	o.asks("deploy", `{"text":"`+"\u202e"+strings.Repeat("long ", 100)+`"}`)
+	o := startTestProxy(t, dir, askDeploy)
+	o.requestApproval("deploy", `{"text":"`+"\u202e"+strings.Repeat("long ", 100)+`"}`)
 	for _, columns := range []int{100, 132, 0} {
 		p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, columns, "approvals")
 		code, out := p.end()

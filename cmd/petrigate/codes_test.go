@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// argumentsOf are what check needs beside the example of a code.
-var argumentsOf = map[string][]string{
+// extraArguments are what check needs beside the example of a code.
+var extraArguments = map[string][]string{
 	"E202": {"--live"}, // which wants to start what W204 only looks for
 	"W101": {"--tools", "tools.json"},
 	"W107": {"--tools", "tools.json"},
@@ -61,13 +61,13 @@ func TestCodesPageExamples(t *testing.T) {
 			if len(blocks) == 0 || len(blocks) > 2 {
 				t.Fatalf("%d examples", len(blocks))
 			}
-			if got := codesOf(t, blocks[0][1], blocks[0][2], argumentsOf[code]); !slices.Equal(got, []string{code}) {
+			if got := codesOf(t, blocks[0][1], blocks[0][2], extraArguments[code]); !slices.Equal(got, []string{code}) {
 				t.Errorf("the example has %v:\n%s", got, blocks[0][2])
 			}
 			if len(blocks) < 2 {
 				return
 			}
-			arguments := argumentsOf[code]
+			arguments := extraArguments[code]
 			if slices.Contains(arguments, "--live") {
 				arguments = nil
 			}

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// A doomed is a proxy over stdio in front of a server that a shell has
+// A proxyProcess is a proxy over stdio in front of a server that a shell has
 // started, to be ended in ways that it does not expect.
-type doomed struct {
+type proxyProcess struct {
 	cmd    *exec.Cmd
 	dir    string
 	stdin  io.WriteCloser
@@ -23,9 +23,9 @@ type doomed struct {
 	log    io.Closer // our end of stderr
 }
 
-func startDoomed(t *testing.T) *doomed {
+func startProxyProcess(t *testing.T) *proxyProcess {
 	t.Helper()
-	d := &doomed{dir: t.TempDir()}
+	d := &proxyProcess{dir: t.TempDir()}
 	config := "version: 1\nmcpServers: { server: { command: sh, args: [-c, 'testserver; exit 0'], env: { WHERE: \"" + d.dir + "/here\" } } }\nrules: block danger\naudit: { file: audit.jsonl }\nlog: { format: json, level: debug }\n"
 	path := filepath.Join(d.dir, "petrigate.yaml")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
@@ -55,12 +55,12 @@ func startDoomed(t *testing.T) *doomed {
 		_ = ours.Close()
 		_ = d.cmd.Process.Kill()
 	})
-	d.hear(t, `"msg":"upstream is up"`)
+	d.waitForLog(t, `"msg":"upstream is up"`)
 	return d
 }
 
-// hear reads the log up to a line with this text.
-func (d *doomed) hear(t *testing.T, text string) {
+// waitForLog reads the log up to a line with this text.
+func (d *proxyProcess) waitForLog(t *testing.T, text string) {
 	t.Helper()
 	for {
 		line, err := d.stderr.ReadString('\n')
@@ -73,35 +73,35 @@ func (d *doomed) hear(t *testing.T, text string) {
 	}
 }
 
-// alone waits until no process is left that the proxy has started.
-func (d *doomed) alone(t *testing.T) {
+// waitUntilGone waits until no process is left that the proxy has started.
+func (d *proxyProcess) waitUntilGone(t *testing.T) {
 	t.Helper()
 	rest, _ := io.ReadAll(d.stderr)
 	err := d.cmd.Wait()
 	if strings.Contains(string(rest), "panic") {
 		t.Errorf("%v: %s", err, rest)
 	}
-	until(t, "nothing is left", func() bool { return len(processesOf(d.dir)) == 0 })
+	waitUntil(t, "nothing is left", func() bool { return len(processesOf(d.dir)) == 0 })
 }
 
 // TestKilledProxyLeavesNoProcess: F005. Of a proxy that is killed nothing stays, also where a shell
 // stands between it and its server.
 func TestKilledProxyLeavesNoProcess(t *testing.T) {
-	d := startDoomed(t)
-	until(t, "the proxy, the shell and the server run", func() bool { return len(processesOf(d.dir)) >= 3 })
+	d := startProxyProcess(t)
+	waitUntil(t, "the proxy, the shell and the server run", func() bool { return len(processesOf(d.dir)) >= 3 })
 	_ = d.cmd.Process.Kill()
-	d.alone(t)
+	d.waitUntilGone(t)
 }
 
 // TestBrokenPipeEndsProxyInOrder: E015. A client that takes no more answers, and has not said
 // so, is gone: the proxy ends in order, with what it has done on record.
 func TestBrokenPipeEndsProxyInOrder(t *testing.T) {
-	d := startDoomed(t)
+	d := startProxyProcess(t)
 	_ = d.stdout.Close()
 	for i := range 3 {
 		_, _ = fmt.Fprintf(d.stdin, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"safe"}}`+"\n", i)
 	}
-	d.alone(t)
+	d.waitUntilGone(t)
 	if code := d.cmd.ProcessState.ExitCode(); code < 0 {
 		t.Errorf("it was ended by a signal: %v", d.cmd.ProcessState)
 	}
@@ -121,12 +121,12 @@ func TestBrokenPipeEndsProxyInOrder(t *testing.T) {
 // TestProxyEndsWithUnreadOutput: who reads neither the log nor the answers any more does not keep
 // the proxy from ending in order.
 func TestProxyEndsWithUnreadOutput(t *testing.T) {
-	d := startDoomed(t)
+	d := startProxyProcess(t)
 	_ = d.log.Close()
 	_ = d.stdout.Close()
 	_, _ = io.WriteString(d.stdin, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow"}}`+"\n")
 	_ = d.stdin.Close()
-	d.alone(t)
+	d.waitUntilGone(t)
 	if code := d.cmd.ProcessState.ExitCode(); code < 0 {
 		t.Errorf("it ended with %v", d.cmd.ProcessState)
 	}

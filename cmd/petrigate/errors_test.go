@@ -16,9 +16,9 @@ import (
 // long is a name of a file that leaves no room for a longer one.
 var long = strings.Repeat("a", 245) + ".rules"
 
-// failing are command lines that are understood and fail. Words before them
+// failingCommands are command lines that are understood and fail. Words before them
 // with a = are variables of the environment.
-var failing = [][]string{
+var failingCommands = [][]string{
 	{"status"},
 	{"analyze", "one.yaml"},
 	{"check", "a.rules", "--tools", "notes.txt"},
@@ -57,7 +57,7 @@ func TestRunErrorsMatchGolden(t *testing.T) {
 	filesOfErrors(t)
 	t.Setenv("PETRIGATE_RUNTIME_DIR", filepath.Join(dir, "run"))
 	var b strings.Builder
-	for _, line := range failing {
+	for _, line := range failingCommands {
 		fmt.Fprintf(&b, "%s\n%s\n", strings.ReplaceAll(strings.Join(line, " "), "\t", `\t`), strings.ReplaceAll(failure(t, line), dir, "$WORK"))
 	}
 	if *updateScripts {

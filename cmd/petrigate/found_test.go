@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// alone are verbs that read no configuration, and run long by themselves.
-var alone = []string{"petrigate approvals watch", "petrigate demo", "petrigate demo-upstream", "petrigate wrap"}
+// skippedVerbs are verbs that read no configuration, and run long by themselves.
+var skippedVerbs = []string{"petrigate approvals watch", "petrigate demo", "petrigate demo-upstream", "petrigate wrap"}
 
 // TestVerbsOnlyReadUntrustedConfiguration runs every verb, with each of its switches, in a folder whose petrigate.yaml is hostile: nothing
 // that it names may be started or reached, and no variable or file read.
@@ -108,7 +108,7 @@ func commandLines(c *cobra.Command) (all [][]string) {
 
 // eachVerb calls f for each verb that does something.
 func eachVerb(c *cobra.Command, f func(*cobra.Command)) {
-	if c.Runnable() && c.HasParent() && !slices.Contains(alone, c.CommandPath()) {
+	if c.Runnable() && c.HasParent() && !slices.Contains(skippedVerbs, c.CommandPath()) {
 		f(c)
 	}
 	for _, sub := range c.Commands() {

@@ -67,7 +67,7 @@ func TestInterruptReportsWaitingCall(t *testing.T) {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != os.Interrupt {
 		t.Error(cmd.ProcessState)
 	}
-	until(t, "nothing is left", func() bool { return len(processesOf(dir)) == 0 })
+	waitUntil(t, "nothing is left", func() bool { return len(processesOf(dir)) == 0 })
 }
 
 // postTo posts a message and returns the session that its answer names; a proxy that has ended

@@ -50,9 +50,9 @@ func terminalCommand(t *testing.T, theirs *os.File, rules, env string, flags ...
 	return cmd
 }
 
-// toldAtTerminal is what wrap with these flags says at a terminal of two calls over stdio,
+// outputAtTerminal is what wrap with these flags says at a terminal of two calls over stdio,
 // of which a rule blocks one.
-func toldAtTerminal(t *testing.T, env string, flags ...string) string {
+func outputAtTerminal(t *testing.T, env string, flags ...string) string {
 	t.Helper()
 	ours, theirs := openTerminal(t)
 	cmd := terminalCommand(t, theirs, "block danger\n", env, flags...)
@@ -79,7 +79,7 @@ func TestTerminalShowsApproval(t *testing.T) {
 		if quiet {
 			flags = append(flags, "--quiet")
 		}
-		told := approvedAtTerminal(t, flags...)
+		told := outputOfApproval(t, flags...)
 		want := []string{" wait testserver.safe ", " yes  testserver.safe "}
 		if ends := []string{" pass testserver.safe ", " end  petrigate                 1 passed, 0 failed, 0 stopped, 1 asked"}; !quiet {
 			want = append(want, ends...)
@@ -100,9 +100,9 @@ func TestTerminalShowsApproval(t *testing.T) {
 	}
 }
 
-// approvedAtTerminal is what wrap with these flags says at a terminal of a call that waits
+// outputOfApproval is what wrap with these flags says at a terminal of a call that waits
 // for a person, who approves it.
-func approvedAtTerminal(t *testing.T, flags ...string) string {
+func outputOfApproval(t *testing.T, flags ...string) string {
 	t.Helper()
 	ours, theirs := openTerminal(t)
 	cmd := terminalCommand(t, theirs, "require human-approval before safe\n", "NO_COLOR=1", flags...)
@@ -150,7 +150,7 @@ func approvedAtTerminal(t *testing.T, flags ...string) string {
 // TestTerminalShowsCalls: at a terminal each call is told on a line, in colour unless somebody does not
 // want that, and with --quiet only problems are.
 func TestTerminalShowsCalls(t *testing.T) {
-	plain := toldAtTerminal(t, "NO_COLOR=1")
+	plain := outputAtTerminal(t, "NO_COLOR=1")
 	for _, want := range []string{" run  petrigate ", " up   testserver ", " stop testserver.danger ", "(a.rules:1", " end  petrigate"} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("no %q in:\n%s", want, plain)
@@ -159,10 +159,10 @@ func TestTerminalShowsCalls(t *testing.T) {
 	if strings.Contains(plain, "\x1b") || strings.Contains(plain, "call refused") {
 		t.Errorf("colours, or a line twice:\n%s", plain)
 	}
-	if got := toldAtTerminal(t, "NO_COLOR="); !strings.Contains(got, "\x1b[31mstop\x1b[0m testserver.danger ") {
+	if got := outputAtTerminal(t, "NO_COLOR="); !strings.Contains(got, "\x1b[31mstop\x1b[0m testserver.danger ") {
 		t.Errorf("no colours:\n%s", got)
 	}
-	if got := toldAtTerminal(t, "NO_COLOR=1", "--quiet"); strings.Contains(got, "petrigate ") || strings.Contains(got, "danger") {
+	if got := outputAtTerminal(t, "NO_COLOR=1", "--quiet"); strings.Contains(got, "petrigate ") || strings.Contains(got, "danger") {
 		t.Errorf("it is not quiet:\n%s", got)
 	}
 }

@@ -45,7 +45,7 @@ func TestWatchdogEndsGrandchildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []string
-	until(t, "all processes run", func() bool {
+	waitUntil(t, "all processes run", func() bool {
 		b, _ := os.ReadFile(pids)
 		all = strings.Fields(string(b))
 		return len(all) == 3
@@ -58,23 +58,23 @@ func TestWatchdogEndsGrandchildren(t *testing.T) {
 		}
 	})
 	watchdog := ""
-	until(t, "the watchdog runs", func() bool {
+	waitUntil(t, "the watchdog runs", func() bool {
 		watchdog = childNamed(cmd.Process.Pid, "petrigate-watchdog")
 		return watchdog != ""
 	})
 	t.Logf("the watchdog takes %s", residentOf(watchdog))
-	until(t, "the watchdog knows", func() bool { return strings.Contains(stateOf(watchdog), "S") })
+	waitUntil(t, "the watchdog knows", func() bool { return strings.Contains(stateOf(watchdog), "S") })
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
 	for _, pid := range append(all, watchdog) {
-		until(t, "process "+pid+" is gone", func() bool { return strings.Trim(stateOf(pid), "ZX") == "" })
+		waitUntil(t, "process "+pid+" is gone", func() bool { return strings.Trim(stateOf(pid), "ZX") == "" })
 	}
 }
 
-// until waits; the processes of others tell nobody of a change.
-func until(t *testing.T, what string, ok func() bool) {
+// waitUntil waits; the processes of others tell nobody of a change.
+func waitUntil(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	limit := time.NewTimer(agentLimit)
 	defer limit.Stop()

@@ -22,7 +22,7 @@ func TestPageCommandsParse(t *testing.T) {
 		}
 		for _, words := range commandsOf(t, b, script) {
 			commands++
-			if err := understood(words); err != nil {
+			if err := validate(words); err != nil {
 				t.Errorf("%s:%d: %q: %v", b.Page, b.Line, words, err)
 			}
 		}
@@ -88,8 +88,8 @@ func commandsOf(t *testing.T, b docpage.Block, script string) (found [][]string)
 	return found
 }
 
-// understood is what the program has against a command before it does anything.
-func understood(words []string) error {
+// validate is what the program has against a command before it does anything.
+func validate(words []string) error {
 	root := newRoot(stdio{})
 	c, rest, err := root.Find(words)
 	if err != nil {

@@ -83,7 +83,7 @@ func TestScripts(t *testing.T) {
 			"capture": capture,
 			"occupy":  occupy,
 			"proxy":   startProxy,
-			"mcp":     speak,
+			"mcp":     sendFile,
 			"hello":   sayHello,
 			"call":    makeCall,
 			"cast":    castCall,

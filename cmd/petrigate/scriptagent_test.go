@@ -64,7 +64,7 @@ func startProxy(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(a.cmd.Start())
 	agents[name] = a
 	a.readers.Go(func() { a.read(stdout) })
-	a.readers.Go(func() { a.note(stderr) })
+	a.readers.Go(func() { a.readStderr(stderr) })
 	ts.Defer(func() {
 		a.end(nil)
 		ts.Logf("[stderr of %s]\n%s", name, a.stderr())
@@ -100,14 +100,14 @@ func (a *scriptAgent) read(stdout io.Reader) {
 			return
 		}
 		a.said.note("<-", []byte(line))
-		a.take(strings.TrimSuffix(line, "\n"))
+		a.record(strings.TrimSuffix(line, "\n"))
 		a.changed.Broadcast()
 		a.mu.Unlock()
 	}
 }
 
-// take files a line that the proxy wrote for its client.
-func (a *scriptAgent) take(line string) {
+// record files a line that the proxy wrote for its client.
+func (a *scriptAgent) record(line string) {
 	var m struct {
 		JSONRPC       string
 		ID            json.RawMessage
@@ -123,7 +123,7 @@ func (a *scriptAgent) take(line string) {
 	}
 }
 
-func (a *scriptAgent) note(stderr io.Reader) {
+func (a *scriptAgent) readStderr(stderr io.Reader) {
 	b := make([]byte, 4096)
 	for {
 		n, err := stderr.Read(b)
@@ -155,7 +155,7 @@ func (a *scriptAgent) await(what string, done func() bool) error {
 	if err := a.awaitLocked(what, done); !errors.Is(err, errLate) {
 		return err
 	}
-	return fmt.Errorf("waiting for %s: %w\n%s", what, errLate, a.explain())
+	return fmt.Errorf("waiting for %s: %w\n%s", what, errLate, a.killAndReport())
 }
 
 // errLate is the error of a proxy that says nothing.
@@ -229,9 +229,9 @@ func (a *scriptAgent) show(ts *testscript.TestScript, ids ...string) {
 	}
 }
 
-// speak NAME FILE [ID...]: sends the lines of a file, and prints the replies
+// sendFile NAME FILE [ID...]: sends the lines of a file, and prints the replies
 // to these requests, or to all, in this order.
-func speak(ts *testscript.TestScript, neg bool, args []string) {
+func sendFile(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	var ids []string
 	for line := range strings.Lines(ts.ReadFile(args[1])) {

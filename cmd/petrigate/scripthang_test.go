@@ -35,13 +35,13 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// A noted is a stream whose bytes go into a transcript, too.
-type noted struct {
+// A transcriptWriter is a stream whose bytes go into a transcript, too.
+type transcriptWriter struct {
 	*transcript
 	mark string
 }
 
-func (n noted) Write(b []byte) (int, error) {
+func (n transcriptWriter) Write(b []byte) (int, error) {
 	n.note(n.mark, b)
 	return len(b), nil
 }
@@ -65,27 +65,27 @@ func serveScript() {
 		_ = os.WriteFile(path+".part", b.Bytes(), 0o600)
 		_ = os.Rename(path+".part", path)
 	}()
-	out := io.MultiWriter(os.Stdout, noted{said, "<-"})
-	os.Exit(testserver.Main(os.Args[1:], io.TeeReader(os.Stdin, noted{said, "->"}), out))
+	out := io.MultiWriter(os.Stdout, transcriptWriter{said, "<-"})
+	os.Exit(testserver.Main(os.Args[1:], io.TeeReader(os.Stdin, transcriptWriter{said, "->"}), out))
 }
 
-// explain ends a proxy that says nothing, and its servers, and returns what was sent to it
+// killAndReport ends a proxy that says nothing, and its servers, and returns what was sent to it
 // and what came, and where the goroutines of all of them are. Its own are in its log.
-func (a *scriptAgent) explain() string {
+func (a *scriptAgent) killAndReport() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the client has sent (->) and read (<-):\n%s", &a.said)
 	for _, pid := range childrenOf(a.cmd.Process.Pid) {
 		if p, err := os.FindProcess(pid); err != nil || p.Signal(syscall.SIGQUIT) != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "\nthe server of process %d has read (->) and written (<-):\n%s", pid, reportOf(pid))
+		fmt.Fprintf(&b, "\nthe server of process %d has read (->) and written (<-):\n%s", pid, waitForReport(pid))
 	}
 	_ = a.cmd.Process.Signal(syscall.SIGQUIT) // all goroutines go to its stderr
 	return b.String()
 }
 
-// reportOf waits a moment for the report of a server that hangs, and takes it away.
-func reportOf(pid int) string {
+// waitForReport waits a moment for the report of a server that hangs, and takes it away.
+func waitForReport(pid int) string {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for range 1000 {

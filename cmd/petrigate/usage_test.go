@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// misused are command lines that are wrong.
-var misused = [][]string{
+// misusedCommands are command lines that are wrong.
+var misusedCommands = [][]string{
 	{"frob"},
 	{"serv"},
 	{"status", "now"},
@@ -128,7 +128,7 @@ func TestUsageErrors(t *testing.T) {
 	write(t, "denied.yaml", "mode: shadow\ndefault: deny\nlisten: { http: \"127.0.0.1:7777\", hooks: true }\nrules: limit claude-code.Bash to 5 in a row\n")
 	write(t, "petrigate.yaml", "mcpServers: { files: { url: \"https://files.example/mcp\" } }\nstate: { driver: memory }\n")
 	var b strings.Builder
-	for _, args := range misused {
+	for _, args := range misusedCommands {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), args, stdio{in: strings.NewReader(""), out: &out, err: &errs})
 		if code != exitUsage || out.Len() > 0 {
