@@ -24,17 +24,17 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An testProxy is a proxy in this process, with a clock of its own and a control socket.
+// A testProxy is a proxy in this process, with its own clock and control socket.
 type testProxy struct {
 	t      *testing.T
 	proxy  *proxy.Proxy
 	socket *control.Server
-	ahead  atomic.Int64 // of its clock
+	ahead  atomic.Int64 // offset of its clock, in nanoseconds
 	calls  io.Writer
 	lines  *bufio.Reader
 }
 
-// runtimeDir is a directory for control sockets, whose path is short.
+// runtimeDir returns a directory for control sockets. Its path is short enough for a socket.
 func runtimeDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg-")
@@ -94,7 +94,7 @@ func startTestProxy(t *testing.T, dir, text string, changes ...func(*proxy.Optio
 	return o
 }
 
-// call makes a call and returns its answer.
+// call calls a tool and returns the response line.
 func (o *testProxy) call(tool, args string) string {
 	o.t.Helper()
 	if _, err := fmt.Fprintf(o.calls, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", tool, args); err != nil {
@@ -107,7 +107,7 @@ func (o *testProxy) call(tool, args string) string {
 	return line
 }
 
-// requestApproval makes a call that waits, and returns the id of its approval.
+// requestApproval makes a call that waits for a person and returns the id of its approval.
 func (o *testProxy) requestApproval(tool, args string) string {
 	o.t.Helper()
 	answer := o.call(tool, args)
@@ -119,7 +119,7 @@ func (o *testProxy) requestApproval(tool, args string) string {
 	return id
 }
 
-// requireState fails unless the approval is in the state.
+// requireState reports an error unless the approval is in the state.
 func (o *testProxy) requireState(id string, want proxy.ApprovalState) proxy.ApprovalInfo {
 	o.t.Helper()
 	a, err := o.proxy.Approval(id)
@@ -134,8 +134,8 @@ const (
 	prompt    = "Approve? y, n [REASON], g (and calls like it), s (skip), q (quit): "
 )
 
-// TestWatchAsksOneQuestionAtATime: a person answers one question after the other. Only what was typed after a
-// question was shown counts, and Enter alone is no answer.
+// TestWatchAsksOneQuestionAtATime checks that a person answers one question after the other. Only
+// input typed after a question was shown counts, and Enter alone does not answer it.
 func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	dir := runtimeDir(t)
 	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
@@ -144,7 +144,7 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	o := startTestProxy(t, dir, askDeploy)
 	w.expect("No call waits for a person (running proxies: 1). q quits.")
 
-	w.keys("y\ny") // before there is a question, a line and half a one
+	w.keys("y\ny") // typed before any question: a full line and the start of another
 	w.expect("y\r\ny")
 	id := o.requestApproval("deploy", `{"to":"production"}`)
 	w.expect("Allow deploy on upstream prod?")
@@ -178,7 +178,7 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	w.keys("no\n")
 	w.expect("Reason, for the agent (Enter: none): ")
 	o.requireState(id, proxy.Pending)
-	w.keys("y\n") // a reason, whatever it is
+	w.keys("y\n") // any text is accepted as the reason
 	w.expect(id + " denied: deploy on prod")
 	if a := o.requireState(id, proxy.Denied); a.Reason != "y" {
 		t.Errorf("%+v", a)
@@ -196,9 +196,9 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	}
 }
 
-// TestWatchGivesGrantAfterSecondYes: a person approves a call and calls like it: they say for how long and what
-// has to stay the same, see what that allows, and say yes once more. What they typed ahead is no
-// such yes, and each step can be left.
+// TestWatchGivesGrantAfterSecondYes checks how a person approves a call and similar calls: the
+// person says for how long and what must stay the same, sees what that allows, and confirms. Input
+// typed ahead does not confirm, and each step can be left.
 func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	dir := runtimeDir(t)
 	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "approvals", "watch")
@@ -251,8 +251,9 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	}
 }
 
-// TestWatchMovesOnWhenAnsweredElsewhere: what is answered elsewhere, or is over, is said, and the next question
-// shown; a line that was begun for the one before does not answer it.
+// TestWatchMovesOnWhenAnsweredElsewhere checks that watch reports an approval that was answered
+// elsewhere or has expired, and shows the next question. A line begun for the earlier question does
+// not answer the next one.
 func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
@@ -279,7 +280,7 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	w.expect("Approval " + next)
 	w.expect(prompt)
 
-	second := startTestProxy(t, dir, askDeploy) // a proxy that has started meanwhile
+	second := startTestProxy(t, dir, askDeploy) // a proxy that started in the meantime
 	other := second.requestApproval("deploy", `{"n":4}`)
 	w.keys("y\n")
 	w.expect(next + " approved")
@@ -293,7 +294,8 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	second.requireState(other, proxy.Pending)
 }
 
-// TestWatchEndsWithoutAnswer: the end of the input, an interrupt and a hang-up end it, and answer nothing.
+// TestWatchEndsWithoutAnswer checks that the end of input, an interrupt and a hang-up end watch and
+// answer nothing.
 func TestWatchEndsWithoutAnswer(t *testing.T) {
 	for name, keys := range map[string]string{"end of input": "\x04", "half a line and the end": "y\x04\x04", "interrupt": "\x03", "interrupt in the line": "y\x03"} {
 		for _, denying := range []bool{false, true} {
@@ -318,7 +320,8 @@ func TestWatchEndsWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestWatchLeavesQuestionForSecondApprover: the first of two approvals leaves the question open for another person.
+// TestWatchLeavesQuestionForSecondApprover checks that the first of two required approvals leaves
+// the question open for another person.
 func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, "require 2 human-approvals before deploy\n")
@@ -342,8 +345,8 @@ func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	o.requireState(id, proxy.Pending)
 }
 
-// TestPINIsHiddenAtTerminal: where approvals need a PIN, watch and approve ask for it, and nobody sees
-// what is typed.
+// TestPINIsHiddenAtTerminal checks that watch and approve ask for the PIN where approvals need one,
+// and that the typed PIN is not shown.
 func TestPINIsHiddenAtTerminal(t *testing.T) {
 	const secret = "correct horse"
 	hash, err := pin.Hash(secret)
@@ -395,7 +398,8 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 	}
 }
 
-// TestEachProxyAsksForItsOwnPIN: each proxy that needs a PIN is named, asks for its own, and gets no other.
+// TestEachProxyAsksForItsOwnPIN checks that each proxy that needs a PIN is named, asks for its own
+// PIN, and gets no other.
 func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
 	dir, secrets, offices := runtimeDir(t), map[string]string{}, map[string]*testProxy{}
 	for _, secret := range []string{"correct horse", "battery staple", ""} {
@@ -455,7 +459,8 @@ func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
 	}
 }
 
-// TestAcceptRequiresYesAtTerminal: at a terminal accept shows the change, and takes nothing but a yes.
+// TestAcceptRequiresYesAtTerminal checks that accept shows the change at a terminal and accepts
+// only a yes.
 func TestAcceptRequiresYesAtTerminal(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.json")
 	write(t, file, `{"version":1,"tools":[{"server":"prod","tool":"deploy","since":"2026-01-02T03:04:05Z","by":"ann","definition":{"description":"Deploys."}}]}`)
@@ -488,7 +493,7 @@ func TestAcceptRequiresYesAtTerminal(t *testing.T) {
 	}
 }
 
-// A pinnedProxy is a proxy with its pins, as a daemon is one.
+// A pinnedProxy is a proxy with its pins. It implements the control interface as the daemon does.
 type pinnedProxy struct {
 	*proxy.Proxy
 	pins *proxy.Pins
@@ -500,7 +505,7 @@ func (k pinnedProxy) AcceptTool(tool, hash string, a proxy.Actor) error {
 	return k.pins.Accept(tool, hash, a)
 }
 
-// TestPINCommandAsksTwice: a PIN is asked for twice.
+// TestPINCommandAsksTwice checks that approvals pin asks for the PIN twice.
 func TestPINCommandAsksTwice(t *testing.T) {
 	for _, c := range []struct {
 		again, want string
@@ -521,8 +526,8 @@ func TestPINCommandAsksTwice(t *testing.T) {
 	}
 }
 
-// TestApproveRequiresYesAfterQuestion: at a terminal approve shows the call, and takes nothing but a yes that was
-// typed after that.
+// TestApproveRequiresYesAfterQuestion checks that approve shows the call at a terminal and accepts
+// only a yes typed after that.
 func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 	for name, tt := range map[string]struct {
 		keys  string
@@ -541,7 +546,7 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 			o := startTestProxy(t, dir, askDeploy)
 			id := o.requestApproval("deploy", `{"to":"production"}`)
 			p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 100, "approvals", "approve", id)
-			p.keys("y\n") // before it is asked
+			p.keys("y\n") // typed before the question
 			p.expect(`"to": "production"`)
 			p.expect("Approve? [y/N] ")
 			o.requireState(id, proxy.Pending)
@@ -570,7 +575,7 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 	})
 }
 
-// TestApproveForShowsWhatElsePasses: with --for the person reads what would pass besides.
+// TestApproveForShowsWhatElsePasses checks that approve --for shows which other calls would pass.
 func TestApproveForShowsWhatElsePasses(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
@@ -603,8 +608,8 @@ func TestApproveForShowsWhatElsePasses(t *testing.T) {
 	}
 }
 
-// TestWatchJSONPrintsChanges: a program gets a line for each approval that waits and for each change, and
-// answers nothing.
+// TestWatchJSONPrintsChanges checks that watch --json prints a line for each pending approval and
+// for each change, and answers nothing.
 func TestWatchJSONPrintsChanges(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
@@ -658,7 +663,8 @@ func TestWatchJSONPrintsChanges(t *testing.T) {
 	}
 }
 
-// TestApprovalListFitsTerminal: at a terminal a line of the list has room, where its parts let it.
+// TestApprovalListFitsTerminal checks that each line of the list fits the terminal if its parts can
+// be shortened enough.
 func TestApprovalListFitsTerminal(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)

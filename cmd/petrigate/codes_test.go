@@ -13,15 +13,15 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// extraArguments are what check needs beside the example of a code.
+// extraArguments holds the arguments that check needs in addition to the example of a code.
 var extraArguments = map[string][]string{
-	"E202": {"--live"}, // which wants to start what W204 only looks for
+	"E202": {"--live"}, // check --live tries to start what W204 only looks for
 	"W101": {"--tools", "tools.json"},
 	"W107": {"--tools", "tools.json"},
 	"W305": {"--max-states", "1"},
 }
 
-// baseOnPage is the base.yaml of E112 and E113.
+// baseOnPage is the base.yaml of the examples for E112 and E113.
 const baseOnPage = `base: { name: acme, version: 1 }
 rules:
   - inline: |
@@ -29,9 +29,8 @@ rules:
       require human-approval before bash unless look
 `
 
-// TestCodesPageExamples checks what the page shows of all codes but those of
-// lines of rules, which package rules checks: the first text of an entry has
-// that problem and no other, the second has none.
+// TestCodesPageExamples checks the examples on the page of codes, except those of rule lines, which
+// package rules checks: the first text of an entry has exactly that problem, the second has none.
 func TestCodesPageExamples(t *testing.T) {
 	page, err := os.ReadFile("../../docs/codes.md")
 	if err != nil {
@@ -85,7 +84,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// codesOf are the codes of the problems of a text, each once.
+// codesOf returns the distinct codes of the problems in a text.
 func codesOf(t *testing.T, kind, text string, arguments []string) []string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -117,7 +116,7 @@ func codesOf(t *testing.T, kind, text string, arguments []string) []string {
 		write(t, "page.net.yaml", text)
 		of(append([]string{"check", "--json", "--net", "page.net.yaml"}, arguments...)...)
 	}
-	if out.Len() == 0 { // check --live says of a configuration why it cannot start
+	if out.Len() == 0 { // with --live check reports on stderr why a configuration cannot start
 		return uniqueCodes(regexp.MustCompile(`\[([A-Z]\d{3})\]: `).FindAllStringSubmatch(errs.String(), -1))
 	}
 	var report struct {
@@ -128,7 +127,7 @@ func codesOf(t *testing.T, kind, text string, arguments []string) []string {
 	}
 	var found [][]string
 	for _, p := range report.Problems {
-		if p.Severity == "note" { // nothing is wrong
+		if p.Severity == "note" { // a note does not mean that something is wrong
 			continue
 		}
 		found = append(found, []string{"", p.Code})

@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// A proxyProcess is a proxy over stdio in front of a server that a shell has
-// started, to be ended in ways that it does not expect.
+// A proxyProcess is a proxy over stdio in front of a server started by a shell. The tests end it in
+// ways that it does not expect.
 type proxyProcess struct {
 	cmd    *exec.Cmd
 	dir    string
 	stdin  io.WriteCloser
-	stdout *os.File // our end
+	stdout *os.File // the test's end
 	stderr *bufio.Reader
-	log    io.Closer // our end of stderr
+	log    io.Closer // the test's end of stderr
 }
 
 func startProxyProcess(t *testing.T) *proxyProcess {
@@ -59,7 +59,7 @@ func startProxyProcess(t *testing.T) *proxyProcess {
 	return d
 }
 
-// waitForLog reads the log up to a line with this text.
+// waitForLog reads the log up to a line that contains text.
 func (d *proxyProcess) waitForLog(t *testing.T, text string) {
 	t.Helper()
 	for {
@@ -73,7 +73,7 @@ func (d *proxyProcess) waitForLog(t *testing.T, text string) {
 	}
 }
 
-// waitUntilGone waits until no process is left that the proxy has started.
+// waitUntilGone waits until the proxy and all processes that it started have ended.
 func (d *proxyProcess) waitUntilGone(t *testing.T) {
 	t.Helper()
 	rest, _ := io.ReadAll(d.stderr)
@@ -84,8 +84,8 @@ func (d *proxyProcess) waitUntilGone(t *testing.T) {
 	waitUntil(t, "nothing is left", func() bool { return len(processesOf(d.dir)) == 0 })
 }
 
-// TestKilledProxyLeavesNoProcess: F005. Of a proxy that is killed nothing stays, also where a shell
-// stands between it and its server.
+// TestKilledProxyLeavesNoProcess covers F005: a killed proxy leaves no process behind, even if a
+// shell stands between the proxy and its server.
 func TestKilledProxyLeavesNoProcess(t *testing.T) {
 	d := startProxyProcess(t)
 	waitUntil(t, "the proxy, the shell and the server run", func() bool { return len(processesOf(d.dir)) >= 3 })
@@ -93,8 +93,8 @@ func TestKilledProxyLeavesNoProcess(t *testing.T) {
 	d.waitUntilGone(t)
 }
 
-// TestBrokenPipeEndsProxyInOrder: E015. A client that takes no more answers, and has not said
-// so, is gone: the proxy ends in order, with what it has done on record.
+// TestBrokenPipeEndsProxyInOrder covers E015: when the client stops reading responses without
+// saying so, the proxy shuts down in order and its audit log is complete.
 func TestBrokenPipeEndsProxyInOrder(t *testing.T) {
 	d := startProxyProcess(t)
 	_ = d.stdout.Close()
@@ -111,15 +111,15 @@ func TestBrokenPipeEndsProxyInOrder(t *testing.T) {
 	}
 	settled := map[string]bool{}
 	for _, m := range regexp.MustCompile(`"event":"outcome".*?"call":(\d+)`).FindAllStringSubmatch(string(records), -1) {
-		settled[m[1]] = true // a late answer is one more outcome
+		settled[m[1]] = true // a late response adds a second outcome
 	}
 	if decisions := strings.Count(string(records), `"event":"decision"`); decisions == 0 || decisions != len(settled) {
 		t.Errorf("%d decisions, of which %d have an outcome: %s", decisions, len(settled), records)
 	}
 }
 
-// TestProxyEndsWithUnreadOutput: who reads neither the log nor the answers any more does not keep
-// the proxy from ending in order.
+// TestProxyEndsWithUnreadOutput checks that the proxy shuts down in order even if its log and its
+// responses are no longer read.
 func TestProxyEndsWithUnreadOutput(t *testing.T) {
 	d := startProxyProcess(t)
 	_ = d.log.Close()

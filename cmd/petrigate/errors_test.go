@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// long is a name of a file that leaves no room for a longer one.
+// long is a file name so long that no temporary name derived from it is valid.
 var long = strings.Repeat("a", 245) + ".rules"
 
-// failingCommands are command lines that are understood and fail. Words before them
-// with a = are variables of the environment.
+// failingCommands holds command lines with valid usage that fail. Leading words with a "=" set
+// environment variables.
 var failingCommands = [][]string{
 	{"status"},
 	{"analyze", "one.yaml"},
@@ -39,7 +39,7 @@ var failingCommands = [][]string{
 	{"HOME=/nowhere", "XDG_CONFIG_HOME=", "PETRIGATE_CONFIG=", "connect", "cursor"},
 }
 
-// TestRunErrorsMatchGolden compares what is said of them, as a whole.
+// TestRunErrorsMatchGolden compares the messages of all failing commands with the golden file.
 func TestRunErrorsMatchGolden(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the files are those of a Unix system")
@@ -95,7 +95,7 @@ func filesOfErrors(t *testing.T) {
 `)
 }
 
-// nested makes folders in a folder whose paths become longer than a system takes.
+// nested creates nested folders in dir until their path is longer than the system allows.
 func nested(t *testing.T, dir string) {
 	t.Helper()
 	at, err := os.OpenRoot(dir)
@@ -117,7 +117,7 @@ func nested(t *testing.T, dir string) {
 	_ = at.Close()
 }
 
-// failure is the exit code of a command line, and what it said.
+// failure runs a command line and returns its messages and exit code.
 func failure(t *testing.T, line []string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -133,7 +133,7 @@ func failure(t *testing.T, line []string) string {
 		cancel()
 		ctx = stopped
 	}
-	dir, err := os.Open(".") // as standard input it cannot be read
+	dir, err := os.Open(".") // a directory as standard input cannot be read
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestTrustAsksOncePerContent: at a terminal a verb that acts on a configuration that was found asks once, and again when the file has
-// changed; after a no nothing is started.
+// TestTrustAsksOncePerContent checks that a command that acts on a configuration found in the
+// working directory asks once at a terminal, and again after the file has changed. After a no it
+// starts nothing.
 func TestTrustAsksOncePerContent(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	t.Chdir(dir)

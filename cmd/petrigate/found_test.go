@@ -15,11 +15,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// skippedVerbs are verbs that read no configuration, and run long by themselves.
+// skippedVerbs holds the commands that read no configuration and would run for long.
 var skippedVerbs = []string{"petrigate approvals watch", "petrigate demo", "petrigate demo-upstream", "petrigate wrap"}
 
-// TestVerbsOnlyReadUntrustedConfiguration runs every verb, with each of its switches, in a folder whose petrigate.yaml is hostile: nothing
-// that it names may be started or reached, and no variable or file read.
+// TestVerbsOnlyReadUntrustedConfiguration runs every command, with each of its switches, in a
+// folder whose petrigate.yaml is hostile: no command may start or reach anything named there, or
+// read a variable or file.
 func TestVerbsOnlyReadUntrustedConfiguration(t *testing.T) {
 	const secret = "the-secret-of-the-user"
 	peer := listening(t)
@@ -66,7 +67,7 @@ func TestVerbsOnlyReadUntrustedConfiguration(t *testing.T) {
 				t.Error("a connection was made")
 			}
 			if v.base != "" {
-				return // it is not read so far
+				return // loading fails at the base, before a command can ask for trust
 			}
 			for path := range actingVerbs() {
 				if !acted[path] {
@@ -88,7 +89,8 @@ rules: "block delete"
 %[5]s
 `
 
-// commandLines are the command lines of a verb: with names that it may take, alone and with each of its switches.
+// commandLines returns the command lines to try for a command: with and without an argument, each
+// alone and with each of its switches.
 func commandLines(c *cobra.Command) (all [][]string) {
 	verb := strings.Fields(c.CommandPath())[1:]
 	for _, word := range []string{"", "claude-code", "notes", "read", ".", "petrigate.jsonl"} {
@@ -106,7 +108,7 @@ func commandLines(c *cobra.Command) (all [][]string) {
 	return append(all, slices.Concat([]string{"__complete"}, verb, []string{""}))
 }
 
-// eachVerb calls f for each verb that does something.
+// eachVerb calls f for each runnable command that is not skipped.
 func eachVerb(c *cobra.Command, f func(*cobra.Command)) {
 	if c.Runnable() && c.HasParent() && !slices.Contains(skippedVerbs, c.CommandPath()) {
 		f(c)
@@ -116,7 +118,7 @@ func eachVerb(c *cobra.Command, f func(*cobra.Command)) {
 	}
 }
 
-// A peer counts who connects.
+// A peer counts incoming connections.
 type peer struct {
 	address     string
 	connections atomic.Int32

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestExamplePicturesAreCurrent draws the nets of the examples again: the pictures
-// beside them must not be older than they are. -update-scripts draws them.
+// TestExamplePicturesAreCurrent draws the nets of the examples and compares the result with the
+// pictures beside them. With -update-scripts it writes the pictures.
 func TestExamplePicturesAreCurrent(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the last digit of a coordinate may be another one here")

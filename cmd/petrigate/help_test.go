@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// verbs are all that a user can run, root first.
+// verbs returns all commands that a user can run, the root first.
 func verbs(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
@@ -29,8 +29,8 @@ func quietRoot() *cobra.Command {
 	return newRoot(stdio{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
 }
 
-// TestHelpIsComplete: each verb says in a line what it does, shows how it is
-// typed, and what its flags take.
+// TestHelpIsComplete checks that each command has a one-line summary, an example, and a description
+// of the values of its flags.
 func TestHelpIsComplete(t *testing.T) {
 	for _, c := range verbs(quietRoot()) {
 		if c.Short == "" || strings.HasSuffix(c.Short, ".") || strings.ToUpper(c.Short[:1]) != c.Short[:1] {
@@ -55,7 +55,7 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-// TestHelpExamplesParse: what is shown can be typed.
+// TestHelpExamplesParse checks that the examples in the help are valid command lines.
 func TestHelpExamplesParse(t *testing.T) {
 	shown := 0
 	for _, c := range verbs(quietRoot()) {
@@ -84,7 +84,7 @@ func TestHelpExamplesParse(t *testing.T) {
 	}
 }
 
-// split cuts a line as a shell does, as far as the examples need it.
+// split splits a line as a shell does, as far as the examples need it.
 func split(line string) []string {
 	line, _, _ = strings.Cut(line, " > ")
 	var words []string
@@ -94,7 +94,7 @@ func split(line string) []string {
 	return words
 }
 
-// TestRulesTopicParses: each rule on the page is one.
+// TestRulesTopicParses checks that each rule on the page is valid.
 func TestRulesTopicParses(t *testing.T) {
 	seen := 0
 	for _, line := range strings.Split(rulesTopic, "\n") {
@@ -112,7 +112,7 @@ func TestRulesTopicParses(t *testing.T) {
 	}
 }
 
-// TestEnvironmentTopicNamesSettings: each setting that the page names is looked up.
+// TestEnvironmentTopicNamesSettings checks that each setting named on the page is read.
 func TestEnvironmentTopicNamesSettings(t *testing.T) {
 	var asked []string
 	_, err := config.Bare(config.Options{Env: func(name string) (string, bool) {
@@ -130,7 +130,7 @@ func TestEnvironmentTopicNamesSettings(t *testing.T) {
 	}
 }
 
-// TestExitCodesTopicIsComplete: the page has every code.
+// TestExitCodesTopicIsComplete checks that the page lists every exit code.
 func TestExitCodesTopicIsComplete(t *testing.T) {
 	for code := exitOK; code <= exitUpstream; code++ {
 		if !strings.Contains("\n"+exitTopic, "\n  "+strconv.Itoa(code)+"  ") {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestInterruptHidesErrorContext: who ends the program is not told where it was.
+// TestInterruptHidesErrorContext checks that the message after an interrupt does not describe the
+// step that was interrupted.
 func TestInterruptHidesErrorContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestManualPageListsVerbsAndFlags: the page has each verb with all of its flags, and the pages of help.
+// TestManualPageListsVerbsAndFlags checks that the page has each command with all of its flags, and
+// the help topics.
 func TestManualPageListsVerbsAndFlags(t *testing.T) {
 	var out bytes.Buffer
 	if code := run(t.Context(), []string{"man"}, stdio{in: strings.NewReader(""), out: &out, err: io.Discard}); code != exitOK {

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// TestEveryError finds errors and warnings that no test and no script shows.
+// TestEveryError finds errors and warnings that no test and no script covers.
 func TestEveryError(t *testing.T) {
 	shown := messagetest.Text(t, "testdata/script/*.txtar") + messagetest.Text(t, "testdata/*.txt") + messagetest.Tables(t, "*_test.go")
 	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", ".Warn", ".Error"}, shown, map[string]string{

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal returns the two sides of a new pseudo-terminal.
+// openTerminal returns both ends of a new pseudo-terminal.
 func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -37,7 +37,8 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	return ours, theirs
 }
 
-// terminalCommand is wrap with a rules file and these flags, whose standard error is a terminal.
+// terminalCommand returns a wrap command with a rules file and these flags, whose standard error is
+// a terminal.
 func terminalCommand(t *testing.T, theirs *os.File, rules, env string, flags ...string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,8 +51,8 @@ func terminalCommand(t *testing.T, theirs *os.File, rules, env string, flags ...
 	return cmd
 }
 
-// outputAtTerminal is what wrap with these flags says at a terminal of two calls over stdio,
-// of which a rule blocks one.
+// outputAtTerminal runs wrap with these flags, makes two calls over stdio, one of them blocked by a
+// rule, and returns what appears on the terminal.
 func outputAtTerminal(t *testing.T, env string, flags ...string) string {
 	t.Helper()
 	ours, theirs := openTerminal(t)
@@ -61,7 +62,7 @@ func outputAtTerminal(t *testing.T, env string, flags ...string) string {
 	cmd.Stdout = io.Discard
 	var told strings.Builder
 	var reading sync.WaitGroup
-	reading.Go(func() { _, _ = io.Copy(&told, ours) }) // until the other side is closed
+	reading.Go(func() { _, _ = io.Copy(&told, ours) }) // until the other end is closed
 	err := cmd.Run()
 	_ = theirs.Close()
 	reading.Wait()
@@ -71,8 +72,8 @@ func outputAtTerminal(t *testing.T, env string, flags ...string) string {
 	return told.String()
 }
 
-// TestTerminalShowsApproval: at a terminal a person sees that a call waits, who has approved it,
-// and then how it ended, in this order; --quiet leaves the last out.
+// TestTerminalShowsApproval checks that the terminal shows that a call waits, who approved it, and
+// how it ended, in this order. With --quiet the last is missing.
 func TestTerminalShowsApproval(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		var flags []string
@@ -100,8 +101,8 @@ func TestTerminalShowsApproval(t *testing.T) {
 	}
 }
 
-// outputOfApproval is what wrap with these flags says at a terminal of a call that waits
-// for a person, who approves it.
+// outputOfApproval runs wrap with these flags, makes a call that waits for a person, approves it,
+// and returns what appears on the terminal.
 func outputOfApproval(t *testing.T, flags ...string) string {
 	t.Helper()
 	ours, theirs := openTerminal(t)
@@ -118,7 +119,7 @@ func outputOfApproval(t *testing.T, flags ...string) string {
 		t.Fatal(err)
 	}
 	_ = theirs.Close()
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test fails
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // still running only if the test fails
 	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"safe"}}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +148,8 @@ func outputOfApproval(t *testing.T, flags ...string) string {
 	return told.String()
 }
 
-// TestTerminalShowsCalls: at a terminal each call is told on a line, in colour unless somebody does not
-// want that, and with --quiet only problems are.
+// TestTerminalShowsCalls checks that the terminal shows each call on a line, in color unless
+// NO_COLOR is set, and only problems with --quiet.
 func TestTerminalShowsCalls(t *testing.T) {
 	plain := outputAtTerminal(t, "NO_COLOR=1")
 	for _, want := range []string{" run  petrigate ", " up   testserver ", " stop testserver.danger ", "(a.rules:1", " end  petrigate"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/docpage"
 )
 
-// TestPageCommandsParse gives every command of every page to the verbs and flags that
-// there are. What a command prints is compared in package examples.
+// TestPageCommandsParse checks every command on every page against the existing commands and flags.
+// Package examples compares the output of the commands.
 func TestPageCommandsParse(t *testing.T) {
 	commands := 0
 	for _, b := range docpage.All(t, "../..") {
@@ -32,7 +32,7 @@ func TestPageCommandsParse(t *testing.T) {
 	}
 }
 
-// TestInlineCommandsParse looks up what stands between backticks in the text of the pages.
+// TestInlineCommandsParse checks the commands between backticks in the text of the pages.
 func TestInlineCommandsParse(t *testing.T) {
 	commands := 0
 	code := regexp.MustCompile("`petrigate ([a-z][^`\n]*)`")
@@ -61,7 +61,7 @@ func TestInlineCommandsParse(t *testing.T) {
 	}
 }
 
-// commandsOf are the commands of petrigate in a script, without the name of the program.
+// commandsOf returns the petrigate commands in a script, without the program name.
 func commandsOf(t *testing.T, b docpage.Block, script string) (found [][]string) {
 	t.Helper()
 	file, err := syntax.NewParser().Parse(strings.NewReader(script), b.Page)
@@ -88,7 +88,7 @@ func commandsOf(t *testing.T, b docpage.Block, script string) (found [][]string)
 	return found
 }
 
-// validate is what the program has against a command before it does anything.
+// validate returns the usage error of a command, without running it.
 func validate(words []string) error {
 	root := newRoot(stdio{})
 	c, rest, err := root.Find(words)

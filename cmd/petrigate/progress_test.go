@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestProgressStaysOnOneLine checks that long work says how far it is on one line, no more
-// often than that can be read, and leaves nothing behind.
+// TestProgressStaysOnOneLine checks that progress is shown on one line, not updated faster than a
+// person can read, and removed at the end.
 func TestProgressStaysOnOneLine(t *testing.T) {
 	var out strings.Builder
 	p := &progress{w: &out}
@@ -15,7 +15,7 @@ func TestProgressStaysOnOneLine(t *testing.T) {
 	if p.showStates(1234); !p.next.After(before) {
 		t.Error("it may be said again at once")
 	}
-	p.next = before.Add(time.Hour) // however long it takes to say more
+	p.next = before.Add(time.Hour) // far in the future, however slow this machine is
 	p.update(func() string { t.Error("said again too early"); return "" })
 	p.next = time.Time{}
 	p.update(func() string { return "more" })

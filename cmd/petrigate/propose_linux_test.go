@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestInitWritesOnlyAfterYes: at a terminal init writes after a yes that was typed after the question, and
-// nothing else.
+// TestInitWritesOnlyAfterYes checks that init at a terminal writes only after a yes typed after the
+// question.
 func TestInitWritesOnlyAfterYes(t *testing.T) {
 	for keys, want := range map[string]struct {
 		written bool
@@ -31,7 +31,7 @@ func TestInitWritesOnlyAfterYes(t *testing.T) {
 				}
 			}
 			p := startPTY(t, nil, 200, "init", "--config", config, "--tools", tools)
-			p.keys("y\n") // before it is asked
+			p.keys("y\n") // typed before the question
 			p.expect("? [y/N] ")
 			p.keys(keys)
 			code, out := p.end()
@@ -43,8 +43,9 @@ func TestInitWritesOnlyAfterYes(t *testing.T) {
 	}
 }
 
-// TestInitAgentAsksAboutTests: at a terminal init asks of each command whether it counts as a run of the tests, and then whether
-// tests in pipes shall count, and to write. Without a test that counts, pushes wait for a person.
+// TestInitAgentAsksAboutTests checks that init AGENT asks at a terminal about each command whether
+// it runs the tests, then whether tests in pipes count, and then whether to write. If no test
+// counts, pushes wait for a person.
 func TestInitAgentAsksAboutTests(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys    []string // an answer to each question

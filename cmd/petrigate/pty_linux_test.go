@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pty is petrigate at a terminal of its own.
+// A pty runs petrigate at its own terminal.
 type pty struct {
 	t     *testing.T
-	us    *os.File // the person's side of the terminal
+	us    *os.File // the user's end of the terminal
 	cmd   *exec.Cmd
 	ended sync.WaitGroup
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	out     strings.Builder
-	seen    int // of out, by expect
+	seen    int // bytes of out that expect has consumed
 	over    bool
 	late    bool
 }
 
-// startPTY runs petrigate with these arguments at a terminal of so many columns.
+// startPTY runs petrigate with these arguments at a terminal of the given width.
 func startPTY(t *testing.T, env []string, columns int, args ...string) *pty {
 	t.Helper()
 	us, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -62,7 +62,7 @@ func startPTY(t *testing.T, env []string, columns int, args ...string) *pty {
 	}
 	p.ended.Go(p.read)
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // unless it has ended
+		_ = p.cmd.Process.Kill() // still running only if the test fails
 		_ = p.cmd.Wait()
 		p.ended.Wait()
 		_ = us.Close()
@@ -79,7 +79,7 @@ func (p *pty) read() {
 		}
 		p.mu.Lock()
 		p.out.Write(b[:max(n, 0)])
-		p.over = err != nil || n <= 0 // the other side is closed
+		p.over = err != nil || n <= 0 // the other end is closed
 		p.changed.Broadcast()
 		over := p.over
 		p.mu.Unlock()
@@ -89,7 +89,7 @@ func (p *pty) read() {
 	}
 }
 
-// expect waits until the terminal shows the text, behind what was expected before.
+// expect waits until the terminal shows text after the text of the previous expect.
 func (p *pty) expect(text string) {
 	p.t.Helper()
 	limit := time.AfterFunc(agentLimit, func() {
@@ -121,7 +121,7 @@ func (p *pty) keys(text string) {
 	}
 }
 
-// end waits until the program has ended, and returns its exit code and all that was shown.
+// end waits until the program has ended, and returns its exit code and all of its output.
 func (p *pty) end() (code int, out string) {
 	p.t.Helper()
 	p.ended.Wait()

@@ -24,7 +24,7 @@ var updateScripts = flag.Bool("update-scripts", false, "rewrite the files that s
 
 // TestMain lets scripts run this test binary as petrigate, as a browser and as an MCP server.
 func TestMain(m *testing.M) {
-	if len(os.TempDir()) > 16 { // else the paths of sockets would be too long
+	if len(os.TempDir()) > 16 { // otherwise the paths of sockets would be too long
 		_ = os.Setenv("TMPDIR", "/tmp")
 	}
 	testscript.Main(m, map[string]func(){
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/script: each file is a user at a terminal, with
-// agents at the other end of background proxies.
+// TestScripts runs testdata/script. Each file plays a user at a terminal, with agents connected to
+// proxies in the background.
 func TestScripts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts are written for a Unix system")
@@ -53,13 +53,13 @@ func TestScripts(t *testing.T) {
 				"USER":                  "ann",
 				"SUDO_USER":             "",
 				"PETRIGATE_CONFIG":      "",
-				"GORACE":                "atexit_sleep_ms=0", // else each process ends a second late
-				"GOGC":                  "400",               // hundreds of processes that live for a moment need no tidy heap
-				"PETRIGATE_STARTUP":     "5m",                // on a busy machine a server may take more than usual
+				"GORACE":                "atexit_sleep_ms=0", // otherwise each process would end a second late
+				"GOGC":                  "400",               // hundreds of short-lived processes: less garbage collection
+				"PETRIGATE_STARTUP":     "5m",                // on a busy machine a server may start slowly
 			} {
 				e.Setenv(name, value)
 			}
-			e.Defer(func() { // after the proxies were ended
+			e.Defer(func() { // runs after the proxies have ended
 				if left := processesOf(e.WorkDir); len(left) > 0 {
 					e.T().Fatal("processes are left: ", left)
 				}
@@ -107,7 +107,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// hasPostgres reports whether tests may use a PostgreSQL, and its programs are there.
+// hasPostgres reports whether tests may use a PostgreSQL server and its programs are installed.
 func hasPostgres() bool {
 	for _, program := range []string{"psql", "pg_dump", "pg_restore"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -117,18 +117,18 @@ func hasPostgres() bool {
 	return os.Getenv("PETRIGATE_TEST_POSTGRES") != ""
 }
 
-// nameDatabase sets variables of a script to the connection strings of the server for tests and of a
-// database there that no other script has, and to the name of that.
+// nameDatabase sets ADMIN, DATABASE and DSN in a script: the connection string of the test server,
+// the name of a database that no other script uses, and the connection string of that database.
 func nameDatabase(e *testscript.Env) {
 	admin := os.Getenv("PETRIGATE_TEST_POSTGRES")
 	name := fmt.Sprintf("scripts_%d_%x", os.Getpid(), time.Now().UnixNano())
 	e.Setenv("ADMIN", admin)
 	e.Setenv("DATABASE", name)
-	e.Setenv("DSN", admin+" dbname="+name) // the last one counts
+	e.Setenv("DSN", admin+" dbname="+name) // the last dbname counts
 }
 
-// scriptDir makes a directory for the directories of scripts. Where -run picks some of the
-// scripts, testscript leaves the one that it makes for them all, empty.
+// scriptDir creates a directory for the directories of scripts. If -run selects only some scripts,
+// testscript leaves the common directory behind, empty; scriptDir removes it.
 func scriptDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "")
@@ -136,30 +136,30 @@ func scriptDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		left, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is good
+		left, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is valid
 		for _, path := range append(left, dir) {
-			_ = os.Remove(path) // only if it is empty: -testwork keeps what scripts wrote
+			_ = os.Remove(path) // removes it only if empty: -testwork keeps the files of scripts
 		}
 	})
 	return dir
 }
 
-// processesOf finds processes that were given the directory of a script. Where
-// there is no /proc it finds none.
+// processesOf finds processes whose environment contains the directory of a script. Without /proc
+// it finds none.
 func processesOf(dir string) []string {
 	var left []string
-	found, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
+	found, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
 	for _, path := range found {
-		// The name of one script may be the beginning of another's.
+		// The slash matters: the name of one script may be a prefix of another.
 		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(dir+"/")) {
-			line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // it may have ended
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // the process may have ended
 			left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
 		}
 	}
 	return left
 }
 
-// exits CODE program args...: the program ends with this exit code.
+// exits CODE PROGRAM ARGS...: runs a program, which must end with this exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(argument(ts, neg, args, 2))
 	ts.Check(err)
@@ -176,8 +176,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// capture NAME REGEXP: sets a variable to the first group of the match in what
-// was printed last.
+// capture NAME REGEXP: sets a variable to the first group of the match in the last output.
 func capture(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 2)
 	match := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
@@ -187,7 +186,7 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(name, match[1])
 }
 
-// occupy NAME: sets a variable to an address at which somebody listens.
+// occupy NAME: sets a variable to an address that is already in use.
 func occupy(ts *testscript.TestScript, neg bool, args []string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
@@ -204,7 +203,7 @@ func certify(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(testserver.Certify(ts.MkAbs(argument(ts, neg, args, 1)), 1, valid))
 }
 
-// argument is the first of n arguments or more.
+// argument returns the first argument, and fails unless there are at least n.
 func argument(ts *testscript.TestScript, neg bool, args []string, n int) string {
 	if neg || len(args) < n {
 		ts.Fatalf("wants %d arguments, and no !", n)
@@ -212,7 +211,7 @@ func argument(ts *testscript.TestScript, neg bool, args []string, n int) string 
 	return args[0]
 }
 
-// program is the path of a program in the PATH of the script.
+// program returns the path of a program in the PATH of the script.
 func program(ts *testscript.TestScript, name string) string {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		path := filepath.Join(dir, name)

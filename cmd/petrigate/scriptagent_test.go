@@ -18,32 +18,32 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// agentLimit is when a script gives up on a proxy that says nothing. It only
-// turns a test that hangs into one that fails.
+// agentLimit is how long a script waits for a silent proxy. It only turns a test that hangs into
+// one that fails.
 const agentLimit = 2 * time.Minute
 
 type agentsKey struct{}
 
-// A scriptAgent is a client of a proxy that runs in the background.
+// A scriptAgent is an MCP client of a proxy that runs in the background.
 type scriptAgent struct {
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
 	readers sync.WaitGroup
-	lastID  int // of the calls that the agent numbers itself
+	lastID  int // last request id chosen by the agent
 	said    transcript
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	replies map[string]string // by id
-	impure  []string          // lines on stdout that are no messages
+	replies map[string]string // by request id
+	impure  []string          // lines on stdout that are not messages
 	log     bytes.Buffer      // stderr
-	ended   bool              // stdout has
+	ended   bool              // stdout was closed
 	late    bool
 	exit    error
 	waited  bool
 }
 
-// startProxy NAME args...: runs petrigate with these arguments in the background.
+// startProxy NAME ARGS...: runs petrigate with these arguments in the background.
 func startProxy(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 2)
 	agents := ts.Value(agentsKey{}).(map[string]*scriptAgent)
@@ -71,7 +71,7 @@ func startProxy(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// environ is the environment of the script.
+// environ returns the environment of the script.
 func environ(ts *testscript.TestScript) []string {
 	var env []string
 	for _, name := range []string{
@@ -106,7 +106,7 @@ func (a *scriptAgent) read(stdout io.Reader) {
 	}
 }
 
-// record files a line that the proxy wrote for its client.
+// record stores a line from the proxy: a response under its id, or a line that is not a message.
 func (a *scriptAgent) record(line string) {
 	var m struct {
 		JSONRPC       string
@@ -143,7 +143,7 @@ func (a *scriptAgent) stderr() string {
 	return a.log.String()
 }
 
-// await waits until done, which is asked under the lock, says so.
+// await waits until done, which is called with the lock held, returns true.
 func (a *scriptAgent) await(what string, done func() bool) error {
 	limit := time.AfterFunc(agentLimit, func() {
 		a.mu.Lock()
@@ -158,7 +158,7 @@ func (a *scriptAgent) await(what string, done func() bool) error {
 	return fmt.Errorf("waiting for %s: %w\n%s", what, errLate, a.killAndReport())
 }
 
-// errLate is the error of a proxy that says nothing.
+// errLate: the proxy sent nothing in time.
 var errLate = errors.New("nothing came")
 
 func (a *scriptAgent) awaitLocked(what string, done func() bool) error {
@@ -183,8 +183,7 @@ func (a *scriptAgent) pure() error {
 	return nil
 }
 
-// end lets the proxy end, by the end of its input or with a signal, and kills
-// one that does not.
+// end lets the proxy end, by closing its input or with a signal, and kills it if it does not end.
 func (a *scriptAgent) end(signal os.Signal) error {
 	if a.waited {
 		return a.exit
@@ -219,7 +218,7 @@ func (a *scriptAgent) send(ts *testscript.TestScript, lines ...string) {
 	}
 }
 
-// show waits for replies and prints them.
+// show waits for responses and prints them.
 func (a *scriptAgent) show(ts *testscript.TestScript, ids ...string) {
 	for _, id := range ids {
 		ts.Check(a.await("the reply to "+id, func() bool { return a.replies[id] != "" }))
@@ -229,8 +228,8 @@ func (a *scriptAgent) show(ts *testscript.TestScript, ids ...string) {
 	}
 }
 
-// sendFile NAME FILE [ID...]: sends the lines of a file, and prints the replies
-// to these requests, or to all, in this order.
+// sendFile NAME FILE [ID...]: sends the lines of a file, and prints the responses to these
+// requests, or to all, in this order.
 func sendFile(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	var ids []string
@@ -251,7 +250,7 @@ func sendFile(ts *testscript.TestScript, neg bool, args []string) {
 	a.show(ts, ids...)
 }
 
-// sayHello NAME: begins a session of the older era.
+// sayHello NAME: initializes a session of revision 2025-11-25.
 func sayHello(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 1))
 	a.send(ts, `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
@@ -259,7 +258,8 @@ func sayHello(ts *testscript.TestScript, neg bool, args []string) {
 	a.show(ts, `"hello"`)
 }
 
-// sendCall NAME tool [arguments]: sends a call, and gives its id.
+// sendCall sends the tools/call that args describe (NAME TOOL [ARGUMENTS]) and returns its request
+// id.
 func (a *scriptAgent) sendCall(ts *testscript.TestScript, args []string) string {
 	a.lastID++
 	arguments := "{}"
@@ -271,14 +271,14 @@ func (a *scriptAgent) sendCall(ts *testscript.TestScript, args []string) string 
 	return id
 }
 
-// makeCall NAME TOOL [ARGUMENTS]: calls a tool and prints the reply.
+// makeCall NAME TOOL [ARGUMENTS]: calls a tool and prints the response.
 func makeCall(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	a.show(ts, a.sendCall(ts, args))
 }
 
-// castCall NAME TOOL [ARGUMENTS]: calls a tool and goes on when the proxy has
-// taken the call, of which the reply to a ping behind it is the proof.
+// castCall NAME TOOL [ARGUMENTS]: calls a tool without waiting for the response. It returns when
+// the proxy has received the call, which the response to a later ping proves.
 func castCall(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	ping := `"after ` + a.sendCall(ts, args) + `"`
@@ -286,14 +286,13 @@ func castCall(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(a.await("the reply to a ping", func() bool { return a.replies[ping] != "" }))
 }
 
-// awaitReply NAME: prints the reply to the last call.
+// awaitReply NAME: prints the response to the last call.
 func awaitReply(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 1))
 	a.show(ts, fmt.Sprintf("%d", a.lastID))
 }
 
-// awaitText NAME REGEXP: waits until a proxy has said that on stderr, and
-// prints all that it has said.
+// awaitText NAME REGEXP: waits until the stderr of a proxy matches, and prints all of it.
 func awaitText(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	pattern := regexp.MustCompile("(?m)" + args[1])
@@ -302,18 +301,18 @@ func awaitText(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// signals are those that scripts can send.
+// signals holds the signals that scripts can send.
 var signals = map[string]os.Signal{"term": syscall.SIGTERM, "hup": syscall.SIGHUP}
 
-// raise NAME term|hup sends a signal to a proxy, which goes on.
+// raise NAME term|hup: sends a signal to a proxy, which continues to run.
 func raise(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	ts.Check(a.cmd.Process.Signal(signals[args[1]]))
 }
 
-// hangUp NAME [term|hup] [CODE]: closes the input of a proxy, or ends it with a
-// signal, and prints what it said on stderr. It must end with the exit code,
-// with nothing but the protocol on stdout, and leave no socket and no process.
+// hangUp NAME [term|hup] [CODE]: closes the input of a proxy, or ends it with a signal, and prints
+// its stderr. The proxy must end with the exit code, with only the protocol on stdout, and leave no
+// socket and no process.
 func hangUp(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 1))
 	var signal os.Signal
@@ -346,6 +345,6 @@ func hangUp(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func sockets(ts *testscript.TestScript) []os.DirEntry {
-	entries, _ := os.ReadDir(ts.Getenv("PETRIGATE_RUNTIME_DIR")) // none
+	entries, _ := os.ReadDir(ts.Getenv("PETRIGATE_RUNTIME_DIR")) // an error means that no proxy has run
 	return entries
 }

@@ -21,14 +21,13 @@ import (
 
 type authKey struct{}
 
-// An authSite is an authorization server, and how to close it.
+// An authSite is an authorization server and the function that closes it.
 type authSite struct {
 	*authserver.Server
 	close func()
 }
 
-// browse is a program that stands in for the browser: it opens the page and
-// goes where that sends it.
+// browse is a program that stands in for the browser: it opens the page and follows its redirects.
 func browse() {
 	response, err := http.Get(os.Args[len(os.Args)-1])
 	if err != nil {
@@ -39,8 +38,8 @@ func browse() {
 	_, _ = io.Copy(os.Stdout, response.Body)
 }
 
-// visit args...: runs petrigate with these arguments, opens the address that it
-// prints, and waits for its end.
+// visit ARGS...: runs petrigate with these arguments, opens the address that it prints, and waits
+// for the program to end.
 func visit(ts *testscript.TestScript, neg bool, args []string) {
 	argument(ts, neg, args, 1)
 	c := exec.Command(program(ts, "petrigate"), args...)
@@ -62,8 +61,8 @@ func visit(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, c.Wait()))
 }
 
-// paste ARG...: runs petrigate, and opens the address that it prints in a browser that cannot
-// come back to it. A person types something else, and then the address that the browser ends at.
+// paste ARGS...: runs petrigate and opens the address that it prints in a browser that cannot reach
+// petrigate. The user types something else first, and then the final address of the browser.
 func paste(ts *testscript.TestScript, neg bool, args []string) {
 	argument(ts, neg, args, 1)
 	c := exec.Command(program(ts, "petrigate"), args...)
@@ -88,9 +87,9 @@ func paste(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, c.Wait()))
 }
 
-// startAuthServer NAME [option...]: starts an authorization server with the
-// attack tools behind it, and sets NAME to the address of those. An option
-// is "scope=x", of the resource, or "client=id:secret".
+// startAuthServer NAME [OPTION...]: starts an authorization server and, behind it, a server with
+// the attack tools, and sets NAME to the address of the latter. An option is "scope=x", a scope of
+// the resource, or "client=id:secret".
 func startAuthServer(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 1)
 	o := authserver.Options{Clients: map[string]string{}}
@@ -118,8 +117,8 @@ func startAuthServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(name, listening.URL+"/mcp")
 }
 
-// handleTokens NAME revoke|expire|want SCOPE|count WHAT N|close: does something to
-// the tokens of an authorization server, counts what it was asked for, or ends it.
+// handleTokens NAME revoke|expire|want SCOPE|count WHAT N|close: revokes or expires the tokens of
+// an authorization server, requires a scope, compares the number of its requests, or ends it.
 func handleTokens(ts *testscript.TestScript, neg bool, args []string) {
 	s := ts.Value(authKey{}).(map[string]*authSite)[argument(ts, neg, args, 2)]
 	if s == nil {
@@ -143,8 +142,8 @@ func handleTokens(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// secretless NAME: fails if a token of an authorization server stands in a file
-// of the script, but for those where tokens are kept, or was printed last.
+// secretless NAME: fails if a token of an authorization server appears in the last output, in an
+// answer or log of a proxy, or in a file of the script outside of the token store.
 func secretless(ts *testscript.TestScript, neg bool, args []string) {
 	live := ts.Value(authKey{}).(map[string]*authSite)[argument(ts, neg, args, 1)].Live()
 	if len(live) == 0 {

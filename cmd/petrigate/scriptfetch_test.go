@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// fetch STATUS URL [header: value]...: the page at the URL has this status; its body is the
-// output.
+// fetch STATUS URL [HEADER: VALUE]...: fetches the page at the URL, which must have this status,
+// and prints its body.
 func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(argument(ts, neg, args, 2))
 	ts.Check(err)
@@ -34,7 +34,8 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	_, _ = fmt.Fprintln(ts.Stderr(), page.Header)
 }
 
-// publish NAME DIRECTORY: sets a variable to an address below which the files of a directory are.
+// publish NAME DIRECTORY: serves the files of a directory and sets a variable to their base
+// address.
 func publish(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 2)
 	site := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[1]))))

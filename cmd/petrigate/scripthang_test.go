@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A transcript holds what went over two streams, for the report of a script that hangs.
+// A transcript records the traffic of two streams, for the report of a script that hangs.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -35,7 +35,7 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// A transcriptWriter is a stream whose bytes go into a transcript, too.
+// A transcriptWriter writes one stream to a transcript, marked with its direction.
 type transcriptWriter struct {
 	*transcript
 	mark string
@@ -46,12 +46,12 @@ func (n transcriptWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// stuckReport names the file in which a server of a script says where it stands.
+// stuckReport returns the name of the file for the SIGQUIT report of a server.
 func stuckReport(pid int) string { return filepath.Join(os.TempDir(), fmt.Sprintf("pg-stuck-%d", pid)) }
 
-// serveScript is the server of scripts. At SIGQUIT it writes what it has read and written and
-// where its goroutines are into a file, since petrigate bounds what servers say on stderr. It
-// goes on, so that the goroutines of petrigate stay where they are.
+// serveScript runs the server of scripts. On SIGQUIT it writes its traffic and its goroutines to a
+// file, because petrigate limits what servers write to stderr. The server continues to run, so that
+// the goroutines of petrigate do not change.
 func serveScript() {
 	said := &transcript{}
 	quit := make(chan os.Signal, 1)
@@ -69,8 +69,8 @@ func serveScript() {
 	os.Exit(testserver.Main(os.Args[1:], io.TeeReader(os.Stdin, transcriptWriter{said, "->"}), out))
 }
 
-// killAndReport ends a proxy that says nothing, and its servers, and returns what was sent to it
-// and what came, and where the goroutines of all of them are. Its own are in its log.
+// killAndReport ends a silent proxy and its servers, and returns the traffic of the client and of
+// the servers, and the goroutines of the servers. The goroutines of the proxy are in its log.
 func (a *scriptAgent) killAndReport() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the client has sent (->) and read (<-):\n%s", &a.said)
@@ -80,11 +80,11 @@ func (a *scriptAgent) killAndReport() string {
 		}
 		fmt.Fprintf(&b, "\nthe server of process %d has read (->) and written (<-):\n%s", pid, waitForReport(pid))
 	}
-	_ = a.cmd.Process.Signal(syscall.SIGQUIT) // all goroutines go to its stderr
+	_ = a.cmd.Process.Signal(syscall.SIGQUIT) // prints all goroutines to its stderr
 	return b.String()
 }
 
-// waitForReport waits a moment for the report of a server that hangs, and takes it away.
+// waitForReport waits briefly for the report of a server that hangs, and removes the file.
 func waitForReport(pid int) string {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -98,15 +98,14 @@ func waitForReport(pid int) string {
 	return "it has not said\n"
 }
 
-// childrenOf finds the servers of scripts that the process has started. Where there is no
-// /proc it finds none.
+// childrenOf finds the script servers that a process has started. Without /proc it finds none.
 func childrenOf(pid int) (children []int) {
-	found, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is good
+	found, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	for _, path := range found {
 		stat, err := os.ReadFile(path)
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // it may have ended
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // the process may have ended
 		_, rest, ok := strings.Cut(string(stat), ") ")
-		fields := strings.Fields(rest) // state and parent first
+		fields := strings.Fields(rest) // state, parent, ...
 		if err != nil || !ok || len(fields) < 2 || fields[1] != strconv.Itoa(pid) || !bytes.HasPrefix([]byte(filepath.Base(string(line))), []byte("testserver")) {
 			continue
 		}

@@ -10,11 +10,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// playedEvent is a line of a file of events: what is to come of it, what the model is told, and the event.
+// playedEvent matches a line of a file of events: the expected decision, the text for the model,
+// and the event.
 var playedEvent = regexp.MustCompile(`^(pass|deny "(.*?)") (\{.*\})$`)
 
-// playEvents AGENT ADDRESS FILE: tells the proxy at the address the events of the file, in the place of the agent.
-// A line is a comment, "pass EVENT", or "deny "TEXT" EVENT" for a refusal in the agent's own form whose reason has the text.
+// playEvents AGENT ADDRESS FILE: sends the events in the file to the proxy at the address, as the
+// agent would. A line is a comment, "pass EVENT", or "deny "TEXT" EVENT" for a refusal in the
+// agent's own format whose reason contains the text.
 func playEvents(ts *testscript.TestScript, neg bool, args []string) {
 	agent := argument(ts, neg, args, 3)
 	client := &http.Client{Transport: &http.Transport{}}
@@ -39,7 +41,8 @@ func playEvents(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// denied returns the reason for the model in an answer that the agent takes for a refusal; empty: it takes it for none.
+// denied returns the reason in an answer that the agent treats as a refusal, or "" if the agent
+// treats the answer otherwise.
 func denied(agent string, answer []byte) string {
 	var a struct {
 		HookSpecificOutput struct{ HookEventName, PermissionDecision, PermissionDecisionReason string }

@@ -14,8 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// hasUserManager reports whether a systemd for the services of a user is wanted here and can be started: by root, in
-// a mount namespace and control groups of its own, which a test should not make on every machine.
+// hasUserManager reports whether the tests should and can start a systemd user manager. It needs
+// root, its own mount namespace and its own control groups, which a test should not create on every
+// machine.
 func hasUserManager() bool {
 	_, err := exec.LookPath("systemctl")
 	if os.Getenv("PETRIGATE_TEST_SYSTEMD") == "" || err != nil || os.Getuid() != 0 || systemdProgram() == "" {
@@ -35,10 +36,10 @@ func systemdProgram() string {
 	return ""
 }
 
-// makeGroups makes a control group of one name in each hierarchy by which systemd tracks processes: two managers in one
-// group would end each other's services.
+// makeGroups creates a control group of the same name in each hierarchy that systemd uses to track
+// processes: two managers in one group would end each other's services.
 func makeGroups() (made []string, err error) {
-	roots := []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"} // version 1, which may have version 2 beside it
+	roots := []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"} // version 1, possibly with version 2 beside it
 	if _, err := os.Stat(roots[0]); err != nil {
 		roots = []string{"/sys/fs/cgroup"} // version 2 alone
 	}
@@ -58,11 +59,11 @@ func makeGroups() (made []string, err error) {
 	return made, nil
 }
 
-// removeGroups removes control groups, which are empty, with those that systemd has made of the same name for its
-// controllers.
+// removeGroups removes empty control groups, and those of the same name that systemd created for
+// its controllers.
 func removeGroups(groups []string) {
 	for _, group := range groups {
-		beside, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup", "*", filepath.Base(group))) // the pattern is good
+		beside, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup", "*", filepath.Base(group))) // the pattern is valid
 		for _, dir := range append(beside, group) {
 			removeBelow(dir)
 		}
@@ -70,15 +71,15 @@ func removeGroups(groups []string) {
 }
 
 func removeBelow(group string) {
-	below, _ := filepath.Glob(filepath.Join(group, "*", "cgroup.procs")) // the pattern is good
+	below, _ := filepath.Glob(filepath.Join(group, "*", "cgroup.procs")) // the pattern is valid
 	for _, b := range below {
 		removeBelow(filepath.Dir(b))
 	}
 	_ = os.Remove(group)
 }
 
-// startUserManager starts a systemd for the services of a user whose files are in home and its sockets in run, and waits
-// until it is ready. stop ends it, and all that it has started.
+// startUserManager starts a systemd user manager with its files in home and its sockets in run, and
+// waits until it is ready. stop ends the manager and everything that it started.
 func startUserManager(home, run string, env ...string) (stop func(), err error) {
 	groups, err := makeGroups()
 	if err != nil {
@@ -103,7 +104,7 @@ func startUserManager(home, run string, env ...string) (stop func(), err error) 
 	go func() {
 		_ = c.Wait()
 		close(ended)
-		_ = told.Close() // nothing more is told
+		_ = told.Close() // no more notifications
 	}()
 	stop = func() {
 		_ = c.Process.Signal(syscall.SIGTERM)
@@ -125,12 +126,13 @@ func startUserManager(home, run string, env ...string) (stop func(), err error) 
 	}
 }
 
-// TestServiceIsMadeAfterYes: at a terminal connect --hooks offers the service, makes it after a yes, and writes the hooks then.
+// TestServiceIsMadeAfterYes checks that connect --hooks offers the service at a terminal, creates
+// it after a yes, and then writes the hooks.
 func TestServiceIsMadeAfterYes(t *testing.T) {
 	if !hasUserManager() {
 		t.Skip("no systemd is started here: PETRIGATE_TEST_SYSTEMD=1 asks for one, as root")
 	}
-	home, err := os.MkdirTemp("", "home") // the paths of sockets must be short
+	home, err := os.MkdirTemp("", "home") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,9 +176,9 @@ func TestServiceIsMadeAfterYes(t *testing.T) {
 	}
 }
 
-// userManager starts a systemd for services of the user of a script.
+// userManager starts a systemd user manager for the user of a script.
 func userManager(ts *testscript.TestScript, _ bool, _ []string) {
-	run, err := os.MkdirTemp("", "run") // the paths of its sockets must be short
+	run, err := os.MkdirTemp("", "run") // the path of a socket must be short
 	ts.Check(err)
 	ts.Defer(func() { _ = os.RemoveAll(run) })
 	stop, err := startUserManager(ts.Getenv("HOME"), run, "XDG_CONFIG_HOME="+ts.Getenv("XDG_CONFIG_HOME"))

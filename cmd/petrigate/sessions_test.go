@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestListedCallCountsMore: a call that stands for further ones of unknown outcome is listed and counted with them.
+// TestListedCallCountsMore checks that a listed call that stands for further calls of unknown
+// outcome is counted with them.
 func TestListedCallCountsMore(t *testing.T) {
 	o := proxy.SessionInfo{ID: "s1", Calls: []proxy.CallInfo{{Number: 3, Tool: "edit", Unknown: true, More: 12}, {Number: 40, Tool: "edit"}}}
 	if got := openCalls(o); got != "14, 13 unknown" {

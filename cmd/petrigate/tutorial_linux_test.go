@@ -14,16 +14,16 @@ import (
 
 var updateTutorial = flag.Bool("update-tutorial", false, "rewrite what docs/tutorial.md shows of outputs")
 
-// TestTutorial goes the way of docs/tutorial.md at a terminal, and compares all that the page shows. An npx
-// stands in for that of npm: it starts servers that have the recorded tools of the real ones. TestTutorial
-// of e2e goes the same way with these.
+// TestTutorial follows docs/tutorial.md at a terminal and compares all output that the page shows.
+// A substitute for npx starts servers with the recorded tools of the real servers. TestTutorial of
+// package e2e does the same with the real servers.
 func TestTutorial(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "tutorial.md")
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, err := os.MkdirTemp("", "home") // the path of a socket must not be long
+	home, err := os.MkdirTemp("", "home") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,8 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// npxOf makes a directory with an npx that knows the servers of which dir has a list of tools.
+// npxOf creates a directory with a substitute for npx. It starts the servers whose tool lists are
+// in dir.
 func npxOf(t *testing.T, dir string) string {
 	t.Helper()
 	lists, err := filepath.Abs(dir)
@@ -63,10 +64,12 @@ func npxOf(t *testing.T, dir string) string {
 	return bin
 }
 
-// overwritten is what a terminal does not show any more: the beginning of a line that was written anew.
+// overwritten matches text that a terminal no longer shows: the start of a line that was written
+// again.
 var overwritten = regexp.MustCompile(`(?m)^[^\n]*\r\x1b\[K`)
 
-// atTerminal is what a terminal shows in the end, of a person who says yes.
+// atTerminal runs a command, answers yes to its question, and returns what the terminal shows in
+// the end.
 func atTerminal(t *testing.T, env, args []string) string {
 	t.Helper()
 	p := startPTY(t, env, 200, args...)

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// misusedCommands are command lines that are wrong.
+// misusedCommands holds command lines with wrong usage.
 var misusedCommands = [][]string{
 	{"frob"},
 	{"serv"},
@@ -100,7 +100,7 @@ var misusedCommands = [][]string{
 	{"suggest", "--min-sessions", "0"},
 }
 
-// TestUsageErrors compares what is said of them, as a whole. Nothing is said on
+// TestUsageErrors compares all usage messages with the golden file. Nothing must be written to
 // standard output.
 func TestUsageErrors(t *testing.T) {
 	golden, err := os.ReadFile("testdata/usage.txt")
@@ -146,9 +146,9 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// TestEveryUsageError finds what is said of wrong usage that no golden shows.
+// TestEveryUsageError finds usage errors that the golden file does not show.
 func TestEveryUsageError(t *testing.T) {
-	shown := messagetest.Text(t, "testdata/usage.txt") + "error parsing regexp: " // which is taken away
+	shown := messagetest.Text(t, "testdata/usage.txt") + "error parsing regexp: " // the code removes this prefix
 	const two = "testdata/script/two.txtar: it wants proxies that run"
 	messagetest.CheckCalls(t, []string{"usage"}, shown, map[string]string{
 		"--pipefail: there is no test that it could make count, the hooks of %s cannot change a script, or the configuration has a policy or the key shell already": "testdata/script/initagent.txtar: it wants a project",
