@@ -27,7 +27,7 @@ func findApproval(id string) (owned[operator.ApprovalInfo], error) {
 
 // chosenApproval returns the approval with the id in args. Without an id it returns the pending
 // approval if exactly one is pending, and an error otherwise.
-func chosenApproval(args []string) (owned[proxy.ApprovalInfo], error) {
+func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])
 	}
@@ -35,8 +35,8 @@ func chosenApproval(args []string) (owned[proxy.ApprovalInfo], error) {
 	if err != nil {
 		return owned[operator.ApprovalInfo]{}, err
 	}
-	waiting := slices.DeleteFunc(all, func(o owned[proxy.ApprovalInfo]) bool { return o.it.State != proxy.Pending })
-	waiting = uniqueBy(waiting, func(o owned[proxy.ApprovalInfo]) string { return o.it.ID })
+	waiting := slices.DeleteFunc(all, func(o owned[operator.ApprovalInfo]) bool { return o.it.State != operator.Pending })
+	waiting = uniqueBy(waiting, func(o owned[operator.ApprovalInfo]) string { return o.it.ID })
 	switch len(waiting) {
 	case 0:
 		return owned[operator.ApprovalInfo]{}, errors.New("no call waits for approval; petrigate approvals lists those that were answered lately")

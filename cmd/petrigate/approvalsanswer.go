@@ -83,7 +83,7 @@ func reasonFlag(c *cobra.Command) *string {
 
 // readApproval returns the approval with the id (or the prefix of an id) in args, or the only
 // pending one. The second result holds it in full, as the proxy returns it.
-func readApproval(args []string) (owned[proxy.ApprovalInfo], proxy.ApprovalInfo, error) {
+func readApproval(args []string) (owned[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {
 		return found, found.it, err

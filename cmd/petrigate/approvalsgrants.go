@@ -19,7 +19,7 @@ func approvalsGrants(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "grants", Short: "List the grants by which calls pass without a question", Args: cobra.NoArgs}
 	return answering(c, s, "grants", func([]string) (any, func() error, error) {
 		lists, err := askAll((*control.Client).Grants)
-		all := uniqueBy(append([]proxy.GrantInfo{}, slices.Concat(lists...)...), grantID)
+		all := uniqueBy(append([]operator.GrantInfo{}, slices.Concat(lists...)...), grantID)
 		return all, func() error {
 			var rows [][]string
 			for _, g := range all {
@@ -34,7 +34,7 @@ func approvalsGrants(s stdio) *cobra.Command {
 }
 
 // left formats the remaining lifetime of a grant.
-func left(g proxy.GrantInfo) string {
+func left(g operator.GrantInfo) string {
 	if g.ToEnd {
 		return "session, or " + terminal.Left(g.Until)
 	}
@@ -42,7 +42,7 @@ func left(g proxy.GrantInfo) string {
 }
 
 // alike describes what the calls covered by a grant have in common.
-func alike(g proxy.GrantInfo) string {
+func alike(g operator.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {
 		if p.Field == "" {
@@ -76,7 +76,7 @@ type grantFlags struct {
 }
 
 // A span is the value of --for: a duration, or the rest of the session.
-type span proxy.Grant
+type span operator.Grant
 
 func (s *span) String() string {
 	switch {
@@ -103,7 +103,7 @@ func (f *grantFlags) add(c *cobra.Command) {
 }
 
 // grant returns the grant that the flags describe, or nil without --for.
-func (f *grantFlags) grant(c *cobra.Command) (*proxy.Grant, error) {
+func (f *grantFlags) grant(c *cobra.Command) (*operator.Grant, error) {
 	switch {
 	case !c.Flags().Changed("for") && len(f.like) > 0:
 		return nil, usage("--like requires --for, which says for how long calls like this one are approved")

@@ -15,8 +15,8 @@ func approvalsList(s stdio) *cobra.Command {
 	alone := c.Flags().Bool("pending", false, "list only those that wait for an answer")
 	return answering(c, s, "approvals", func([]string) (any, func() error, error) {
 		lists, err := askAll((*control.Client).Approvals)
-		all := uniqueBy(append([]proxy.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
-		waits := func(a proxy.ApprovalInfo) bool { return a.State == proxy.Pending }
+		all := uniqueBy(append([]operator.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
+		waits := func(a operator.ApprovalInfo) bool { return a.State == operator.Pending }
 		pending, ended := partition(all, waits)
 		if *alone {
 			ended = nil

@@ -120,7 +120,7 @@ func (o *testProxy) requestApproval(tool, args string) string {
 }
 
 // requireState reports an error unless the approval is in the state.
-func (o *testProxy) requireState(id string, want proxy.ApprovalState) proxy.ApprovalInfo {
+func (o *testProxy) requireState(id string, want operator.ApprovalState) operator.ApprovalInfo {
 	o.t.Helper()
 	a, err := o.proxy.Approval(id)
 	if err != nil || a.State != want {
@@ -152,17 +152,17 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	w.expect("Approval " + id + ", good for ")
 	w.expect("State: pending")
 	w.expect(prompt)
-	o.requireState(id, proxy.Pending)
+	o.requireState(id, operator.Pending)
 	for _, nothing := range []string{"", "yn", "yes please", "maybe"} {
 		w.keys(nothing + "\n")
 		w.expect(prompt)
-		o.requireState(id, proxy.Pending)
+		o.requireState(id, operator.Pending)
 	}
 	w.keys("Y\n")
 	w.expect(id + " approved: deploy on prod")
 	w.expect("Otherwise the same call passes once, within ")
 	w.expect("No call waits")
-	if a := o.requireState(id, proxy.Approved); a.Actor != "ann" || a.Channel != "cli" || a.Reason != "" {
+	if a := o.requireState(id, operator.Approved); a.Actor != "ann" || a.Channel != "cli" || a.Reason != "" {
 		t.Errorf("%+v", a)
 	}
 
@@ -170,17 +170,17 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	w.expect(prompt)
 	w.keys("n because it is Friday\n")
 	w.expect(id + " denied: deploy on prod")
-	if a := o.requireState(id, proxy.Denied); a.Reason != "it is Friday" {
+	if a := o.requireState(id, operator.Denied); a.Reason != "it is Friday" {
 		t.Errorf("%+v", a)
 	}
 	id = o.requestApproval("deploy", `{"n":2}`)
 	w.expect(prompt)
 	w.keys("no\n")
 	w.expect("Reason, for the agent (Enter: none): ")
-	o.requireState(id, proxy.Pending)
+	o.requireState(id, operator.Pending)
 	w.keys("y\n") // any text is accepted as the reason
 	w.expect(id + " denied: deploy on prod")
-	if a := o.requireState(id, proxy.Denied); a.Reason != "y" {
+	if a := o.requireState(id, operator.Denied); a.Reason != "y" {
 		t.Errorf("%+v", a)
 	}
 
@@ -189,7 +189,7 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	w.keys("s\n")
 	w.expect(id + " waits on")
 	w.expect("No call waits")
-	o.requireState(id, proxy.Pending)
+	o.requireState(id, operator.Pending)
 	w.keys("q\n")
 	if code, out := w.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, out)
@@ -214,7 +214,7 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 		if len(o.proxy.Grants()) > 0 {
 			t.Error("it is granted already")
 		}
-		o.requireState(id, proxy.Pending)
+		o.requireState(id, operator.Pending)
 	}
 	w.expect(prompt)
 	step("g", span)
@@ -272,7 +272,7 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	w.expect(prompt)
 	w.keys("\n")
 	w.expect(prompt)
-	o.requireState(expires, proxy.Pending)
+	o.requireState(expires, operator.Pending)
 
 	o.ahead.Add(int64(time.Hour))
 	next = o.requestApproval("deploy", `{"n":3}`)
@@ -291,7 +291,7 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	}
 	w.expect(other + ": its proxy has ended.")
 	w.expect("No call waits for a person (running proxies: 1)")
-	second.requireState(other, proxy.Pending)
+	second.requireState(other, operator.Pending)
 }
 
 // TestWatchEndsWithoutAnswer checks that the end of input, an interrupt and a hang-up end watch and
@@ -314,7 +314,7 @@ func TestWatchEndsWithoutAnswer(t *testing.T) {
 				if code, out := w.end(); code != 0 || strings.Contains(out, "petrigate:") {
 					t.Errorf("exit code %d: %s", code, out)
 				}
-				o.requireState(id, proxy.Pending)
+				o.requireState(id, operator.Pending)
 			})
 		}
 	}
@@ -335,14 +335,14 @@ func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect(id + " approved")
-	o.requireState(id, proxy.Approved)
+	o.requireState(id, operator.Approved)
 
 	id = o.requestApproval("deploy", `{"n":1}`)
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect("It has 1 of the 2 approvals that it needs, and waits for another one.")
 	w.expect("No call waits")
-	o.requireState(id, proxy.Pending)
+	o.requireState(id, operator.Pending)
 }
 
 // TestPINIsHiddenAtTerminal checks that watch and approve ask for the PIN where approvals need one,
@@ -366,7 +366,7 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 		w.keys(typed + "\n")
 	}
 	w.expect("the PIN is wrong")
-	o.requireState(id, proxy.Pending)
+	o.requireState(id, operator.Pending)
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect(asked)
@@ -376,7 +376,7 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 	if _, out := w.end(); strings.Contains(out, "horse") || strings.Contains(out, "battery") {
 		t.Errorf("a PIN is shown: %s", out)
 	}
-	o.requireState(id, proxy.Approved)
+	o.requireState(id, operator.Approved)
 
 	id = o.requestApproval("deploy", `{"n":1}`)
 	a := startPTY(t, env, 100, "approvals", "approve", id)
@@ -499,9 +499,9 @@ type pinnedProxy struct {
 	pins *proxy.Pins
 }
 
-func (k pinnedProxy) ToolChanges() []proxy.ToolChange { return k.pins.Changes() }
+func (k pinnedProxy) ToolChanges() []operator.ToolChange { return k.pins.Changes() }
 
-func (k pinnedProxy) AcceptTool(tool, hash string, a proxy.Actor) error {
+func (k pinnedProxy) AcceptTool(tool, hash string, a operator.Actor) error {
 	return k.pins.Accept(tool, hash, a)
 }
 
@@ -549,7 +549,7 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 			p.keys("y\n") // typed before the question
 			p.expect(`"to": "production"`)
 			p.expect("Approve? [y/N] ")
-			o.requireState(id, proxy.Pending)
+			o.requireState(id, operator.Pending)
 			p.keys(tt.keys)
 			code, out := p.end()
 			if !strings.Contains(out, tt.says) || (code == 0) != (tt.state == operator.Approved) {
@@ -641,9 +641,9 @@ func TestWatchJSONPrintsChanges(t *testing.T) {
 			t.Fatalf("want %s %s: %v, %s", id, state, err, line)
 		}
 	}
-	expect(waits, proxy.Pending, false)
+	expect(waits, operator.Pending, false)
 	next := o.requestApproval("deploy", `{"n":2}`)
-	expect(next, proxy.Pending, false)
+	expect(next, operator.Pending, false)
 	if err := o.proxy.Resolve(waits, true, "bob", ""); err != nil {
 		t.Fatal(err)
 	}

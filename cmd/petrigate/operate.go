@@ -194,7 +194,7 @@ func requireSubcommand(c *cobra.Command, _ []string) error {
 }
 
 // filterByConfig returns the proxies that run with the configuration file.
-func filterByConfig(all []proxy.Status, file string) ([]proxy.Status, error) {
+func filterByConfig(all []operator.Status, file string) ([]operator.Status, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err

@@ -27,18 +27,18 @@ func newSessions(s stdio) *cobra.Command {
 }
 
 // findSession finds a session by its id, a prefix of its id, or its name.
-func findSession(id string) (owned[proxy.SessionInfo], error) {
+func findSession(id string) (owned[operator.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
 	if id == "" { // for example from an unset shell variable
-		return owned[proxy.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
+		return owned[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
 	all, err := gather((*control.Client).ListSessions)
 	if err != nil {
 		return owned[operator.SessionInfo]{}, err
 	}
-	slices.SortStableFunc(all, func(a, b owned[proxy.SessionInfo]) int { return compareByClients(a.it, b.it) })
-	all = uniqueBy(all, func(o owned[proxy.SessionInfo]) string { return o.it.ID })
-	hits := matchSessions(all, id, func(o owned[proxy.SessionInfo]) proxy.SessionInfo { return o.it })
+	slices.SortStableFunc(all, func(a, b owned[operator.SessionInfo]) int { return compareByClients(a.it, b.it) })
+	all = uniqueBy(all, func(o owned[operator.SessionInfo]) string { return o.it.ID })
+	hits := matchSessions(all, id, func(o owned[operator.SessionInfo]) operator.SessionInfo { return o.it })
 	switch len(hits) {
 	case 0:
 		return owned[operator.SessionInfo]{}, fmt.Errorf("no session has the name %q, or an id that begins with it; %s lists them", id, lister)
@@ -50,7 +50,7 @@ func findSession(id string) (owned[proxy.SessionInfo], error) {
 
 // matchSessions returns the session with the id, or else all sessions whose name is id or whose id
 // begins with it. Clients can choose names, so a name must not win over the id of another session.
-func matchSessions[T any](all []T, id string, of func(T) proxy.SessionInfo) (hits []T) {
+func matchSessions[T any](all []T, id string, of func(T) operator.SessionInfo) (hits []T) {
 	for _, one := range all {
 		o := of(one)
 		if o.ID == id {
@@ -65,7 +65,7 @@ func matchSessions[T any](all []T, id string, of func(T) proxy.SessionInfo) (hit
 
 // compareByClients sorts a proxy that has clients of a session before proxies that only list the
 // session.
-func compareByClients(a, b proxy.SessionInfo) int {
+func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
 
@@ -78,7 +78,7 @@ func sessionsList(s stdio) *cobra.Command {
 		}
 		lists, _, err := listings(list)
 		lists = uniqueSessions(lists)
-		all := []proxy.SessionInfo{}
+		all := []operator.SessionInfo{}
 		for _, of := range lists {
 			all = append(all, of.all...)
 		}
@@ -90,8 +90,8 @@ func sessionsList(s stdio) *cobra.Command {
 
 // uniqueSessions keeps each session in the list of one proxy only: several proxies may list the
 // sessions of a shared database.
-func uniqueSessions(lists []listing[proxy.SessionInfo]) []listing[proxy.SessionInfo] {
-	best := map[string]*proxy.SessionInfo{}
+func uniqueSessions(lists []listing[operator.SessionInfo]) []listing[operator.SessionInfo] {
+	best := map[string]*operator.SessionInfo{}
 	for _, of := range lists {
 		for i := range of.all {
 			if o := &of.all[i]; best[o.ID] == nil || compareByClients(*o, *best[o.ID]) < 0 {
@@ -145,7 +145,7 @@ func idleFor(o operator.SessionInfo) string {
 }
 
 // holder describes the process that holds a session of a database.
-func holder(o proxy.SessionInfo) string {
+func holder(o operator.SessionInfo) string {
 	switch {
 	case o.Gone:
 		return "process " + o.Process + ", which has ended"
@@ -190,7 +190,7 @@ func sessionsShow(s stdio) *cobra.Command {
 	})
 }
 
-func printSession(w io.Writer, o proxy.SessionInfo) {
+func printSession(w io.Writer, o operator.SessionInfo) {
 	_, _ = fmt.Fprintf(w, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, identifiedBy(o), o.Since.Format(time.RFC3339))
 	if !o.Used.IsZero() {
 		_, _ = fmt.Fprintf(w, "  held by %s, idle for %s\n", holder(o), terminal.Age(o.Used))
@@ -219,7 +219,7 @@ func printSession(w io.Writer, o proxy.SessionInfo) {
 
 // outcomeNote returns the note for an open call whose outcome is unknown or not on record yet, with
 // the command that settles the call.
-func outcomeNote(session string, call proxy.CallInfo) string {
+func outcomeNote(session string, call operator.CallInfo) string {
 	switch {
 	case call.Outcome != "":
 		return "; its outcome, " + call.Outcome + ", could not be put on record yet: the proxy tries again until it can"
@@ -234,7 +234,7 @@ func outcomeNote(session string, call proxy.CallInfo) string {
 }
 
 // identifiedBy describes how the calls of a session are recognized as one session.
-func identifiedBy(o proxy.SessionInfo) string {
+func identifiedBy(o operator.SessionInfo) string {
 	if o.Name == "" {
 		return o.By
 	}
@@ -267,7 +267,7 @@ func sessionsReset(s stdio) *cobra.Command {
 }
 
 // sharedNetsNote lists the nets that a reset of one session leaves unchanged.
-func sharedNetsNote(nets []proxy.PolicyNet) string {
+func sharedNetsNote(nets []operator.PolicyNet) string {
 	var shared []string
 	for _, n := range nets {
 		if n.Scope != "session" {

@@ -29,9 +29,9 @@ func sessionsShadow(s stdio) *cobra.Command {
 }
 
 // shadows returns the shadow reports of the running proxies, or of one session.
-func shadows(args []string) ([]proxy.ShadowInfo, error) {
+func shadows(args []string) ([]operator.ShadowInfo, error) {
 	if len(args) == 0 {
-		return askAll(func(client *control.Client) (proxy.ShadowInfo, error) { return client.Shadow("") })
+		return askAll(func(client *control.Client) (operator.ShadowInfo, error) { return client.Shadow("") })
 	}
 	o, err := findSession(args[0])
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // TestListedCallCountsMore checks that a listed call that stands for further calls of unknown
 // outcome is counted with them.
 func TestListedCallCountsMore(t *testing.T) {
-	o := proxy.SessionInfo{ID: "s1", Calls: []proxy.CallInfo{{Number: 3, Tool: "edit", Unknown: true, More: 12}, {Number: 40, Tool: "edit"}}}
+	o := operator.SessionInfo{ID: "s1", Calls: []operator.CallInfo{{Number: 3, Tool: "edit", Unknown: true, More: 12}, {Number: 40, Tool: "edit"}}}
 	if got := openCalls(o); got != "14, 13 unknown" {
 		t.Errorf("%q", got)
 	}

@@ -27,11 +27,11 @@ func newStop(s stdio) *cobra.Command {
 	pid, file := proxyFlag(c), databaseFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		if *file != "" {
-			return switchInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy, session string) (proxy.Stopping, error) {
+			return switchInDatabase(s, true, *session, *pid, *file, func(p *proxy.Proxy, session string) (operator.Stopping, error) {
 				return p.Stop(session, actor(), *reason)
 			})
 		}
-		return switchProxies(s, true, *session, *pid, nil, func(client *control.Client, session string) (proxy.Stopping, error) {
+		return switchProxies(s, true, *session, *pid, nil, func(client *control.Client, session string) (operator.Stopping, error) {
 			return client.Stop(control.Stop{Session: session, Actor: actor(), Reason: *reason})
 		})
 	}
@@ -46,7 +46,7 @@ func newStart(s stdio) *cobra.Command {
 	pid, file, pinIn := proxyFlag(c), databaseFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *file != "" {
-			return switchInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy, session string) (done proxy.Stopping, err error) {
+			return switchInDatabase(s, false, *session, *pid, *file, func(p *proxy.Proxy, session string) (done operator.Stopping, err error) {
 				typed := ""
 				if p.Status().PIN {
 					typed, err = readPIN(c.Context(), s, "PIN: ", *pinIn)
@@ -62,7 +62,7 @@ func newStart(s stdio) *cobra.Command {
 			typed, err = promptPINs(c.Context(), s, *pinIn, clients)
 			return err
 		}
-		return switchProxies(s, false, *session, *pid, ask, func(client *control.Client, session string) (proxy.Stopping, error) {
+		return switchProxies(s, false, *session, *pid, ask, func(client *control.Client, session string) (operator.Stopping, error) {
 			return client.StartAgain(control.Stop{Session: session, Actor: actor(), PIN: typed[client.Path]})
 		})
 	}
@@ -75,7 +75,7 @@ func databaseFlag(c *cobra.Command) *string {
 }
 
 // switchInDatabase writes a stop or start to the database of a configuration and prints the result.
-func switchInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (proxy.Stopping, error)) error {
+func switchInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (operator.Stopping, error)) error {
 	if pid != 0 {
 		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
 	}
@@ -103,7 +103,7 @@ func resolveSession(p *proxy.Proxy, session string) string {
 		return ""
 	}
 	all, _ := p.ListSessions()
-	if hits := matchSessions(all, session, func(o proxy.SessionInfo) proxy.SessionInfo { return o }); len(hits) == 1 {
+	if hits := matchSessions(all, session, func(o operator.SessionInfo) operator.SessionInfo { return o }); len(hits) == 1 {
 		return hits[0].ID
 	}
 	return session
@@ -112,7 +112,7 @@ func resolveSession(p *proxy.Proxy, session string) string {
 // switchProxies sends a stop or start to all running proxies, to the one that has the session, or
 // to the one with the process id pid, and prints the results. ask, if not nil, is called first with
 // the proxies and prompts for their PINs.
-func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (proxy.Stopping, error)) error {
+func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
 		return fmt.Errorf("%w. Where the states are in a database, --config FILE reaches that without a proxy", err)
@@ -173,7 +173,7 @@ func switchEffect(on bool) string {
 }
 
 // printSwitch prints the result of a stop or start at a proxy, or at a database if pid is 0.
-func printSwitch(w io.Writer, on bool, session string, pid int, done proxy.Stopping) {
+func printSwitch(w io.Writer, on bool, session string, pid int, done operator.Stopping) {
 	what, which, where := callsOf(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {
 		which = "the database"

@@ -25,7 +25,7 @@ func toolsDiff(s stdio) *cobra.Command {
 		changes := distinctChanges(found)
 		return changes, func() error {
 			proxies, err := askAll((*control.Client).Status)
-			if err == nil && len(changes) == 0 && slices.ContainsFunc(proxies, func(p proxy.Status) bool { return p.Pinning != "off" }) {
+			if err == nil && len(changes) == 0 && slices.ContainsFunc(proxies, func(p operator.Status) bool { return p.Pinning != "off" }) {
 				_, err = fmt.Fprintln(s.out, "every tool is as it was accepted")
 			}
 			return errors.Join(err, terminal.PrintToolChanges(s.out, changes), terminal.PrintUnpinned(s.out, proxies))
@@ -88,7 +88,7 @@ func toolsAccept(s stdio) *cobra.Command {
 
 // acceptAll accepts changes at their proxies and returns those that were accepted. A proxy that
 // refuses does not affect the others, and gets no further requests, because each wrong PIN counts.
-func acceptAll(found []owned[proxy.ToolChange], typed map[string]string) (accepted []owned[proxy.ToolChange], err error) {
+func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
 	for _, o := range found {
@@ -107,7 +107,7 @@ func acceptAll(found []owned[proxy.ToolChange], typed map[string]string) (accept
 
 // changedTools returns the tools of running proxies whose current definition is not accepted. If
 // names are given, it returns only tools whose name matches one of them.
-func changedTools(names []string) ([]owned[proxy.ToolChange], error) {
+func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
 	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {
 		return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
@@ -117,19 +117,19 @@ func changedTools(names []string) ([]owned[proxy.ToolChange], error) {
 }
 
 // ofProxy keeps the changes of the proxy with this process id.
-func ofProxy(found []owned[proxy.ToolChange], pid int) ([]owned[proxy.ToolChange], error) {
+func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
 	var having []*control.Client
-	for _, o := range uniqueBy(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.client.Path }) {
+	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path }) {
 		having = append(having, o.client)
 	}
 	one, err := selectProxy(having, pid, "such a change")
-	return slices.DeleteFunc(found, func(o owned[proxy.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
+	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
 // distinctChanges drops changes that several proxies report alike.
-func distinctChanges(found []owned[proxy.ToolChange]) []proxy.ToolChange {
-	changes := []proxy.ToolChange{}
-	for _, o := range uniqueBy(slices.Clone(found), func(o owned[proxy.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {
+func distinctChanges(found []owned[operator.ToolChange]) []operator.ToolChange {
+	changes := []operator.ToolChange{}
+	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {
 		changes = append(changes, o.it)
 	}
 	return changes

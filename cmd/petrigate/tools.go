@@ -29,7 +29,7 @@ func newTools(s stdio) *cobra.Command {
 }
 
 // listTools asks the proxy that has the session, or all proxies.
-func listTools(session string) ([]listing[proxy.ToolInfo], []proxy.ToolInfo, error) {
+func listTools(session string) ([]listing[operator.ToolInfo], []operator.ToolInfo, error) {
 	if session == "" {
 		return listings(func(client *control.Client) ([]operator.ToolInfo, error) { return client.Tools("") })
 	}
@@ -42,8 +42,8 @@ func listTools(session string) ([]listing[proxy.ToolInfo], []proxy.ToolInfo, err
 }
 
 // printTools writes the table of tools and, below it, the session that the verdicts apply to.
-func printTools(w io.Writer, lists []listing[proxy.ToolInfo]) error {
-	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t proxy.ToolInfo) []string {
+func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
+	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}
 	})
 	gap := "\n" // empty line below the table
