@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestAdviceCounts checks that the script in an advice counts, although the original script did
-// not.
-func TestAdviceCounts(t *testing.T) {
+// TestAdvisedScriptCounts checks that the script in an advice counts, although the original script
+// did not.
+func TestAdvisedScriptCounts(t *testing.T) {
 	written := regexp.MustCompile("(?s)`(.+)`")
 	npm := pattern(t, "npm test")
 	for script, want := range map[string]string{
@@ -47,8 +47,9 @@ func TestAdviceOnOptions(t *testing.T) {
 	}
 }
 
-// TestNamedCause checks that an argument is not called a subcommand if the command has none.
-func TestNamedCause(t *testing.T) {
+// TestOptionArgumentIsNotCalledSubcommand checks that an argument is not called a subcommand if the
+// command has none.
+func TestOptionArgumentIsNotCalledSubcommand(t *testing.T) {
 	for script, want := range map[string]string{`rm "$F"`: "an argument that is not literal", `git "$F"`: "a subcommand that is not literal"} {
 		words := map[byte]string{'r': "rm -rf", 'g': "git push --force"}[script[0]]
 		if _, why := shell.Read(script).Runs(pattern(t, words)); why.What != want {

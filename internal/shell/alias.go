@@ -28,13 +28,13 @@ func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
-// under are subcommands with the same effect as another subcommand with an option.
-var under = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
+// equivalents are subcommands with the same effect as another subcommand with an option.
+var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isUnder reports whether a subcommand with its arguments has the effect of the first operand of a
-// pattern.
-func isUnder(p *Pattern, sub arg, rest []arg) bool {
-	other, ok := under[p.name.text+" "+p.operands[0].text]
+// isEquivalent reports whether a subcommand with its arguments has the effect of the first operand
+// of a pattern.
+func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
+	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
 		return a.kind == literal && a.text == other[1]
 	})

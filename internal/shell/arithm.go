@@ -18,7 +18,7 @@ func (r *reader) arithm(x syntax.ArithmExpr) {
 			r.term(n)
 			return false
 		case *syntax.FlagsArithm:
-			r.unsure("arithmetic that bash does not know")
+			r.doubtAll("arithmetic that bash does not know")
 		}
 		return true
 	})
@@ -31,7 +31,7 @@ func (r *reader) term(w *syntax.Word) {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			if strings.ContainsAny(p.Value, "[]\\$`'\"") {
-				r.unsure("an index that is not read")
+				r.doubtAll("an index that is not read")
 			}
 			r.compute(p.Value)
 		case *syntax.ParamExp:

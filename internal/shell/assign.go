@@ -28,29 +28,29 @@ func (r *reader) assign(a *syntax.Assign) (value arg) {
 		r.vars.note(a.Name.Value, isArray)
 	}
 	if a.Name != nil && zshArrays[a.Name.Value] && (a.Array != nil || a.Index != nil || a.Append) {
-		r.unsure("a variable that changes what zsh runs: " + a.Name.Value)
+		r.doubtAll("a variable that changes what zsh runs: " + a.Name.Value)
 	}
 	if a.Name != nil {
 		before, known := r.vars.arrays[a.Name.Value]
-		held := r.vars.held(a.Name.Value)
+		held := r.vars.alternatives(a.Name.Value)
 		r.assigned(a.Name.Value, value)
 		if a.Index == nil && r.vars.mayBind(a.Name.Value) {
-			hold(r, a, value, elements, before, known, held)
+			assignValue(r, a, value, elements, before, known, held)
 		}
 	}
 	return value
 }
 
-// hold sets the value of a variable after an assignment. before has the elements that the array
-// had, if known, and held the values that the variable may have had.
-func hold(r *reader, a *syntax.Assign, value arg, elements, before []arg, known bool, held []string) {
-	name, straight := a.Name.Value, r.flow.straight()
+// assignValue sets the value of a variable after an assignment. before has the elements that the
+// array had, if known, and held the values that the variable may have had.
+func assignValue(r *reader, a *syntax.Assign, value arg, elements, before []arg, known bool, held []string) {
+	name, straight := a.Name.Value, r.flow.runsOnce()
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
 	switch {
 	case r.vars.fixed[name], indexed:
 	case a.Array == nil && !a.Append && straight && value.kind <= single:
 		r.vars.bind(name, value)
-	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxHeld && value.kind == literal: // it is uncertain that the assignment runs, so both values are possible
+	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxAlternatives && value.kind == literal: // it is uncertain that the assignment runs, so both values are possible
 		r.vars.bindEither(name, append(held[:len(held):len(held)], value.text))
 	case a.Array == nil || len(elements)+len(before) > maxElements:
 	case straight && !a.Append:
@@ -121,10 +121,10 @@ func (r *reader) declare(d *syntax.DeclClause) {
 		case a.Name != nil && a.Index == nil:
 			args = append(args, arg{text: a.Name.Value})
 		default:
-			r.unsure("a declaration of an element")
+			r.doubtAll("a declaration of an element")
 		}
 	}
-	c := command{name: d.Variant.Value, args: append(args[:len(args):len(args)], assigned...), by: r.owner, lack: r.flow.lack}
+	c := command{name: d.Variant.Value, args: append(args[:len(args):len(args)], assigned...), by: r.owner, masking: r.flow.masking}
 	c.from, c.to = r.span()
 	r.commands = append(r.commands, c)
 	r.declared(d.Variant.Value, assigned, args)
@@ -189,13 +189,13 @@ func (r *reader) declaration(a arg) {
 	switch {
 	case a.kind == literal && strings.HasPrefix(a.text, "-"):
 		if strings.ContainsAny(a.text, "inI") {
-			r.unsure("a variable whose values are evaluated")
+			r.doubtAll("a variable whose values are evaluated")
 		}
 	case a.kind == literal && strings.HasPrefix(a.text, "+"):
 	case a.kind != literal && !ok:
-		r.unsure("a declaration that is not literal")
+		r.doubtAll("a declaration that is not literal")
 	case !isName(name):
-		r.unsure("a declaration of an element")
+		r.doubtAll("a declaration of an element")
 	case a.kind != literal:
 		r.assigned(name, arg{kind: anything})
 	case ok:

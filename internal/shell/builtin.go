@@ -11,10 +11,10 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	switch name {
 	case "eval":
 		if isSetUp(args) {
-			r.mildly("the output of a program that sets up the shell")
+			r.doubtMild("the output of a program that sets up the shell")
 			return true
 		}
-		if len(args) > 0 && args[0].says("=--") != "" {
+		if len(args) > 0 && args[0].matchWord("=--") != "" {
 			args = args[1:]
 		}
 		r.join(args)
@@ -28,7 +28,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		if name == "history" && !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || !isDigits(a.text) }) {
 			return true // history without options prints the list
 		}
-		r.unsure("the builtin " + name)
+		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(name, nil, args)
 		for _, a := range args { // reached for `command readonly x=y`
@@ -38,7 +38,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	case "set":
 		readShellOptions(r, "akHB", args)
 		if slices.ContainsFunc(args, func(a arg) bool { return isCluster(a.text) && strings.Contains(a.text, "n") || a.text == "noexec" }) {
-			r.strictly("an option with which no command is run")
+			r.doubtStrict("an option with which no command is run")
 		}
 		readSet(r, args)
 	case "shopt":
@@ -47,7 +47,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		r.vars.forget()
 		r.arithmeticOn("arithmetic on text")
 	case "unset":
-		for len(args) > 0 && args[0].says("=-f =-v =-n") != "" {
+		for len(args) > 0 && args[0].matchWord("=-f =-v =-n") != "" {
 			args = args[1:]
 		}
 		r.named(args)
@@ -70,15 +70,15 @@ func readSourced(r *reader, args []arg) {
 	r.vars.forget()
 	r.vars.unbound = true
 	if len(args) == 0 || args[0].kind == anything {
-		r.unsure("a script that is not literal")
+		r.doubtAll("a script that is not literal")
 		return
 	}
 	readScriptFile(r, args[0])
 	if settingFiles[args[0].file()] {
-		r.mildly("a file that sets up the shell")
+		r.doubtMild("a file that sets up the shell")
 		return
 	}
-	r.strictly("a script that is read from a file into the shell")
+	r.doubtStrict("a script that is read from a file into the shell")
 }
 
 // settingFiles are the files that people source to set variables: virtual environments, profiles.
@@ -126,7 +126,7 @@ func readSet(r *reader, args []arg) {
 	}
 	switch {
 	case r.body != nil, r.piped: // the last element of a pipe may run in the shell itself
-		*r.flow.perhaps = true
+		*r.flow.uncertain = true
 	case r.defined["set"]:
 	default:
 		r.flow.setOptions(args)
@@ -135,13 +135,13 @@ func readSet(r *reader, args []arg) {
 
 // readTrap reads the action of a trap, which is a script. Without a signal, trap sets no action.
 func readTrap(r *reader, args []arg) {
-	for len(args) > 0 && args[0].says("=-- =-p =-l") != "" {
+	for len(args) > 0 && args[0].matchWord("=-- =-p =-l") != "" {
 		args = args[1:]
 	}
-	if len(args) > 0 && args[0].says("=-") == "" {
+	if len(args) > 0 && args[0].matchWord("=-") == "" {
 		r.vars.forget() // the trap runs later, when variables may hold other values, and may set them
 		r.vars.unbound = true
-		defer func(before lack, b *body) { r.flow.lack, r.body = before, b }(r.flow.because(conditional), r.body)
+		defer func(before masking, b *body) { r.flow.masking, r.body = before, b }(r.flow.mask(conditional), r.body)
 		r.body = &body{trap: true, texts: -1}
 		r.text(args[0])
 	}
@@ -154,20 +154,20 @@ var readingOptions = setOf("allexport keyword histexpand posix braceexpand nocas
 // the shell reads the rest of the script.
 func readShellOptions(r *reader, letters string, args []arg) {
 	for _, a := range args {
-		if a.says("=-- =-") != "" {
+		if a.matchWord("=-- =-") != "" {
 			return
 		}
 		isOption := strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+")
 		isReading := readingOptions[a.text] || strings.HasPrefix(a.text, "compat") || isOption && strings.ContainsAny(a.text, letters)
 		if a.text == "extdebug" {
-			r.strictly("an option by which a trap skips commands")
+			r.doubtStrict("an option by which a trap skips commands")
 		}
 		if !r.strict && a.kind == literal && (isHarmlessSetting(a.text) || a.text == "expand_aliases") {
 			r.vars.allexport = r.vars.allexport || strings.HasPrefix(a.text, "-") || a.text == "allexport"
 			continue
 		}
 		if a.kind != literal || isReading {
-			r.unsure("an option that changes how a script is read")
+			r.doubtAll("an option that changes how a script is read")
 		}
 	}
 }
@@ -193,7 +193,7 @@ func readVariableSetter(r *reader, name string, args []arg) {
 	}
 	found, rest, ok := setterOptions[name]().lead(args)
 	if !ok {
-		r.unread("the builtin "+name+" with options that are not known", args)
+		r.doubtOptions("the builtin "+name+" with options that are not known", args)
 		return
 	}
 	for _, o := range found {
@@ -219,7 +219,7 @@ func readVariableSetter(r *reader, name string, args []arg) {
 func readPrintf(r *reader, args []arg) {
 	switch {
 	case len(args) == 0:
-	case args[0].says("=-v") != "" && len(args) > 1:
+	case args[0].matchWord("=-v") != "" && len(args) > 1:
 		r.named(args[1:2])
 	case strings.HasPrefix(args[0].text, "-v"):
 		r.named([]arg{{kind: args[0].kind, text: args[0].text[2:]}})

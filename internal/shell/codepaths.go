@@ -62,7 +62,7 @@ func (r *Reading) named(p *FilePattern) (Outcome, Doubt) {
 
 // inCode returns the doubt about code in another language that may use a file.
 func (r *Reading) inCode(of int, which string) Doubt {
-	d := r.told(&r.doubts[of])
+	d := r.exported(&r.doubts[of])
 	d.What += " " + which
 	d.Advice = "use the file by a command of its own, such as cat"
 	return d

@@ -31,12 +31,13 @@ type doubt struct {
 	spoils   bool // programs of later commands may have been replaced
 }
 
-// note adds a doubt at the current place. Under strict reading, every doubt concerns all commands.
-func (r *reader) note(what string, reach reach) {
+// addDoubt adds a doubt at the current place. Under strict reading, every doubt concerns all
+// commands.
+func (r *reader) addDoubt(what string, reach reach) {
 	switch {
 	case r.strict:
 		reach = all
-	case r.loose && reach == all:
+	case r.tentative && reach == all:
 		reach = mild // the commands of a container or a launcher cannot be seen
 	}
 	if reach == all && r.opaque {
@@ -51,30 +52,31 @@ func (r *reader) note(what string, reach reach) {
 	r.doubts = append(r.doubts, d)
 }
 
-// unsure adds a doubt that the script may run anything.
-func (r *reader) unsure(what string) { r.note(what, all) }
+// doubtAll adds a doubt that the script may run anything.
+func (r *reader) doubtAll(what string) { r.addDoubt(what, all) }
 
-// strictly notes something that could replace later programs without naming one in the script.
-func (r *reader) strictly(what string) { r.note(what, strict) }
+// doubtStrict adds a doubt about something that could replace later programs without naming one in
+// the script.
+func (r *reader) doubtStrict(what string) { r.addDoubt(what, strict) }
 
-// mildly adds a doubt about something that could run a program not named in the script, but changes
-// no other command, such as a program in a file.
-func (r *reader) mildly(what string) { r.note(what, mild) }
+// doubtMild adds a doubt about something that could run a program not named in the script, but
+// changes no other command, such as a program in a file.
+func (r *reader) doubtMild(what string) { r.addDoubt(what, mild) }
 
-// maybe adds a doubt about arguments with a text that is not parsed and could run a command named
-// in it. If standard input comes from the script, the whole script is such a text too.
-func (r *reader) maybe(what string, args ...arg) {
+// doubtText adds a doubt about arguments with a text that is not parsed and could run a command
+// named in it. If standard input comes from the script, the whole script is such a text too.
+func (r *reader) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
-		r.unsure(what)
+		r.doubtAll(what)
 		return
 	}
-	r.note(what, inText)
+	r.addDoubt(what, inText)
 	if r.strict {
 		return
 	}
 	of := len(r.doubts) - 1
 	r.mentions.add(args, of)
-	if r.input || r.fedText {
+	if r.input || r.textInput {
 		r.mentions.text(r.outermost, of)
 		r.mentions.text(unquote.Replace(lines.Replace(r.outermost)), of)
 	}
@@ -98,8 +100,8 @@ func (r *reader) span() (from, to int) {
 // longestCode is the maximum number of characters of a command shown in a doubt.
 const longestCode = 60
 
-// told converts a doubt to its exported form.
-func (r *Reading) told(d *doubt) Doubt {
+// exported converts a doubt to its exported form.
+func (r *Reading) exported(d *doubt) Doubt {
 	return Doubt{What: d.what, Code: r.code(d.from, d.to), At: r.character(d.from), Advice: advice(d.what)}
 }
 

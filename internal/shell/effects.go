@@ -162,7 +162,7 @@ func bindBranches(r *reader, cmd syntax.Command) {
 		}
 	}
 	for name, texts := range held {
-		if len(texts) == branches && branches <= maxHeld && r.vars.mayBind(name) && !r.vars.fixed[name] {
+		if len(texts) == branches && branches <= maxAlternatives && r.vars.mayBind(name) && !r.vars.fixed[name] {
 			r.vars.bindEither(name, texts)
 		}
 	}

@@ -58,13 +58,13 @@ func Fitting(unit string) int {
 func Work(r *Reader, script string) (pieces, arguments, looks int) {
 	read := &reader{budget: 2 * maxScript}
 	read.script(script)
-	return read.work, read.kept, r.Read(nil, script).(*numbered).work
+	return read.work, read.argCount, r.Read(nil, script).(*numberedReading).work
 }
 
 // The bounds of that work.
 const (
 	MaxWork  = maxWork
-	MaxKept  = maxKept
+	MaxKept  = maxArgs
 	MaxLooks = maxLooks
 )
 
@@ -78,9 +78,9 @@ func Learn() (forget func()) {
 		return all
 	})
 	subcommands["frob"] = lead("C|directory=")
-	wrappers["frobwrap"] = wrapper{options: leading("t="), through: true}
+	wrappers["frobwrap"] = wrapper{options: leading("t="), transparent: true}
 	launches["frobx"] = launch{options: leading("y")}
-	fileTable["frob"] = filer{writes: true}
+	fileTable["frob"] = fileRule{writes: true}
 	return func() {
 		knownPrograms = known
 		delete(programs, "frob check")

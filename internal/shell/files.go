@@ -50,7 +50,7 @@ func (f *files) write(a arg) {
 // script writes only literal text, the doubt concerns only commands in this text.
 func (f *files) runsWritten(r *reader) {
 	if f.runsReplaced(r.commands) {
-		r.unsure("a program that the script itself writes")
+		r.doubtAll("a program that the script itself writes")
 		return
 	}
 	if len(f.programs) == 0 {
@@ -75,14 +75,14 @@ func (f *files) runsWritten(r *reader) {
 	switch {
 	case !f.unknown && !writes:
 	case f.isText(r.commands):
-		r.note("a program that the script itself writes", inText)
+		r.addDoubt("a program that the script itself writes", inText)
 		r.doubts[len(r.doubts)-1].spoils = true
 		r.mentions.text(unquote.Replace(lines.Replace(r.outermost)), len(r.doubts)-1)
 		for _, text := range f.data {
 			r.mentions.add([]arg{text}, len(r.doubts)-1)
 		}
 	default:
-		r.unsure("a program that the script itself writes")
+		r.doubtAll("a program that the script itself writes")
 	}
 }
 
@@ -174,9 +174,9 @@ func (c *command) writes() bool {
 	return writers[c.name] || c.hasOption(writingOptions[c.name])
 }
 
-// list reads an element of a list or of a pipe with read, and records the files written by all
+// element reads an element of a list or of a pipe with read, and records the files written by all
 // commands from index at on, which include the preceding elements of the pipe.
-func (r *reader) list(at int, read func()) {
+func (r *reader) element(at int, read func()) {
 	outer := r.files.texts
 	read()
 	f := &r.files
@@ -208,8 +208,8 @@ func (r *reader) list(at int, read func()) {
 	f.texts = outer
 }
 
-// obeyed reports whether a command may obey a file that the script wrote earlier.
-func (f *files) obeyed(commands []command) bool {
+// mayBeObeyed reports whether a command may obey a file that the script wrote earlier.
+func (f *files) mayBeObeyed(commands []command) bool {
 	if f.after == 0 {
 		return false
 	}
@@ -217,7 +217,7 @@ func (f *files) obeyed(commands []command) bool {
 		commands = commands[f.after-1:]
 	}
 	return slices.ContainsFunc(commands, func(c command) bool {
-		return !isDeaf(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (f.strict || !elsewhere[c.name])
+		return !isSelfContained(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (f.strict || !elsewhere[c.name])
 	})
 }
 
@@ -271,8 +271,8 @@ func (c *command) makes() bool {
 		return false
 	}
 	t, ok := tools[c.name]
-	plain := plainPrograms[c.name] && !obeyingPrograms[c.name]
-	return !clients[c.name] && (c.stranger || ok && t.kind == telling || plain) // a client that writes a file has already added a doubt
+	plain := plainPrograms[c.name] && !configurable[c.name]
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // a client that writes a file has already added a doubt
 }
 
 // namesOption reports whether an operand names a file that looks like an option: touch -- -x.

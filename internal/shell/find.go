@@ -14,20 +14,20 @@ func readFind(r *reader, args []arg) {
 		a := args[i]
 		switch {
 		case a.kind == anything:
-			r.strictly("an expression of find that is not literal")
+			r.doubtStrict("an expression of find that is not literal")
 			return
-		case a.says("=-exec =-execdir =-ok =-okdir") != "":
+		case a.matchWord("=-exec =-execdir =-ok =-okdir") != "":
 			n := execEnd(args[i+1:])
-			r.run(replaced(args[i+1:i+1+n], "{}", named && a.says("=-exec =-ok") != ""), nil)
+			r.run(replaced(args[i+1:i+1+n], "{}", named && a.matchWord("=-exec =-ok") != ""), nil)
 			i += n + 1
-		case a.says("=; =+") != "":
+		case a.matchWord("=; =+") != "":
 			ends++
 		case a.kind != literal && a.may("-exec") || a.kind != literal && a.may("-ok"):
 			unknown++
 		}
 	}
 	if unknown > 1 || unknown == 1 && ends > 0 {
-		r.maybe("an expression of find that is not literal", args...)
+		r.doubtText("an expression of find that is not literal", args...)
 	}
 }
 
@@ -64,7 +64,7 @@ var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null op
 func readXargs(r *reader, args []arg) {
 	found, rest, ok := xargsOptions().lead(args)
 	if !ok {
-		r.unread("xargs with options that are not known", args)
+		r.doubtOptions("xargs with options that are not known", args)
 		return
 	}
 	input := arg{kind: anything}
@@ -77,7 +77,7 @@ func readXargs(r *reader, args []arg) {
 			r.arithmeticOn("a variable whose name is not literal")
 		case "I", "J", "R", "replace":
 			if o.value.kind != literal || o.value.text == "" {
-				r.maybe("a mark that is not literal", rest...)
+				r.doubtText("a mark that is not literal", rest...)
 				return
 			}
 			if len(rest) > 0 {
@@ -88,7 +88,7 @@ func readXargs(r *reader, args []arg) {
 	}
 	if len(rest) > 0 {
 		if clients[rest[0].text] {
-			r.maybe("statements from the input")
+			r.doubtText("statements from the input")
 		}
 		r.run(append(rest[:len(rest):len(rest)], input), nil)
 	}
@@ -104,7 +104,7 @@ func findsNames(args []arg) bool {
 		switch {
 		case a.kind == literal && (begins(a.text, "-H -L -P -O") || a.text == "--"):
 		case a.kind == literal && begins(a.text, "- ( ! ,"):
-			return !strings.HasPrefix(a.text, "-f") || a.says("=-fstype =-false =-follow =-fls") != "" // -f PATH of BSD find adds a starting point
+			return !strings.HasPrefix(a.text, "-f") || a.matchWord("=-fstype =-false =-follow =-fls") != "" // -f PATH of BSD find adds a starting point
 		case a.kind != literal && !a.name && (a.text == "" || a.text[0] == '-') && !strings.HasPrefix(a.tail, "/"):
 			return false
 		}
@@ -161,7 +161,7 @@ func isRunBy(commands []command, i, by int) bool {
 // producesNames reports whether a command prints only file names.
 func (c *command) producesNames() bool {
 	words, ok := producers[c.name]
-	if !ok || words != "" && !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == literal && a.says(words) != "" }) {
+	if !ok || words != "" && !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == literal && a.matchWord(words) != "" }) {
 		return false
 	}
 	if strings.HasSuffix(c.name, "find") {

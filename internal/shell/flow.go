@@ -8,85 +8,85 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A lack is the reason why exit status 0 of a script does not prove that one of its commands ran
+// A masking is the reason why exit status 0 of a script does not prove that one of its commands ran
 // and succeeded.
-type lack uint8
+type masking uint8
 
 const (
-	certain     lack = iota // the success of the script proves it
-	followed                // a later command decides, after ; or a newline
-	piped                   // a later command of the pipe decides
-	alternative             // the command is an operand of ||
-	background              // the command runs in the background
-	negated                 // the command is negated with !
-	conditional             // the command is in a condition, a loop or a function
-	substituted             // the command is in $(...)
-	started                 // the program that runs the command may succeed without it
-	unrun                   // the shell only parses the command, as with -n
-	ended                   // the script or loop may end before the command
+	certain     masking = iota // the success of the script proves it
+	followed                   // a later command decides, after ; or a newline
+	piped                      // a later command of the pipe decides
+	alternative                // the command is an operand of ||
+	background                 // the command runs in the background
+	negated                    // the command is negated with !
+	conditional                // the command is in a condition, a loop or a function
+	substituted                // the command is in $(...)
+	started                    // the program that runs the command may succeed without it
+	unrun                      // the shell only parses the command, as with -n
+	ended                      // the script or loop may end before the command
 )
 
 // flow is the control flow that surrounds the command being read.
 type flow struct {
-	lack     lack
-	errexit  bool // set -e
-	pipefail bool // set -o pipefail
-	inIf     int  // conditions around the command, within which set has no certain effect
-	inChain  int  // number of preceding && operators
-	isApart  int  // number of surrounding subprocesses
-	gone     bool // an earlier command may have ended the script with success
-	orRight  bool // the command is the right operand of ||
+	masking      masking
+	errexit      bool // set -e
+	pipefail     bool // set -o pipefail
+	conditions   int  // conditions around the command, within which set has no certain effect
+	chained      int  // number of preceding && operators
+	subprocesses int  // number of surrounding subprocesses
+	mayHaveEnded bool // an earlier command may have ended the script with success
+	orRight      bool // the command is the right operand of ||
 
 	redirected int // surrounding redirections that may fail
 
-	perhaps *bool // a function or a trap may set errexit or pipefail
+	uncertain *bool // a function or a trap may set errexit or pipefail
 }
 
 // exits reports whether a failing command ends the script (set -e).
-func (f *flow) exits() bool { return f.errexit && !*f.perhaps }
+func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 
 // failsPipes reports whether a failing command makes its whole pipe fail (set -o pipefail).
-func (f *flow) failsPipes() bool { return f.pipefail && !*f.perhaps }
+func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// because sets the lack of the following commands to w, unless it is already set. It returns the
-// previous lack, which the caller restores.
-func (f *flow) because(w lack) (before lack) {
-	if before = f.lack; before == certain {
-		f.lack = w
+// mask records w as the reason that masks the success of the following commands, unless they
+// already have one. It returns the previous masking, which the caller restores.
+func (f *flow) mask(w masking) (before masking) {
+	if before = f.masking; before == certain {
+		f.masking = w
 	}
 	return before
 }
 
-// maybe is like because, for commands that run conditionally. Call the returned function at their
-// end.
-func (f *flow) maybe(w lack) func() {
-	before := f.because(w)
-	f.inIf++
-	return func() { f.inIf--; f.lack = before }
+// enterCondition is like mask, for commands that run conditionally. Call the returned function at
+// their end.
+func (f *flow) enterCondition(w masking) func() {
+	before := f.mask(w)
+	f.conditions++
+	return func() { f.conditions--; f.masking = before }
 }
 
-// apart enters a subprocess. Call the returned function at its end.
-func (f *flow) apart() func() {
+// enterSubprocess enters a subprocess. Call the returned function at its end.
+func (f *flow) enterSubprocess() func() {
 	errexit, pipefail := f.errexit, f.pipefail
-	f.isApart++
-	return func() { f.isApart--; f.errexit, f.pipefail = errexit, pipefail }
+	f.subprocesses++
+	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// substitution enters $(...). Call the returned function at its end.
-func (f *flow) substitution() func() {
-	before, leave := f.because(substituted), f.apart()
-	return func() { leave(); f.lack = before }
+// enterSubstitution enters $(...). Call the returned function at its end.
+func (f *flow) enterSubstitution() func() {
+	before, leave := f.mask(substituted), f.enterSubprocess()
+	return func() { leave(); f.masking = before }
 }
 
-// negated enters a statement that may be negated with ! or run in the background with &. Call the
-// returned function at its end.
-func (f *flow) negated(s *syntax.Stmt) func() {
+// enterNegated enters a statement that may be negated with ! or run in the background with &. Call
+// the returned function at its end.
+func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
-		before, leave := f.because(background), f.apart()
-		return func() { leave(); f.lack = before }
+		before, leave := f.mask(background), f.enterSubprocess()
+		return func() { leave(); f.masking = before }
 	case s.Negated:
-		return f.maybe(negated)
+		return f.enterCondition(negated)
 	}
 	return nothing
 }
@@ -95,54 +95,55 @@ func nothing() {}
 
 func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
-// element enters an element of a list or a pipe: n is 0 for the first one, otherwise the element is
-// the right operand of list[n-1]. Pass the results to leave at its end.
-func (f *flow) element(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
+// enterElement enters an element of a list or a pipe: n is 0 for the first one, otherwise the
+// element is the right operand of list[n-1]. Pass the results to leaveElement at its end.
+func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
 		return before, false
 	}
-	lacks := func(w lack) {
-		if f.lack == certain {
-			f.lack = w
+	maskWith := func(w masking) {
+		if f.masking == certain {
+			f.masking = w
 		}
 	}
 	behind := list[n:]
 	if n > 0 && list[n-1].Op == syntax.OrStmt {
 		f.orRight = true
-		f.inIf++
-		lacks(alternative)
+		f.conditions++
+		maskWith(alternative)
 	} else if n > 0 && !isPipe(list[n-1]) {
-		f.inChain++
+		f.chained++
 	}
 	if apart = n > 0 && isPipe(list[n-1]) || len(behind) > 0 && isPipe(behind[0]); apart {
-		f.isApart++
+		f.subprocesses++
 	}
 	if slices.ContainsFunc(behind, isPipe) && !f.failsPipes() {
-		lacks(piped)
+		maskWith(piped)
 	}
 	if slices.ContainsFunc(behind, func(b *syntax.BinaryCmd) bool { return b.Op == syntax.OrStmt && !fails(b.Y) }) {
-		lacks(alternative)
+		maskWith(alternative)
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && len(behind) > 0 && !isPipe(behind[0]) {
-		f.inIf++ // set -e has no effect within it
+		f.conditions++ // set -e has no effect within it
 	}
 	return before, apart
 }
 
-// leave ends an element. The options that it set stay in effect, unless it ran in a subprocess.
-func (f *flow) leave(before flow, apart bool) {
-	before.gone = f.gone
+// leaveElement ends an element. The options that it set stay in effect, unless it ran in a
+// subprocess.
+func (f *flow) leaveElement(before flow, apart bool) {
+	before.mayHaveEnded = f.mayHaveEnded
 	if !apart {
 		before.errexit, before.pipefail = f.errexit, f.pipefail
 	}
 	*f = before
 }
 
-// chained ends a list. Options that a later element set count only within the list, since it is not
-// certain that the element ran; errexit and pipefail are the options after the first element.
-func (f *flow) chained(errexit, pipefail bool) {
-	if f.inChain == 0 {
+// leaveList ends a list. Options that a later element set count only within the list, since it is
+// not certain that the element ran; errexit and pipefail are the options after the first element.
+func (f *flow) leaveList(errexit, pipefail bool) {
+	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
 	}
 }
@@ -200,7 +201,7 @@ func endsScript(s *syntax.Stmt) bool {
 
 // setOptions applies set -e and set -o pipefail.
 func (f *flow) setOptions(args []arg) {
-	if f.inIf > 0 || f.redirected > 0 {
+	if f.conditions > 0 || f.redirected > 0 {
 		f.errexit, f.pipefail = false, false // the options may be set or not: assume not
 		return
 	}
@@ -239,8 +240,8 @@ func (f *flow) option(name string, on bool) {
 	}
 }
 
-// ends records a builtin that may end the script, or a part of it, with success.
-func (f *flow) ends(name string, args []arg) {
+// noteExit records a builtin that may end the script, or a part of it, with success.
+func (f *flow) noteExit(name string, args []arg) {
 	switch name {
 	case "exit", "return":
 		if len(args) == 1 && args[0].kind == literal && failure(args[0].text) || len(args) == 0 && f.orRight {
@@ -258,10 +259,10 @@ func (f *flow) ends(name string, args []arg) {
 	default:
 		return
 	}
-	f.gone = true
+	f.mayHaveEnded = true
 }
 
-// straight reports whether the command being read runs exactly once, in the script's own shell.
-func (f *flow) straight() bool {
-	return f.inIf == 0 && f.inChain == 0 && f.isApart == 0 && !f.orRight && f.redirected == 0
+// runsOnce reports whether the command being read runs exactly once, in the script's own shell.
+func (f *flow) runsOnce() bool {
+	return f.conditions == 0 && f.chained == 0 && f.subprocesses == 0 && !f.orRight && f.redirected == 0
 }

@@ -29,15 +29,15 @@ const (
 // the script calls it.
 func readFunction(r *reader, d *syntax.FuncDecl) {
 	if d.Name == nil { // only zsh has anonymous functions: function { ls; }
-		r.unsure("a statement that bash does not know")
+		r.doubtAll("a statement that bash does not know")
 		r.stmt(d.Body)
 		return
 	}
 	name := d.Name.Value
-	r.side, r.files.loops = true, true
+	r.sideEffects, r.files.loops = true, true
 	r.defined.add(name)
 	if isAliased(r, name) {
-		r.unsure("an alias")
+		r.doubtAll("an alias")
 	}
 	c := r.vars.effectsOf(d.Body)
 	c.arguments = false
@@ -60,7 +60,7 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 	switch {
 	case !f.given:
 	case handlers[name], slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }), isHook(name):
-		r.unsure("a command word that is not literal") // the shell calls it itself, or a command before the definition did
+		r.doubtAll("a command word that is not literal") // the shell calls it itself, or a command before the definition did
 	default:
 		if r.functions == nil {
 			r.functions = make(map[string][]*syntax.Stmt)
@@ -80,22 +80,22 @@ var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
 // readBody reads the body s of a function.
 func readBody(r *reader, f *body, s *syntax.Stmt) {
-	before := r.flow.because(conditional)
-	r.flow.inIf++
-	leave := r.flow.apart()
+	before := r.flow.mask(conditional)
+	r.flow.conditions++
+	leave := r.flow.enterSubprocess()
 	outer := r.body
 	f.texts, f.begin, f.owner = r.texts, r.flow, r.owner
 	r.body = f
-	r.fed(f.definition, func() { r.stmt(s) })
+	r.withInput(f.definition, func() { r.stmt(s) })
 	r.body = outer
 	leave()
-	r.flow.inIf--
-	r.flow.lack = before
+	r.flow.conditions--
+	r.flow.masking = before
 }
 
-// awaits reports whether a word consists of function arguments while the definition is being read,
-// when they are not yet known.
-func (b *body) awaits(r *reader, a arg) bool {
+// isPending reports whether a word consists of function arguments while the definition is being
+// read, when they are not yet known.
+func (b *body) isPending(r *reader, a arg) bool {
 	if b == nil || !a.given || !b.definition || b.texts != r.texts {
 		return false
 	}
@@ -103,13 +103,13 @@ func (b *body) awaits(r *reader, a arg) bool {
 	return true
 }
 
-// without returns args without the words that consist of function arguments, while the definition
-// is being read.
-func (b *body) without(r *reader, args []arg) []arg {
-	if b == nil || !b.definition || r.strict || !slices.ContainsFunc(args, func(a arg) bool { return b.awaits(r, a) }) {
+// withoutPending returns args without the words that consist of function arguments, while the
+// definition is being read.
+func (b *body) withoutPending(r *reader, args []arg) []arg {
+	if b == nil || !b.definition || r.strict || !slices.ContainsFunc(args, func(a arg) bool { return b.isPending(r, a) }) {
 		return args
 	}
-	return slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return b.awaits(r, a) })
+	return slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return b.isPending(r, a) })
 }
 
 // readCall reads the bodies of a function again, with the arguments of a call.
@@ -119,13 +119,13 @@ func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 		return
 	}
 	for _, a := range args {
-		if r.body.awaits(r, a) {
+		if r.body.isPending(r, a) {
 			return // a call of the enclosing function reads it
 		}
 	}
 	if was, ok := r.calling[name]; ok {
 		if !slices.Equal(was, args) {
-			r.unsure("a command word that is not literal")
+			r.doubtAll("a command word that is not literal")
 		}
 		return
 	}
@@ -137,12 +137,12 @@ func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	for _, b := range bodies {
 		r.calls, r.called = r.calls+1, r.called+int(b.End().Offset()-b.Pos().Offset()) //nolint:gosec // within the script
 		if r.calls > maxCalls || r.called > maxCalled {
-			r.unsure("too many calls of functions")
+			r.doubtAll("too many calls of functions")
 			break
 		}
 		r.vars.setArguments(args, len(args) <= maxElements && !r.vars.resets)
 		input := r.input
-		r.input = r.input || feeds(redirs)
+		r.input = r.input || setsInput(redirs)
 		readBody(r, &body{}, b)
 		r.input = input
 	}
@@ -163,7 +163,7 @@ func (b *body) shift(r *reader, args []arg) {
 		return
 	}
 	list, known := r.vars.arrays["@"]
-	straight := r.texts == b.texts && r.flow.inIf == b.begin.inIf && r.flow.isApart == b.begin.isApart && r.flow.inChain == b.begin.inChain && r.flow.orRight == b.begin.orRight
+	straight := r.texts == b.texts && r.flow.conditions == b.begin.conditions && r.flow.subprocesses == b.begin.subprocesses && r.flow.chained == b.begin.chained && r.flow.orRight == b.begin.orRight
 	if known = known && err == nil && n >= 0 && straight && r.commands[r.owner].by == b.owner; known {
 		list, known = behind(list, n)
 	}
@@ -183,7 +183,7 @@ func readAlias(r *reader, builtin string, args []arg) {
 			strings.Trim(text, plainLetters+" ") != "" || strings.Contains(words[0], "=") || strings.Trim(name, plainLetters) != "" || strings.HasPrefix(name, "-") ||
 			shellWords[name] || shellWords[words[0]] || r.defined[name] || r.defined[words[0]] || len(r.aliases) >= maxElements ||
 			slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name }):
-			r.unsure("an alias")
+			r.doubtAll("an alias")
 		default:
 			if r.aliases == nil {
 				r.aliases = make(map[string][]string)
@@ -211,9 +211,9 @@ func expandAlias(r *reader, name string, args []arg, redirs []*syntax.Redirect) 
 		return
 	}
 	delete(r.aliases, name) // an alias is not expanded within itself
-	loose := r.loose
-	r.loose = true
+	loose := r.tentative
+	r.tentative = true
 	r.run(slices.Concat(literals(words), args), redirs)
-	r.loose = loose
+	r.tentative = loose
 	r.aliases[name] = words
 }

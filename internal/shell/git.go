@@ -20,11 +20,11 @@ func readGit(r *reader, args []arg) {
 	}
 	switch {
 	case slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--exec-path=") }):
-		r.unsure("an option that changes what is run")
+		r.doubtAll("an option that changes what is run")
 	case !ok:
-		r.maybe("an option that changes what is run", args...)
+		r.doubtText("an option that changes what is run", args...)
 	case len(rest) > 0 && rest[0].kind != literal:
-		r.strictly("a subcommand that is not literal")
+		r.doubtStrict("a subcommand that is not literal")
 	case len(rest) > 0:
 		readGitCommand(r, rest[0].text, rest[1:])
 		runGitAlias(r, rest[0].text, rest[1:])
@@ -46,7 +46,7 @@ func readGitAlias(r *reader, key string, value arg) {
 		r.gitAliases = make(map[string]string)
 	}
 	r.gitAliases[name] = script
-	r.loosely(script)
+	r.tentativeScript(script)
 }
 
 // runGitAlias reads the command of an alias that the script has defined.
@@ -83,7 +83,7 @@ func readGitCommand(r *reader, name string, args []arg) {
 		if len(args) > 0 && args[0].text == "run" {
 			r.run(args[1:], nil)
 		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
-			r.maybe("a subcommand that runs what it is told", args...) // visualize, view
+			r.doubtText("a subcommand that runs what it is told", args...) // visualize, view
 		}
 		return
 	case "submodule":
@@ -91,13 +91,13 @@ func readGitCommand(r *reader, name string, args []arg) {
 		return
 	}
 	if len(args) > 0 && gitRunning[name] {
-		r.maybe("a subcommand that runs what it is told", args...)
+		r.doubtText("a subcommand that runs what it is told", args...)
 		return
 	}
 	for _, a := range args {
 		unknown := a.kind == anything && name == "rebase"
-		if unknown || a.says("--upload-pack --receive-pack --exec --ext-diff --textconv --extcmd ext:: fd::") != "" {
-			r.maybe("an option that may run a command", args...)
+		if unknown || a.matchWord("--upload-pack --receive-pack --exec --ext-diff --textconv --extcmd ext:: fd::") != "" {
+			r.doubtText("an option that may run a command", args...)
 		}
 	}
 	switch name {
@@ -106,24 +106,24 @@ func readGitCommand(r *reader, name string, args []arg) {
 		// with an option that runs a command.
 		found, _, ok := knownPrograms()["git "+name].given(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
-			r.maybe("an option that may run a command", args...)
+			r.doubtText("an option that may run a command", args...)
 		}
 	}
 }
 
 // mayRun reports whether an option may run a command.
 func (o givenOption) mayRun() bool {
-	return o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.tells
+	return o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.mayRun
 }
 
 // readGitForeach reads git submodule foreach, which runs a script.
 func readGitForeach(r *reader, args []arg) {
-	i := slices.IndexFunc(args, func(a arg) bool { return a.says("=foreach") != "" })
+	i := slices.IndexFunc(args, func(a arg) bool { return a.matchWord("=foreach") != "" })
 	if i < 0 {
 		return
 	}
 	rest := args[i+1:]
-	for len(rest) > 0 && rest[0].says("=--recursive =-q =--quiet") != "" {
+	for len(rest) > 0 && rest[0].matchWord("=--recursive =-q =--quiet") != "" {
 		rest = rest[1:]
 	}
 	r.join(rest)
@@ -141,8 +141,8 @@ func readGitConfig(r *reader, args []arg) {
 	plain := !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
 	for i, a := range args {
 		switch {
-		case a.kind == literal && strings.HasPrefix(a.text, "-") && !gitConfigFlags[a.text], a.says("=edit =rename-section") != "":
-			r.maybe("a setting that may run a command", args...)
+		case a.kind == literal && strings.HasPrefix(a.text, "-") && !gitConfigFlags[a.text], a.matchWord("=edit =rename-section") != "":
+			r.doubtText("a setting that may run a command", args...)
 			return
 		case a.kind != literal, !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "."):
 			if len(args) > 1 && !(plain && gitConfigReads[args[0].text]) {
@@ -172,11 +172,11 @@ func readGitSetting(r *reader, a arg) {
 	key = strings.ToLower(key)
 	switch {
 	case a.kind > single, a.kind == single && !with:
-		r.strictly("a setting that is not literal")
+		r.doubtStrict("a setting that is not literal")
 	case with && a.kind == literal && (key == "core.pager" || key == "core.editor" || key == "sequence.editor" || key == "core.sshcommand"):
-		r.loosely(value)
+		r.tentativeScript(value)
 	case gitSettings[key], begins(key, gitSettingFamilies) && !strings.Contains(key, "custom"):
 	default:
-		r.maybe("a setting that may run a command", a)
+		r.doubtText("a setting that may run a command", a)
 	}
 }

@@ -7,15 +7,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fed calls read. If fed is true, what it reads gets its standard input from a pipe in the script.
-func (r *reader) fed(fed bool, read func()) {
+// withInput calls read. If fed is true, what it reads gets its standard input from a pipe in the
+// script.
+func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 
-// feeds reports whether a redirection sets the standard input of a command.
-func feeds(list []*syntax.Redirect) bool {
+// setsInput reports whether a redirection sets the standard input of a command.
+func setsInput(list []*syntax.Redirect) bool {
 	for _, rd := range list {
 		switch rd.Op {
 		case syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn, syntax.RdrInOut:

@@ -23,7 +23,7 @@ func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 		return
 	}
 	if r.input && !r.harmlessInput() {
-		r.unsure("an input that may run a command")
+		r.doubtAll("an input that may run a command")
 	}
 	for _, rd := range redirs {
 		switch rd.Op {
@@ -32,7 +32,7 @@ func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			text, ok := stdin([]*syntax.Redirect{rd})
 			if !ok || !sqlClients[name] || !harmlessSQL(text) {
-				r.maybe("an input that may run a command", arg{text: text})
+				r.doubtText("an input that may run a command", arg{text: text})
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 // harmlessInput reports whether the input from the pipe is literal text without commands in it, or
 // the content of files.
 func (r *reader) harmlessInput() bool {
-	if r.owner < 1 || r.flow.isApart == 0 {
+	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false
 	}
 	c := &r.commands[r.owner-1]
@@ -78,10 +78,10 @@ func readClientArgs(r *reader, args []arg) {
 		name := strings.TrimLeft(a.text, "-")
 		shortens := func(option string) bool { return strings.HasPrefix(option, name) }
 		if isOption(a.text) && (shortens("cmd") || shortens("init")) {
-			r.maybe("an option that may run a command", args...)
+			r.doubtText("an option that may run a command", args...)
 		}
 		if !harmlessSQL(a.text) || !harmlessSQL(a.tail) {
-			r.maybe("a statement that may run a command", args...)
+			r.doubtText("a statement that may run a command", args...)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func readAwk(r *reader, args []arg) {
 	}
 	found, rest, ok := awkOptions().lead(args)
 	if !ok || len(args) > 0 && args[0].text == "--" {
-		r.maybe("awk with options that are not known", args...)
+		r.doubtText("awk with options that are not known", args...)
 		return
 	}
 	for _, o := range found {
@@ -116,7 +116,7 @@ func readAwk(r *reader, args []arg) {
 	}
 	text := strings.ReplaceAll(rest[0].text, "||", "")
 	if rest[0].kind != literal || strings.ContainsAny(text, "|@") || strings.Contains(text, "system") {
-		r.maybe("a program on the command line", args...)
+		r.doubtText("a program on the command line", args...)
 	}
 }
 
@@ -127,7 +127,7 @@ func readSed(r *reader, args []arg) {
 	}
 	found, scripts, ok := sedOptions().given(args, false)
 	if !ok || slices.ContainsFunc(found, givenOption.isUnknown) {
-		r.maybe("sed with options that are not known", args...)
+		r.doubtText("sed with options that are not known", args...)
 		return
 	}
 	scripts = scripts[:min(1, len(scripts))]
@@ -142,13 +142,13 @@ func readSed(r *reader, args []arg) {
 			readScriptFile(r, o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
-				r.maybe("sed with options that are not known", args...) // -ie
+				r.doubtText("sed with options that are not known", args...) // -ie
 			}
 		}
 	}
 	for _, s := range scripts {
 		if s.kind != literal || !sedHarmless().MatchString(s.text) {
-			r.maybe("a script of sed that is not known", args...)
+			r.doubtText("a script of sed that is not known", args...)
 		}
 	}
 }

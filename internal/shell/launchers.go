@@ -49,7 +49,7 @@ var ownWords = setOf(`
 // an option is unknown, since its value may come before the program. ok is false if the words are
 // not those of a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
-	name = cmpVersionless(name)
+	name = tableName(name)
 	if len(args) > 1 && args[0].kind == literal && args[1].kind == literal {
 		if l, ok = launches[name+" "+args[0].text+" "+args[1].text]; ok {
 			args = args[2:]
@@ -80,8 +80,8 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// cmpVersionless returns the name of an interpreter as it appears in the table.
-func cmpVersionless(name string) string {
+// tableName returns the name of an interpreter as it appears in the table.
+func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family
 	}
@@ -92,7 +92,7 @@ func cmpVersionless(name string) string {
 func unlaunched(words []string) []string {
 	for len(words) > 1 {
 		l, program, sure, ok := launched(words[0], literals(words[1:]))
-		if !ok || !sure || l.loose && cmpVersionless(words[0]) != "python" && words[0] != "py" || len(program) == 0 {
+		if !ok || !sure || l.loose && tableName(words[0]) != "python" && words[0] != "py" || len(program) == 0 {
 			return words
 		}
 		words = words[len(words)-len(program):]

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxTurns bounds the loop bodies read, one for each word.
-const maxTurns = 64
+// maxLoopBodies bounds the loop bodies read, one for each word.
+const maxLoopBodies = 64
 
 // loop reads for and select. It reads the body once per word if the words are few and known.
 func (r *reader) loop(c *syntax.ForClause) {
@@ -30,7 +30,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 		}
 		r.vars.lose(changed)
 		r.assigned(l.Name.Value, value)
-		if r.turns += len(values); len(values) > 0 && r.turns <= maxTurns && r.vars.mayBind(l.Name.Value) {
+		if r.loopBodies += len(values); len(values) > 0 && r.loopBodies <= maxLoopBodies && r.vars.mayBind(l.Name.Value) {
 			for _, v := range values {
 				r.vars.lose(changed)
 				if r.vars.mayBind(l.Name.Value) { // no function in the body sets it

@@ -32,7 +32,7 @@ func (o *only) answer() (bool, Doubt) {
 	if len(o.commands) == 0 {
 		return false, Doubt{What: "it runs no command"}
 	}
-	if o.side {
+	if o.sideEffects {
 		return false, Doubt{What: "it writes to a file, sets a variable or defines a function"}
 	}
 	o.given = make([]bool, len(o.commands))
@@ -43,7 +43,7 @@ func (o *only) answer() (bool, Doubt) {
 			o.given[i] = true
 			continue
 		}
-		carried, any := o.carried(c)
+		carried, any := o.matched(c)
 		o.given[i] = any
 		labelled = labelled || carried
 		if !carried && !c.isInert() && !o.passes(i) {
@@ -55,7 +55,7 @@ func (o *only) answer() (bool, Doubt) {
 	}
 	for i := range o.doubts {
 		if d := &o.doubts[i]; !o.within(d) {
-			return false, o.told(d)
+			return false, o.exported(d)
 		}
 	}
 	return true, Doubt{}
@@ -63,24 +63,24 @@ func (o *only) answer() (bool, Doubt) {
 
 // within reports whether a doubt concerns no command, or one that a pattern with * covers.
 func (o *only) within(d *doubt) bool {
-	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].stranger) {
+	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
 	}
 	return d.owner >= 0 && (o.given[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// carried reports whether a command certainly matches one of the patterns, and whether that pattern
+// matched reports whether a command certainly matches one of the patterns, and whether that pattern
 // ends with *.
-func (o *only) carried(c *command) (carried, any bool) {
-	if c.strayed || c.possible || c.isDivided() {
+func (o *only) matched(c *command) (carried, any bool) {
+	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false
 	}
 	for i := range o.patterns {
 		p := &o.patterns[i]
-		if c.carries(p) != Match {
+		if c.matches(p) != Match {
 			continue
 		}
-		if p.any && c.allLiteral() && c.begins(p) && c.placed() {
+		if p.any && c.allLiteral() && c.begins(p) && c.onlyLocated() {
 			return true, true
 		}
 		carried = carried || c.certainly(p)
@@ -103,20 +103,20 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// placed reports whether the options of git before its subcommand are all placing. Other options
+// onlyLocated reports whether all options of git before its subcommand are locationOptions. Others
 // can make git run a command that they name.
-func (c *command) placed() bool {
+func (c *command) onlyLocated() bool {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return true
 	}
 	found, _, ok := gitOptions().lead(c.args)
-	return ok && !slices.ContainsFunc(found, func(o givenOption) bool { return !placing[o.name] })
+	return ok && !slices.ContainsFunc(found, func(o givenOption) bool { return !locationOptions[o.name] })
 }
 
 // passes reports whether a command does nothing but run another command of the script.
 func (o *only) passes(i int) bool {
 	c := &o.commands[i]
-	if c.strayed || c.possible {
+	if c.outside || c.possible {
 		return false
 	}
 	runs := slices.ContainsFunc(o.commands[i+1:], func(d command) bool { return d.by == i })
@@ -124,14 +124,14 @@ func (o *only) passes(i int) bool {
 		return false
 	}
 	if w, ok := wrappers[c.name]; ok {
-		return w.through && !gaining[c.name]
+		return w.transparent && !privileged[c.name]
 	}
 	_, program, sure, ok := launched(c.name, c.args)
-	return ok && sure && len(program) > 0 || through[c.name]
+	return ok && sure && len(program) > 0 || transparent[c.name]
 }
 
-// gaining are the wrappers that run a command with additional privileges or in another root.
-var gaining = setOf("sudo doas chroot busybox")
+// privileged are the wrappers that run a command with additional privileges or in another root.
+var privileged = setOf("sudo doas chroot busybox")
 
 // The commands without an effect of their own: with any arguments, and as filters in a pipe.
 var (
@@ -186,7 +186,7 @@ func (c *command) exportsInert() bool {
 
 // certainly reports whether the command is what p describes, and does no more.
 func (c *command) certainly(p *Pattern) bool {
-	if c.carries(p) != Match {
+	if c.matches(p) != Match {
 		return false
 	}
 	if known := programs[c.name]; known.free {
@@ -215,19 +215,19 @@ func (c *command) inert(p *Pattern) bool {
 }
 
 // plainArgs returns the arguments without options of git before its subcommand, as in git -C DIR
-// status, if all of them are placing.
+// status, if all of them are locationOptions.
 func (c *command) plainArgs() []arg {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args
 	}
-	if _, rest, ok := gitOptions().lead(c.args); ok && c.placed() {
+	if _, rest, ok := gitOptions().lead(c.args); ok && c.onlyLocated() {
 		return rest
 	}
 	return c.args
 }
 
-// placing are the options of git that only set where it works and how it prints.
-var placing = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
+// locationOptions are the options of git that only set where it works and how it prints.
+var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
 
 // names reports whether the pattern itself includes the option.
 func (p *Pattern) names(o givenOption) bool {

@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestPage checks the tables of docs/shell.md against the answers of this package.
-func TestPage(t *testing.T) {
+// TestDocumentedTablesMatchAnswers checks the tables of docs/shell.md against the answers of this
+// package.
+func TestDocumentedTablesMatchAnswers(t *testing.T) {
 	text, err := os.ReadFile("../../docs/shell.md")
 	if err != nil {
 		t.Fatal(err)

@@ -71,7 +71,7 @@ type knownOption struct {
 	attached bool     // it takes a value only if the value is attached
 	values   []string // the values that keep it inert; nil: any
 	inert    bool
-	tells    bool     // it may run something
+	mayRun   bool     // it may run something
 	implies  []string // names of the options that it stands for
 }
 
@@ -101,7 +101,7 @@ func parseOptions(text string) *knownOptions {
 			known.digits = true
 			continue
 		}
-		o := &knownOption{inert: word[0] != '!' && word[0] != '?', tells: word[0] == '?'}
+		o := &knownOption{inert: word[0] != '!' && word[0] != '?', mayRun: word[0] == '?'}
 		word = strings.TrimLeft(word, "!?")
 		if before, values, ok := strings.Cut(word, "="); ok {
 			word, o.takes = before, true

@@ -96,14 +96,14 @@ func (r *reader) quotedExpansion(p *syntax.ParamExp) {
 			return false // here quotes are quotes again
 		case *syntax.SglQuoted:
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
-				r.unsure("single quotes within double ones")
+				r.doubtAll("single quotes within double ones")
 			}
 		case *syntax.DblQuoted: // in "$"(rm x) only the quotes are lost
 			if n.Dollar || slices.ContainsFunc(n.Parts, func(part syntax.WordPart) bool {
 				l, ok := part.(*syntax.Lit)
 				return ok && strings.ContainsAny(l.Value, "$`<>")
 			}) {
-				r.unsure("double quotes within double ones")
+				r.doubtAll("double quotes within double ones")
 			}
 		}
 		return true
@@ -119,7 +119,7 @@ func (r *reader) within(w *syntax.Word) arg {
 	for _, part := range w.Parts {
 		l, ok := part.(*syntax.Lit)
 		if ok && strings.ContainsAny(l.Value, "<>") && strings.Contains(l.Value, "(") {
-			r.unsure("a process substitution that is not read")
+			r.doubtAll("a process substitution that is not read")
 		}
 	}
 	return r.word(w)

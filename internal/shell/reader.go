@@ -93,14 +93,14 @@ func (r *Reader) named(name string) []int {
 
 // Read reads a field as a script and looks up all patterns in one pass.
 func (r *Reader) Read(_ *gate.Call, text string) gate.Reading {
-	n := &numbered{reader: r, script: r.options.Read(text), found: make([]Outcome, len(r.patterns)), by: make([]int, len(r.patterns))}
-	n.look()
+	n := &numberedReading{reader: r, script: r.options.Read(text), found: make([]Outcome, len(r.patterns)), by: make([]int, len(r.patterns))}
+	n.matchAll()
 	return n
 }
 
-// numbered is a script with the result for each pattern of a [Reader], by pattern number. It
+// numberedReading is a script with the result for each pattern of a [Reader], by pattern number. It
 // implements [gate.Reading].
-type numbered struct {
+type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
@@ -108,9 +108,9 @@ type numbered struct {
 	work   int   // arguments compared with patterns so far
 }
 
-// look computes the outcome of every pattern. A command is compared only with the patterns of its
-// name and with globs.
-func (n *numbered) look() {
+// matchAll computes the outcome of every pattern. A command is compared only with the patterns of
+// its name and with globs.
+func (n *numberedReading) matchAll() {
 commands:
 	for i := range n.script.commands {
 		c := &n.script.commands[i]
@@ -121,7 +121,7 @@ commands:
 					break commands
 				}
 				n.work += 1 + len(c.args)
-				if found := n.found[number].or(c.carries(&n.reader.patterns[number])); found != n.found[number] {
+				if found := n.found[number].or(c.matches(&n.reader.patterns[number])); found != n.found[number] {
 					n.found[number], n.by[number] = found, i
 				}
 			}
@@ -131,7 +131,7 @@ commands:
 		if p := &n.reader.patterns[number]; p.files != nil {
 			n.found[number], _ = n.script.Touches(*p.files)
 		} else if found == NoMatch {
-			if _, ok := n.script.perhaps(&n.reader.patterns[number]); ok {
+			if _, ok := n.script.possibleDoubt(&n.reader.patterns[number]); ok {
 				n.found[number], n.by[number] = Opaque, -1
 			}
 		}
@@ -139,7 +139,7 @@ commands:
 }
 
 // Finds reports whether the script runs the command, or touches the files, of a pattern.
-func (n *numbered) Finds(pattern int) gate.Found {
+func (n *numberedReading) Finds(pattern int) gate.Found {
 	if n.reader.options.Pass && n.found[pattern] == Opaque {
 		return gate.NotFound
 	}
@@ -147,7 +147,7 @@ func (n *numbered) Finds(pattern int) gate.Found {
 }
 
 // Only reports whether the script runs nothing but these commands.
-func (n *numbered) Only(patterns []int) bool {
+func (n *numberedReading) Only(patterns []int) bool {
 	commands := make([]Pattern, len(patterns))
 	for i, p := range patterns {
 		commands[i] = n.reader.patterns[p]
@@ -159,7 +159,7 @@ func (n *numbered) Only(patterns []int) bool {
 // Doubt returns the reason why it is uncertain whether the script runs the command, or why the
 // script's success does not prove that the command succeeded. If the script does not run the
 // command, Doubt names what is missing in a command that begins like it.
-func (n *numbered) Doubt(pattern int) gate.Doubt {
+func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {
 	case p.files != nil:
@@ -174,13 +174,13 @@ func (n *numbered) Doubt(pattern int) gate.Doubt {
 		return d
 	}
 	if n.found[pattern] == NoMatch {
-		return n.script.lacking(p)
+		return n.script.missingPart(p)
 	}
 	_, d := n.script.Runs(*p)
 	return d
 }
 
 // Evidence reports whether the success of the script proves that the command ran and succeeded.
-func (n *numbered) Evidence(pattern int) bool {
+func (n *numberedReading) Evidence(pattern int) bool {
 	return n.script.shows(&n.reader.patterns[pattern])
 }

@@ -16,43 +16,43 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	defer r.leave()
 	name, sure, system := args[0].base()
 	if !sure {
-		if r.body.awaits(r, args[0]) && !r.strict {
+		if r.body.isPending(r, args[0]) && !r.strict {
 			return
 		}
-		r.unsure("a command word that is not literal")
+		r.doubtAll("a command word that is not literal")
 		return
 	}
 	local := !system && isLocalBin(args[0])
-	if !system && !r.loose {
-		r.mildly("a program outside the directories of the system")
+	if !system && !r.tentative {
+		r.doubtMild("a program outside the directories of the system")
 		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
-		r.unsure("a command word that looks like an option") // time -- rm
+		r.doubtAll("a command word that looks like an option") // time -- rm
 	}
 	if len(name) > 1 && name[0] == '=' {
-		r.unsure("a command word that zsh looks for") // =rm
+		r.doubtAll("a command word that zsh looks for") // =rm
 	}
 	if name == "" || name == "." && args[0].text != "." {
 		return // no program has this name
 	}
-	if r.kept+len(args) > maxKept {
-		r.unsure("too many commands")
+	if r.argCount+len(args) > maxArgs {
+		r.doubtAll("too many commands")
 		return
 	}
-	r.kept += len(args)
-	r.vars.tricks = r.vars.tricks || slices.ContainsFunc(args, func(a arg) bool { return isTrick(a.text) })
+	r.argCount += len(args)
+	r.vars.commandIndex = r.vars.commandIndex || slices.ContainsFunc(args, func(a arg) bool { return hasCommandIndex(a.text) })
 	at := len(r.commands)
-	c := command{name: name, local: local, strayed: !system && !local, args: args[1:], possible: r.loose, by: r.owner, filter: r.piped && !feeds(redirs), lack: r.flow.lack}
+	c := command{name: name, local: local, outside: !system && !local, args: args[1:], possible: r.tentative, by: r.owner, filter: r.piped && !setsInput(redirs), masking: r.flow.masking}
 	if strings.Contains(args[0].text, "/") && args[0].kind == literal {
 		c.path = args[0].text
 	}
-	if c.lack == certain && r.flow.gone {
-		c.lack = ended
+	if c.masking == certain && r.flow.mayHaveEnded {
+		c.masking = ended
 	}
 	c.from, c.to = r.span()
 	c.inputs = inputsOf(r, redirs)
-	c.args = r.body.without(r, c.args)
+	c.args = r.body.withoutPending(r, c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
 		return // the rest is read at each call of the function
@@ -76,7 +76,7 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 		known = r.dispatch(lower, args[1:], redirs)
 	}
 	r.commands[at].unknown = !known && !r.covered
-	r.commands[at].stranger = !known && !r.recognized
+	r.commands[at].unlisted = !known && !r.recognized
 	r.recognized = before
 	switch {
 	case name == "shift":
@@ -92,19 +92,19 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 	if len(r.functions[name]) == 0 {
 		readFiles(r, lower, args[1:])
 	} else {
-		r.commands[at].unknown, r.commands[at].stranger = false, false // its body is read
+		r.commands[at].unknown, r.commands[at].unlisted = false, false // its body is read
 	}
 	if setsScripts(lower, args[1:]) {
-		r.strictly("a setting that changes how scripts of the project run")
+		r.doubtStrict("a setting that changes how scripts of the project run")
 	}
 	if lower != name && known {
-		r.mildly("a name in the wrong case")
+		r.doubtMild("a name in the wrong case")
 	}
 	if sub, ok := strings.CutPrefix(lower, "git-"); ok {
 		r.run(slices.Concat(literals([]string{"git", sub}), args[1:]), redirs) // git-push and git push are the same program
 	}
 	r.owner = owner
-	r.flow.ends(lower, args[1:])
+	r.flow.noteExit(lower, args[1:])
 }
 
 // inputsOf returns the files that redirections give to a command as its standard input.
@@ -124,8 +124,8 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		return true
 	}
 	if w, ok := wrappers[name]; ok {
-		if !w.through {
-			defer func(before lack) { r.flow.lack = before }(r.flow.because(started))
+		if !w.transparent {
+			defer func(before masking) { r.flow.masking = before }(r.flow.mask(started))
 		}
 		readWrapper(r, w, args, redirs)
 		return true
@@ -133,8 +133,8 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	if readLaunched(r, name, args, redirs) {
 		return true
 	}
-	if builtin := !r.loose && through[name]; !builtin {
-		defer func(before lack) { r.flow.lack = before }(r.flow.because(started))
+	if builtin := !r.tentative && transparent[name]; !builtin {
+		defer func(before masking) { r.flow.masking = before }(r.flow.mask(started))
 	}
 	if t, ok := tools[name]; ok {
 		if name == "sqlite3" || name == "duckdb" {
@@ -142,7 +142,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		}
 		return readTool(r, name, t, args)
 	}
-	if !r.loose && readBuiltin(r, name, args) {
+	if !r.tentative && readBuiltin(r, name, args) {
 		return true
 	}
 	family := name
@@ -171,14 +171,14 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	return true
 }
 
-// through has the builtins and shells that exit with the status of the script they run.
-var through = setOf("eval sh bash dash ash ksh mksh zsh rbash")
+// transparent has the builtins and shells that exit with the status of the script they run.
+var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
 // readLaunched reads the program that a launcher such as npx runs. It reports false if the words do
 // not launch a program.
 func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect) bool {
 	l, program, sure, ok := launched(name, args)
-	if !ok || !sure || len(program) == 0 || program[0].kind != literal || r.loose {
+	if !ok || !sure || len(program) == 0 || program[0].kind != literal || r.tentative {
 		return false
 	}
 	word := program[0].text
@@ -189,7 +189,7 @@ func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect)
 	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, " @") || word == "" {
 		return false
 	}
-	if python := cmpVersionless(name) == "python" || name == "py"; l.loose && (!python && ownWords[word] || python && runningModules[word]) {
+	if python := tableName(name) == "python" || name == "py"; l.loose && (!python && ownWords[word] || python && runningModules[word]) {
 		return false
 	}
 	r.recognized = true
@@ -203,10 +203,10 @@ func (r *reader) join(args []arg) {
 	var b strings.Builder
 	for i, a := range args {
 		if a.kind != literal {
-			if r.body.awaits(r, a) && !r.strict {
+			if r.body.isPending(r, a) && !r.strict {
 				return
 			}
-			r.unsure("a script that is not literal")
+			r.doubtAll("a script that is not literal")
 			return
 		}
 		if i > 0 {
@@ -225,13 +225,13 @@ func (r *reader) possibly(args []arg) {
 	if r.covered {
 		return // the outer call of possibly already reads them
 	}
-	loose := r.loose
-	r.loose, r.covered = true, true
+	loose := r.tentative
+	r.tentative, r.covered = true, true
 	for i, a := range args {
 		if a.kind <= single && strings.HasPrefix(a.text, "-") || a.kind == literal && a.text == "" {
 			continue
 		}
 		r.run(args[i:], nil)
 	}
-	r.loose, r.covered = loose, false
+	r.tentative, r.covered = loose, false
 }

@@ -13,7 +13,7 @@ import (
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {
-		if f := r.commands[i].carries(&p); f.or(found) != found {
+		if f := r.commands[i].matches(&p); f.or(found) != found {
 			found, by = f.or(found), i
 		}
 	}
@@ -27,16 +27,16 @@ func (r *Reading) runs(p *Pattern, found Outcome, by int) (Outcome, Doubt) {
 	case Match:
 		return Match, Doubt{}
 	case Opaque:
-		return Opaque, r.may(&r.commands[by], p)
+		return Opaque, r.mayMatch(&r.commands[by], p)
 	}
-	if d, ok := r.perhaps(p); ok {
-		return Opaque, r.told(d)
+	if d, ok := r.possibleDoubt(p); ok {
+		return Opaque, r.exported(d)
 	}
 	return NoMatch, Doubt{}
 }
 
-// perhaps returns the doubt that makes p possible although no command matches it.
-func (r *Reading) perhaps(p *Pattern) (*doubt, bool) {
+// possibleDoubt returns the doubt that makes p possible although no command matches it.
+func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false
 	}
@@ -54,8 +54,8 @@ func (r *Reading) perhaps(p *Pattern) (*doubt, bool) {
 	return nil, false
 }
 
-// may returns the doubt about a command that may match p.
-func (r *Reading) may(c *command, p *Pattern) Doubt {
+// mayMatch returns the doubt about a command that may match p.
+func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	what := "an argument that is not literal"
 	switch {
 	case c.possible:
@@ -83,11 +83,11 @@ func (c *command) endsOptions(p *Pattern) bool {
 	}
 	ended := *c
 	ended.args = slices.Insert(slices.Clone(c.args), i, arg{text: "--"})
-	return ended.carries(p) == NoMatch
+	return ended.matches(p) == NoMatch
 }
 
-// carries reports whether the command is what p describes.
-func (c *command) carries(p *Pattern) Outcome {
+// matches reports whether the command is what p describes.
+func (c *command) matches(p *Pattern) Outcome {
 	best, args := c.is(p)
 	if best == NoMatch {
 		return NoMatch
@@ -114,9 +114,9 @@ func (c *command) carries(p *Pattern) Outcome {
 	return best
 }
 
-// isDivided reports whether an argument before the subcommand may expand to several words, one of
+// mayBeSplit reports whether an argument before the subcommand may expand to several words, one of
 // them the subcommand.
-func (c *command) isDivided() bool {
+func (c *command) mayBeSplit() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
 		return false
@@ -157,7 +157,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 			return NoMatch
 		}
 		first := p.operand(0, *sub)
-		if isUnder(p, *sub, rest) {
+		if isEquivalent(p, *sub, rest) {
 			first = Match
 		}
 		switch {

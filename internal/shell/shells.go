@@ -33,18 +33,18 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	found, rest, ok := shellOptions().lead(args)
 	if !ok || len(rest) > 0 && strings.HasPrefix(rest[0].text, "+") {
 		if has(found, "c") && len(rest) > 0 && rest[0].kind != literal {
-			r.unsure("a script that is not literal")
+			r.doubtAll("a script that is not literal")
 			return
 		}
 		if len(rest) > 0 && rest[0].kind != literal {
 			readScriptFile(r, rest[0])
 			return
 		}
-		r.maybe("a shell with options that are not known", args...)
+		r.doubtText("a shell with options that are not known", args...)
 		return
 	}
 	defer func(before flow, vars values) { r.flow, r.vars.values = before, vars }(r.flow, r.vars.values)
-	r.flow.errexit, r.flow.pipefail, r.flow.perhaps = has(found, "e"), false, new(bool)
+	r.flow.errexit, r.flow.pipefail, r.flow.uncertain = has(found, "e"), false, new(bool)
 	r.vars.values = values{}
 	for _, o := range found {
 		if o.name == "o" {
@@ -53,7 +53,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 		}
 	}
 	if slices.ContainsFunc(found, func(o givenOption) bool { return o.name == "n" || o.value.text == "noexec" }) {
-		r.flow.because(unrun)
+		r.flow.mask(unrun)
 	}
 	switch {
 	case has(found, "c") && len(rest) > 0:
@@ -71,7 +71,7 @@ func readDialect(r *reader, name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
 	if name == "zsh" && (strings.ContainsAny(script.text, "(") || strings.Contains(" "+script.text, " =")) {
-		r.unsure("a script in another shell's language")
+		r.doubtAll("a script in another shell's language")
 	}
 	r.text(script)
 	r.posix = before
@@ -79,32 +79,32 @@ func readDialect(r *reader, name string, script arg) {
 
 // readForeign reads a script in another shell's language, on the command line or on standard input.
 func readForeign(r *reader, args []arg) {
-	if len(args) == 0 && !r.fedText {
-		r.unsure("a script in another shell's language")
+	if len(args) == 0 && !r.textInput {
+		r.doubtAll("a script in another shell's language")
 		return
 	}
-	r.maybe("a script in another shell's language", args...)
+	r.doubtText("a script in another shell's language", args...)
 }
 
 // readProgramInput reads the program that an interpreter gets on standard input: a text in the
 // script, or the output of another command.
 func readProgramInput(r *reader, args []arg) {
-	if r.fedText && !r.input || !r.input && len(args) == 0 {
-		r.maybe("a program that is read from the input", args...)
+	if r.textInput && !r.input || !r.input && len(args) == 0 {
+		r.doubtText("a program that is read from the input", args...)
 		return
 	}
-	r.unsure("a program that is read from the input")
+	r.doubtAll("a program that is read from the input")
 }
 
 // readScriptFile reads an operand of a shell or an interpreter that names a program file.
 func readScriptFile(r *reader, a arg) {
 	switch {
 	case a.pipe:
-		r.unsure("a shell that reads its input")
+		r.doubtAll("a shell that reads its input")
 	case a.text == "-", isDevice(a.text), r.strict && begins(strings.TrimLeft(a.text, "./"), "dev/ proc/"):
-		r.unsure("a program that is read from the input")
+		r.doubtAll("a program that is read from the input")
 	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
-		r.mildly("a program whose file is not literal")
+		r.doubtMild("a program whose file is not literal")
 	}
 	r.files.programs.add(a.file())
 }
@@ -116,13 +116,13 @@ func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 		return
 	}
 	if !ok {
-		r.unsure("a shell that reads its input")
+		r.doubtAll("a shell that reads its input")
 		return
 	}
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {
 		if strings.Contains(text, word) {
 			// The command may consume a part of the script, such as the "#" of "# rm x".
-			r.unsure("a script that reads what it stands in")
+			r.doubtAll("a script that reads what it stands in")
 		}
 	}
 	readDialect(r, name, arg{text: text})
@@ -132,7 +132,7 @@ func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 // records these files as programs.
 func readsFile(r *reader, redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
-		redirs = r.handed
+		redirs = r.outerRedirs
 	}
 	var files []arg
 	switch {
@@ -169,7 +169,7 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 // argument, or in a Python module. Any other program adds a doubt.
 func readInterpreter(r *reader, family string, args []arg) {
 	r.recognized = true
-	if asksHelp(args) || len(args) == 1 && args[0].says("=-V =-v") != "" {
+	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return
 	}
 	python := family == "python" || family == "pypy"
@@ -177,15 +177,15 @@ func readInterpreter(r *reader, family string, args []arg) {
 		args = args[1:] // flags that run nothing
 	}
 	switch {
-	case python && len(args) > 1 && args[0].says("=-m") != "":
+	case python && len(args) > 1 && args[0].matchWord("=-m") != "":
 		module, _, _ := strings.Cut(args[1].text, ".")
 		if args[1].kind != literal || module == "" || runningModules[module] {
-			r.maybe("a module that runs its arguments", args...)
+			r.doubtText("a module that runs its arguments", args...)
 		}
 	case len(args) == 0, args[0].text == "-", args[0].kind == literal && args[0].text == "":
 		readProgramInput(r, args)
 	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text), args[0].text == "inspect":
-		r.maybe("a program on the command line", args...)
+		r.doubtText("a program on the command line", args...)
 	default:
 		readScriptFile(r, args[0])
 	}

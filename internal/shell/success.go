@@ -16,19 +16,19 @@ import (
 // with * allows these as well, and an exact pattern allows only inert ones.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	for i := range r.commands {
-		if c := &r.commands[i]; c.carries(&p) != NoMatch {
-			if what := r.missing(i, &p); what == nil {
+		if c := &r.commands[i]; c.matches(&p) != NoMatch {
+			if what := r.gap(i, &p); what == nil {
 				return true, Doubt{}
 			}
 		}
 	}
 	for i := range r.commands {
-		if c := &r.commands[i]; c.carries(&p) != NoMatch {
+		if c := &r.commands[i]; c.matches(&p) != NoMatch {
 			own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
-			if c.by >= 0 || c.lack == substituted {
+			if c.by >= 0 || c.masking == substituted {
 				own = p.source // the statement belongs to the command around it
 			}
-			what, advice := r.missing(i, &p)(own)
+			what, advice := r.gap(i, &p)(own)
 			return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 		}
 	}
@@ -38,7 +38,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 // shows is [Reading.Surely] without the reason.
 func (r *Reading) shows(p *Pattern) bool {
 	for i := range r.commands {
-		if r.commands[i].carries(p) != NoMatch && r.missing(i, p) == nil {
+		if r.commands[i].matches(p) != NoMatch && r.gap(i, p) == nil {
 			return true
 		}
 	}
@@ -49,26 +49,26 @@ func (r *Reading) shows(p *Pattern) bool {
 // command as the script has it, and returns the explanation and the advice.
 type gap func(own string) (what, advice string)
 
-// because returns a gap that disappears if the command runs in a call of its own.
-func because(what string) gap {
+// gapOutside returns a gap that disappears if the command runs in a call of its own.
+func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }
 
 func alone(own string) string { return "run `" + own + "` in a call of its own" }
 
-// missing returns the gap between the success of the script and the success of command number i, or
+// gap returns the gap between the success of the script and the success of command number i, or
 // nil.
-func (r *Reading) missing(i int, p *Pattern) gap {
+func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
-	case c.carries(p) != Match, c.isDivided():
+	case c.matches(p) != Match, c.mayBeSplit():
 		return func(string) (string, string) {
 			return "it is not certain that this is " + p.source, "write `" + p.source + "` plainly"
 		}
-	case c.lack != certain:
+	case c.masking != certain:
 		return func(own string) (string, string) { return r.lost(c, p, alone(own)) }
-	case c.strayed && !strings.Contains(p.name.text, "/"):
-		return because("the program is not the one of the system, nor of the project")
+	case c.outside && !strings.Contains(p.name.text, "/"):
+		return gapOutside("the program is not the one of the system, nor of the project")
 	}
 	if d := r.spoiled(i); d != nil {
 		return func(own string) (string, string) {
@@ -77,18 +77,18 @@ func (r *Reading) missing(i int, p *Pattern) gap {
 	}
 	for handler := range handlers {
 		if r.defined[handler] {
-			return because("the script defines a function " + handler)
+			return gapOutside("the script defines a function " + handler)
 		}
 	}
 	for k := i; k >= 0; k = r.commands[k].by {
 		if name := r.commands[k].name; r.defined[name] || r.defined[r.commands[k].path] {
-			return because("the script defines a function " + name)
+			return gapOutside("the script defines a function " + name)
 		}
 	}
 	if p.any {
 		return nil
 	}
-	if option, less := c.lessens(p); less {
+	if option, less := c.deviation(p); less {
 		return func(string) (string, string) {
 			return "with " + option + " it does something else, or less", "run `" + p.source + "` without it"
 		}
@@ -113,7 +113,7 @@ func (r *Reading) spoiled(i int) *doubt {
 
 // lost describes the construct that hides whether the command succeeded, and how to avoid it.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
-	switch c.lack {
+	switch c.masking {
 	case followed:
 		return "another command decides whether the script succeeds", alone + ", or with && for ;"
 	case piped:
@@ -148,12 +148,12 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 // longestAdvice is the maximum length of a script that is quoted in an advice.
 const longestAdvice = 200
 
-// always are options that make most programs print something and do nothing else.
-var always = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
+// printOnlyOptions are options that make most programs print something and do nothing else.
+var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// lessens returns the argument that makes the command do something else or less than its name says,
-// according to the tables.
-func (c *command) lessens(p *Pattern) (argument string, less bool) {
+// deviation returns the argument that makes the command do something else or less than its name
+// says, according to the tables.
+func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, tests := operandsOf(c.name, c.args)
 	has := tests
@@ -171,10 +171,10 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
-		case handing[c.name] && len(operands)+lead >= len(p.operands) && len(p.operands) > 0 && a.kind == literal && a.text != "--":
+		case forwardsAll[c.name] && len(operands)+lead >= len(p.operands) && len(p.operands) > 0 && a.kind == literal && a.text != "--":
 			return passed(c.name, args)
 		case a.kind == literal && a.text == "--":
-			if passing[c.name] {
+			if forwardsAfterDash[c.name] {
 				return passed(c.name, args[1:])
 			}
 			operands, args = append(operands, args[1:]...), nil
@@ -185,7 +185,7 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 			operands, args = append(operands, a), args[1:]
 			continue
 		}
-		n, less := c.lessensBy(p, options, tests, args)
+		n, less := c.optionDeviates(p, options, tests, args)
 		if less {
 			return a.text, true
 		}
@@ -209,31 +209,31 @@ func (c *command) lessens(p *Pattern) (argument string, less bool) {
 	return "", false
 }
 
-// lessensBy reports whether the first option in args makes the command do something else or less,
-// and how many arguments the option takes.
-func (c *command) lessensBy(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
+// optionDeviates reports whether the first option in args makes the command do something else or
+// less, and how many arguments the option takes.
+func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
 	text := args[0].text
 	found, n := options.option(args)
-	if keeping[c.name][name(text)] {
+	if sameTestOptions[c.name][name(text)] {
 		return max(n, 1), false
 	}
 	if n == 0 || len(found) == 0 {
-		n, less = 1, always[name(text)] || options.shortens(name(text))
+		n, less = 1, printOnlyOptions[name(text)] || options.shortens(name(text))
 	}
 	for _, o := range found {
-		less = less || (!p.names(o) || always[name(text)]) && (changes(options, o, text) || tests && o.known == nil && lesser[name(text)])
+		less = less || (!p.names(o) || printOnlyOptions[name(text)]) && (changes(options, o, text) || tests && o.known == nil && partialOptions[name(text)])
 	}
 	return n, less
 }
 
 // shows returns an option that makes a test program print something instead, or use another shell.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
-	words := showing[c.name]
+	words := otherEffectOptions[c.name]
 	for _, a := range c.args {
 		if words == "" || a.text == "--" {
 			break
 		}
-		if a.says(words) != "" && !slices.Contains(p.words, a.text) {
+		if a.matchWord(words) != "" && !slices.Contains(p.words, a.text) {
 			return a.text, true
 		}
 	}
@@ -249,7 +249,7 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 	switch {
 	case begins(text, "-DskipTests -Dmaven.test.skip -DskipITs -Dtest= -Dit.test= -Dgroups="):
 		return true
-	case always[name] && (o.known == nil || !o.known.inert):
+	case printOnlyOptions[name] && (o.known == nil || !o.known.inert):
 		return true
 	case o.isUnknown():
 		return o.known != nil || k.shortens(name)

@@ -119,7 +119,7 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-func TestNarrow(t *testing.T) {
+func TestOptionsAndOperandsNarrowMatches(t *testing.T) {
 	for _, tt := range []struct{ words, script, want string }{
 		{"git push", "git push", "match"},
 		{"git push", "git -C x push origin", "match"},

@@ -28,30 +28,30 @@ var evidenceOperands = eachName(map[string]operands{
 	"git commit":                    {},
 })
 
-// passing are the programs that pass arguments after -- to the program that they run.
-var passing = setOf("npm pnpm yarn bun cargo npx")
+// forwardsAfterDash are the programs that pass arguments after -- to the program that they run.
+var forwardsAfterDash = setOf("npm pnpm yarn bun cargo npx")
 
-// handing are the programs that pass arguments on even without --.
-var handing = setOf("yarn pnpm bun")
+// forwardsAll are the programs that pass arguments on even without --.
+var forwardsAll = setOf("yarn pnpm bun")
 
-// lesser are the options that make test programs run only some tests, or none.
-var lesser = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
+// partialOptions are the options that make test programs run only some tests, or none.
+var partialOptions = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
 	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --shard --no-run --related
 	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter --group --testsuite --tests --example -e --tag --only-failures
 	--test-name-pattern --name -n --dry-run --showConfig --clearCache --init --exclude --testPathIgnorePatterns --project --selectProjects
 	--ignoreProjects --dir --root --rootDir --roots`)
 
-// showing are the options with which test programs print something instead, or use another shell or
-// configuration.
-var showing = eachName(map[string]string{
+// otherEffectOptions are the options with which test programs print something instead, or use
+// another shell or configuration.
+var otherEffectOptions = eachName(map[string]string{
 	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options --userconfig --globalconfig",
 	"pnpm,yarn":   "-v -h --script-shell",
 	"jest,vitest": "-v -h",
 	"pytest":      "-V -h --override-ini --config-file",
 })
 
-// keeping are the options that make test programs write files but still run the same tests.
-var keeping = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
+// sameTestOptions are the options that make test programs write files but still run the same tests.
+var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
 // scriptSettings are the settings that change how npm, pnpm and yarn run the scripts of a project,
 // or prevent it.
@@ -59,7 +59,7 @@ var scriptSettings = setOf("script-shell shell node-options if-present dry-run w
 
 // setsScripts reports whether a command changes one of the scriptSettings.
 func setsScripts(program string, args []arg) bool {
-	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.says("=set =config =c") != "" }) {
+	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.matchWord("=set =config =c") != "" }) {
 		return false
 	}
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
@@ -76,7 +76,7 @@ func passed(name string, args []arg) (argument string, less bool) {
 		option, _, with := strings.Cut(a.text, "=")
 		switch {
 		case a.text == "--":
-		case lesser[option], option == "-v" && name != "cargo": // jest -v prints the version
+		case partialOptions[option], option == "-v" && name != "cargo": // jest -v prints the version
 			return a.text, true
 		case strings.HasPrefix(a.text, "-"):
 			value = !with

@@ -6,10 +6,10 @@ import (
 )
 
 // A tool is a program that may run a command named by its arguments or by a file of the project.
-// Its string fields are lists of words in the notation of [arg.says].
+// Its string fields are lists of words in the notation of [arg.matchWord].
 type tool struct {
 	kind     toolKind
-	tells    string // arguments that may make it run a command
+	mayRun   string // arguments that may make it run a command
 	commands string // options whose value is a command line
 	file     string // options whose value is a file with a program
 	launches string // after these words, any argument may begin a command
@@ -22,65 +22,65 @@ type tool struct {
 type toolKind uint8
 
 const (
-	telling   toolKind = iota // operands and options
-	container                 // operands, options and the words of commands, so that all of them must be literal
-	builder                   // targets that a file of the project defines
-	runner                    // such targets, and arguments for the program that it runs
-	launcher                  // any argument may begin a command
-	told                      // commands in an unknown form
+	optionTool toolKind = iota // operands and options
+	container                  // operands, options and the words of commands, so that all of them must be literal
+	builder                    // targets that a file of the project defines
+	runner                     // such targets, and arguments for the program that it runs
+	launcher                   // any argument may begin a command
+	delegate                   // commands in an unknown form
 )
 
 // tools is the table of tools by name.
 var tools = eachName(map[string]tool{
-	"tar,gtar,bsdtar":          {tells: "--checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script -F -T *--files", commands: "--to-command --use-compress-program -I"},
+	"tar,gtar,bsdtar":          {mayRun: "--checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script -F -T *--files", commands: "--to-command --use-compress-program -I"},
 	"ack,ag,bat,batcat":        {commands: "--pager"},
 	"rsync":                    {commands: "--rsh --rsync-path -e"},
-	"scp":                      {tells: "-S -o -F -D"},
-	"sftp":                     {tells: "-S -o -F -b -D"},
+	"scp":                      {mayRun: "-S -o -F -D"},
+	"sftp":                     {mayRun: "-S -o -F -b -D"},
 	"sort":                     {commands: "--compress-program"},
 	"split":                    {commands: "--filter"},
-	"rg":                       {tells: "--hostname-bin", commands: "--pre"},
-	"fd,fdfind":                {kind: container, tells: "-x -X --exec --exec-batch"},
-	"zip":                      {tells: "-T --unzip-command"},
-	"tcpdump":                  {tells: "-z"},
-	"man":                      {tells: "-H --html -C --config-file", commands: "-P --pager"},
-	"less":                     {tells: "+ -k -o --lesskey --lesskey-src --lesskey-content --cmd"},
-	"more,most":                {tells: "+"},
-	"vi,vim,view,gvim,vimdiff": {tells: "-c + -S --cmd -s -es -u -i"},
-	"nvim":                     {tells: "-c + -S --cmd -s -es -u -i --headless -l"},
-	"wget":                     {tells: "--use-askpass -e --execute"},
-	"convert":                  {tells: "| msl: ephemeral:"},
-	"patch":                    {tells: "-e --ed"},
-	"openssl":                  {tells: "-engine -provider engine"},
-	"dpkg":                     {tells: "--pre-invoke --post-invoke -D"},
-	"rpm":                      {tells: "--eval -E --define -D --pipe"},
-	"ansible":                  {tells: "-m --module-name -a --args"},
-	"psql":                     {tells: `\! PROGRAM program \| \o \g`, file: "=-f =--file"},
-	"mysql":                    {tells: `\! system`, commands: "--pager"},
-	"ssh-copy-id":              {tells: "-o -F"},
-	"sshfs":                    {tells: "ssh_command -o"},
-	"gh":                       {tells: "--extension alias"},
-	"gpg":                      {tells: "--exec-path --photo-viewer"},
-	"ssh-keygen":               {tells: "-D -w -P11"},
+	"rg":                       {mayRun: "--hostname-bin", commands: "--pre"},
+	"fd,fdfind":                {kind: container, mayRun: "-x -X --exec --exec-batch"},
+	"zip":                      {mayRun: "-T --unzip-command"},
+	"tcpdump":                  {mayRun: "-z"},
+	"man":                      {mayRun: "-H --html -C --config-file", commands: "-P --pager"},
+	"less":                     {mayRun: "+ -k -o --lesskey --lesskey-src --lesskey-content --cmd"},
+	"more,most":                {mayRun: "+"},
+	"vi,vim,view,gvim,vimdiff": {mayRun: "-c + -S --cmd -s -es -u -i"},
+	"nvim":                     {mayRun: "-c + -S --cmd -s -es -u -i --headless -l"},
+	"wget":                     {mayRun: "--use-askpass -e --execute"},
+	"convert":                  {mayRun: "| msl: ephemeral:"},
+	"patch":                    {mayRun: "-e --ed"},
+	"openssl":                  {mayRun: "-engine -provider engine"},
+	"dpkg":                     {mayRun: "--pre-invoke --post-invoke -D"},
+	"rpm":                      {mayRun: "--eval -E --define -D --pipe"},
+	"ansible":                  {mayRun: "-m --module-name -a --args"},
+	"psql":                     {mayRun: `\! PROGRAM program \| \o \g`, file: "=-f =--file"},
+	"mysql":                    {mayRun: `\! system`, commands: "--pager"},
+	"ssh-copy-id":              {mayRun: "-o -F"},
+	"sshfs":                    {mayRun: "ssh_command -o"},
+	"gh":                       {mayRun: "--extension alias"},
+	"gpg":                      {mayRun: "--exec-path --photo-viewer"},
+	"ssh-keygen":               {mayRun: "-D -w -P11"},
 	"info,ctags,pip,pip3,terraform,jq,cscope,sqlite3,duckdb,ffmpeg": {},
 
 	"docker,podman,nerdctl,docker-compose,podman-compose,kubectl,oc,lxc,incus,ip,vagrant,heroku,fly,flyctl,gcloud,multipass,wsl,adb": {
 		kind: container, launches: "=exec =run =debug =shell =ssh =attach =-e =--exec"},
 
-	"npm,pnpm":    {kind: builder, files: "package.json", file: makefile, launches: projectLaunches, tells: packageTells},
-	"yarn":        {kind: builder, files: "package.json", file: makefile, launches: projectLaunches + " =workspace =workspaces", tells: packageTells},
-	"bun":         {kind: builder, files: "package.json", file: makefile, tells: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
-	"deno":        {kind: builder, file: makefile, tells: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
-	"go":          {kind: builder, file: makefile, tells: projectTells + " =-w *-ext", commands: "=-exec =-toolexec =-vettool =--exec =--toolexec =--vettool", runs: "=run"},
-	"cargo":       {kind: builder, file: makefile, tells: projectTells + " =--config =rustc =rustdoc =watch", launches: projectLaunches},
-	"make,gmake":  {kind: runner, files: "Makefile makefile GNUmakefile", file: "=-f", tells: "$ =.SHELLFLAGS =eval", flags: "jskBnqtdlCRrwi0123456789"},
-	"just":        {kind: runner, files: "justfile Justfile .justfile", file: makefile, tells: projectTells, launches: projectLaunches},
-	"task":        {kind: runner, files: "Taskfile.yml Taskfile.yaml", file: makefile, tells: projectTells, launches: projectLaunches},
-	"rake":        {kind: runner, files: "Rakefile", file: makefile, tells: projectTells, launches: projectLaunches},
-	"ninja":       {kind: runner, files: "build.ninja", file: makefile, tells: projectTells, launches: projectLaunches},
-	"gradle,mvn":  {kind: runner, file: makefile, tells: projectTells, launches: projectLaunches},
+	"npm,pnpm":    {kind: builder, files: "package.json", file: makefile, launches: projectLaunches, mayRun: packageTells},
+	"yarn":        {kind: builder, files: "package.json", file: makefile, launches: projectLaunches + " =workspace =workspaces", mayRun: packageTells},
+	"bun":         {kind: builder, files: "package.json", file: makefile, mayRun: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
+	"deno":        {kind: builder, file: makefile, mayRun: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
+	"go":          {kind: builder, file: makefile, mayRun: projectTells + " =-w *-ext", commands: "=-exec =-toolexec =-vettool =--exec =--toolexec =--vettool", runs: "=run"},
+	"cargo":       {kind: builder, file: makefile, mayRun: projectTells + " =--config =rustc =rustdoc =watch", launches: projectLaunches},
+	"make,gmake":  {kind: runner, files: "Makefile makefile GNUmakefile", file: "=-f", mayRun: "$ =.SHELLFLAGS =eval", flags: "jskBnqtdlCRrwi0123456789"},
+	"just":        {kind: runner, files: "justfile Justfile .justfile", file: makefile, mayRun: projectTells, launches: projectLaunches},
+	"task":        {kind: runner, files: "Taskfile.yml Taskfile.yaml", file: makefile, mayRun: projectTells, launches: projectLaunches},
+	"rake":        {kind: runner, files: "Rakefile", file: makefile, mayRun: projectTells, launches: projectLaunches},
+	"ninja":       {kind: runner, files: "build.ninja", file: makefile, mayRun: projectTells, launches: projectLaunches},
+	"gradle,mvn":  {kind: runner, file: makefile, mayRun: projectTells, launches: projectLaunches},
 	launcherNames: {kind: launcher},
-	toldNames:     {kind: told},
+	delegateNames: {kind: delegate},
 })
 
 // Words shared by several tools.
@@ -95,16 +95,16 @@ const (
 		"chronic,mosh,op,doppler,sops,aws-vault,envdir,setuidgid,softlimit,torsocks,proxychains,proxychains4,concurrently,nodemon," +
 		"dotenvx,cross-env,env-cmd,watchexec,lxc-attach,machinectl,torify,trickle,cpulimit,schedtool,runcon,unionfs,schroot,eatmydata," +
 		"faketime,tsocks,cargo-watch,reflex"
-	toldNames = "tmux,screen,at,batch,crontab,byobu,zellij,run-parts,socat,ncat,nc,netcat,ed,red,ftp,lftp,telnet,newgrp,login,emacs," +
+	delegateNames = "tmux,screen,at,batch,crontab,byobu,zellij,run-parts,socat,ncat,nc,netcat,ed,red,ftp,lftp,telnet,newgrp,login,emacs," +
 		"emacsclient,ex,vipe,parallel,su,runuser,script,flock,sg,pkexec,toybox,numactl,setarch,linux32,linux64,prlimit,setpriv,unshare," +
 		"nsenter,ltrace,systemd-inhibit,dbus-run-session,xvfb-run,fakeroot,unbuffer,rlwrap,chpst,catchsegv,winpty,caffeinate,arch," +
 		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
-// says returns the first of the words that the argument can be, or "". A word --name matches an
-// abbreviation and an attached value; -x matches among other letters; =name matches the argument up
-// to an equals sign; *text, and any other text, matches a part of the argument.
-func (a arg) says(words string) string {
+// matchWord returns the first of the words that the argument can be, or "". A word --name matches
+// an abbreviation and an attached value; -x matches among other letters; =name matches the argument
+// up to an equals sign; *text, and any other text, matches a part of the argument.
+func (a arg) matchWord(words string) string {
 	name, _, with := strings.Cut(a.text, "=")
 	for word := range strings.FieldsSeq(words) {
 		found := false
@@ -136,12 +136,12 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 	case launcher:
 		readLauncher(r, args)
 		return false
-	case told:
+	case delegate:
 		if name == "zmodload" || name == "autoload" || name == "emulate" {
-			r.unsure("a builtin of zsh that changes what its commands are")
+			r.doubtAll("a builtin of zsh that changes what its commands are")
 			return true
 		}
-		r.maybe("a program that runs what it is told: "+name, args...)
+		r.doubtText("a program that runs what it is told: "+name, args...)
 		return true
 	}
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
@@ -152,10 +152,10 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 	for i, a := range args {
 		option := t.launches == "" && a.kind == spread && a.text == "" // a file name may be an option
 		if t.kind == container && (a.kind == anything || option) || t.kind >= builder && i == 0 && a.kind == anything {
-			r.strictly("a subcommand that is not literal")
+			r.doubtStrict("a subcommand that is not literal")
 			return false
 		}
-		if !launched && a.says(t.launches) != "" {
+		if !launched && a.matchWord(t.launches) != "" {
 			launched = true
 			if t.kind == container {
 				r.possibly(args[i+1:])
@@ -179,20 +179,20 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 	if !with && len(rest) > 0 {
 		value = rest[0]
 	}
-	switch command := a.says(t.commands); {
-	case a.says(t.tells) != "":
-		r.maybe("an option that may run a command", append([]arg{a}, rest...)...)
+	switch command := a.matchWord(t.commands); {
+	case a.matchWord(t.mayRun) != "":
+		r.doubtText("an option that may run a command", append([]arg{a}, rest...)...)
 	case command != "" && (option == strings.TrimPrefix(command, "=") || with && strings.HasPrefix(command, "--")) && (with || len(rest) > 0):
 		r.text(value)
 	case command != "":
-		r.maybe("an option that runs a command", append([]arg{a}, rest...)...)
-	case a.says(t.file) != "":
+		r.doubtText("an option that runs a command", append([]arg{a}, rest...)...)
+	case a.matchWord(t.file) != "":
 		readScriptFile(r, value)
-	case a.says(t.runs) != "":
+	case a.matchWord(t.runs) != "":
 		readProgramFiles(r, rest)
 	case t.flags != "" && a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], t.flags) == ""):
 	case t.flags != "" && strings.HasPrefix(a.text, "-"):
-		r.maybe("an option that changes what is run", append([]arg{a}, rest...)...)
+		r.doubtText("an option that changes what is run", append([]arg{a}, rest...)...)
 	case t.kind >= builder && with && steers(option):
 		r.assigned(option, value)
 	case t.kind == runner && with && a.kind != literal:
@@ -203,7 +203,7 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 // readLauncher reads arguments; a command may begin at any of them.
 func readLauncher(r *reader, args []arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
-		r.maybe("an argument that may be a script", args...)
+		r.doubtText("an argument that may be a script", args...)
 	}
 	r.possibly(args)
 }
@@ -215,7 +215,7 @@ func readProgramFiles(r *reader, args []arg) {
 		switch {
 		case strings.HasPrefix(a.text, "-") && a.text != "-":
 		case a.text == "-", isData(a.text), strings.Contains(a.text, "://"):
-			r.maybe("a program that is in no file", args...)
+			r.doubtText("a program that is in no file", args...)
 			return
 		default:
 			readScriptFile(r, a)

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestFiles checks which files scripts openly read and write.
-func TestFiles(t *testing.T) {
+// TestTouches checks which files scripts openly read and write.
+func TestTouches(t *testing.T) {
 	for _, tt := range []struct {
 		access             shell.Access
 		glob, script, want string

@@ -42,8 +42,8 @@ func sizes(list []arg) (n int) {
 // maxElements bounds the elements of a known array, and the words of a known value.
 const maxElements = 64
 
-// maxHeld bounds the possible values of one variable.
-const maxHeld = 4
+// maxAlternatives bounds the possible values of one variable.
+const maxAlternatives = 4
 
 // bind sets the value of a variable.
 func (v *values) bind(name string, value arg) {
@@ -95,8 +95,8 @@ func (v *values) bindEither(name string, list []string) {
 	v.either[name] = list
 }
 
-// held returns the possible values of a variable, or nil if they are unknown.
-func (v *values) held(name string) []string {
+// alternatives returns the possible values of a variable, or nil if they are unknown.
+func (v *values) alternatives(name string) []string {
 	if value, ok := v.texts[name]; ok && value.kind == literal {
 		return []string{value.text}
 	}
@@ -114,7 +114,7 @@ func (v *variables) setArguments(list []arg, known bool) {
 		return
 	}
 	v.bindArray("@", list)
-	if v.divides {
+	if v.customIFS {
 		return
 	}
 	joined := make([]string, 0, len(list))
@@ -202,7 +202,7 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 		list, ok = v.arrays[p.Param.Value]
 	}
 	for _, a := range list {
-		if !quoted && (v.divides || a.kind != literal || a.text == "" || strings.Trim(a.text, plainLetters) != "") {
+		if !quoted && (v.customIFS || a.kind != literal || a.text == "" || strings.Trim(a.text, plainLetters) != "") {
 			return nil, false
 		}
 	}
@@ -248,13 +248,13 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
 		return nil
 	}
-	values := v.held(p.Param.Value)
+	values := v.alternatives(p.Param.Value)
 	for _, text := range values {
 		words := strings.Fields(text)
 		switch {
 		case len(words) == 0 && !quoted: // the following words are the command
 		case len(words) == 0, len(words) > maxElements, shellWords[words[0]], strings.Trim(text, plainLetters+" ") != "",
-			len(words) > 1 && (quoted || v.divides):
+			len(words) > 1 && (quoted || v.customIFS):
 			return nil
 		}
 		lists = append(lists, literals(words))

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestValues has scripts that were run in bash, dash or zsh: none that is read as no match
-// force-pushed, and many of the others did.
-func TestValues(t *testing.T) {
+// TestKnownValuesOfVariables has scripts that were run in bash, dash or zsh: none that is read as
+// no match force-pushed, and many of the others did.
+func TestKnownValuesOfVariables(t *testing.T) {
 	p := pattern(t, "git push --force")
 	for _, row := range table(t, "values.txt") {
 		r := shell.Read(row.script)
@@ -21,8 +21,9 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestProof has scripts that were run with a failing test; most of them succeed all the same.
-func TestProof(t *testing.T) {
+// TestSurelyOnScriptsWithFailingTest has scripts that were run with a failing test; most of them
+// succeed all the same.
+func TestSurelyOnScriptsWithFailingTest(t *testing.T) {
 	p := pattern(t, "npm test")
 	for _, row := range table(t, "proof.txt") {
 		if got := surely(shell.Read(row.script), p); got != (row.want == "yes") {

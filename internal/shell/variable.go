@@ -10,26 +10,26 @@ import (
 // echo $((x)). It also expands a value again that declare or a similar builtin assigns to an array:
 // declare -a x='($(rm y))'.
 type variables struct {
-	facts     map[string]fact
-	wild      bool  // any variable may get any value
-	tricks    bool  // some text has an array index with a command in it
-	tests     bool  // test or [ has an operand that is not literal
-	made      bool  // make gets a value that is not literal
-	shells    bool  // some text may call a function of make
-	given     bool  // the current command gets a variable that is not known to be inert
-	exported  bool  // all later programs get such a variable
-	allexport bool  // set -a exports all variables
-	passed    []arg // values of exported variables
+	facts        map[string]fact
+	wild         bool  // any variable may get any value
+	commandIndex bool  // some text has an array index with a command in it
+	tests        bool  // test or [ has an operand that is not literal
+	made         bool  // make gets a value that is not literal
+	shells       bool  // some text may call a function of make
+	given        bool  // the current command gets a variable that is not known to be inert
+	exported     bool  // all later programs get such a variable
+	allexport    bool  // set -a exports all variables
+	passed       []arg // values of exported variables
 
-	values        // in the current shell
-	expanded int  // bytes of all expansions so far
-	relays   set  // functions that use their arguments
-	looked   int  // nodes visited by effectsOf so far
-	never    set  // variables whose value cannot be known
-	fixed    set  // variables that may be read-only
-	divides  bool // expansions may be split at characters other than blanks
-	resets   bool // a trap may set the arguments of functions
-	unbound  bool // no value is certain any more: a function, a sourced file or a builtin may set variables
+	values         // in the current shell
+	expanded  int  // bytes of all expansions so far
+	relays    set  // functions that use their arguments
+	looked    int  // nodes visited by effectsOf so far
+	never     set  // variables whose value cannot be known
+	fixed     set  // variables that may be read-only
+	customIFS bool // expansions may be split at characters other than blanks
+	resets    bool // a trap may set the arguments of functions
+	unbound   bool // no value is certain any more: a function, a sourced file or a builtin may set variables
 }
 
 // A fact is a set of properties of a variable.
@@ -52,7 +52,7 @@ func (v *variables) note(name string, f fact) {
 
 // settle adds the doubts that depend on the whole script.
 func (v *variables) settle(r *reader) {
-	evaluated, array := v.tests && v.tricks, false // x=-v; y='a[$(rm z)]'; [ $x $y ]
+	evaluated, array := v.tests && v.commandIndex, false // x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range v.facts {
 		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || v.wild && isName(name))
 		array = array || f&isArray != 0 && f&filled != 0
@@ -64,42 +64,42 @@ func (v *variables) settle(r *reader) {
 		r.arrayOf("an array that is read from text")
 	}
 	if v.made && v.shells {
-		r.unsure("a text that make expands")
+		r.doubtAll("a text that make expands")
 	}
 	if v.exported {
-		r.obeyed(r.commands)
+		r.doubtObeyed(r.commands)
 	}
 }
 
 // arithmeticOn adds a doubt that bash evaluates a text as arithmetic, where an array index may run
 // a command. The doubt concerns all commands only if the script has such a text.
 func (r *reader) arithmeticOn(what string) {
-	if hasTrick(r.outermost) {
-		r.unsure(what)
+	if mayHaveCommandIndex(r.outermost) {
+		r.doubtAll(what)
 		return
 	}
-	r.strictly(what)
+	r.doubtStrict(what)
 }
 
 // arrayOf adds a doubt that bash expands a text again, as the elements of an array.
 func (r *reader) arrayOf(what string) {
 	if strings.Contains(r.outermost, "$(") || strings.Contains(r.outermost, "`") || strings.Contains(r.outermost, "<(") {
-		r.unsure(what)
+		r.doubtAll(what)
 		return
 	}
-	r.strictly(what)
+	r.doubtStrict(what)
 }
 
-// hasTrick reports whether a script may have quoted text with a command in it, as in x='a[$(rm
-// y)]'.
-func hasTrick(script string) bool {
+// mayHaveCommandIndex reports whether a script may have quoted text with a command in it, as in
+// x='a[$(rm y)]'.
+func mayHaveCommandIndex(script string) bool {
 	return strings.Contains(script, "[") && (strings.Contains(script, "$(") || strings.Contains(script, "`") || strings.Contains(script, "${"))
 }
 
 // compute records that arithmetic evaluates and may assign a variable.
 func (r *reader) compute(name string) {
 	if steers(name) {
-		r.strictly("a variable that changes what is run: " + name) // ((PATH=1))
+		r.doubtStrict("a variable that changes what is run: " + name) // ((PATH=1))
 	}
 	r.vars.unbind(name)
 	if name == "IFS" {
@@ -113,12 +113,12 @@ func (r *reader) assigned(name string, value arg) {
 	r.vars.unbind(name)
 	if name == "IFS" { // it is unknown how expansions are split
 		r.vars.forget()
-		r.vars.unbound, r.vars.divides = true, true
+		r.vars.unbound, r.vars.customIFS = true, true
 	}
 	if name == "argv" { // argv holds the arguments in zsh
 		r.vars.setArguments(nil, false)
 	}
-	r.vars.tricks = r.vars.tricks || isTrick(value.text) || isTrick(value.tail)
+	r.vars.commandIndex = r.vars.commandIndex || hasCommandIndex(value.text) || hasCommandIndex(value.tail)
 	r.vars.shells = r.vars.shells || strings.Contains(value.text, "$")
 	if r.vars.allexport && !isInertVariable(name, value) {
 		r.vars.exported = true
@@ -126,13 +126,13 @@ func (r *reader) assigned(name string, value arg) {
 	}
 	switch {
 	case runVariables[name] && value.kind == literal:
-		r.loosely(value.text)
+		r.tentativeScript(value.text)
 	case respells[name], strings.HasSuffix(name, "_functions"):
-		r.side = true
-		r.unsure("a variable that changes what is run: " + name)
+		r.sideEffects = true
+		r.doubtAll("a variable that changes what is run: " + name)
 	case steers(name) && !isInertSetting(name, value):
-		r.side = true
-		r.strictly("a variable that changes what is run: " + name)
+		r.sideEffects = true
+		r.doubtStrict("a variable that changes what is run: " + name)
 		r.mentions.add([]arg{value}, len(r.doubts)-1)
 	}
 	if isInteger(value) {
@@ -144,8 +144,8 @@ func (r *reader) assigned(name string, value arg) {
 	}
 }
 
-// isTrick reports whether a text may have an array index with a command in it.
-func isTrick(text string) bool {
+// hasCommandIndex reports whether a text may have an array index with a command in it.
+func hasCommandIndex(text string) bool {
 	return strings.Contains(text, "[") && (strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${"))
 }
 
@@ -201,12 +201,12 @@ func isInertSetting(name string, value arg) bool {
 // steeringFlags are the variables that hold command-line options for a program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// loosely reads a text as a script that a program may run.
-func (r *reader) loosely(text string) {
-	defer func(before bool) { r.loose = before }(r.loose)
+// tentativeScript reads a text as a script that a program may run.
+func (r *reader) tentativeScript(text string) {
+	defer func(before bool) { r.tentative = before }(r.tentative)
 	defer otherShell(r)()
-	r.flow.because(started)
-	r.loose = true
+	r.flow.mask(started)
+	r.tentative = true
 	r.script(text)
 }
 
@@ -235,12 +235,12 @@ func (r *reader) given(name string, value arg) {
 	}
 }
 
-// obeyed adds a doubt if one of the commands may obey an environment variable.
-func (r *reader) obeyed(commands []command) {
+// doubtObeyed adds a doubt if one of the commands may obey an environment variable.
+func (r *reader) doubtObeyed(commands []command) {
 	for i := range commands {
-		if !isDeaf(commands[i].name) {
-			r.side = true
-			r.mildly("a variable that a program may obey")
+		if !isSelfContained(commands[i].name) {
+			r.sideEffects = true
+			r.doubtMild("a variable that a program may obey")
 			if !r.strict {
 				r.mentions.add(r.vars.passed, len(r.doubts)-1)
 			}
@@ -284,19 +284,19 @@ func begins(text, words string) bool {
 }
 
 var (
-	// deafPrograms run nothing that their environment, their configuration or another file names.
-	deafPrograms = setOf(`
+	// selfContained run nothing that their environment, their configuration or another file names.
+	selfContained = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
 	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)
-	// obeyingPrograms do, although they run none of their arguments.
-	obeyingPrograms = setOf(`
+	// configurable do, although they run none of their arguments.
+	configurable = setOf(`
 	zgrep pytest eslint prettier tsc ruff black mypy flake8 isort gofmt goimports rustfmt clang-format clang-tidy javac shellcheck shfmt
 	golangci-lint staticcheck vite next jest vitest mocha pyright protoc redis-cli open xdg-open yum dnf apk pacman snap service rimraf
 	trash journalctl modprobe sysctl top htop useradd usermod mount umount apt-cache curl`)
 )
 
-// isDeaf reports whether a program runs nothing that its environment, its configuration or another
-// file names.
-func isDeaf(name string) bool {
-	return deafPrograms[name] || programs[name].free || plainPrograms[name] && !obeyingPrograms[name]
+// isSelfContained reports whether a program runs nothing that its environment, its configuration or
+// another file names.
+func isSelfContained(name string) bool {
+	return selfContained[name] || programs[name].free || plainPrograms[name] && !configurable[name]
 }

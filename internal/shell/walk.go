@@ -13,14 +13,14 @@ import (
 // touched files. How a program or a builtin interprets its arguments is in a function of its own:
 // readGit, readSed, readXargs.
 type reader struct {
-	commands []command
-	doubts   []doubt
-	opaque   bool // a doubt concerns all commands
-	strict   bool
-	side     bool
-	defined  set // functions that the script defines
-	mentions mentions
-	touched  []file
+	commands    []command
+	doubts      []doubt
+	opaque      bool // a doubt concerns all commands
+	strict      bool
+	sideEffects bool
+	defined     set // functions that the script defines
+	mentions    mentions
+	touched     []file
 
 	outermost string       // the script passed to Read
 	at        *syntax.Stmt // statement of the outermost script that is being read
@@ -28,11 +28,11 @@ type reader struct {
 	flow      flow
 	settling  bool // the whole script has been read
 
-	depth  int  // nesting depth of nodes
-	texts  int  // nesting depth of scripts
-	budget int  // bytes of script text that may still be parsed
-	posix  bool // the shell that runs this part does not have bash's extensions
-	loose  bool // commands found now are only possible
+	depth     int  // nesting depth of nodes
+	texts     int  // nesting depth of scripts
+	budget    int  // bytes of script text that may still be parsed
+	posix     bool // the shell that runs this part does not have bash's extensions
+	tentative bool // commands found now are only possible
 
 	// covered: possibly is reading one suffix after another of an argument list as a command, and
 	// this is one of them.
@@ -40,8 +40,8 @@ type reader struct {
 	// recognized: a table has the program being read, though its arguments may still name a
 	// command.
 	recognized bool
-	kept       int // arguments of all commands; arguments of wrappers count again for the wrapped command
-	turns      int // loop bodies read so far, once per word
+	argCount   int // arguments of all commands; arguments of wrappers count again for the wrapped command
+	loopBodies int // loop bodies read so far, once per word
 	work       int // pieces parsed so far, including nested scripts
 
 	vars       variables
@@ -54,20 +54,20 @@ type reader struct {
 	calls      int                       // function bodies read for calls so far
 	called     int                       // bytes of those bodies
 
-	source    string // text of the innermost script
-	input     bool   // standard input comes from the script itself: a pipe, a redirection or a here document
-	fedText   bool   // standard input is a here document or a here string
-	pipe      pipeline
-	handed    []*syntax.Redirect // redirections of the calling program: ssh host 'bash -s' < x.sh
-	piped     bool               // standard input is a pipe
-	expanding bool               // within ${...} in double quotes, which quotedExpansion has checked as a whole
+	source      string // text of the innermost script
+	input       bool   // standard input comes from the script itself: a pipe, a redirection or a here document
+	textInput   bool   // standard input is a here document or a here string
+	pipe        pipeline
+	outerRedirs []*syntax.Redirect // redirections of the calling program: ssh host 'bash -s' < x.sh
+	piped       bool               // standard input is a pipe
+	expanding   bool               // within ${...} in double quotes, which quotedExpansion has checked as a whole
 }
 
 // enter descends one node and reports whether it may; false means too deep. Call leave after every
 // enter that returns true.
 func (r *reader) enter() bool {
 	if r.depth >= maxDepth {
-		r.unsure("too deeply nested")
+		r.doubtAll("too deeply nested")
 		return false
 	}
 	r.depth++
@@ -79,27 +79,27 @@ func (r *reader) leave() { r.depth-- }
 // script parses text as a script and reads it.
 func (r *reader) script(text string) {
 	if why := unreadable(text); why != "" {
-		r.unsure(why)
+		r.doubtAll(why)
 		return
 	}
 	work := pieces(text)
 	if work > maxPieces {
-		r.unsure("a script of too many words")
+		r.doubtAll("a script of too many words")
 		return
 	}
 	work += piecesOfParser
 	if r.budget < len(text) || r.work+work > maxWork || r.texts >= maxTexts {
-		r.unsure("too many scripts within scripts")
+		r.doubtAll("too many scripts within scripts")
 		return
 	}
 	r.budget, r.work = r.budget-len(text), r.work+work
 	file, err := parse(text)
 	if err != nil {
-		r.unsure("a script that does not parse")
+		r.doubtAll("a script that does not parse")
 		return
 	}
 	if strings.Contains(text, "$\\\n") {
-		r.unsure("a line that is broken behind a dollar sign") // "$\ (rm x)" is a substitution
+		r.doubtAll("a line that is broken behind a dollar sign") // "$\ (rm x)" is a substitution
 	}
 	covered, source := r.covered, r.source
 	r.texts, r.covered, r.source = r.texts+1, false, text
@@ -114,7 +114,7 @@ func parse(text string) (file *syntax.File, err error) {
 			err = syntax.ParseError{Text: "the parser gave up"}
 		}
 	}()
-	for range maxEnded {
+	for range maxCommentRounds {
 		file, err = syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 		if err != nil {
 			return nil, err
@@ -128,8 +128,8 @@ func parse(text string) (file *syntax.File, err error) {
 	return nil, syntax.ParseError{Text: "comments that end with a backslash hide others"}
 }
 
-// maxEnded bounds the rounds of endComments.
-const maxEnded = 8
+// maxCommentRounds bounds the rounds of endComments.
+const maxCommentRounds = 8
 
 // endComments replaces each backslash that ends a comment line by a space. A shell ends the comment
 // at the newline, whereas the parser joins the next line to the command before the comment.
@@ -216,13 +216,13 @@ var kinds = func() (k [256]byte) {
 func (r *reader) stmts(list []*syntax.Stmt) {
 	defer func(before bool) { r.expanding = before }(r.expanding)
 	r.expanding = false
-	lack := r.flow.lack
+	outer := r.flow.masking
 	for i, s := range list {
-		if i < len(list)-1 && lack == certain && !(r.flow.exits() && endsScript(s)) {
-			r.flow.lack = followed
+		if i < len(list)-1 && outer == certain && !(r.flow.exits() && endsScript(s)) {
+			r.flow.masking = followed
 		}
 		r.stmt(s)
-		r.flow.lack = lack
+		r.flow.masking = outer
 	}
 }
 
@@ -234,14 +234,14 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 	defer r.leave()
 	defer func(before *syntax.Stmt) { r.at = before }(r.at)
-	defer r.flow.negated(s)()
+	defer r.flow.enterNegated(s)()
 	var rest []*syntax.BinaryCmd
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
 		if !ok {
 			break
 		}
-		r.stand(s)
+		r.setStatement(s)
 		r.redirects(s.Redirs)
 		rest, s = append(rest, b), b.X
 		if s.Negated {
@@ -251,17 +251,17 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	slices.Reverse(rest)
 	at := len(r.commands)
 	defer func(before pipeline) { r.pipe = before }(r.pipe)
-	before, apart := r.flow.element(rest, 0, s)
-	r.list(at, func() {
+	before, apart := r.flow.enterElement(rest, 0, s)
+	r.element(at, func() {
 		if s.Negated && len(rest) > 0 {
 			r.stmt(s)
 			return
 		}
-		r.stand(s)
+		r.setStatement(s)
 		r.redirects(s.Redirs)
 		r.command(s)
 	})
-	r.flow.leave(before, apart)
+	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
 	elements := 0 // elements of the pipeline so far; negative: not all are simple commands
 	for i, b := range rest {
@@ -275,17 +275,17 @@ func (r *reader) stmt(s *syntax.Stmt) {
 			elements = -maxDepth
 		}
 		r.pipe = pipeline{at, elements}
-		before, apart := r.flow.element(rest, i+1, b.Y)
-		r.list(at, func() { r.fed(piped, func() { r.stmt(b.Y) }) })
-		r.flow.leave(before, apart)
+		before, apart := r.flow.enterElement(rest, i+1, b.Y)
+		r.element(at, func() { r.withInput(piped, func() { r.stmt(b.Y) }) })
+		r.flow.leaveElement(before, apart)
 	}
 	if len(rest) > 0 {
-		r.flow.chained(errexit, pipefail)
+		r.flow.leaveList(errexit, pipefail)
 	}
 }
 
-// stand records s as the statement being read, if it belongs to the outermost script.
-func (r *reader) stand(s *syntax.Stmt) {
+// setStatement records s as the statement being read, if it belongs to the outermost script.
+func (r *reader) setStatement(s *syntax.Stmt) {
 	if r.texts == 1 {
 		r.at = s
 	}
@@ -295,10 +295,10 @@ func (r *reader) stand(s *syntax.Stmt) {
 func (r *reader) command(s *syntax.Stmt) {
 	if call, ok := s.Cmd.(*syntax.CallExpr); s.Cmd != nil && !ok {
 		defer func(before bool) { r.input = before }(r.input)
-		r.input = r.input || feeds(s.Redirs)
+		r.input = r.input || setsInput(s.Redirs)
 		defer func(before bool) { r.piped = before }(r.piped)
-		r.piped = r.piped && !feeds(s.Redirs)
-	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && feeds(s.Redirs) {
+		r.piped = r.piped && !setsInput(s.Redirs)
+	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && setsInput(s.Redirs) {
 		r.input = true // from here on
 	}
 	if _, own := s.Cmd.(*syntax.Subshell); !own && slices.ContainsFunc(s.Redirs, mayFail) {
@@ -310,7 +310,7 @@ func (r *reader) command(s *syntax.Stmt) {
 	case *syntax.CallExpr:
 		r.call(c, s.Redirs)
 	case *syntax.Subshell:
-		leave := r.flow.apart()
+		leave := r.flow.enterSubprocess()
 		r.stmts(c.Stmts)
 		leave()
 	case *syntax.Block:
@@ -332,8 +332,8 @@ func (r *reader) command(s *syntax.Stmt) {
 		r.doubtPosix()
 		r.test(c.X)
 	default:
-		straight := r.flow.straight()
-		leave := r.flow.maybe(conditional)
+		straight := r.flow.runsOnce()
+		leave := r.flow.enterCondition(conditional)
 		r.compoundCommand(s.Cmd)
 		if leave(); straight {
 			bindBranches(r, s.Cmd)
@@ -365,10 +365,10 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 	case *syntax.FuncDecl:
 		readFunction(r, c)
 	case *syntax.CoprocClause:
-		r.unsure("a coprocess") // the parser splits it differently than bash
-		r.fed(true, func() { r.stmt(c.Stmt) })
+		r.doubtAll("a coprocess") // the parser splits it differently than bash
+		r.withInput(true, func() { r.stmt(c.Stmt) })
 	default:
-		r.unsure("a statement that bash does not know")
+		r.doubtAll("a statement that bash does not know")
 	}
 }
 
@@ -376,7 +376,7 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 // construct differently.
 func (r *reader) doubtPosix() {
 	if r.posix {
-		r.unsure("a form that is bash's alone, given to another shell")
+		r.doubtAll("a form that is bash's alone, given to another shell")
 	}
 }
 
@@ -384,14 +384,14 @@ func (r *reader) doubtPosix() {
 func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	defer func(at int, given bool) {
 		if r.vars.given {
-			r.obeyed(r.commands[at:])
+			r.doubtObeyed(r.commands[at:])
 		}
 		r.vars.given = given
 	}(len(r.commands), r.vars.given)
 	r.vars.given = false
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && a.Array == nil && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
-			r.side = true // it holds for read alone, which splits a line at it
+			r.sideEffects = true // it holds for read alone, which splits a line at it
 			r.word(a.Value)
 			continue
 		}
@@ -406,10 +406,10 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
-			r.unsure("a command word that may be an assignment") // after coproc, say
+			r.doubtAll("a command word that may be an assignment") // after coproc, say
 		}
-		defer func(before bool) { r.fedText = before }(r.fedText)
-		r.fedText = r.fedText || slices.ContainsFunc(redirs, givesText)
+		defer func(before bool) { r.textInput = before }(r.textInput)
+		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)
 		callEach(r, r.vars.commands(c.Args[0]), c.Args, redirs)
 	}
 }
@@ -422,7 +422,7 @@ func callEach(r *reader, lists [][]arg, words []*syntax.Word, redirs []*syntax.R
 		return
 	}
 	if len(lists) > 1 {
-		defer func(before lack) { r.flow.lack = before }(r.flow.because(conditional))
+		defer func(before masking) { r.flow.masking = before }(r.flow.mask(conditional))
 	}
 	rest := r.words(words[1:])
 	for _, first := range lists {
@@ -440,7 +440,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 		if rd.Hdoc != nil {
 			r.files.texts = append(r.files.texts, r.hereDoc(rd.Hdoc))
 			if r.endsElsewhere(rd) {
-				r.unsure("a here document whose end is not known")
+				r.doubtAll("a here document whose end is not known")
 			}
 		}
 		if rd.Word == nil {
@@ -455,7 +455,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 			r.touch(Reads, target)
 		}
 		if !harmless(rd.Op, target) {
-			r.side = true
+			r.sideEffects = true
 			r.files.write(target)
 			if rd.Op != syntax.RdrIn && rd.Op != syntax.DplIn {
 				r.touch(Writes, target)

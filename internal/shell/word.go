@@ -115,7 +115,7 @@ func (r *reader) expand(args []arg, w *syntax.Word) []arg {
 		return r.expandBraces(args, w)
 	}
 	if list, ok := r.vars.elements(w); ok {
-		if r.kept += len(list); r.kept <= maxKept {
+		if r.argCount += len(list); r.argCount <= maxArgs {
 			return append(args, list...)
 		}
 	}
@@ -168,7 +168,7 @@ func (r *reader) word(w *syntax.Word) arg {
 	var b wordBuilder
 	for i, part := range w.Parts {
 		if isZsh(w.Parts[i:]) {
-			r.unsure("an expansion that bash does not know")
+			r.doubtAll("an expansion that bash does not know")
 		}
 		b.part(r, part, false, i == 0)
 	}
@@ -252,16 +252,16 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 		r.arithm(p.X)
 		b.dynamic(single)
 	case *syntax.ProcSubst:
-		r.fed(p.Op == syntax.CmdOut, func() { r.substitute(p.Stmts) })
+		r.withInput(p.Op == syntax.CmdOut, func() { r.substitute(p.Stmts) })
 		b.dynamic(single)
 		b.pipe = true
 	case *syntax.ExtGlob:
 		if strings.ContainsAny(p.Pattern.Value, "$`<>") || mayRun(p.Pattern.Value) {
-			r.unsure("a pattern that is not read")
+			r.doubtAll("a pattern that is not read")
 		}
 		b.dynamic(spread)
 	default:
-		r.unsure("a word that bash does not know")
+		r.doubtAll("a word that bash does not know")
 		b.dynamic(anything)
 	}
 }
@@ -279,7 +279,7 @@ func (b *wordBuilder) known(a arg) {
 
 // substitute reads the commands whose output becomes part of a word.
 func (r *reader) substitute(list []*syntax.Stmt) {
-	defer r.flow.substitution()()
+	defer r.flow.enterSubstitution()()
 	r.stmts(list)
 }
 
@@ -387,7 +387,7 @@ func (b *wordBuilder) double(r *reader, q *syntax.DblQuoted) {
 	}
 	for i, part := range q.Parts {
 		if isZsh(q.Parts[i:]) {
-			r.unsure("an expansion that bash does not know")
+			r.doubtAll("an expansion that bash does not know")
 		}
 		b.part(r, part, true, false)
 	}
@@ -413,7 +413,7 @@ func appendQuoted(dst []byte, s string) []byte {
 // param reads ${...} and returns the kind of its expansion.
 func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 	if p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 || p.IsSet || p.Width || p.Param == nil {
-		r.unsure("an expansion that bash does not know")
+		r.doubtAll("an expansion that bash does not know")
 		return anything
 	}
 	if quoted {
@@ -429,7 +429,7 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 		r.arithm(p.Index)
 	}
 	if p.Index != nil && p.Exp != nil && zshArrays[p.Param.Value] {
-		r.unsure("a variable that changes what zsh runs: " + p.Param.Value)
+		r.doubtAll("a variable that changes what zsh runs: " + p.Param.Value)
 	}
 	if p.Slice != nil {
 		r.arithm(p.Slice.Offset)
@@ -459,7 +459,7 @@ func isList(p *syntax.ParamExp) bool {
 // expansion reads the word in ${x:-word} and reports whether it is at most one word.
 func (r *reader) expansion(p *syntax.ParamExp) bool {
 	if p.Exp.Op == syntax.OtherParamOps && p.Exp.Word != nil && p.Exp.Word.Lit() == "P" {
-		r.unsure("an expansion as a prompt")
+		r.doubtAll("an expansion as a prompt")
 	}
 	if p.Exp.Word == nil {
 		return true

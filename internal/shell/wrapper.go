@@ -9,38 +9,38 @@ import (
 
 // A wrapper is a program that runs the command named by its arguments.
 type wrapper struct {
-	options  func() *knownOptions // options before the command; with one that has a "!" prefix, no command runs
-	operands int                  // number of operands before the command
-	assigns  bool                 // name=value may come before the command
-	joins    bool                 // the words are joined with spaces and run as a script
-	idle     bool                 // the command may be missing
-	through  bool                 // it succeeds if and only if the command does
+	options     func() *knownOptions // options before the command; with one that has a "!" prefix, no command runs
+	operands    int                  // number of operands before the command
+	assigns     bool                 // name=value may come before the command
+	joins       bool                 // the words are joined with spaces and run as a script
+	optional    bool                 // the command may be missing
+	transparent bool                 // it succeeds if and only if the command does
 }
 
 // wrappers is the table of wrappers by name.
 var wrappers = eachName(map[string]wrapper{
-	"command":          {options: leading("p !v !V"), idle: true, through: true},
-	"builtin":          {options: leading(""), idle: true, through: true},
-	"exec":             {options: leading("c l a="), idle: true, through: true},
-	"time":             {options: leading("a p v q f= o= portability verbose append quiet format= output="), idle: true, through: true},
-	"env,genv":         {options: leading("i 0 v u= C= ignore-environment null debug unset= chdir="), assigns: true, idle: true, through: true},
-	"sudo":             {options: leading(sudoOptions), assigns: true, through: true},
-	"doas":             {options: leading("n !L u= C= a="), through: true},
-	"nice,gnice":       {options: leading("# n= adjustment="), idle: true, through: true},
-	"ionice":           {options: leading("t c= n= !p= !P= !u= class= classdata= ignore !pid="), idle: true, through: true},
-	"nohup,gnohup,-":   {options: leading(""), through: true},
-	"timeout,gtimeout": {options: leading("v f k= s= foreground preserve-status verbose kill-after= signal="), operands: 1, through: true},
-	"stdbuf,gstdbuf":   {options: leading("i= o= e= input= output= error="), through: true},
-	"winpty":           {options: leading(""), through: true},
-	"wsl":              {options: leading("e d= u= distribution= user= cd= exec shell-type= system !l !list !install !shutdown !status !update"), idle: true},
+	"command":          {options: leading("p !v !V"), optional: true, transparent: true},
+	"builtin":          {options: leading(""), optional: true, transparent: true},
+	"exec":             {options: leading("c l a="), optional: true, transparent: true},
+	"time":             {options: leading("a p v q f= o= portability verbose append quiet format= output="), optional: true, transparent: true},
+	"env,genv":         {options: leading("i 0 v u= C= ignore-environment null debug unset= chdir="), assigns: true, optional: true, transparent: true},
+	"sudo":             {options: leading(sudoOptions), assigns: true, transparent: true},
+	"doas":             {options: leading("n !L u= C= a="), transparent: true},
+	"nice,gnice":       {options: leading("# n= adjustment="), optional: true, transparent: true},
+	"ionice":           {options: leading("t c= n= !p= !P= !u= class= classdata= ignore !pid="), optional: true, transparent: true},
+	"nohup,gnohup,-":   {options: leading(""), transparent: true},
+	"timeout,gtimeout": {options: leading("v f k= s= foreground preserve-status verbose kill-after= signal="), operands: 1, transparent: true},
+	"stdbuf,gstdbuf":   {options: leading("i= o= e= input= output= error="), transparent: true},
+	"winpty":           {options: leading(""), transparent: true},
+	"wsl":              {options: leading("e d= u= distribution= user= cd= exec shell-type= system !l !list !install !shutdown !status !update"), optional: true},
 	"setsid":           {options: leading("c f w ctty fork wait")},
-	"chroot":           {options: leading("userspec= groups= skip-chdir"), operands: 1, through: true},
-	"busybox":          {options: leading("!list !list-full"), idle: true, through: true},
-	"taskset":          {options: leading("a c !p all-tasks cpu-list !pid"), operands: 1, through: true},
-	"chrt":             {options: leading("a b d f i o r R v !m T= P= D= batch deadline fifo idle other rr reset-on-fork verbose all-tasks !max"), operands: 1, through: true},
-	"strace":           {options: leading(straceOptions), idle: true},
+	"chroot":           {options: leading("userspec= groups= skip-chdir"), operands: 1, transparent: true},
+	"busybox":          {options: leading("!list !list-full"), optional: true, transparent: true},
+	"taskset":          {options: leading("a c !p all-tasks cpu-list !pid"), operands: 1, transparent: true},
+	"chrt":             {options: leading("a b d f i o r R v !m T= P= D= batch deadline fifo idle other rr reset-on-fork verbose all-tasks !max"), operands: 1, transparent: true},
+	"strace":           {options: leading(straceOptions), optional: true},
 	"systemd-run":      {options: leading(systemdOptions), assigns: true},
-	"jobs":             {options: leading("l n p r s x"), idle: true},
+	"jobs":             {options: leading("l n p r s x"), optional: true},
 	"ssh":              {options: leading(sshOptions), operands: 1, joins: true},
 	"watch":            {options: leading("b c C d e g p t w x r n= q= s= beep color no-color differences errexit chgexit no-title precise no-wrap exec interval= equexit="), joins: true},
 })
@@ -54,12 +54,12 @@ const (
 
 // readWrapper reads the command that a wrapper runs.
 func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
-	if r.commands[r.owner].name == "command" && len(args) > 0 && args[0].says("=-v =-V") != "" {
+	if r.commands[r.owner].name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
 		return // it only describes a command
 	}
 	found, rest, ok := w.options().lead(args)
 	if !ok {
-		r.unread("a wrapper with options that are not known", args)
+		r.doubtOptions("a wrapper with options that are not known", args)
 		return
 	}
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
@@ -67,7 +67,7 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	}
 	readOptionValues(r, found)
 	if r.commands[r.owner].name == "sudo" && (has(found, "b") || has(found, "background")) {
-		defer func(before lack) { r.flow.lack = before }(r.flow.because(background))
+		defer func(before masking) { r.flow.masking = before }(r.flow.mask(background))
 	}
 	if w.assigns {
 		rest = readEnvironment(r, rest)
@@ -76,40 +76,40 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	operands, rest := rest[:n], rest[n:]
 	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // ssh host -p 22 ls
 		if found, rest, ok = w.options().lead(rest); !ok {
-			r.unread("a wrapper with options that are not known", args)
+			r.doubtOptions("a wrapper with options that are not known", args)
 			return
 		}
 		readOptionValues(r, found)
 	}
 	switch {
 	case slices.ContainsFunc(operands, func(a arg) bool { return a.kind > single }):
-		r.maybe("a wrapper with operands that are not known", args...)
-	case len(rest) == 0 && !w.idle:
-		r.maybe("a wrapper without a command")
+		r.doubtText("a wrapper with operands that are not known", args...)
+	case len(rest) == 0 && !w.optional:
+		r.doubtText("a wrapper without a command")
 	case w.joins:
 		defer func(before values) { r.vars.values = before }(r.vars.values)
 		r.vars.values = values{} // another shell starts without the variables
-		defer func(before []*syntax.Redirect) { r.handed = before }(r.handed)
-		r.handed = redirs
+		defer func(before []*syntax.Redirect) { r.outerRedirs = before }(r.outerRedirs)
+		r.outerRedirs = redirs
 		r.join(rest)
 	default:
 		r.run(rest, redirs)
 	}
 }
 
-// unread adds a doubt about unknown options before a command. An argument that is not literal could
-// be the command word.
-func (r *reader) unread(what string, args []arg) {
-	args = r.body.without(r, args)
+// doubtOptions adds a doubt about unknown options before a command. An argument that is not literal
+// could be the command word.
+func (r *reader) doubtOptions(what string, args []arg) {
+	args = r.body.withoutPending(r, args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
-		r.unsure("a command word that is not literal")
+		r.doubtAll("a command word that is not literal")
 		return
 	}
-	r.maybe(what, args...)
+	r.doubtText(what, args...)
 }
 
-// inertSSH are the settings of ssh that run nothing.
-var inertSSH = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
+// inertSSHSettings are the settings of ssh that run nothing.
+var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
 // readOptionValues reads the options of wrappers that set variables or run something.
@@ -123,11 +123,11 @@ func readOptionValues(r *reader, found []givenOption) {
 			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // systemd-run -p ExecStartPre=...
 			o.name == "I" && strings.ContainsAny(value, "/."),                                           // ssh -I x.so
 			o.name == "property":
-			r.maybe("an option that runs a command", o.value)
+			r.doubtText("an option that runs a command", o.value)
 		case o.name == "o" && o.value.kind != literal:
-			r.maybe("an option that is not literal", o.value)
-		case (o.name == "o" || o.name == "J" || o.name == "F") && r.commands[r.owner].name == "ssh" && !inertSSH[strings.ToLower(setting)]:
-			r.maybe("an option of ssh", o.value)
+			r.doubtText("an option that is not literal", o.value)
+		case (o.name == "o" || o.name == "J" || o.name == "F") && r.commands[r.owner].name == "ssh" && !inertSSHSettings[strings.ToLower(setting)]:
+			r.doubtText("an option of ssh", o.value)
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
 			readEnvironment(r, []arg{o.value})
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):

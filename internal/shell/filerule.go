@@ -9,14 +9,14 @@ import (
 // readFiles records the files that the arguments of a command name, according to the tables. The
 // arguments of a program in no table count as files that it reads.
 func readFiles(r *reader, name string, args []arg) {
-	if r.loose {
+	if r.tentative {
 		return
 	}
 	if f, ok := fileTable[name]; ok {
 		f.read(r, args)
 		return
 	}
-	if r.commands[r.owner].stranger && r.commands[r.owner].by < 0 {
+	if r.commands[r.owner].unlisted && r.commands[r.owner].by < 0 {
 		for _, a := range args {
 			_, value, with := a.cut()
 			if !with {
@@ -28,9 +28,9 @@ func readFiles(r *reader, name string, args []arg) {
 	}
 }
 
-// A filer describes which arguments of a program are files. Lists of options are separated by
+// A fileRule describes which arguments of a program are files. Lists of options are separated by
 // spaces.
-type filer struct {
+type fileRule struct {
 	skip    int    // number of operands before the files: a pattern, a script
 	reads   bool   // the operands are read
 	writes  bool   // the operands are written
@@ -46,15 +46,15 @@ type filer struct {
 	sources string // options whose value is a file that is read
 	behind  string // options whose value has @ or < before a file that is read
 	words   bool   // a single dash begins a word, not letters
-	some    string // arguments that make it write files which they do not name, see [parsed]
+	unnamed string // arguments that make it write files which they do not name, see [withRows]
 	dry     string // options for a dry run
 	rewrite string // after these first operands it also writes the others, if it changes files at all
 	shows   string // after these first operands it reads the others, including paths after a colon
-	rows    []someFiles
+	rows    []unnamedWrites
 }
 
 // read records the files of a command.
-func (f *filer) read(r *reader, args []arg) {
+func (f *fileRule) read(r *reader, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
 	if !elsewhere && f.changesSome(operands, options) {
 		r.touch(Writes, arg{kind: anything})
@@ -70,7 +70,7 @@ func (f *filer) read(r *reader, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if f.script != "" && slices.ContainsFunc(options, func(a arg) bool { return a.says(f.script) != "" }) {
+	if f.script != "" && slices.ContainsFunc(options, func(a arg) bool { return a.matchWord(f.script) != "" }) {
 		// the pattern or script is the value of an option
 	} else {
 		operands = operands[min(f.skip, len(operands)):]
@@ -85,9 +85,9 @@ func isRemote(a arg) bool {
 }
 
 // use records the operands as files that are read or written.
-func (f *filer) use(r *reader, operands, options []arg) {
+func (f *fileRule) use(r *reader, operands, options []arg) {
 	says := func(words string) bool {
-		return words != "" && slices.ContainsFunc(options, func(a arg) bool { return a.says(words) != "" })
+		return words != "" && slices.ContainsFunc(options, func(a arg) bool { return a.matchWord(words) != "" })
 	}
 	writing := says(f.writing)
 	last := f.last && len(operands) > 1 && !says(f.dry)
@@ -123,15 +123,15 @@ func into(folder, file arg) arg {
 }
 
 // changesSome reports whether the command writes files that it does not name.
-func (f *filer) changesSome(operands, options []arg) bool {
+func (f *fileRule) changesSome(operands, options []arg) bool {
 	if len(operands) > 0 && strings.HasPrefix(operands[0].text, "+") {
 		operands = operands[1:] // cargo +nightly fmt
 	}
-	return slices.ContainsFunc(f.rows, func(row someFiles) bool { return row.describes(operands, options) })
+	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }
 
-// someFiles describes arguments that make a command write files which it does not name.
-type someFiles struct {
+// unnamedWrites describes arguments that make a command write files which it does not name.
+type unnamedWrites struct {
 	subs    []string // first operands of the command
 	needs   int      // minimum number of further operands
 	alone   bool     // no further operands are allowed
@@ -139,13 +139,13 @@ type someFiles struct {
 	without string   // none of these options or operands is allowed
 }
 
-func (row *someFiles) describes(operands, options []arg) bool {
+func (row *unnamedWrites) describes(operands, options []arg) bool {
 	rest := len(operands) - len(row.subs)
 	if !startsWith(operands, row.subs) || rest < row.needs || row.alone && rest > 0 {
 		return false
 	}
 	has := func(words string, among []arg) bool {
-		return words != "" && slices.ContainsFunc(among, func(a arg) bool { return a.says(words) != "" })
+		return words != "" && slices.ContainsFunc(among, func(a arg) bool { return a.matchWord(words) != "" })
 	}
 	if has(row.without, options) || slices.ContainsFunc(operands, func(a arg) bool { return hasWord(row.without, a.text) }) {
 		return false
@@ -153,16 +153,16 @@ func (row *someFiles) describes(operands, options []arg) bool {
 	return row.options == "" || has(row.options, options)
 }
 
-// parsed adds the parsed rows of some to each entry of the table, and returns the table. Rows are
+// withRows adds the parsed rows of some to each entry of the table, and returns the table. Rows are
 // separated by commas. The words of a row are: the first operands, + for one further operand, = for
 // no further operand, options, one of which is required, and options after ! that must be missing.
-func parsed(table map[string]filer) map[string]filer {
+func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
-		for text := range strings.SplitSeq(f.some, ",") {
+		for text := range strings.SplitSeq(f.unnamed, ",") {
 			if text == "" {
 				continue
 			}
-			var row someFiles
+			var row unnamedWrites
 			for w := range strings.FieldsSeq(text) {
 				switch {
 				case w == "+":
@@ -197,7 +197,7 @@ func hasWord(list, word string) bool {
 
 // split separates operands from options, and records files that are values of options. elsewhere
 // reports that the command works in a directory for temporary files.
-func (f *filer) split(r *reader, args []arg) (operands, options []arg, elsewhere bool) {
+func (f *fileRule) split(r *reader, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -231,7 +231,7 @@ func (f *filer) split(r *reader, args []arg) (operands, options []arg, elsewhere
 }
 
 // known reports whether an option takes a value.
-func (f *filer) known(name string) bool {
+func (f *fileRule) known(name string) bool {
 	for _, list := range [...]string{f.takes, f.where, f.valued, f.sources, f.behind} {
 		if hasWord(list, name) {
 			return true
@@ -242,7 +242,7 @@ func (f *filer) known(name string) bool {
 
 // letters finds the first letter in an argument that is an option with a value, and its value if it
 // is attached.
-func (f *filer) letters(a arg) (name string, value arg, with bool) {
+func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {
 			value = a
@@ -255,7 +255,7 @@ func (f *filer) letters(a arg) (name string, value arg, with bool) {
 
 // value records the file that is the value of an option. elsewhere reports that the option sets the
 // working directory to a directory for temporary files.
-func (f *filer) value(r *reader, name string, value arg) (elsewhere bool) {
+func (f *fileRule) value(r *reader, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):
 		r.touch(Writes, value)

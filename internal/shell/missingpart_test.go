@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// TestLacking checks that the doubt about a command which shares only program and subcommand with a
-// map names the missing word.
-func TestLacking(t *testing.T) {
+// TestDoubtNamesMissingWord checks that the doubt about a command which shares only program and
+// subcommand with a map names the missing word.
+func TestDoubtNamesMissingWord(t *testing.T) {
 	for _, c := range []struct{ words, script, want string }{
 		{"go test ./...", "go test ./pkg/foo", "it has no `./...`"},
 		{"go test ./...", "cd x && go test -run X ./a | tail", "it has no `./...`"},
