@@ -148,7 +148,7 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	}
 	var tried []callclass.Values
 	for _, c := range m.Classes {
-		if tag(c) == 0 || slices.ContainsFunc(tried, c.Speaks) {
+		if tag(c) == 0 || slices.ContainsFunc(tried, c.HasValues) {
 			continue
 		}
 		v := c.Values()

@@ -78,7 +78,7 @@ func bare(t Trace) Trace {
 }
 
 // another reports whether the step is a call of another value than the tracked one.
-func (s *Step) another() bool { return s.class != nil && s.class.Another() }
+func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
 // maxApart bounds the calls of a step that are written one by one.
 const maxApart = 64

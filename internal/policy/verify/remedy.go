@@ -173,7 +173,7 @@ func (t *remedySearch) value(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
 		if n := t.finder.number(net); n >= 0 && len(key) > 0 {
-			t.model.Calls.Take(&t.values, n, key)
+			t.model.Calls.RecordKey(&t.values, n, key)
 		}
 	}
 	if !t.model.Keyed() {

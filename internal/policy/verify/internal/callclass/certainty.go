@@ -27,29 +27,29 @@ func (b *Enumerator) findCertainties() {
 	for _, m := range b.maps {
 		if m.Reader != nil {
 			exempts := b.Deny || slices.ContainsFunc(b.nets, func(n *Net) bool { return n.exempts(m.As) })
-			b.certainties[m.As] = certainty{b.proves(m.As), exempts}
+			b.certainties[m.As] = certainty{b.isEvidence(m.As), exempts}
 		}
 	}
 }
 
-// proves reports whether somebody asks for the label as evidence, or waits for it.
-func (b *Enumerator) proves(name string) bool {
+// isEvidence reports whether somebody asks for the label as evidence, or waits for it.
+func (b *Enumerator) isEvidence(name string) bool {
 	l := &label{text: name, from: fromMap}
 	for _, n := range b.nets {
 		for i, t := range n.Info.Transitions {
-			if (t.Observe || n.Adds[i]) && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return speaksOf(tool, l) }) {
+			if (t.Observe || n.Adds[i]) && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return matchesName(tool, l) }) {
 				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return speaksOf(t, l) })
+	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return matchesName(t, l) })
 }
 
 // exempts reports whether the label, if it is certain, takes calls out of the
 // reach of something in the net.
 func (n *Net) exempts(name string) bool {
 	l := &label{text: name, from: fromMap}
-	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return speaksOf(u, l) }) ||
+	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return matchesName(u, l) }) ||
 		slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool {
 			return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Except == name })
 		})
@@ -77,25 +77,25 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 		}
 		return []*value{v}, true
 	}
-	ways, ok := b.ways(ps, set, readers)
+	ways, ok := b.possibleHits(ps, set, readers)
 	if !ok {
 		return nil, false
 	}
 	texts := make(map[string][]string)
 	if known {
-		tried := append(withOperands(text), text+"; "+neutral(ps), text+"; "+text)
+		tried := append(withOperands(text), text+"; "+noopCommand(ps), text+"; "+text)
 		for i := range members(set) { // one command may be what all of them look for
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
 		tried = append(tried, scriptsOf(ps, set, text)...)
 		for _, s := range tried {
-			if hits, exact := b.reads(ps, set, s); exact && texts[spell(hits)] == nil {
-				texts[spell(hits)] = []string{s}
+			if hits, exact := b.reads(ps, set, s); exact && texts[hitsKey(hits)] == nil {
+				texts[hitsKey(hits)] = []string{s}
 			}
 		}
 	}
 	for _, hits := range ways {
-		values = append(values, &value{field: field, hits: hits, texts: texts[spell(hits)]})
+		values = append(values, &value{field: field, hits: hits, texts: texts[hitsKey(hits)]})
 	}
 	return values, true
 }
@@ -103,13 +103,13 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 // scriptsOf are scripts of the commands that the patterns of the set look for, some as evidence
 // and some not, and scripts that also run a command which no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := foreign(ps)
+	other := unrelatedCommand(ps)
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {
 			return []string{text + "; " + other, other + "; " + text}
 		}
-		commands = include(commands, cmp.Or(ps[i].evident(), strings.Join(ps[i].script, " ")))
+		commands = include(commands, cmp.Or(ps[i].evidentCommand(), strings.Join(ps[i].script, " ")))
 	}
 	scripts = append(scripts, text+"; "+other, other+"; "+text)
 	if len(commands) > maxMatters {
@@ -134,9 +134,9 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evident is a command that is evidence of the label; empty where none was found,
+// evidentCommand is a command that is evidence of the label; empty where none was found,
 // or the map reads no scripts.
-func (p *pattern) evident() string {
+func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
 	}
@@ -157,7 +157,7 @@ func hitsOf(ps []pattern, set uint64) []hit {
 	return hits
 }
 
-func spell(hits []hit) string { return fmt.Sprint(hits) }
+func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
 // reads is what the maps make of the text, as far as it matters; exact says
 // that those of the set match and no others.
@@ -177,8 +177,8 @@ func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, e
 	return hits, true
 }
 
-// neutral is a command that no pattern looks for.
-func neutral(ps []pattern) string {
+// noopCommand is a command that no pattern looks for.
+func noopCommand(ps []pattern) string {
 	for _, s := range []string{"true", "pwd", "date", "id"} {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
 			return s
@@ -187,9 +187,9 @@ func neutral(ps []pattern) string {
 	return "true"
 }
 
-// foreign is a command that no pattern looks for and that does something, as far as
+// unrelatedCommand is a command that no pattern looks for and that does something, as far as
 // some reader can tell.
-func foreign(ps []pattern) string {
+func unrelatedCommand(ps []pattern) string {
 	for _, s := range []string{"date", "id", "hostname", "uname"} {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
 			return s
@@ -198,9 +198,9 @@ func foreign(ps []pattern) string {
 	return "date"
 }
 
-// ways are what the labels of the readers can be worth together. What does not
+// possibleHits are what the labels of the readers can be worth together. What does not
 // matter is weak and uncertain.
-func (b *Enumerator) ways(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
+func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
 	var proving, exempting uint64 // of matter
 	for _, i := range readers {
@@ -211,7 +211,7 @@ func (b *Enumerator) ways(ps []pattern, set uint64, readers []int) (ways [][]hit
 		if w.evidence {
 			proving |= 1 << len(matter)
 		}
-		if w.certain && (ps[i].script != nil || b.vouches(ps[i].mapping)) {
+		if w.certain && (ps[i].script != nil || b.certainIfHolds(ps[i].mapping)) {
 			exempting |= 1 << len(matter)
 		}
 		matter = append(matter, i)

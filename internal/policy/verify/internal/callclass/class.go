@@ -103,9 +103,9 @@ func (s *Class) Weakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l label) bool { return l.glob == 0 && l.text == name && l.weak })
 }
 
-// ofTool adds the classes of one tool: every combination of what its fields can
+// enumerateTool adds the classes of one tool: every combination of what its fields can
 // hold, or where they are too many, some of them; then the tool stays open.
-func (b *Enumerator) ofTool(tool string, also []gate.Name) {
+func (b *Enumerator) enumerateTool(tool string, also []gate.Name) {
 	base := []label{{text: tool, from: fromTool, certain: true}}
 	for _, a := range also {
 		base = add(base, label{text: a.Text, from: fromTool, certain: a.Certain, weak: a.Weak})
@@ -116,7 +116,7 @@ func (b *Enumerator) ofTool(tool string, also []gate.Name) {
 		values, ok := b.values(f, base)
 		options = append(options, append([]*value{nil}, values...))
 		if count *= 1 + len(values); !ok || count > maxClassesOfTool {
-			b.open(tool, base)
+			b.deferTool(tool, base)
 			return
 		}
 	}
@@ -141,7 +141,7 @@ func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 func (b *Enumerator) fields(tools []label) []string {
 	var fields []string
 	for _, m := range b.maps {
-		if m.of(tools) {
+		if m.appliesTo(tools) {
 			fields = include(fields, m.Field)
 		}
 	}
@@ -153,13 +153,13 @@ func (b *Enumerator) fields(tools []label) []string {
 	return fields
 }
 
-// of reports whether the map is one of the tool.
-func (m *mapping) of(tools []label) bool {
-	return slices.ContainsFunc(tools, func(l label) bool { return m.names(l.text) })
+// appliesTo reports whether the map is one of the tool.
+func (m *mapping) appliesTo(tools []label) bool {
+	return slices.ContainsFunc(tools, func(l label) bool { return m.matchesTool(l.text) })
 }
 
-// names reports whether the map is one of tools of that name.
-func (m *mapping) names(tool string) bool {
+// matchesTool reports whether the map is one of tools of that name.
+func (m *mapping) matchesTool(tool string) bool {
 	return tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool)
 }
 
@@ -180,10 +180,10 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	s := b.class(tool, f)
 	data, why := b.data(s)
 	if why != "" {
-		b.leaveOut(tool, why, tool)
+		b.addGap(tool, why, tool)
 	}
 	if len(data) == 0 {
-		b.attest(s, f)
+		b.findWitness(s, f)
 		s.lacking = b.lacking(s, f)
 		return []*Class{s}
 	}
@@ -192,7 +192,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 		if v := *s; f.permits(data) {
 			v.Data = data
 			b.project(&v)
-			b.attest(&v, f)
+			b.findWitness(&v, f)
 			v.lacking = b.lacking(&v, f)
 			all = append(all, &v)
 		}
@@ -245,7 +245,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 		e := n.meaning(ls)
 		if n.Info.Row {
 			if !n.begins(e) {
-				b.leaveOut("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
+				b.addGap("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
 			}
 			continue // with other arguments it lets any call pass
 		}
@@ -264,13 +264,13 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 func (b *Enumerator) keyOf(s *Class, f *form) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q", s.Tool)
-	b.note(&key, b.naming.labels(f))
+	b.appendNames(&key, b.naming.labels(f))
 	for _, n := range b.nets {
 		if n.Info.Labels == nil {
-			b.note(&key, n.own(f))
+			b.appendNames(&key, n.own(f))
 		}
 	}
-	b.note(&key, s.labels) // as assertions see them
+	b.appendNames(&key, s.labels) // as assertions see them
 	for _, d := range s.Data {
 		fmt.Fprintf(&key, "%d", d.Has)
 	}
@@ -280,8 +280,8 @@ func (b *Enumerator) keyOf(s *Class, f *form) string {
 	return key.String()
 }
 
-// note writes what nets and assertions can see of names.
-func (b *Enumerator) note(key *strings.Builder, ls []label) {
+// appendNames writes what nets and assertions can see of names.
+func (b *Enumerator) appendNames(key *strings.Builder, ls []label) {
 	key.WriteByte('|')
 	for _, l := range ls {
 		if b.listed[l.text] || l.glob > 0 {

@@ -30,7 +30,7 @@ func (b *Enumerator) conditionsOf(tools []label) *conditions {
 	w := &conditions{found: make(map[string][]gate.Found)}
 	var sources []string
 	for _, m := range b.maps {
-		if m.Reader != nil && m.Field == "" && m.of(tools) {
+		if m.Reader != nil && m.Field == "" && m.appliesTo(tools) {
 			w.maps, sources = append(w.maps, m), append(sources, m.Source)
 		}
 	}
@@ -167,12 +167,12 @@ func clone(object map[string]any) map[string]any {
 	return out
 }
 
-// vouches reports whether the label of a condition that holds is certain.
-func (b *Enumerator) vouches(m *mapping) bool {
+// certainIfHolds reports whether the label of a condition that holds is certain.
+func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if m.Field != "" {
 		return false
 	}
-	if vouches, known := b.vouched[m]; known {
+	if vouches, known := b.certainConditions[m]; known {
 		return vouches
 	}
 	all := true // nobody knows: it counts as one that does
@@ -183,7 +183,7 @@ func (b *Enumerator) vouches(m *mapping) bool {
 			break
 		}
 	}
-	b.vouched[m] = all
+	b.certainConditions[m] = all
 	return all
 }
 
@@ -199,7 +199,7 @@ func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 			return false
 		case says && (h.certain || !h.weak) && !surely:
 			return false
-		case surely && (h.weak && matters.evidence || !h.certain && matters.certain && b.vouches(m)):
+		case surely && (h.weak && matters.evidence || !h.certain && matters.certain && b.certainIfHolds(m)):
 			return false
 		}
 	}

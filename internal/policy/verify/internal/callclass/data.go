@@ -41,8 +41,8 @@ type sort struct {
 	texts  [2]string // the value that is looked at, and another: no map matches them
 }
 
-// plain is the field without what does not matter to its value.
-func plain(f gate.Field) gate.Field {
+// normalize is the field without what does not matter to its value.
+func normalize(f gate.Field) gate.Field {
 	f.Source = ""
 	if key, ok := strings.CutPrefix(f.Path, "$."); ok && !strings.ContainsAny(key, `.["`) {
 		f.Path = key
@@ -83,7 +83,7 @@ func (n *Net) Keyed() bool {
 func (b *Enumerator) findSorts(compared [][]Reading) {
 	of := make(map[gate.Field]int)
 	put := func(f gate.Field, number int) int {
-		f = plain(f)
+		f = normalize(f)
 		old, known := of[f]
 		switch {
 		case !known && number < 0:
@@ -137,7 +137,7 @@ func (b *Enumerator) findSorts(compared [][]Reading) {
 func (b *Enumerator) Crossed(key []gate.Field) bool {
 	seen := make(map[int]bool)
 	for _, f := range key {
-		sort, known := b.sortOf[plain(f)]
+		sort, known := b.sortOf[normalize(f)]
 		if known && seen[sort] {
 			return true
 		}
@@ -165,7 +165,7 @@ func (b *Enumerator) findTexts(s *sort) {
 
 // has reports whether a map of the field reads what is of the sort.
 func (s *sort) has(field string) bool {
-	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || meets(f.Path, field)) })
+	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || overlap(f.Path, field)) })
 }
 
 // maxData bounds the fields of one tool that are told apart by their values.
@@ -175,7 +175,7 @@ const maxData = 4
 // all that they are is looked at.
 func (b *Enumerator) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
-		f = plain(f)
+		f = normalize(f)
 		if !slices.ContainsFunc(data, func(d Datum) bool { return d.Field == f }) {
 			data = append(data, Datum{Field: f, sort: b.sortOf[f]})
 		}
@@ -231,9 +231,9 @@ func eachPresence(data []Datum, do func([]Datum)) {
 	}
 }
 
-// Another reports whether the call has another value than the one that is looked at
+// HasOther reports whether the call has another value than the one that is looked at
 // where a net with a key judges it: the net is taken to let it pass.
-func (s *Class) Another() bool {
+func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
@@ -265,7 +265,7 @@ func exchange(all []*Class) {
 			}
 			data = append(data, d)
 		}
-		if same && s.Another() { // some of both
+		if same && s.HasOther() { // some of both
 			continue
 		}
 		if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
@@ -288,7 +288,7 @@ func (s *Class) Returns() bool {
 
 // Has returns what the field of the call has of the value that is looked at.
 func (s *Class) Has(f gate.Field) Presence {
-	f = plain(f)
+	f = normalize(f)
 	for _, d := range s.Data {
 		if d.Field == f {
 			return d.Has

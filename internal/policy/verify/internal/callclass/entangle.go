@@ -16,7 +16,7 @@ func (b *Enumerator) entangled(f *form) bool {
 	others := b.pathsOf(f.tools)
 	for i := range f.fields {
 		for _, other := range others {
-			if f.value(other) == nil && meets(f.fields[i].field, other) || respelt(f.fields[i].field, other) {
+			if f.value(other) == nil && overlap(f.fields[i].field, other) || differInCase(f.fields[i].field, other) {
 				return true
 			}
 		}
@@ -32,7 +32,7 @@ func (b *Enumerator) pathsOf(tools []label) []string {
 	if !known {
 		deep := false
 		for _, field := range b.fields(tools) {
-			deep = deep || isPath(field) || slices.ContainsFunc(fields, func(other string) bool { return respelt(field, other) })
+			deep = deep || isPath(field) || slices.ContainsFunc(fields, func(other string) bool { return differInCase(field, other) })
 			fields = append(fields, field)
 		}
 		if !deep {
@@ -47,10 +47,10 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// meets reports whether the same value can matter to two fields: the steps of
+// overlap reports whether the same value can matter to two fields: the steps of
 // one are those of the other, or the first of them, or where they part one is a key and the other
 // is an element.
-func meets(a, b string) bool {
+func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
 	}
@@ -63,8 +63,8 @@ func meets(a, b string) bool {
 	return true
 }
 
-// respelt reports whether two fields part at a key which differs in letter case only.
-func respelt(a, b string) bool {
+// differInCase reports whether two fields part at a key which differs in letter case only.
+func differInCase(a, b string) bool {
 	p, q := keysOf(a), keysOf(b)
 	for i := range min(len(p), len(q)) {
 		if p[i] != q[i] {

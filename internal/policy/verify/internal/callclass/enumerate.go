@@ -44,19 +44,19 @@ const (
 // An Enumerator derives the classes of a policy.
 type Enumerator struct {
 	vocabulary
-	classes     Numbers[*Class]
-	gaps        []gap // what was left out
-	deferred    []*deferred
-	overflows   []string // gaps of deferred calls that were met
-	Deny        bool
-	certainties map[string]certainty   // of labels that readers give
-	conditions  map[string]*conditions // by tool
-	paths       map[string][]string    // by tool, see [Enumerator.pathsOf]
-	vouched     map[*mapping]bool      // see [Enumerator.vouches]
-	sorts       []*sort
-	sortOf      map[gate.Field]int
-	asked       []Reading // what assertions read
-	lacks       func(tool string, f gate.Field) string
+	classes           Numbers[*Class]
+	gaps              []gap // what was left out
+	deferred          []*deferred
+	overflows         []string // gaps of deferred calls that were met
+	Deny              bool
+	certainties       map[string]certainty   // of labels that readers give
+	conditions        map[string]*conditions // by tool
+	paths             map[string][]string    // by tool, see [Enumerator.pathsOf]
+	certainConditions map[*mapping]bool      // see [Enumerator.certainIfHolds]
+	sorts             []*sort
+	sortOf            map[gate.Field]int
+	asked             []Reading // what assertions read
+	lacks             func(tool string, f gate.Field) string
 }
 
 // New enumerates the classes of calls that the nets of the policy tell apart.
@@ -68,10 +68,10 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
 			action: map[string][]string{}, joint: map[string]bool{}, clock: &clock{stop: o.Stop},
 		},
-		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{}, vouched: map[*mapping]bool{}, lacks: o.Lacks,
+		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{}, certainConditions: map[*mapping]bool{}, lacks: o.Lacks,
 	}
 	for _, text := range o.Gaps {
-		b.leaveOut("", "%s", text)
+		b.addGap("", "%s", text)
 	}
 	b.maps = slices.Clone(b.naming.maps)
 	for _, n := range nets {
@@ -88,9 +88,9 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	}
 	b.known = maps.Clone(b.isTool)
 	b.findSorts(o.Compared)
-	b.mentions()
+	b.collectNames()
 	if !o.Known || o.Tools == nil {
-		b.stranger()
+		b.addUnnamedTool()
 	}
 	b.findCertainties()
 	before, also := b.copy(), Also(o.Tools)
@@ -102,14 +102,14 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		if b.clock.over() {
 			break
 		}
-		b.ofTool(tool, also[tool])
+		b.enumerateTool(tool, also[tool])
 		if len(b.classes.List) > maxClasses {
-			b.leaveOut("", "the policy has more than %d kinds of calls", maxClasses)
+			b.addGap("", "the policy has more than %d kinds of calls", maxClasses)
 			break
 		}
 	}
 	if b.clock.late {
-		b.leaveOut("", "%s", WhyTime)
+		b.addGap("", "%s", WhyTime)
 	}
 	return b
 }
@@ -181,16 +181,16 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 		n := b.nets[meaning.Net]
 		var m Meaning
 		for _, a := range meaning.Asks {
-			m = append(m, n.apart(a))
+			m = append(m, n.separateSpoilers(a))
 		}
 		s.Effects = append(s.Effects, Effect{meaning.Net, n.intern(m)})
 	}
-	b.restrain(s, p.Names(c))
+	b.addPhases(s, p.Names(c))
 	return s
 }
 
-// restrain adds to a call with these names which phases do not let it pass.
-func (b *Enumerator) restrain(s *Class, names []gate.Name) {
+// addPhases adds to a call with these names which phases do not let it pass.
+func (b *Enumerator) addPhases(s *Class, names []gate.Name) {
 	var ls []label
 	for _, name := range names {
 		l := label{text: name.Text, from: fromTool | fromMap, certain: name.Certain, weak: name.Weak}

@@ -10,7 +10,7 @@ import (
 // A gap is what was left out of the calls of a tool; of all where tool is empty.
 type gap struct{ tool, text string }
 
-func (b *Enumerator) leaveOut(tool, format string, args ...any) {
+func (b *Enumerator) addGap(tool, format string, args ...any) {
 	b.gaps = include(b.gaps, gap{tool, fmt.Sprintf(format, args...)})
 }
 
@@ -76,7 +76,7 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 // mappedAt is where a map gives the name to calls of the tool; empty where none does.
 func (b *Enumerator) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
-		if m.names(tool) && m.As == name && m.Rule.Line > 0 {
+		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {
 			return fmt.Sprintf(" (%s:%d)", m.Rule.File, m.Rule.Line)
 		}
 	}

@@ -156,7 +156,7 @@ func (n *Net) meaning(ls []label) Meaning {
 			a.Transitions = slices.DeleteFunc(slices.Clone(a.Transitions), func(t int) bool { return slices.Contains(spared, t) })
 		}
 		if a.Free || len(a.Transitions) > 0 {
-			e = append(e, n.apart(a))
+			e = append(e, n.separateSpoilers(a))
 		}
 	}
 	if barred := n.barred(ls); len(barred) > 0 {
@@ -169,22 +169,22 @@ func (n *Net) meaning(ls []label) Meaning {
 func (n *Net) barred(ls []label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {
-		if !lets(phase, ls) {
+		if !allows(phase, ls) {
 			places = include(places, n.Place[phase.Place])
 		}
 	}
 	return places
 }
 
-// lets reports whether a call with these names is in the list of the phase.
-func lets(p gate.Phase, ls []label) bool {
+// allows reports whether a call with these names is in the list of the phase.
+func allows(p gate.Phase, ls []label) bool {
 	return slices.ContainsFunc(ls, func(l label) bool {
-		return l.certain && l.glob == 0 && slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return speaksOf(t, &l) })
+		return l.certain && l.glob == 0 && slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return matchesName(t, &l) })
 	})
 }
 
-// apart sets apart the transitions that spoil.
-func (n *Net) apart(a gate.Asked) Ask {
+// separateSpoilers sets apart the transitions that spoil.
+func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {
 		return Ask{Asked: a}
@@ -229,7 +229,7 @@ func (n *Net) exempting(ls []label, of func(gate.Tool) bool) []int {
 	var out []int
 	for i := range n.Info.Transitions {
 		exempts := func(u gate.Tool) bool {
-			return of(u) && slices.ContainsFunc(ls, func(l label) bool { return l.certain && l.glob == 0 && speaksOf(u, &l) })
+			return of(u) && slices.ContainsFunc(ls, func(l label) bool { return l.certain && l.glob == 0 && matchesName(u, &l) })
 		}
 		if slices.ContainsFunc(n.Info.Transitions[i].Unless, exempts) {
 			out = append(out, i)
@@ -238,8 +238,8 @@ func (n *Net) exempting(ls []label, of func(gate.Tool) bool) []int {
 	return out
 }
 
-// speaksOf reports whether the tool of a net is, or matches, the name.
-func speaksOf(t gate.Tool, l *label) bool {
+// matchesName reports whether the tool of a net is, or matches, the name.
+func matchesName(t gate.Tool, l *label) bool {
 	switch t.Kind {
 	case gate.Glob:
 		return (strings.Contains(t.Name, ".") || !l.actionOnly()) && toolnet.MatchGlob(t.Name, l.text)
@@ -257,5 +257,5 @@ func (n *Net) knows(ls []label) bool {
 	return slices.ContainsFunc(ls, func(l label) bool {
 		a := n.ask(&l)
 		return l.certain && (a.Free || slices.ContainsFunc(a.Transitions, func(t int) bool { return !n.Info.Transitions[t].Observe && !slices.Contains(out, t) }))
-	}) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return lets(p, ls) })
+	}) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

@@ -8,17 +8,17 @@ type mapping struct {
 	net  int   // whose own map it is; -1: of the policy
 	same []int // patterns for its reader that give the same label in the same place
 
-	readings map[heard]gate.Reading // that are known; of all maps together
+	readings map[readingKey]gate.Reading // that are known; of all maps together
 }
 
-// A heard text is one that a reader has read, of a tool.
-type heard struct {
+// A readingKey text is one that a reader has read, of a tool.
+type readingKey struct {
 	reader     gate.Reader
 	tool, text string
 }
 
 func newMappings(maps []gate.Map, net int) []*mapping {
-	out, readings := make([]*mapping, len(maps)), make(map[heard]gate.Reading)
+	out, readings := make([]*mapping, len(maps)), make(map[readingKey]gate.Reading)
 	for i := range maps {
 		m := &mapping{Map: &maps[i], net: net, readings: readings}
 		for k := range maps {
@@ -33,7 +33,7 @@ func newMappings(maps []gate.Map, net int) []*mapping {
 
 // read is what the reader of the map makes of the text.
 func (m *mapping) read(text string) gate.Reading {
-	key := heard{m.Reader, m.Tool, text}
+	key := readingKey{m.Reader, m.Tool, text}
 	r, known := m.readings[key]
 	if !known {
 		if len(m.readings) == maxReadings {

@@ -56,7 +56,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 		return false
 	}
 	for _, t := range b.tools {
-		v := synthesis{tries: b.tries, clock: b.clock, patterns: dots, prefixes: []string{t + "."}, taken: b.spoken(t, also[t], taken)}
+		v := synthesis{tries: b.tries, clock: b.clock, patterns: dots, prefixes: []string{t + "."}, taken: b.takenActions(t, also[t], taken)}
 		for _, a := range also[t] {
 			v.prefixes = append(v.prefixes, a.Text+".")
 		}
@@ -135,9 +135,9 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// spoken are the taken names, and those that t has with the actions that rules
+// takenActions are the taken names, and those that t has with the actions that rules
 // name by another of its names: they stand for more than the patterns.
-func (b *vocabulary) spoken(t string, also []gate.Name, taken map[string]bool) map[string]bool {
+func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {
 		for _, action := range b.action[a.Text] {
@@ -147,8 +147,8 @@ func (b *vocabulary) spoken(t string, also []gate.Name, taken map[string]bool) m
 	return all
 }
 
-// stranger adds a tool that nothing names, where phases forbid such tools.
-func (b *vocabulary) stranger() {
+// addUnnamedTool adds a tool that nothing names, where phases forbid such tools.
+func (b *vocabulary) addUnnamedTool() {
 	phases := func(n *Net) bool { return len(n.Info.Phases) > 0 && !n.Info.Shadow }
 	if !slices.ContainsFunc(b.nets, phases) {
 		return

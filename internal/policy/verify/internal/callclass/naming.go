@@ -182,15 +182,15 @@ func (g *naming) actions(f *form, tool label, ls []label) []label {
 	for _, action := range actions {
 		l.text = tool.text + "." + action
 		l.weak = tool.weak || v.weak || g.others[l.text]
-		if !v.weak || g.dotted[l.text] || g.wants(&l, ls) {
+		if !v.weak || g.dotted[l.text] || g.addsMatch(&l, ls) {
 			ls = add(ls, l)
 		}
 	}
 	return ls
 }
 
-// wants reports whether a pattern matches l that matches none of ls.
-func (g *naming) wants(l *label, ls []label) bool {
+// addsMatch reports whether a pattern matches l that matches none of ls.
+func (g *naming) addsMatch(l *label, ls []label) bool {
 	for i := range g.globs {
 		if _, ok := g.globs[i].match(ls); ok {
 			continue
@@ -207,11 +207,11 @@ func mapped(maps []*mapping, f *form) []label {
 	var ls []label
 	for _, m := range maps {
 		for _, tool := range f.tools {
-			if !m.names(tool.text) {
+			if !m.matchesTool(tool.text) {
 				continue
 			}
 			if h, ok := f.value(m.Field).hit(m); ok {
-				if m.Reader != nil && f.another(maps, m.Field) {
+				if m.Reader != nil && f.otherReader(maps, m.Field) {
 					h.weak, h.certain = true, false
 				}
 				ls = append(ls, label{text: m.As, from: fromMap, weak: h.weak || tool.weak, certain: h.certain && tool.certain})
@@ -221,10 +221,10 @@ func mapped(maps []*mapping, f *form) []label {
 	return ls
 }
 
-// another reports whether a reader reads another field of the call than this one.
-func (f *form) another(maps []*mapping, field string) bool {
+// otherReader reports whether a reader reads another field of the call than this one.
+func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
-		return m.Reader != nil && m.Field != "" && m.Field != field && m.of(f.tools) && f.value(m.Field) != nil
+		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil
 	})
 }
 

@@ -25,7 +25,7 @@ type sum struct {
 func (b *Enumerator) sums(s *Class) (all []sum) {
 	for _, e := range s.Effects {
 		if of := b.nets[e.Net].Info.Sum; of != nil {
-			all = append(all, sum{plain(of.Field), new(big.Rat).SetInt64(int64(of.Most)), e.Net})
+			all = append(all, sum{normalize(of.Field), new(big.Rat).SetInt64(int64(of.Most)), e.Net})
 		}
 	}
 	return all
@@ -33,7 +33,9 @@ func (b *Enumerator) sums(s *Class) (all []sum) {
 
 // reads reports whether one of the sums reads the field.
 func reads(sums []sum, field string) bool {
-	return slices.ContainsFunc(sums, func(s sum) bool { return s.field.Reader == nil && s.field.Path == plain(gate.Field{Path: field}).Path })
+	return slices.ContainsFunc(sums, func(s sum) bool {
+		return s.field.Reader == nil && s.field.Path == normalize(gate.Field{Path: field}).Path
+	})
 }
 
 // summed are the expressions that sums read.
@@ -52,9 +54,9 @@ func isNumber(text string) bool {
 	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && string(n) == text
 }
 
-// paid is the object with a number in the fields of all sums, 0 where nothing stands yet;
+// withSums is the object with a number in the fields of all sums, 0 where nothing stands yet;
 // ok is false where a sum does not take what stands there.
-func (w *recipe) paid(o object) (out object, ok bool) {
+func (w *recipe) withSums(o object) (out object, ok bool) {
 	for _, s := range w.sums {
 		text, found := s.read(w, o)
 		if !found && s.field.Reader == nil {
@@ -67,7 +69,7 @@ func (w *recipe) paid(o object) (out object, ok bool) {
 			return nil, false
 		}
 		amount, ok := new(big.Rat).SetString(text)
-		if !ok || amount.Sign() < 0 || amount.Sign() > 0 && !w.spend || amount.Cmp(s.most) > 0 {
+		if !ok || amount.Sign() < 0 || amount.Sign() > 0 && !w.maySpend || amount.Cmp(s.most) > 0 {
 			return nil, false
 		}
 	}
@@ -95,11 +97,11 @@ func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	return string(b), err == nil
 }
 
-// refuse notes the nets that refuse every call of the class: what its names say of a field
+// addRefusals notes the nets that refuse every call of the class: what its names say of a field
 // is nothing that their sum takes.
-func (b *Enumerator) refuse(s *Class, w *recipe) {
+func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 	for _, of := range w.sums {
-		if !w.never(of) {
+		if !w.sumRefuses(of) {
 			continue
 		}
 		at := slices.IndexFunc(s.Effects, func(e Effect) bool { return e.Net == of.net })
@@ -110,8 +112,8 @@ func (b *Enumerator) refuse(s *Class, w *recipe) {
 	}
 }
 
-// never reports whether it is known that the sum takes no call of the class.
-func (w *recipe) never(of sum) bool {
+// sumRefuses reports whether it is known that the sum takes no call of the class.
+func (w *recipe) sumRefuses(of sum) bool {
 	if of.field.Reader != nil {
 		return false
 	}

@@ -40,7 +40,7 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 	}
 	names, sets, complete := v.search(nil)
 	if len(names) < sets { // of some, all names that were met are taken
-		names, _, complete = v.search(v.passes())
+		names, _, complete = v.search(v.passCounts())
 	}
 	return names, complete
 }
@@ -144,8 +144,8 @@ func (v *synthesis) rests() map[string]bool {
 	return rests
 }
 
-// passes is by how many of the names that are taken one comes to a state.
-func (v *synthesis) passes() map[string]int {
+// passCounts is by how many of the names that are taken one comes to a state.
+func (v *synthesis) passCounts() map[string]int {
 	passes := make(map[string]int)
 	for rest := range v.rests() {
 		at := v.start()
@@ -193,7 +193,7 @@ func letters(patterns []string, taken map[string]bool) []rune {
 		}
 	}
 	for out[0] = range others {
-		if !strings.ContainsRune(all, out[0]) && !spelt(taken, out) {
+		if !strings.ContainsRune(all, out[0]) && !spelledWith(taken, out) {
 			break
 		}
 	}
@@ -211,8 +211,8 @@ func others(yield func(rune) bool) {
 	}
 }
 
-// spelt reports whether a name has the first of the letters, and no letter but these.
-func spelt(names map[string]bool, letters []rune) bool {
+// spelledWith reports whether a name has the first of the letters, and no letter but these.
+func spelledWith(names map[string]bool, letters []rune) bool {
 	for name := range names {
 		if strings.ContainsRune(name, letters[0]) && !strings.ContainsFunc(name, func(c rune) bool { return !slices.Contains(letters, c) }) {
 			return true

@@ -9,7 +9,7 @@ import (
 func (b *Enumerator) mapsOf(field string, tools []label) []pattern {
 	var ps []pattern
 	for _, m := range b.maps {
-		if m.Field == field && m.of(tools) {
+		if m.Field == field && m.appliesTo(tools) {
 			ps = append(ps, newPattern(m))
 		}
 	}
@@ -116,7 +116,7 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
-		b.leaveOut(tools[0].text, "the maps of %s.action can match in more ways than were tried", tools[0].text)
+		b.addGap(tools[0].text, "the maps of %s.action can match in more ways than were tried", tools[0].text)
 	}
 	for _, s := range texts {
 		values = append(values, &value{field: "action", texts: []string{s}})
@@ -156,7 +156,7 @@ func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented
 func (b *Enumerator) named(tools []label, action string) bool {
 	return slices.ContainsFunc(tools, func(t label) bool {
 		l := label{text: t.text + "." + action, from: fromAction, certain: t.certain}
-		return b.naming.dotted[l.text] || b.naming.wants(&l, tools)
+		return b.naming.dotted[l.text] || b.naming.addsMatch(&l, tools)
 	})
 }
 

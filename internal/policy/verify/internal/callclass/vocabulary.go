@@ -41,8 +41,8 @@ func (b *vocabulary) reads(m *mapping) {
 	}
 }
 
-// mentions collects the tools and the actions that the policy speaks of.
-func (b *vocabulary) mentions() {
+// collectNames collects the tools and the actions that the policy speaks of.
+func (b *vocabulary) collectNames() {
 	made := make(map[string]bool)
 	for _, m := range b.naming.maps {
 		made[m.As] = true

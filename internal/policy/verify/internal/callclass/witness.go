@@ -11,12 +11,12 @@ import (
 
 // A recipe is how the arguments of a class are made.
 type recipe struct {
-	b     *Enumerator
-	form  *form
-	data  presences
-	sums  []sum
-	spend bool   // sums may grow
-	fixed Values // what the form says of the values
+	b        *Enumerator
+	form     *form
+	data     presences
+	sums     []sum
+	maySpend bool   // sums may grow
+	fixed    Values // what the form says of the values
 }
 
 type presences []Datum
@@ -93,17 +93,17 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// Speaks reports whether the arguments of the class have these values where they have
+// HasValues reports whether the arguments of the class have these values where they have
 // the value that is looked at. What maps make of one value is nothing to another: calls
 // with different ones are not of one value, though each could be.
-func (s *Class) Speaks(v Values) bool {
+func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
 	})
 }
 
-// Take notes the values of a key of the net, where none are noted yet.
-func (b *Enumerator) Take(v *Values, net int, key []gate.KeyValue) {
+// RecordKey notes the values of a key of the net, where none are noted yet.
+func (b *Enumerator) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
 		v.same = make(map[int]literal)
 	}
@@ -114,7 +114,7 @@ func (b *Enumerator) Take(v *Values, net int, key []gate.KeyValue) {
 			continue
 		}
 		for i, f := range fields {
-			if sort := b.sortOf[plain(f)]; v.same[sort] == "" {
+			if sort := b.sortOf[normalize(f)]; v.same[sort] == "" {
 				v.same[sort] = literal(key[i].Value)
 			}
 		}
@@ -129,7 +129,7 @@ func (b *Enumerator) KeyText(v Values, net int) (text string, ok bool) {
 	for t := range n.Info.Transitions {
 		var parts []string
 		for _, f := range n.reading(t) {
-			l := v.same[b.sortOf[plain(f)]]
+			l := v.same[b.sortOf[normalize(f)]]
 			if l == "" {
 				return "", false
 			}
@@ -146,16 +146,16 @@ func (b *Enumerator) KeyText(v Values, net int) (text string, ok bool) {
 // maxKeyText is the length of a text from which the state of a net has a hash.
 const maxKeyText = 200
 
-// attest finds arguments of the class, those first that add nothing to sums; it is doubtful
+// findWitness finds arguments of the class, those first that add nothing to sums; it is doubtful
 // where none are found.
-func (b *Enumerator) attest(s *Class, f *form) {
+func (b *Enumerator) findWitness(s *Class, f *form) {
 	w := &recipe{b: b, form: f, data: s.Data, sums: b.sums(s)}
 	s.of, s.Doubtful = w, true
-	for _, w.spend = range []bool{false, true} {
+	for _, w.maySpend = range []bool{false, true} {
 		for v := range w.candidates() {
 			if args, ok := w.arguments(v); ok {
 				w.fixed = v
-				s.Args, s.Doubtful, s.Spends = args, b.entangled(f), w.spend
+				s.Args, s.Doubtful, s.Spends = args, b.entangled(f), w.maySpend
 				return
 			}
 		}
@@ -163,7 +163,7 @@ func (b *Enumerator) attest(s *Class, f *form) {
 			return
 		}
 	}
-	b.refuse(s, w)
+	b.addRefusals(s, w)
 }
 
 // arguments is the JSON of a call with these values; known is false where none was
@@ -193,8 +193,8 @@ func (w *recipe) matched(field string, l literal) bool {
 		text = string(l)
 	}
 	return slices.ContainsFunc(w.b.maps, func(m *mapping) bool {
-		reads := m.Field == field || m.Field != "" && meets(m.Field, field)
-		return reads && m.of(w.form.tools) && w.form.value(m.Field) == nil && m.matches(text)
+		reads := m.Field == field || m.Field != "" && overlap(m.Field, field)
+		return reads && m.appliesTo(w.form.tools) && w.form.value(m.Field) == nil && m.matches(text)
 	})
 }
 
@@ -207,7 +207,7 @@ func (s *Class) Free() bool {
 	b, f := s.of.b, s.of.form
 	return b.conditionsOf(f.tools) == nil && !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Field.Reader != nil || slices.ContainsFunc(f.fields, func(v value) bool {
-			return v.field == d.Field.Path || meets(v.field, d.Field.Path)
+			return v.field == d.Field.Path || overlap(v.field, d.Field.Path)
 		})
 	})
 }
@@ -220,7 +220,7 @@ const maxCompletions = 2048
 func (w *recipe) complete(o object, v Values, expressions []Datum) (args string, known bool) {
 	c := w.b.conditionsOf(w.form.tools)
 	says := func(o object) (string, bool) {
-		o, ok := w.paid(o)
+		o, ok := w.withSums(o)
 		if !ok {
 			return "", false
 		}
@@ -267,14 +267,14 @@ func (b *Enumerator) written(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
 			for _, g := range n.reading(t) {
-				if plain(g) == f {
+				if normalize(g) == f {
 					return g.Source
 				}
 			}
 		}
 	}
 	for _, r := range b.asked {
-		if plain(r.Field) == f {
+		if normalize(r.Field) == f {
 			return r.Field.Source
 		}
 	}

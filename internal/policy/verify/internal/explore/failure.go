@@ -17,7 +17,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	}
 	unsure := s.leastSure()
 	for _, avoid := range []func(*callclass.Class) bool{
-		func(c *callclass.Class) bool { return c.Unsure() || c.Another() }, (*callclass.Class).Unsure,
+		func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() }, (*callclass.Class).Unsure,
 	} {
 		s.rebuildPaths(avoid)
 		for _, e := range found {

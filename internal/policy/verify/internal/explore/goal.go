@@ -135,7 +135,7 @@ func (v *view) Unhindered(class int) bool {
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
 // uncertain reports whether it is unknown that a call of the class can be made or is admitted.
-func uncertain(s *callclass.Class) bool { return s.Unsure() || s.Another() || s.Spends }
+func uncertain(s *callclass.Class) bool { return s.Unsure() || s.HasOther() || s.Spends }
 
 // rebuildPaths discards how states are reached and computes it anew without the calls to avoid.
 // States that cannot be reached without them have no predecessor afterwards.

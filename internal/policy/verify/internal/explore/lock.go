@@ -62,7 +62,7 @@ func (s *Space) Lock(g *Goal) Answer {
 // one value. If required, only calls that are known to exist lead to it.
 func (s *Space) reached(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
-		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.Another() })
+		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
 		if k := s.locked(good); k >= 0 {
 			return k
 		}

@@ -79,7 +79,7 @@ func (m *Model) index() {
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
-		kinds = slices.DeleteFunc(slices.Clone(kinds), (*callclass.Class).Another)
+		kinds = slices.DeleteFunc(slices.Clone(kinds), (*callclass.Class).HasOther)
 	}
 	return slices.Concat(m.Classes, kinds), gap
 }

@@ -53,7 +53,7 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 		own := c.Exchanged()
 		switch {
 		case !g.Matches(c) && !slices.ContainsFunc(nets, c.Concerns):
-		case c.Another() && own != nil && !own.Another():
+		case c.HasOther() && own != nil && !own.HasOther():
 			o.open = append(o.open, c)
 		default:
 			o.calls = append(o.calls, c)
@@ -175,7 +175,7 @@ func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move
 		var calls []*callclass.Class
 		classes, _ := m.ClassesFor(m.numbers(), Tagged(match))
 		for _, c := range classes {
-			if !c.Unsure() && (another || !c.Another()) {
+			if !c.Unsure() && (another || !c.HasOther()) {
 				calls = append(calls, c)
 			}
 		}

@@ -23,7 +23,7 @@ func (m *Model) OneValue() *Model {
 	if m.one == nil {
 		m.one = &Model{Nets: m.Nets, keyed: m.keyed, Calls: m.Calls, Stop: m.Stop, full: m}
 		for _, s := range m.Classes {
-			if !s.Another() {
+			if !s.HasOther() {
 				m.one.Classes = append(m.one.Classes, s)
 			}
 		}
@@ -45,7 +45,7 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 		taken := make([]bool, len(s.classes))
 		for i := range taken {
 			c := s.classes[i].member
-			taken[i] = may(i) && (c.Speaks(v) || !g.one && c.Takes(v))
+			taken[i] = may(i) && (c.HasValues(v) || !g.one && c.Takes(v))
 		}
 		good := s.assured(g, func(class int) bool { return taken[class] })
 		if all == nil || !g.one && !slices.Contains(good, false) {
@@ -68,7 +68,7 @@ func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
 		c := s.classes[i].member
-		if may(i) && !slices.ContainsFunc(all, c.Speaks) {
+		if may(i) && !slices.ContainsFunc(all, c.HasValues) {
 			all = append(all, c.Values())
 		}
 	}

@@ -81,7 +81,7 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 			continue
 		}
 		if i, ok := seen[string(key)]; ok {
-			if old := v.classes[i].member; uncertain(old) && !uncertain(s) || old.Another() && !s.Another() {
+			if old := v.classes[i].member; uncertain(old) && !uncertain(s) || old.HasOther() && !s.HasOther() {
 				v.classes[i].member = s
 			}
 			v.classes[i].noteBeyond(v, s, o)

@@ -32,14 +32,14 @@ type openField struct {
 type deferred struct {
 	nets     []int        // that one call can concern together
 	byNet    [][]int      // the atoms that a net can see
-	alone    [][]sighting // by atom
+	alone    [][]contrast // by atom
 	of       func(atoms []int) kinds
 	made     map[string]kinds // by atoms
 	overflow string           // why not all calls are made where all atoms are seen
 }
 
-// A sighting is a call that an atom alone makes, and the same without the atom.
-type sighting struct{ with, without *Class }
+// A contrast is a call that an atom alone makes, and the same without the atom.
+type contrast struct{ with, without *Class }
 
 // kinds are the deferred calls as far as some atoms go. gap is why they are not all.
 type kinds struct {
@@ -54,7 +54,7 @@ func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 		atoms = append(atoms, d.byNet[n]...)
 	}
 	for i := 0; tag != nil && i < len(d.alone); i++ {
-		if slices.ContainsFunc(d.alone[i], func(s sighting) bool { return tag(s.with) != tag(s.without) }) {
+		if slices.ContainsFunc(d.alone[i], func(s contrast) bool { return tag(s.with) != tag(s.without) }) {
 			atoms = append(atoms, i)
 		}
 	}
@@ -73,9 +73,9 @@ func (d *deferred) kinds(atoms []int) kinds {
 	return k
 }
 
-// open keeps the tool open. Calls of which all is known are made anyway: one
+// deferTool keeps the tool open. Calls of which all is known are made anyway: one
 // for each text that is known to match.
-func (b *Enumerator) open(tool string, base []label) {
+func (b *Enumerator) deferTool(tool string, base []label) {
 	o := &openTool{name: tool, base: base}
 	o.made, o.of = make(map[string]kinds), func(atoms []int) kinds { return b.kindsOfTool(o, atoms) }
 	var all []int
@@ -93,7 +93,7 @@ func (b *Enumerator) open(tool string, base []label) {
 			b.add(tool, &form{tools: base, fields: []value{*v}})
 		}
 	}
-	b.relate(o)
+	b.findVisible(o)
 	o.overflow = o.tooMany(all)
 	b.deferred = append(b.deferred, &o.deferred)
 }
@@ -117,7 +117,7 @@ func (b *Enumerator) sampled(f *openField) []*value {
 	var out []*value
 	for i := range f.ps {
 		samples := f.ps[i].samples[:min(samplesEach, len(f.ps[i].samples))]
-		if s := f.ps[i].evident(); s != "" && !slices.Contains(samples, s) {
+		if s := f.ps[i].evidentCommand(); s != "" && !slices.Contains(samples, s) {
 			samples = append(slices.Clone(samples), s)
 		}
 		for _, s := range samples {
@@ -127,8 +127,8 @@ func (b *Enumerator) sampled(f *openField) []*value {
 	return out
 }
 
-// relate finds the atoms that each net can see, and the class of each by itself.
-func (b *Enumerator) relate(o *openTool) {
+// findVisible finds the atoms that each net can see, and the class of each by itself.
+func (b *Enumerator) findVisible(o *openTool) {
 	without := b.class(o.name, &form{tools: o.base})
 	o.byNet = make([][]int, len(b.nets))
 	for _, f := range o.fields {
@@ -138,7 +138,7 @@ func (b *Enumerator) relate(o *openTool) {
 			}
 			v := f.value(i)
 			s := b.class(o.name, &form{tools: o.base, fields: []value{*v}})
-			o.alone = append(o.alone, []sighting{{s, without}})
+			o.alone = append(o.alone, []contrast{{s, without}})
 			certain := s
 			if len(v.hits) == 1 {
 				v.hits[0].certain = true

@@ -40,15 +40,15 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		if b.clock.over() {
 			break
 		}
-		var alone []sighting
+		var alone []contrast
 		k := o.kinds([]int{i})
 		if k.gap != "" { // a question about the pattern has to meet the gap
 			name := plainest(o.all[i].pattern)
 			s := b.class(name, &form{tools: []label{{text: name, from: fromTool, certain: true}}})
-			alone = append(alone, sighting{s, before.plain(name)})
+			alone = append(alone, contrast{s, before.plain(name)})
 		}
 		for _, s := range k.classes {
-			alone = append(alone, sighting{s, before.plain(s.Tool)})
+			alone = append(alone, contrast{s, before.plain(s.Tool)})
 			b.classes.List = append(b.classes.List, s)
 		}
 		o.alone = append(o.alone, alone)
@@ -91,7 +91,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 	default:
 		for _, t := range b.tools {
 			if !o.before.isTool[t] || len(b.action[t]) > len(o.before.action[t]) {
-				b.ofTool(t, o.also[t])
+				b.enumerateTool(t, o.also[t])
 			}
 		}
 		for _, s := range b.classes.List {

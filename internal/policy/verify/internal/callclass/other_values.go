@@ -17,7 +17,7 @@ import (
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
-		if i := slices.IndexFunc(s.Data, func(d Datum) bool { return d.Field == plain(f) }); i >= 0 {
+		if i := slices.IndexFunc(s.Data, func(d Datum) bool { return d.Field == normalize(f) }); i >= 0 {
 			seen = append(seen, s.Data[i].sort)
 		}
 	}
@@ -50,7 +50,7 @@ func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 // Renewed are the arguments of a call of the class with further value n instead of the
 // other value; ok is false if the names of the class do not permit it.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
-	if s.of == nil || !s.Another() {
+	if s.of == nil || !s.HasOther() {
 		return "", false
 	}
 	v.other = make(map[int]literal)
