@@ -8,8 +8,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// candidates are values that are tried: those of the sorts, then what the form says of
-// a field, then what conditions name, then what expressions make of their own arguments.
+// candidates yields values to try for the fields: the defaults of the sorts, then what the form
+// says about a field, then constants of conditions, then results of expressions for arguments that
+// they mention.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -27,7 +28,7 @@ func (w *recipe) candidates() func(yield func(Values) bool) {
 	}
 }
 
-// tried are candidates for what the field has.
+// tried returns candidate values for the field.
 func (w *recipe) tried(d *Datum) (all []literal) {
 	if v := w.form.value(d.Field.Path); v != nil && d.Field.Path != "" && len(v.texts) > 0 {
 		all = append(all, quoted(v.texts[0]))
@@ -45,16 +46,16 @@ func (w *recipe) tried(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluated(d)
-	if d.Has == Other { // than the first of them
+	if d.Has == Other { // a different value than the first candidate
 		slices.Reverse(made)
 	}
 	return append(all, made...)
 }
 
-// maxEvaluated bounds the values of an expression that are tried.
+// maxEvaluated bounds the values of one expression that are tried.
 const maxEvaluated = 4
 
-// evaluated are values that the expression has for arguments that it names.
+// evaluated returns values of the expression for arguments built from the members that it mentions.
 func (w *recipe) evaluated(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
 	for _, m := range samples([]string{w.b.written(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
@@ -68,13 +69,13 @@ func (w *recipe) evaluated(d *Datum) (values []literal) {
 	return values
 }
 
-// valueOf is what the expression reads.
+// valueOf returns the value that the expression reads from the arguments.
 func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	value, ok := d.Field.Reader.Value(&gate.Call{Tool: w.form.tools[0].text, Args: []byte(args)}, d.Field.Number)
 	return literal(value), ok && string(value) != "null"
 }
 
-// single is what stands in an array of one element; else the literal itself.
+// single returns the element of an array with one element, and any other literal unchanged.
 func (l literal) single() literal {
 	var elements []json.RawMessage
 	if json.Unmarshal([]byte(l), &elements) == nil && len(elements) == 1 {
@@ -83,7 +84,7 @@ func (l literal) single() literal {
 	return l
 }
 
-// samples are members that the expressions name, with the values among others.
+// samples returns members that the expressions mention, filled with the given values among others.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any
@@ -95,8 +96,7 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.named)
 }
 
-// named reports whether the members can give the call a name of which the form does not
-// say so.
+// named reports whether the members might give the call a name that the form does not have.
 func (w *recipe) named(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]
@@ -107,11 +107,11 @@ func (w *recipe) named(members map[string]any) bool {
 	})
 }
 
-// leaves are the value and all that is in it, as they are written.
+// leaves returns the value and everything nested in it, as JSON literals.
 func leaves(v any) []literal {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // made of JSON
+		panic(err) // cannot happen: the value was decoded from JSON
 	}
 	all := []literal{literal(text)}
 	switch v := v.(type) {
@@ -127,7 +127,7 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read reports whether the expressions have the values that they are to have.
+// read reports whether the expressions have their intended values for the arguments.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

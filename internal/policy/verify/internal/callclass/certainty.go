@@ -10,18 +10,18 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A label that a map gives by reading a text may be certain, and may be
-// evidence. Of one text that several such maps match, each may be either, as
-// far as one script can be all that together: the kinds of a set.
+// Certainty of labels. A label that a map assigns by reading a text can be certain, and can be
+// evidence. If several such maps match one text, each label can be either, as far as a single
+// script can have all of them together. The values of a set of maps cover these combinations.
 
-// maxMatters is how many labels of one text are told apart by what they are worth.
+// maxMatters bounds the labels of one text whose certainty and evidence are distinguished.
 const maxMatters = 6
 
-// certainty is which of the nets' questions the worth of a label decides.
+// certainty tells whether a label matters as evidence, and whether its certainty matters.
 type certainty struct{ evidence, certain bool }
 
-// findCertainties finds the labels whose worth matters: those that observers follow or
-// assertions are about, and those that exempt.
+// findCertainties finds the labels whose properties matter: as evidence to observers and
+// assertions, and as certain labels to exemptions.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -32,7 +32,7 @@ func (b *Enumerator) findCertainties() {
 	}
 }
 
-// isEvidence reports whether somebody asks for the label as evidence, or waits for it.
+// isEvidence reports whether a net or an assertion uses the label as evidence.
 func (b *Enumerator) isEvidence(name string) bool {
 	l := &label{text: name, from: fromMap}
 	for _, n := range b.nets {
@@ -45,8 +45,8 @@ func (b *Enumerator) isEvidence(name string) bool {
 	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return matchesName(t, l) })
 }
 
-// exempts reports whether the label, if it is certain, takes calls out of the
-// reach of something in the net.
+// exempts reports whether the label, if it is certain, exempts calls from a transition or phase of
+// the net.
 func (n *Net) exempts(name string) bool {
 	l := &label{text: name, from: fromMap}
 	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return matchesName(u, l) }) ||
@@ -55,10 +55,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf are values that exactly the patterns of the set match, one for each
-// way in which their labels can be worth something. There are none where no
-// text is matched so. Those of either may match it too or not, which makes no
-// difference. ok is false where there are too many.
+// kindsOf returns values that are matched by exactly the patterns of the set, one for each
+// combination of properties of their labels; none if no text matches like that. The patterns in
+// either may match as well without making a difference. ok is false if there are too many
+// combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -84,7 +84,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	texts := make(map[string][]string)
 	if known {
 		tried := append(withOperands(text), text+"; "+noopCommand(ps), text+"; "+text)
-		for i := range members(set) { // one command may be what all of them look for
+		for i := range members(set) { // a single command may be what all patterns look for
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
 		tried = append(tried, scriptsOf(ps, set, text)...)
@@ -100,7 +100,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return values, true
 }
 
-// scriptsOf are scripts of the commands that the patterns of the set look for, some as evidence
+// scriptsOf returns scripts of the commands that the patterns of the set look for, some as evidence
 // and some not, and scripts that also run a command which no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unrelatedCommand(ps)
@@ -125,8 +125,8 @@ func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	return scripts
 }
 
-// withOperands is the command by itself, and with operands that programs may need.
-// What stands behind an option may be its value.
+// withOperands returns the command alone and with operands that programs may require. It adds none
+// after an option, which could take them as its value.
 func withOperands(command string) []string {
 	if last := command[strings.LastIndexByte(command, ' ')+1:]; strings.HasPrefix(last, "-") {
 		return []string{command}
@@ -134,8 +134,8 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evidentCommand is a command that is evidence of the label; empty where none was found,
-// or the map reads no scripts.
+// evidentCommand returns a command that is evidence of the label; empty if none was found, or if
+// the map does not read scripts.
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
@@ -148,7 +148,7 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf are strong hits of all patterns in the set.
+// hitsOf returns strong hits of all patterns in the set.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -159,8 +159,8 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// reads is what the maps make of the text, as far as it matters; exact says
-// that those of the set match and no others.
+// reads returns the hits of the maps on the text, reduced to the properties that matter. exact
+// reports whether the patterns of the set match and no others do.
 func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -177,7 +177,7 @@ func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, e
 	return hits, true
 }
 
-// noopCommand is a command that no pattern looks for.
+// noopCommand returns a command that no pattern looks for.
 func noopCommand(ps []pattern) string {
 	for _, s := range []string{"true", "pwd", "date", "id"} {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
@@ -187,7 +187,7 @@ func noopCommand(ps []pattern) string {
 	return "true"
 }
 
-// unrelatedCommand is a command that no pattern looks for and that does something, as far as
+// unrelatedCommand returns a command that no pattern looks for, and that has an effect as far as
 // some reader can tell.
 func unrelatedCommand(ps []pattern) string {
 	for _, s := range []string{"date", "id", "hostname", "uname"} {
@@ -198,11 +198,11 @@ func unrelatedCommand(ps []pattern) string {
 	return "date"
 }
 
-// possibleHits are what the labels of the readers can be worth together. What does not
-// matter is weak and uncertain.
+// possibleHits returns the combinations of label properties that the readers can produce together.
+// A property that does not matter is set to weak or uncertain. ok is false if there are too many.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // of matter
+	var proving, exempting uint64 // subsets of matter
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -231,7 +231,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // conditions: one that holds is all that it can be
+	if ps[readers[0]].Field == "" { // for conditions, a label that holds has all its properties
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)
@@ -240,12 +240,12 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		return ways, true
 	}
 	one := oneCommand(ps, readers)
-	for _, plain := range []bool{true, false} { // first those in which a label is both or neither
+	for _, plain := range []bool{true, false} { // first the combinations where each label is both certain and evidence, or neither
 		for certain := range partsOf(exempting) {
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // it takes some commands of a script, whatever the others are
+			for evidence := range partsOf(proving) { // evidence depends on some commands of the script only
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -255,7 +255,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 	return ways, true
 }
 
-// partsOf yields those of the set, the empty one first.
+// partsOf yields the subsets of the set, starting with the empty one.
 func partsOf(set uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for sub := uint64(0); yield(sub) && sub != set; {
@@ -264,8 +264,8 @@ func partsOf(set uint64) iter.Seq[uint64] {
 	}
 }
 
-// oneCommand reports whether a single command can be what all the readers find,
-// or they read no scripts.
+// oneCommand reports whether a single command can be what all the readers find, or the readers do
+// not read scripts.
 func oneCommand(ps []pattern, readers []int) bool {
 	first := &ps[readers[0]]
 	return !slices.ContainsFunc(readers, func(i int) bool {
@@ -274,8 +274,8 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a script can certainly be what each of the strong
-// labels says, and have what the others find.
+// compatible reports whether a script can have each of the strong labels with certainty and still
+// contain what the other readers find.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -294,14 +294,14 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command of one pattern may, with more words, be what
-// another looks for: of a program that is not known anything can be.
+// carries reports whether a command of p, followed by more words, may be what the other pattern
+// looks for. The arguments of an unknown program can be anything.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether a script of nothing but what the pattern looks for may also run
-// what the other one looks for: that does nothing.
+// spares reports whether a script that runs only what p looks for may also run what the other
+// pattern looks for, because that command has no effect.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

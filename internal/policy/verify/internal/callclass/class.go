@@ -10,33 +10,33 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Class is a kind of call: a physical tool with the names that one real call
-// can have together.
+// A Class is a kind of call: a physical tool with the names that a single real call can have
+// together.
 type Class struct {
 	Tool     string
-	Args     string   // JSON of such a call; empty: {}
-	Doubtful bool     // no arguments are known that have these names
-	supposed bool     // nobody knows whether there is such a tool
-	lacking  string   // an argument that the calls have and the schema of the tool does not list; empty: none
-	labels   []label  // of the policy, then what nets of their own maps add, then patterns that match one of them
-	Effects  []Effect // by net
-	Knowers  []int    // nets that know it, where the default denies what none knows
-	Waits    bool     // it is no call: time passes, and a transition fires by the clock
+	Args     string   // JSON of a witness; empty: {}
+	Doubtful bool     // no arguments are known that have exactly these names
+	supposed bool     // the tool might not exist
+	lacking  string   // argument of the calls that the tool's schema does not list; empty: none
+	labels   []label  // labels of the policy, then those that nets' own maps add, then patterns that match a label
+	Effects  []Effect // at most one per net
+	Knowers  []int    // nets that know the call, for a default that denies unknown calls
+	Waits    bool     // not a call: time passes and the clock fires a transition
 	Wait     time.Duration
-	Shut     []int // nets that block it in every state
+	Shut     []int // nets that block the class in every state
 	Data     []Datum
-	Spends   bool // nothing is known of such a call that adds nothing to the sums of nets
+	Spends   bool // every known call of the class adds something to the sums of nets
 
-	of        *recipe  // how its arguments are made
+	of        *recipe  // how to build its arguments
 	exchanged *Class   // see [Class.Exchanged]
-	alike     []*Class // the same call with all that its fields can have of the value
+	alike     []*Class // the same call with every presence of the tracked value in its fields
 }
 
 // An Effect is the number of the [Meaning] that a class has for one net.
 type Effect struct{ Net, Meaning int }
 
-// Carries reports whether a call of the class has the name; with evidence, as
-// more than a restriction.
+// Carries reports whether a call of the class has the name. If evidence is true, the name must
+// count as evidence, and not only as a restriction.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(s.labels, func(l label) bool {
 		switch {
@@ -49,17 +49,17 @@ func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	})
 }
 
-// Certainly reports whether every call of the class has the name, beyond doubt.
+// Certainly reports whether every call of the class certainly has the name.
 func (s *Class) Certainly(t gate.Tool) bool {
 	return slices.ContainsFunc(s.labels, func(l label) bool {
 		return l.certain && l.text == t.Name && (l.glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.actionOnly())
 	})
 }
 
-// Unsure reports whether nobody knows that such a call can be made.
+// Unsure reports whether it is unknown that such a call can be made.
 func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != "" }
 
-// Nets returns the nets that the class has an effect on.
+// Nets returns the nets that the class affects.
 func (s *Class) Nets() []int {
 	var out []int
 	for _, t := range s.Effects {
@@ -68,7 +68,7 @@ func (s *Class) Nets() []int {
 	return out
 }
 
-// Name returns how a person would call it: its label, or the tool.
+// Name returns a readable name: the last label, or the tool.
 func (s *Class) Name() string {
 	if s.Waits {
 		return "time passes"
@@ -82,13 +82,12 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped are the names that maps give to calls of the class; ok is false where the
-// calls have others that no tool has, and where keys read the calls: names are not all
-// that nets see then.
+// Mapped returns the names that maps give to calls of the class. ok is false if the calls have
+// other names that no tool has, or if keys read the calls, since nets then see more than names.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.glob > 0 || l.from&fromTool != 0: // the names of the tool and of maps say it
+		case l.glob > 0 || l.from&fromTool != 0: // implied by the names of the tool and of maps
 		case l.from&fromAction != 0:
 			return nil, false
 		default:
@@ -98,13 +97,13 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	return names, len(s.Data) == 0
 }
 
-// Weakly reports whether the name of the call is no evidence.
+// Weakly reports whether the call has the name, but not as evidence.
 func (s *Class) Weakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l label) bool { return l.glob == 0 && l.text == name && l.weak })
 }
 
-// enumerateTool adds the classes of one tool: every combination of what its fields can
-// hold, or where they are too many, some of them; then the tool stays open.
+// enumerateTool adds the classes of one tool: every combination of values of its fields. If there
+// are too many, it adds some and defers the rest.
 func (b *Enumerator) enumerateTool(tool string, also []gate.Name) {
 	base := []label{{text: tool, from: fromTool, certain: true}}
 	for _, a := range also {
@@ -123,7 +122,7 @@ func (b *Enumerator) enumerateTool(tool string, also []gate.Name) {
 	eachForm(base, options, count, func(f *form) { b.add(tool, f) })
 }
 
-// eachForm calls do with every choice of one value of each field.
+// eachForm calls do with every choice of one value for each field.
 func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}
@@ -137,7 +136,7 @@ func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 	}
 }
 
-// fields are the names of the fields of the tool that matter.
+// fields returns the names of the fields of the tool that some map or action rule reads.
 func (b *Enumerator) fields(tools []label) []string {
 	var fields []string
 	for _, m := range b.maps {
@@ -153,29 +152,30 @@ func (b *Enumerator) fields(tools []label) []string {
 	return fields
 }
 
-// appliesTo reports whether the map is one of the tool.
+// appliesTo reports whether the map applies to a tool with these names.
 func (m *mapping) appliesTo(tools []label) bool {
 	return slices.ContainsFunc(tools, func(l label) bool { return m.matchesTool(l.text) })
 }
 
-// matchesTool reports whether the map is one of tools of that name.
+// matchesTool reports whether the map applies to tools of that name.
 func (m *mapping) matchesTool(tool string) bool {
 	return tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool)
 }
 
-// add adds the classes of a form, unless there are some that no net can tell from them.
+// add adds the classes of a form, unless equivalent classes exist.
 func (b *Enumerator) add(tool string, f *form) {
 	if b.clock.tick() {
 		return
 	}
 	for _, s := range b.variants(tool, f) {
 		if i := b.classes.Of([]byte(b.keyOf(s, f)), s); b.classes.List[i].Unsure() && !s.Unsure() {
-			b.classes.List[i] = s // the same, and arguments are known
+			b.classes.List[i] = s // prefer an equivalent class with known arguments
 		}
 	}
 }
 
-// variants are the classes of a form by what keys read of them.
+// variants returns the classes of a form, one for each presence of the tracked value in the fields
+// that keys read.
 func (b *Enumerator) variants(tool string, f *form) []*Class {
 	s := b.class(tool, f)
 	data, why := b.data(s)
@@ -201,7 +201,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	return all
 }
 
-// project makes the effects on nets with a key those on the value that is looked at.
+// project replaces the effects on nets with a key by the effects on the tracked value.
 func (b *Enumerator) project(s *Class) {
 	effects := s.Effects
 	s.Effects, s.Shut = nil, nil
@@ -221,7 +221,7 @@ func (b *Enumerator) project(s *Class) {
 	}
 }
 
-// class is that of a form, whatever keys read of it and without arguments.
+// class returns the class of a form, without regard to keys and without arguments.
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)
@@ -237,7 +237,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			}
 		}
 		if n.Info.Shadow {
-			continue // it is as if it were not there
+			continue // shadow nets do not affect calls
 		}
 		if n.knows(ls) || n.Info.MatchFirst && n.Info.Labels == nil && n.knows(f.tools) {
 			s.Knowers = append(s.Knowers, n.Index)
@@ -247,7 +247,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			if !n.begins(e) {
 				b.addGap("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
 			}
-			continue // with other arguments it lets any call pass
+			continue // with other arguments, the net admits any call
 		}
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
@@ -260,7 +260,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 	return s
 }
 
-// keyOf is what distinguishes the class for nets and assertions.
+// keyOf returns what distinguishes the class for nets and assertions.
 func (b *Enumerator) keyOf(s *Class, f *form) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q", s.Tool)
@@ -274,13 +274,13 @@ func (b *Enumerator) keyOf(s *Class, f *form) string {
 	for _, d := range s.Data {
 		fmt.Fprintf(&key, "%d", d.Has)
 	}
-	for _, t := range s.Effects { // what exempts a call is seen in its effect
+	for _, t := range s.Effects { // exemptions are visible in the effects
 		fmt.Fprintf(&key, "%d:%d,", t.Net, t.Meaning)
 	}
 	return key.String()
 }
 
-// appendNames writes what nets and assertions can see of names.
+// appendNames appends what nets and assertions can see of names.
 func (b *Enumerator) appendNames(key *strings.Builder, ls []label) {
 	key.WriteByte('|')
 	for _, l := range ls {
@@ -290,12 +290,12 @@ func (b *Enumerator) appendNames(key *strings.Builder, ls []label) {
 	}
 }
 
-// put sets a field of the arguments, or what a plain path leads to. It reports
-// whether the content can stand there.
+// put sets a field of the arguments, or the member that a plain path leads to. It reports whether
+// the content fits there.
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")
 	if !isPath(field) {
-		_, taken := object[field] // by a path into it
+		_, taken := object[field] // already set by a path into the field
 		object[field] = content
 		return !taken
 	}
@@ -321,10 +321,10 @@ func put(object map[string]any, field string, content any) bool {
 	return true
 }
 
-// Concerns reports whether a call of the class has an effect on the net.
+// Concerns reports whether a call of the class affects the net.
 func (s *Class) Concerns(net int) bool { return s.MeaningIn(net) >= 0 }
 
-// MeaningIn is what the call means to the net, -1 for nothing.
+// MeaningIn returns the number of the meaning of the call for the net, or -1.
 func (s *Class) MeaningIn(net int) int {
 	for _, t := range s.Effects {
 		if t.Net == net {

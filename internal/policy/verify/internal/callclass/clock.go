@@ -1,20 +1,20 @@
 package callclass
 
-// WhyTime is why calls were left out where [Options].Stop ended the enumeration.
+// WhyTime is the reason for calls left out because [Options].Stop ended the enumeration.
 const WhyTime = "the time ran out"
 
-// askEvery is how many forms are looked at between two questions whether to stop.
+// askEvery is the number of forms enumerated between two calls of stop.
 const askEvery = 64
 
-// A clock limits the enumeration. Calls not enumerated in time are left out everywhere. Nil
-// never ends it.
+// A clock limits the duration of the enumeration. Calls not enumerated in time are left out
+// everywhere. A nil clock never ends it.
 type clock struct {
 	stop  func() bool // nil: never
 	ticks int
 	late  bool
 }
 
-// over asks whether to stop.
+// over reports whether the time is over, asking stop.
 func (c *clock) over() bool {
 	if c == nil {
 		return false
@@ -23,7 +23,7 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick is over, but asks only now and then.
+// tick is like over, but asks stop only from time to time.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A conditions is the maps of a tool that read a call as a whole, such as conditions.
-// Of these no text can be made up; arguments are tried until they say of all
-// maps what a class says. Of a class for which none do, no arguments are known.
+// conditions groups the maps of a tool that read a whole call, such as CEL conditions. No text can
+// be constructed for them; instead, sample arguments are tried until all maps give the result that
+// a class requires. If no sample does, the class has no known arguments.
 type conditions struct {
 	maps    []*mapping
-	samples []map[string]any // the empty one first
+	samples []map[string]any // the empty sample comes first
 	found   map[string][]gate.Found
 }
 
-// conditionsOf is that of a tool; nil where it has no such maps.
+// conditionsOf returns the conditions of a tool; nil if it has none. The result is cached.
 func (b *Enumerator) conditionsOf(tools []label) *conditions {
 	tool := tools[0].text
 	if w, known := b.conditions[tool]; known {
@@ -43,7 +43,7 @@ func (b *Enumerator) conditionsOf(tools []label) *conditions {
 	return w
 }
 
-// sources are the texts of the conditions.
+// sources returns the source texts of the conditions.
 func (w *conditions) sources() (all []string) {
 	for _, m := range w.maps {
 		all = append(all, m.Source)
@@ -51,7 +51,7 @@ func (w *conditions) sources() (all []string) {
 	return all
 }
 
-// Bounds of what is tried.
+// Bounds on the samples.
 const (
 	maxMembers = 4
 	maxSampled = 512
@@ -63,7 +63,7 @@ var (
 	quote  = regexp.MustCompile(`"[^"\\]*"|'[^'\\]*'`)
 )
 
-// expression is what a condition evaluates: rules have it in quotes.
+// expression returns the expression of a condition, unquoted if a rule quotes it.
 func expression(source string) string {
 	text := strings.TrimPrefix(source, "when ")
 	var inner string
@@ -73,9 +73,9 @@ func expression(source string) string {
 	return text
 }
 
-// samples are arguments of the members that the conditions name, and of the
-// values in them and next to them, and of more values. Fields that other maps read are
-// left alone. The first has no members.
+// samples returns arguments with the members that the conditions mention, filled with the constants
+// of the conditions, values next to these, and the values in more. Members that other maps read are
+// not set. The first sample is empty.
 func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
 	values := append(more, "", 0, true, false, []any{})
@@ -83,7 +83,7 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 		source = expression(source)
 		for _, m := range member.FindAllStringSubmatch(source, -1) {
 			path := strings.ReplaceAll(m[1][1:], "?", "")
-			if m[2] != "" { // the last step is a function
+			if m[2] != "" { // the last step is a function call
 				path = path[:max(0, strings.LastIndexByte(path, '.'))]
 			}
 			top, _, _ := strings.Cut(path, ".")
@@ -110,8 +110,7 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 	return all
 }
 
-// Extended are the arguments with members that the conditions name and that they
-// have not yet.
+// Extended returns variants of the arguments with further members that the conditions mention.
 func Extended(args string, conditions []string) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -126,7 +125,8 @@ func Extended(args string, conditions []string) []string {
 	return all
 }
 
-// Numbered are the arguments with a number in a member that nothing is known of.
+// Numbered returns the arguments with a number in a member that has no known meaning; nil if all
+// candidate members are taken.
 func Numbered(args string, number int) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -140,7 +140,7 @@ func Numbered(args string, number int) []string {
 	return nil
 }
 
-// literals are the values in a source, and those next to them.
+// literals returns the constants in an expression, and values next to them.
 func literals(source string) []any {
 	var values []any
 	for _, s := range quote.FindAllString(source, -1) {
@@ -156,7 +156,7 @@ func literals(source string) []any {
 	return values
 }
 
-// clone copies the objects, down to their members.
+// clone returns a deep copy of the object; arrays are shared.
 func clone(object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	for key, v := range out {
@@ -167,7 +167,7 @@ func clone(object map[string]any) map[string]any {
 	return out
 }
 
-// certainIfHolds reports whether the label of a condition that holds is certain.
+// certainIfHolds reports whether the label of a condition is certain when the condition holds.
 func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if m.Field != "" {
 		return false
@@ -175,7 +175,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if vouches, known := b.certainConditions[m]; known {
 		return vouches
 	}
-	all := true // nobody knows: it counts as one that does
+	all := true // assume so if no sample satisfies the condition
 	for _, sample := range samples([]string{m.Source}, nil) {
 		r := m.Reader.Read(&gate.Call{Tool: m.Tool, Args: []byte(cmp.Or(object(sample).text(), "{}"))}, "")
 		if r.Finds(m.Pattern) == gate.Surely {
@@ -187,8 +187,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether the maps of the whole call make of the arguments what
-// the form says.
+// agree reports whether the conditions give for the arguments the result that the form requires.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	found := w.read(f.tools[0].text, args)
 	for i, m := range w.maps {
@@ -206,7 +205,7 @@ func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	return true
 }
 
-// read is what each map finds in the arguments.
+// read returns what each condition finds in the arguments.
 func (w *conditions) read(tool, args string) []gate.Found {
 	if found, ok := w.found[args]; ok {
 		return found
@@ -220,11 +219,11 @@ func (w *conditions) read(tool, args string) []gate.Found {
 	return found
 }
 
-// An object is arguments that are being made.
+// An object holds arguments under construction.
 type object map[string]any
 
-// objectOf is what the fields of the form say, and what keys read of them; ok is
-// false where no texts are known that say it.
+// objectOf returns the object with the fields of the form, adapted to what keys and sums read; ok
+// is false if some value has no known text.
 func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {
@@ -244,7 +243,7 @@ func objectOf(f *form, data presences, sums []sum) (object, bool) {
 			content = v.texts[:len(v.texts)-1]
 		}
 		if data.lack(v.field) {
-			content = map[string]any{"value": content} // which no key can read
+			content = map[string]any{"value": content} // an object, which no key can read
 		}
 		if !put(o, v.field, content) {
 			return nil, false
@@ -253,7 +252,7 @@ func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	return o, true
 }
 
-// with is the object with the members of a sample, if they are not there yet.
+// with returns the object with the members of a sample; ok is false if one of them is already set.
 func (o object) with(sample map[string]any) (object, bool) {
 	out := maps.Clone(o)
 	for key, v := range sample {
@@ -265,14 +264,14 @@ func (o object) with(sample map[string]any) (object, bool) {
 	return out, true
 }
 
-// text is the object as JSON; empty for none.
+// text returns the object as JSON; empty if it has no members.
 func (o object) text() string {
 	if len(o) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // strings, numbers and lists of them
+		panic(err) // cannot happen: strings, numbers and lists of them
 	}
 	return string(text)
 }

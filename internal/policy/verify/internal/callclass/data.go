@@ -8,40 +8,41 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A net with a key is looked at for one arbitrary value. Different values never touch
-// each other in a net, so what holds for it holds for all. The classes of a tool say of
-// each field that a key reads what it has of that value. Fields that are compared
-// with each other, and fields of one name, are of one sort: they have one such value.
+// A net with a key is verified for one arbitrary value of the key, the tracked value. Different
+// values never interact in a net, so what holds for the tracked value holds for all by symmetry. A
+// class of a tool says, for each field that a key reads, whether the field has that value. Fields
+// that are compared with each other, and fields with the same name, form a sort and share one
+// tracked value.
 
-// Presence says what a field of a call has of the value that is looked at.
+// Presence says whether a field of a call has the tracked value.
 type Presence uint8
 
 const (
-	Same  Presence = iota // it has the value
-	Lacks                 // nothing can be read
-	Other                 // it has another value
+	Same  Presence = iota // the field has the tracked value
+	Lacks                 // the field cannot be read
+	Other                 // the field has another value
 )
 
-// A Datum is a field of a class that keys read.
+// A Datum is a field of a class that keys read, and its presence.
 type Datum struct {
 	Field gate.Field // without its source
 	Has   Presence
 	sort  int
 }
 
-// A Reading is a field of the calls that have a name.
+// A Reading is a field of the calls that have a given name.
 type Reading struct {
 	Tool  gate.Tool
 	Field gate.Field
 }
 
-// A sort is fields that are compared with each other.
+// A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // the value that is looked at, and another: no map matches them
+	texts  [2]string // the tracked value and another value; no map matches them if possible
 }
 
-// normalize is the field without what does not matter to its value.
+// normalize returns the field without the parts that do not affect its value.
 func normalize(f gate.Field) gate.Field {
 	f.Source = ""
 	if key, ok := strings.CutPrefix(f.Path, "$."); ok && !strings.ContainsAny(key, `.["`) {
@@ -50,7 +51,7 @@ func normalize(f gate.Field) gate.Field {
 	return f
 }
 
-// reading is what the transition reads of its calls; nil if the net has no key.
+// reading returns the fields that the transition reads from its calls; nil if the net has no key.
 func (n *Net) reading(transition int) []gate.Field {
 	t := &n.Info.Transitions[transition]
 	switch {
@@ -62,8 +63,8 @@ func (n *Net) reading(transition int) []gate.Field {
 	return n.Info.Key
 }
 
-// KeyOf returns what the net reads of calls of the tool; nil if it has no key or does not
-// list the tool.
+// KeyOf returns the fields that the net reads from calls of the tool; nil if the net has no key or
+// does not list the tool.
 func (n *Net) KeyOf(t gate.Tool) []gate.Field {
 	for i := range n.Info.Transitions {
 		listed := slices.ContainsFunc(n.Info.Transitions[i].Tools, func(u gate.Tool) bool { return u.Name == t.Name && u.Kind == t.Kind })
@@ -79,7 +80,8 @@ func (n *Net) Keyed() bool {
 	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 }) || len(n.Info.Key) > 0
 }
 
-// findSorts puts the fields together that nets and assertions compare.
+// findSorts partitions the fields into sorts: fields that nets or assertions compare belong
+// together.
 func (b *Enumerator) findSorts(compared [][]Reading) {
 	of := make(map[gate.Field]int)
 	put := func(f gate.Field, number int) int {
@@ -93,7 +95,7 @@ func (b *Enumerator) findSorts(compared [][]Reading) {
 			b.sorts[number].fields = append(b.sorts[number].fields, f)
 		case number < 0 || number == old:
 			return old
-		default: // both are one sort
+		default: // merge the two sorts
 			for _, g := range b.sorts[old].fields {
 				of[g] = number
 			}
@@ -132,8 +134,8 @@ func (b *Enumerator) findSorts(compared [][]Reading) {
 	}
 }
 
-// Crossed reports whether two of the fields of one key are of one sort: its value has
-// different parts then, of which the model knows one.
+// Crossed reports whether two fields of one key belong to the same sort. Such a key can have two
+// different values of that sort, but the model tracks only one.
 func (b *Enumerator) Crossed(key []gate.Field) bool {
 	seen := make(map[int]bool)
 	for _, f := range key {
@@ -146,10 +148,10 @@ func (b *Enumerator) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts are tried for values; the first two that no map of the fields matches are taken.
+// valueTexts are candidate values; the first two that no map of the fields matches are used.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts finds two values of the sort that no map matches.
+// findTexts chooses two values for the sort that no map matches, if possible.
 func (b *Enumerator) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	var free []string
@@ -163,16 +165,16 @@ func (b *Enumerator) findTexts(s *sort) {
 	}
 }
 
-// has reports whether a map of the field reads what is of the sort.
+// has reports whether a field of the sort overlaps the given field.
 func (s *sort) has(field string) bool {
 	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || overlap(f.Path, field)) })
 }
 
-// maxData bounds the fields of one tool that are told apart by their values.
+// maxData bounds the fields of one tool whose values are distinguished.
 const maxData = 4
 
-// data are the fields that keys read of a call with these effects and names, or why not
-// all that they are is looked at.
+// data returns the fields that keys read from a call with these effects and names. why is not empty
+// if not all of them can be tracked.
 func (b *Enumerator) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
@@ -207,8 +209,8 @@ func (b *Enumerator) data(s *Class) (data []Datum, why string) {
 	return data[:min(len(data), maxData)], why
 }
 
-// eachPresence calls do with all that the fields can have of the value. What is in a
-// result is no condition of a call: it is the value, or it does not matter.
+// eachPresence calls do with every combination of presences. A result does not restrict a call, so
+// a field of a result either has the tracked value or is not considered.
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -231,15 +233,15 @@ func eachPresence(data []Datum, do func([]Datum)) {
 	}
 }
 
-// HasOther reports whether the call has another value than the one that is looked at
-// where a net with a key judges it: the net is taken to let it pass.
+// HasOther reports whether a field of the call that a keyed net reads has another value than the
+// tracked one. The net is then assumed to admit the call.
 func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged is the class as a new value sees it where it has the value that is looked at,
-// and as its own value sees it where it has another; nil where that is not known. Without
-// a value it is itself.
+// Exchanged returns the class with the roles of the values exchanged: for a class with the tracked
+// value, as a new value sees it; for a class with another value, as that value sees it. It is nil
+// if no such class is known. A class without values is returned unchanged.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -247,8 +249,8 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange notes which classes are each other with the values exchanged. What is in a
-// result is not the new value.
+// exchange links the classes that differ only by exchanging the values. A field of a result never
+// has the new value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all
@@ -265,7 +267,7 @@ func exchange(all []*Class) {
 			}
 			data = append(data, d)
 		}
-		if same && s.HasOther() { // some of both
+		if same && s.HasOther() { // some fields have the tracked value and some another
 			continue
 		}
 		if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
@@ -274,19 +276,18 @@ func exchange(all []*Class) {
 	}
 }
 
-// OfOne reports whether the call has the value that is looked at in all fields of its
-// arguments that keys read.
+// OfOne reports whether all fields of the call's arguments that keys read have the tracked value.
 func (s *Class) OfOne() bool {
 	return !slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has != Same && !d.Field.Result })
 }
 
-// Returns reports whether keys read the result of the call, and it is not the value that
-// is looked at.
+// Returns reports whether keys read the result of the call and the result does not have the tracked
+// value.
 func (s *Class) Returns() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Field.Result && d.Has != Same })
 }
 
-// Has returns what the field of the call has of the value that is looked at.
+// Has returns the presence of the tracked value in the field.
 func (s *Class) Has(f gate.Field) Presence {
 	f = normalize(f)
 	for _, d := range s.Data {
@@ -297,7 +298,7 @@ func (s *Class) Has(f gate.Field) Presence {
 	return Lacks
 }
 
-// project is what the call means to the marking of the value that is looked at.
+// project returns the part of the meaning that affects the marking of the tracked value.
 func (n *Net) project(m Meaning, s *Class) Meaning {
 	var out Meaning
 	refused := false
@@ -307,7 +308,7 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 		for _, t := range a.Transitions {
 			void, other := n.reads(t, s)
 			switch {
-			case (void || other) && n.awaits(t): // it is chosen before the result is there
+			case (void || other) && n.awaits(t): // the transition is chosen before the result is known
 				kept, a.Idle = append(kept, t), append(a.Idle, t)
 			case void && !n.Info.Transitions[t].Observe:
 				refused = true
@@ -332,12 +333,13 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 	return out
 }
 
-// awaits reports whether the transition reads the result.
+// awaits reports whether the transition reads the result of its calls.
 func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.reading(t), func(f gate.Field) bool { return f.Result })
 }
 
-// reads reports whether the transition finds no value in the call, or another one.
+// reads reports whether some field that the transition reads is missing from the call, and whether
+// some field has another value.
 func (n *Net) reads(t int, s *Class) (void, other bool) {
 	for _, f := range n.reading(t) {
 		switch s.Has(f) {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// entangled reports whether a field of the form says something to a map of
-// another field that the form leaves out: one leads into the other, or they
-// take the same value for an object and for a list. Of two fields that differ in
-// letter case only each puts the other in doubt, whether it is left out or not.
+// entangled reports whether a field of the form affects a map of another field that the form leaves
+// out: because one path leads into the other, or both take the same value for an object and for a
+// list. Two fields that differ only in letter case always make each other doubtful.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false
@@ -24,8 +23,8 @@ func (b *Enumerator) entangled(f *form) bool {
 	return false
 }
 
-// pathsOf are the fields of the tool, if one of them is a path or another in
-// other letters.
+// pathsOf returns the fields of the tool if one of them is a path or two differ only in letter
+// case; otherwise nil.
 func (b *Enumerator) pathsOf(tools []label) []string {
 	tool := tools[0].text
 	fields, known := b.paths[tool]
@@ -47,9 +46,8 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether the same value can matter to two fields: the steps of
-// one are those of the other, or the first of them, or where they part one is a key and the other
-// is an element.
+// overlap reports whether the same value can affect two fields: the steps of one are a prefix of
+// the steps of the other, or at the first difference one is a key and the other an element.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
@@ -63,7 +61,8 @@ func overlap(a, b string) bool {
 	return true
 }
 
-// differInCase reports whether two fields part at a key which differs in letter case only.
+// differInCase reports whether the first difference of two fields is a key that differs only in
+// letter case.
 func differInCase(a, b string) bool {
 	p, q := keysOf(a), keysOf(b)
 	for i := range min(len(p), len(q)) {
@@ -74,7 +73,7 @@ func differInCase(a, b string) bool {
 	return false
 }
 
-// keysOf is steps, of a field that is one key the key.
+// keysOf returns the steps of a path, or the field itself if it is a plain key.
 func keysOf(field string) []string {
 	if !isPath(field) {
 		return []string{field}
@@ -82,8 +81,8 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps are the keys and the brackets of a field. A key with a dot is taken for
-// two: too much is doubted then, not too little.
+// steps returns the keys and brackets of a path. A key that contains a dot is split in two, which
+// can only add doubt.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

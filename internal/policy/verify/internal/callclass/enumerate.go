@@ -13,53 +13,53 @@ import (
 type Tool struct {
 	Name     string
 	Also     []gate.Name
-	Supposed bool // nobody knows whether it is there
+	Supposed bool // the tool might not exist
 }
 
-// Options say which calls there are, and what tells them apart beside the nets.
+// Options say which calls exist, and what distinguishes them besides the nets.
 type Options struct {
-	Tools     []Tool      // that are known to be there
-	Known     bool        // there are no others
-	Names     []gate.Tool // names that assertions speak of
-	Passes    bool        // what no net knows passes, whatever the default is
-	Syntheses int         // how many names are tried of those that patterns match; 0: maxInventions
+	Tools     []Tool      // tools known to exist
+	Known     bool        // no other tools exist
+	Names     []gate.Tool // names used by assertions
+	Passes    bool        // calls unknown to all nets are admitted, regardless of the default
+	Syntheses int         // bound on names tried for patterns; 0: maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
-	Gaps      []string    // why the nets are not all that tells calls apart
+	Gaps      []string    // reasons why the nets do not distinguish all calls
 
-	Stop func() bool // asked now and then; true ends the enumeration, and is never taken back; nil: never
+	Stop func() bool // asked from time to time; true ends the enumeration and must be permanent; nil: never
 
-	// Lacks returns the argument that the field reads and the tool does not take; empty:
-	// none. Nil: no tool lacks one.
+	// Lacks returns the argument that the field reads although the tool does not take it, or the
+	// empty string. If Lacks is nil, tools take all arguments.
 	Lacks func(tool string, f gate.Field) string
 }
 
-// Bounds of the classes that are looked at.
+// Bounds on the classes enumerated.
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // of which all sets are tried
-	maxListed        = 5 // likewise, in advance
+	maxMapsOfField   = 8 // maps of one field whose subsets are all tried
+	maxListed        = 5 // the same, for enumeration in advance
 )
 
-// An Enumerator derives the classes of a policy.
+// An Enumerator derives the classes of a policy. It must not be used concurrently.
 type Enumerator struct {
 	vocabulary
 	classes           Numbers[*Class]
-	gaps              []gap // what was left out
+	gaps              []gap // calls left out
 	deferred          []*deferred
-	overflows         []string // gaps of deferred calls that were met
+	overflows         []string // gaps found in deferred calls
 	Deny              bool
-	certainties       map[string]certainty   // of labels that readers give
+	certainties       map[string]certainty   // labels that readers give
 	conditions        map[string]*conditions // by tool
 	paths             map[string][]string    // by tool, see [Enumerator.pathsOf]
 	certainConditions map[*mapping]bool      // see [Enumerator.certainIfHolds]
 	sorts             []*sort
 	sortOf            map[gate.Field]int
-	asked             []Reading // what assertions read
+	asked             []Reading // fields that assertions read
 	lacks             func(tool string, f gate.Field) string
 }
 
-// New enumerates the classes of calls that the nets of the policy tell apart.
+// New enumerates the classes of calls that the nets of the policy distinguish.
 func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	b := &Enumerator{
 		vocabulary: vocabulary{
@@ -82,7 +82,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.supposed[t.Name] = t.Supposed
 	}
 	for _, t := range o.Tools {
-		for _, a := range t.Also { // which is no further tool
+		for _, a := range t.Also { // further names are not further tools
 			b.isTool[a.Text] = true
 		}
 	}
@@ -114,7 +114,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// Also are the further names of the tools, by tool.
+// Also returns the further names of the tools, by tool.
 func Also(tools []Tool) map[string][]gate.Name {
 	also := make(map[string][]gate.Name)
 	for _, t := range tools {
@@ -123,9 +123,9 @@ func Also(tools []Tool) map[string][]gate.Name {
 	return also
 }
 
-// Admitted returns the classes that the default lets pass, in order of preference
-// where two mean the same to some nets: known arguments first, then those that no
-// net shuts, then those with effects on fewer nets.
+// Admitted returns the classes that the default admits. Among classes with the same meaning for
+// some nets, the preferred one comes first: known arguments, then not blocked in every state, then
+// effects on fewer nets.
 func (b *Enumerator) Admitted() []*Class {
 	var out []*Class
 	for _, s := range b.classes.List {
@@ -151,7 +151,8 @@ func (s *Class) rank() int {
 	return 0
 }
 
-// Kinds are all deferred calls, as nets and a tag can tell them apart.
+// Kinds returns the deferred calls as far as the nets and the tag can distinguish them. gap says
+// why there may be more; it is empty if there are not.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.seen(nets, tag))
@@ -164,8 +165,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// Together are sets of nets that one call can concern which is not listed: a call
-// of an open tool, or of a name that many patterns match.
+// Together returns sets of nets that a single unlisted call can affect: a call of an open tool, or
+// of a name that many patterns match.
 func (b *Enumerator) Together() [][]int {
 	var sets [][]int
 	for _, d := range b.deferred {
@@ -189,7 +190,7 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases adds to a call with these names which phases do not let it pass.
+// addPhases adds the phases that do not admit a call with these names to its effects.
 func (b *Enumerator) addPhases(s *Class, names []gate.Name) {
 	var ls []label
 	for _, name := range names {
@@ -218,8 +219,7 @@ func (b *Enumerator) addPhases(s *Class, names []gate.Name) {
 	}
 }
 
-// Waiting returns the class for time that passes until a transition of the net fires by
-// the clock.
+// Waiting returns the class for the passage of time until the clock fires a transition of the net.
 func (n *Net) Waiting(transition int) *Class {
 	e := n.intern(Meaning{{Asked: gate.Asked{Transitions: []int{transition}}}})
 	return &Class{Waits: true, Wait: n.Info.Transitions[transition].Every, Effects: []Effect{{n.Index, e}}}

@@ -7,21 +7,21 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A gap is what was left out of the calls of a tool; of all where tool is empty.
+// A gap describes calls of a tool that were left out; calls of any tool if tool is empty.
 type gap struct{ tool, text string }
 
 func (b *Enumerator) addGap(tool, format string, args ...any) {
 	b.gaps = include(b.gaps, gap{tool, fmt.Sprintf(format, args...)})
 }
 
-// Gap is why nothing is proved of the nets, or of the calls that a question is
-// about; empty where nothing was left out that could matter.
+// Gap returns why nothing can be proved about the nets, or about the calls that a question tags;
+// empty if nothing relevant was left out.
 func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	for _, g := range b.gaps {
 		if g.tool == "" {
 			return g.text
 		}
-		for _, s := range b.classes.List { // what makes others known may be among what was left out
+		for _, s := range b.classes.List { // classes that were left out may affect the same nets as the listed ones
 			if s.Tool != g.tool {
 				continue
 			}
@@ -34,7 +34,7 @@ func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	return gap
 }
 
-// AnyGap is why a name that no call has may have one.
+// AnyGap returns why a name that no listed call has might still occur; empty if it cannot.
 func (b *Enumerator) AnyGap() string {
 	if len(b.gaps) == 0 {
 		return ""
@@ -42,8 +42,7 @@ func (b *Enumerator) AnyGap() string {
 	return b.gaps[0].text
 }
 
-// AllGaps are the reasons why not all calls were looked at, in the order in which
-// they were met.
+// AllGaps returns the reasons why not all calls were enumerated, in the order of discovery.
 func (b *Enumerator) AllGaps() []string {
 	var out []string
 	for _, g := range b.gaps {
@@ -52,8 +51,8 @@ func (b *Enumerator) AllGaps() []string {
 	return include(out, b.overflows...)
 }
 
-// Doubt is why an answer that needs the call is none. Where it depends on
-// whether there is a tool, that is named.
+// Doubt returns why an answer that depends on the call is unknown. If it depends on whether a tool
+// exists, supposed is that tool.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:
@@ -73,7 +72,8 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, enumerated(names)), ""
 }
 
-// mappedAt is where a map gives the name to calls of the tool; empty where none does.
+// mappedAt returns the position of the map that gives the name to calls of the tool; empty if no
+// map does.
 func (b *Enumerator) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {
@@ -83,7 +83,7 @@ func (b *Enumerator) mappedAt(tool, name string) string {
 	return ""
 }
 
-// tooMany is why not all calls of the tool were looked at as far as the atoms go.
+// tooMany returns the reason why not all calls of the tool were enumerated for these atoms.
 func (o *openTool) tooMany(atoms []int) string {
 	var names []string
 	for i := range o.fields {
@@ -102,7 +102,7 @@ func (o *openTool) tooMany(atoms []int) string {
 	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, enumerated(names))
 }
 
-// enumerated are names in a sentence, the first of them where they are many.
+// enumerated returns the names as part of a sentence, shortened if there are many.
 func enumerated(names []string) string {
 	const most = 8
 	if len(names) > most {

@@ -8,16 +8,16 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// label is one name of a call, with what is known of it.
+// label is one name of a call, with its properties.
 type label struct {
 	text    string
 	from    source
 	certain bool
 	weak    bool
-	glob    int // number of the pattern + 1 where text is a pattern
+	glob    int // index of the pattern + 1 if text is a pattern; 0: a name
 }
 
-// source is a set of the ways by which a call came to a name.
+// source is a set of the ways where a call acquired a name.
 type source uint8
 
 const (
@@ -29,8 +29,8 @@ const (
 
 func (l *label) actionOnly() bool { return l.from == fromAction }
 
-// add appends l. A name that is there keeps its place; it is certain if any of
-// its sources is, and weak only if all are.
+// add appends l. A name that is already listed keeps its place; it is certain if any of its sources
+// is, and weak only if all are.
 func add(ls []label, l label) []label {
 	for i := range ls {
 		if k := &ls[i]; k.text == l.text && k.glob == l.glob {
@@ -46,18 +46,18 @@ func add(ls []label, l label) []label {
 // glob is a pattern over the names of a call.
 type glob struct {
 	pattern string
-	except  string // a call that certainly carries this name is not matched
-	literal bool   // except stands in quotes: an action of that name is another thing
-	actions bool   // the pattern has a dot and so sees tool.action
+	except  string // calls that certainly have this name are not matched
+	literal bool   // except was quoted, so an action of that name is not excepted
+	actions bool   // the pattern contains a dot and hence matches tool.action
 }
 
-// match is the label that the pattern gives to a call with these names.
+// match returns the label that the pattern gives to a call with these names.
 func (g *glob) match(names []label) (label, bool) {
 	l := label{text: g.pattern, from: fromGlob, weak: true}
 	found := false
 	for i := range names {
 		n := &names[i]
-		other := g.literal && n.actionOnly() // an action is not what stands in quotes
+		other := g.literal && n.actionOnly() // a quoted name does not denote an action
 		if g.except != "" && n.text == g.except && !other {
 			if n.certain {
 				return label{}, false
@@ -76,7 +76,7 @@ func (g *glob) match(names []label) (label, bool) {
 	return l, found
 }
 
-// patterned are the names, and the patterns that match them.
+// patterned returns the names followed by the patterns that match them.
 func patterned(names []label, globs []glob) []label {
 	ls := names[:len(names):len(names)]
 	for i := range globs {
@@ -122,7 +122,7 @@ func (n *Net) listTool(transition int, tool gate.Tool) {
 	n.rows[tool.Name] = r
 }
 
-// include appends what the list has not yet.
+// include appends the values that the list does not contain.
 func include[T comparable](list []T, more ...T) []T {
 	for _, v := range more {
 		if !slices.Contains(list, v) {
@@ -132,7 +132,7 @@ func include[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// literal reports whether the net knows name only in quotes.
+// literal reports whether the net uses the name only in quotes.
 func (n *Net) literal(name string) bool {
 	found := false
 	for _, t := range n.Info.Transitions {
@@ -146,7 +146,7 @@ func (n *Net) literal(name string) bool {
 	return found
 }
 
-// meaning is what a call with these names means to the net.
+// meaning returns the meaning of a call with these names for the net.
 func (n *Net) meaning(ls []label) Meaning {
 	var e Meaning
 	spared := n.spared(ls)
@@ -165,7 +165,7 @@ func (n *Net) meaning(ls []label) Meaning {
 	return e
 }
 
-// barred are the places whose phases do not let a call with these names pass.
+// barred returns the places whose phases do not admit a call with these names.
 func (n *Net) barred(ls []label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {
@@ -176,14 +176,14 @@ func (n *Net) barred(ls []label) []int {
 	return places
 }
 
-// allows reports whether a call with these names is in the list of the phase.
+// allows reports whether the phase lists a certain name of the call.
 func allows(p gate.Phase, ls []label) bool {
 	return slices.ContainsFunc(ls, func(l label) bool {
 		return l.certain && l.glob == 0 && slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return matchesName(t, &l) })
 	})
 }
 
-// separateSpoilers sets apart the transitions that spoil.
+// separateSpoilers moves the spoiling transitions into their own list.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {
@@ -201,7 +201,7 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// ask is what one name means to the net, whatever exempts the call.
+// ask returns the meaning of a single name for the net, ignoring exemptions.
 func (n *Net) ask(l *label) gate.Asked {
 	a := gate.Asked{Weak: l.weak}
 	if l.glob > 0 {
@@ -218,13 +218,13 @@ func (n *Net) ask(l *label) gate.Asked {
 	return a
 }
 
-// spared are the transitions that are none of the business of a call with these
-// names, because one of them certainly exempts it.
+// spared returns the transitions that a call with these names is certainly exempt from.
 func (n *Net) spared(ls []label) []int {
 	return n.exempting(ls, func(gate.Tool) bool { return true })
 }
 
-// exempting are the transitions that one of those names certainly exempts a call from.
+// exempting returns the transitions with an exemption selected by of that certainly applies to the
+// names.
 func (n *Net) exempting(ls []label, of func(gate.Tool) bool) []int {
 	var out []int
 	for i := range n.Info.Transitions {
@@ -238,7 +238,7 @@ func (n *Net) exempting(ls []label, of func(gate.Tool) bool) []int {
 	return out
 }
 
-// matchesName reports whether the tool of a net is, or matches, the name.
+// matchesName reports whether the tool of a rule is, or matches, the name.
 func matchesName(t gate.Tool, l *label) bool {
 	switch t.Kind {
 	case gate.Glob:
@@ -250,8 +250,8 @@ func matchesName(t gate.Tool, l *label) bool {
 	}
 }
 
-// knows reports whether the net gates, or holds free, a certain one of ls; to
-// observe it is not enough.
+// knows reports whether the net gates, or holds free, a certain name of ls. Observing the name is
+// not enough.
 func (n *Net) knows(ls []label) bool {
 	out := n.exempting(ls, func(u gate.Tool) bool { return u.Spared })
 	return slices.ContainsFunc(ls, func(l label) bool {

@@ -5,13 +5,13 @@ import "github.com/petrigate/petrigate/gate"
 // A mapping is a map of the policy or of a net.
 type mapping struct {
 	*gate.Map
-	net  int   // whose own map it is; -1: of the policy
-	same []int // patterns for its reader that give the same label in the same place
+	net  int   // index of the net that owns the map; -1: the policy
+	same []int // reader patterns that give the same label for the same field
 
-	readings map[readingKey]gate.Reading // that are known; of all maps together
+	readings map[readingKey]gate.Reading // cache shared by all mappings created together
 }
 
-// A readingKey text is one that a reader has read, of a tool.
+// A readingKey identifies what a reader has read: a text, and the tool it belongs to.
 type readingKey struct {
 	reader     gate.Reader
 	tool, text string
@@ -31,7 +31,7 @@ func newMappings(maps []gate.Map, net int) []*mapping {
 	return out
 }
 
-// read is what the reader of the map makes of the text.
+// read returns the reader's result for the text. Results are cached.
 func (m *mapping) read(text string) gate.Reading {
 	key := readingKey{m.Reader, m.Tool, text}
 	r, known := m.readings[key]
@@ -45,8 +45,7 @@ func (m *mapping) read(text string) gate.Reading {
 	return r
 }
 
-// matches reports whether the text has what the map looks for, or its reader
-// cannot tell.
+// matches reports whether the text contains what the map looks for, or the reader cannot tell.
 func (m *mapping) matches(text string) bool {
 	if m.Reader != nil {
 		return m.read(text).Finds(m.Pattern) != gate.NotFound
@@ -54,21 +53,21 @@ func (m *mapping) matches(text string) bool {
 	return m.Match(text)
 }
 
-// maxReadings bounds what is remembered at a time.
+// maxReadings bounds the cached results.
 const maxReadings = 4096
 
-// An Overlap is two maps of one field that can match one call.
+// An Overlap is a pair of maps of one field that can match the same call.
 type Overlap struct {
 	First, Second gate.Map
-	Text          string // that both match
+	Text          string // a text that both match
 }
 
-// maxRead is how many overlaps are looked for of maps that a reader serves: of
-// two commands there is hardly ever no script that runs both.
+// maxRead bounds the overlaps found between maps with readers: for two commands there is almost
+// always a script that runs both.
 const maxRead = 200
 
-// Overlaps finds maps of one field that one text can match. There may be more where
-// stop says so, or where readers serve many of the maps.
+// Overlaps finds maps of one field that a single text can match. more is true if the search was
+// stopped or reached a bound, so that there may be more.
 func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 	o := overlaps{stop: stop}
 	o.look(p.Maps())
@@ -80,11 +79,11 @@ func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 	return o.found, o.more
 }
 
-// overlaps are those found so far.
+// overlaps holds the state of the search.
 type overlaps struct {
 	found []Overlap
 	more  bool
-	read  int // of maps that a reader serves
+	read  int // overlaps between maps with readers
 	stop  func() bool
 }
 
@@ -102,7 +101,7 @@ func (o *overlaps) look(maps []gate.Map) {
 	}
 }
 
-// try looks for a text that both match.
+// try searches for a text that both patterns match.
 func (o *overlaps) try(a, b *pattern) {
 	read := a.Reader != nil && b.Reader != nil
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// synthesizeTools adds tools that only patterns are about, and actions likewise. It
-// reports whether these are all that can be told apart.
+// synthesizeTools adds tools, and actions, that only patterns match. It reports whether these are
+// all that can be distinguished.
 func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	var all, dots []string
 	for _, g := range b.patterns() {
@@ -36,14 +36,14 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
-			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // what a map gives, and no tool
-			b.dotted(f.text)                                    // as where a name with a dot is written
+			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the base name comes from a map, not from a tool
+			b.dotted(f.text)                                    // as for a name with a dot in a rule
 			if fresh {
 				b.supposed[f.text[:i]] = true
 			}
 		}
 		if !strings.HasPrefix(f.text, ".") {
-			b.tool(f.text) // with a dot it is a tool of an upstream
+			b.tool(f.text) // a leading dot would denote a tool of an upstream
 		}
 	}
 	if len(dots) == 0 {
@@ -73,8 +73,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools that are called as what a map gives, where patterns
-// match no other name as they do this one.
+// supposeMatched adds tools named like the label of a map, for sets of patterns that match no other
+// name.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -93,8 +93,7 @@ func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	}
 }
 
-// taken are the names that mean something already: tools, labels, and tools with
-// an action.
+// taken returns the names that already have a meaning: tools, labels, and tools with an action.
 func (b *vocabulary) taken() map[string]bool {
 	taken := maps.Clone(b.isTool)
 	for name := range b.naming.dotted {
@@ -106,14 +105,14 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that the patterns do not tell from others, but their
-// actions. Unnamed are those that no rule names: others stand for themselves.
+// synthesizeBases adds tools that the patterns distinguish only by their actions. unnamed holds the
+// tools that no rule names; the other tools stand only for themselves.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.apart = func(at []uint64) string {
 		after := v.step(at, '.')
 		for i, p := range v.patterns {
 			if !strings.Contains(p, ".") {
-				after[i] = 0 // it sees no actions
+				after[i] = 0 // the pattern does not match actions
 			}
 		}
 		if !slices.ContainsFunc(after, func(at uint64) bool { return at != 0 }) {
@@ -135,8 +134,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions are the taken names, and those that t has with the actions that rules
-// name by another of its names: they stand for more than the patterns.
+// takenActions returns the taken names and the actions of t that rules name by another name of t:
+// such actions have a meaning of their own.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {
@@ -147,7 +146,7 @@ func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]b
 	return all
 }
 
-// addUnnamedTool adds a tool that nothing names, where phases forbid such tools.
+// addUnnamedTool adds a tool that nothing names, if phases forbid such tools.
 func (b *vocabulary) addUnnamedTool() {
 	phases := func(n *Net) bool { return len(n.Info.Phases) > 0 && !n.Info.Shadow }
 	if !slices.ContainsFunc(b.nets, phases) {
@@ -162,7 +161,7 @@ func (b *vocabulary) addUnnamedTool() {
 	}
 }
 
-// plainName is a name that no pattern matches; empty if none was found.
+// plainName returns a name that no pattern matches; empty if none was found.
 func plainName(patterns []string, taken map[string]bool) string {
 	names := []string{"tool"}
 	for k := range 2 * maxMapsOfField {
@@ -176,7 +175,7 @@ func plainName(patterns []string, taken map[string]bool) string {
 	return ""
 }
 
-// patterns are those of the policy, and of nets with names of their own.
+// patterns returns the patterns of the policy and of nets with maps of their own.
 func (b *vocabulary) patterns() []glob {
 	all := slices.Clone(b.naming.globs)
 	all = append(all, patternsOf(b.naming.maps)...)
@@ -186,7 +185,7 @@ func (b *vocabulary) patterns() []glob {
 	return all
 }
 
-// patternsOf are the patterns over the tools that maps read.
+// patternsOf returns the tool patterns of maps.
 func patternsOf(maps []*mapping) []glob {
 	var all []glob
 	for _, m := range maps {
@@ -197,7 +196,7 @@ func patternsOf(maps []*mapping) []glob {
 	return all
 }
 
-// patterns are those of the net.
+// patterns returns the patterns of the net.
 func (n *Net) patterns() []glob {
 	all := append(slices.Clone(n.globs), patternsOf(n.maps)...)
 	for _, u := range n.certain() {
@@ -208,8 +207,8 @@ func (n *Net) patterns() []glob {
 	return all
 }
 
-// certain are the names that matter to the net where calls certainly have them:
-// those that exempt, and those of phases.
+// certain returns the names that affect the net only if calls certainly have them: those of
+// exemptions and of phases.
 func (n *Net) certain() []gate.Tool {
 	var all []gate.Tool
 	for _, t := range n.Info.Transitions {

@@ -7,20 +7,20 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// naming gives calls the labels of the policy, as package gate does.
+// naming assigns the labels of the policy to calls, as package gate does.
 type naming struct {
 	maps   []*mapping
-	dotted map[string]bool // names that can be tool.action
-	bases  map[string]bool // tools of which a rule names an action
-	globs  []glob          // in order of first use
-	dots   bool            // some pattern sees actions
+	dotted map[string]bool // names that can be read as tool.action
+	bases  map[string]bool // tools with an action that a rule names
+	globs  []glob          // in the order of first use
+	dots   bool            // some pattern matches actions
 	used   bool            // some net reads labels
-	others map[string]bool // names with dots of known tools: an action that reads like one is no evidence
+	others map[string]bool // names of known tools that contain a dot: an equal action does not count as evidence
 }
 
-// newNaming collects what the rules use, and numbers their patterns. The
-// names in extra are those that assertions speak of; patterns among them come
-// last, as do those of nets with names of their own, so that no net sees a difference.
+// newNaming collects the names that the rules use, and numbers their patterns. extra holds the
+// names that assertions use; their patterns come last, as do those of nets with maps of their own,
+// so that adding them does not affect any other net.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *naming {
 	g := &naming{maps: newMappings(maps, -1), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
 	for _, t := range known {
@@ -59,7 +59,7 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *n
 	return g
 }
 
-// exemption notes what calls have to be asked for because it exempts them.
+// exemption records what an exemption requires to be computed for each call.
 func (g *naming) exemption(u gate.Tool) {
 	switch u.Kind {
 	case gate.Plain:
@@ -93,22 +93,23 @@ func (g *naming) number(p glob) int {
 	return i
 }
 
-// A form is the arguments of a call as far as names depend on them.
+// A form describes the arguments of a call as far as names depend on them.
 type form struct {
 	tools  []label // the physical names
 	fields []value
 }
 
-// A value is what one field of the arguments holds.
+// A value is the content of one field of the arguments. An abstract value has no texts and lists
+// its matches instead.
 type value struct {
 	field string
-	weak  bool     // not a string; texts are its leaves, then all of them in one
-	texts []string // nil in an abstract value: hits says what matches
-	hits  []hit    // what matches, of an abstract value at least
-	like  string   // of an abstract value: an action that the same patterns of names match; may be empty
+	weak  bool     // not a string; texts holds its leaves, then all of them joined
+	texts []string // nil for an abstract value
+	hits  []hit    // the matches of an abstract value
+	like  string   // for an abstract value: an action that the same name patterns match; may be empty
 }
 
-// A hit is a map that matches, and what its label is worth.
+// A hit is a map that matches, with the properties of its label.
 type hit struct {
 	of      *mapping
 	weak    bool
@@ -124,7 +125,7 @@ func (f *form) value(field string) *value {
 	return nil
 }
 
-// hit is what the map makes of the value.
+// hit returns the result of the map for the value; ok is false if the map does not match.
 func (v *value) hit(m *mapping) (h hit, ok bool) {
 	switch {
 	case v == nil:
@@ -152,7 +153,7 @@ func (v *value) hit(m *mapping) (h hit, ok bool) {
 	return h, ok
 }
 
-// labels are the labels of the policy for a call.
+// labels returns the labels that the policy gives to a call.
 func (g *naming) labels(f *form) []label {
 	ls := slices.Clone(f.tools)
 	if !g.used && len(g.globs) == 0 && len(g.dotted) == 0 {
@@ -202,7 +203,7 @@ func (g *naming) addsMatch(l *label, ls []label) bool {
 	return false
 }
 
-// mapped are the names that maps give, in the order of the maps.
+// mapped returns the names that maps give, in the order of the maps.
 func mapped(maps []*mapping, f *form) []label {
 	var ls []label
 	for _, m := range maps {
@@ -221,14 +222,14 @@ func mapped(maps []*mapping, f *form) []label {
 	return ls
 }
 
-// otherReader reports whether a reader reads another field of the call than this one.
+// otherReader reports whether a reader reads another field of the call than the given one.
 func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil
 	})
 }
 
-// own are the names that a net without the labels of the policy gives.
+// own returns the names that a net with maps of its own gives.
 func (n *Net) own(f *form) []label {
 	ls := slices.Clone(f.tools)
 	hits := mapped(n.maps, f)

@@ -8,28 +8,28 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net is a net of the policy as far as it tells calls apart: which of its
-// transitions list a name, and what a call with some names means to it.
+// A Net is a net of the policy as far as it distinguishes calls: which of its transitions list a
+// name, and the meaning of a set of names.
 type Net struct {
 	Info  gate.NetInfo
 	Index int
-	Place map[string]int // numbers of the places
+	Place map[string]int // place numbers by name
 	Trans []petri.Transition
-	Adds  []bool // transitions for which a weak name is not enough
-	Dead  []bool // transitions that can never fire, whatever happens
+	Adds  []bool // by transition: a weak name is not enough
+	Dead  []bool // by transition: the transition can never fire
 
 	crossed bool // see [Enumerator.Crossed]
 
-	maps     []*mapping // of its own; none where it reads the labels of the policy
+	maps     []*mapping // its own maps; none if the net reads the labels of the policy
 	rows     map[string]row
 	globs    []glob
-	numbers  []int             // of the globs: in the policy where the net reads its labels
-	matched  [][]int           // transitions that list the globs
-	Meanings *Numbers[Meaning] // copies of the net share the numbers
+	numbers  []int             // index of each glob, in the policy if the net reads its labels
+	matched  [][]int           // transitions that list each glob
+	Meanings *Numbers[Meaning] // shared by copies of the net
 	key      []byte
 }
 
-// NewNet reads the listing of a net; index is its number in the policy.
+// NewNet creates a Net from the listing of a net; index is its position in the policy.
 func NewNet(info gate.NetInfo, index int) *Net {
 	n := &Net{Info: info, Index: index, Place: make(map[string]int), rows: make(map[string]row), Meanings: new(Numbers[Meaning])}
 	for i, p := range info.Places {
@@ -48,13 +48,14 @@ func NewNet(info gate.NetInfo, index int) *Net {
 	return n
 }
 
-// Numbers gives numbers to values by their keys, from 0.
+// Numbers assigns consecutive numbers to values by their keys, starting at 0. The zero value is
+// empty and ready to use.
 type Numbers[T any] struct {
 	List []T // by number
 	of   map[string]int
 }
 
-// Of returns the number of the value that has the key.
+// Of returns the number of the value with the key, adding v if the key is new.
 func (n *Numbers[T]) Of(key []byte, v T) int {
 	number, ok := n.of[string(key)]
 	if !ok {
@@ -76,32 +77,32 @@ func AppendKey(key []byte, numbers []int) []byte {
 	return key
 }
 
-// A row is what the net says of one name: see gate.Net.
+// A row lists the transitions for one name, as in gate.Net.
 type row struct {
 	free  bool
 	plain []int
 	exact []int
 }
 
-// A Meaning is what a call means to the net: its names in order, each with
-// the transitions that list it.
+// A Meaning is the effect of a call on the net: its names in order, each with the transitions that
+// list it.
 type Meaning []Ask
 
-// An Ask is what one name of a call means to the net.
+// An Ask is the meaning of one name of a call for the net.
 type Ask struct {
-	gate.Asked       // without the transitions that spoil
-	Spoilers   []int // transitions that list the name and spoil
-	Barred     []int // places whose phases do not let the call pass; there is no name then
-	Idle       []int // those of Transitions that wait for another value in the result
-	Refused    bool  // a transition that gates the call needs a value that it lacks; likewise
+	gate.Asked       // without the spoiling transitions
+	Spoilers   []int // spoiling transitions that list the name
+	Barred     []int // places whose phases do not admit the call; such an Ask has no name
+	Idle       []int // subset of Transitions that wait for another value in the result
+	Refused    bool  // a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
-// Spoils reports whether the call spoils what is watched in the net.
+// Spoils reports whether the call invalidates watches in the net.
 func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }
 
-// Spoilers are the transitions of the call that spoil, each once.
+// Spoilers returns the spoiling transitions of the call without duplicates.
 func (m Meaning) Spoilers() []int {
 	var all []int
 	for _, a := range m {
@@ -118,9 +119,8 @@ func (n *Net) arcs(places []string) []petri.Arc {
 	return petri.Arcs(numbers)
 }
 
-// findDead finds the transitions that need a place which no run can mark:
-// the places that are empty, and that only a transition fills which takes from
-// one of them.
+// findDead finds the transitions that can never fire, because they need a place that no run can
+// mark: an empty place that is filled only by transitions that are dead themselves.
 func (n *Net) findDead() {
 	empty := make([]bool, len(n.Info.Places))
 	for i, p := range n.Info.Places {
@@ -157,10 +157,10 @@ func (n *Net) shut(e Meaning) bool {
 	return false
 }
 
-// maxRounds is the gate's bound on structural rounds.
+// maxRounds is the gate's bound on the rounds of structural transitions.
 const maxRounds = 10_000
 
-// start is the marking in which the net waits for its first call.
+// start returns the marking where the net waits for its first call.
 func (n *Net) start() petri.Marking {
 	m := make(petri.Marking, len(n.Info.Places))
 	for p, tokens := range n.Info.Initial {
@@ -177,7 +177,7 @@ func (n *Net) start() petri.Marking {
 	return m
 }
 
-// begins reports whether the net lets the call pass at its start.
+// begins reports whether the net admits the call at its start.
 func (n *Net) begins(m Meaning) bool {
 	start := n.start()
 	return !slices.ContainsFunc(m, func(a Ask) bool {

@@ -9,20 +9,19 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Many patterns can match one name together in too many ways to make up names
-// for all of them. A question is about few of the patterns: names are made up
-// for these when it is asked.
+// Many patterns can match one name together in too many combinations to synthesize names for all of
+// them. A question is about few of the patterns, so names for these are synthesized when it is
+// asked.
 
-// openNames is the calls that only patterns are about, made for each question.
+// openNames represents the calls of tools that only patterns match.
 type openNames struct {
 	deferred
-	before *Enumerator // with the tools and actions that something names
+	before *Enumerator // state with the tools and actions that something names
 	also   map[string][]gate.Name
 	all    []glob
 }
 
-// openPatterns leaves the names that patterns match for later: all but those
-// that are made up for one of them alone.
+// openPatterns defers the names that patterns match, except those synthesized for a single pattern.
 func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Name) {
 	o := &openNames{before: before, also: also, all: include(nil, b.patterns()...)}
 	o.made, o.of = make(map[string]kinds), o.kindsOf
@@ -42,7 +41,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // a question about the pattern has to meet the gap
+		if k.gap != "" { // a question about the pattern must encounter the gap
 			name := plainest(o.all[i].pattern)
 			s := b.class(name, &form{tools: []label{{text: name, from: fromTool, certain: true}}})
 			alone = append(alone, contrast{s, before.plain(name)})
@@ -56,17 +55,17 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 	b.deferred = append(b.deferred, &o.deferred)
 }
 
-// plainest is a name that the pattern matches.
+// plainest returns a name that the pattern matches.
 func plainest(pattern string) string {
 	return strings.NewReplacer("*", "", "?", "x").Replace(pattern)
 }
 
-// plain is a call of the tool without arguments, as if no patterns matched it.
+// plain returns a call of the tool without arguments, as if no pattern matched it.
 func (b *Enumerator) plain(tool string) *Class {
 	return &Class{Tool: tool, labels: []label{{text: tool, from: fromTool, certain: true}}}
 }
 
-// kindsOf are calls that only these patterns are about.
+// kindsOf returns calls that only the given patterns match.
 func (o *openNames) kindsOf(seen []int) kinds {
 	if o.before.clock.over() {
 		return kinds{gap: WhyTime}
@@ -95,7 +94,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.Knowers) == 0 // another name that is like it may be known
+			s.Doubtful = s.Doubtful || b.Deny && len(s.Knowers) == 0 // a similar name may be known to a net
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {
@@ -107,7 +106,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 	return k
 }
 
-// copy is an enumerator that goes its own way, with no classes and nothing deferred.
+// copy returns an independent enumerator without classes and deferred calls.
 func (b *Enumerator) copy() *Enumerator {
 	c := *b
 	c.tools, c.isTool, c.joint = slices.Clone(b.tools), maps.Clone(b.isTool), maps.Clone(b.joint)

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// An openTool is a tool whose fields can match in too many ways to list them
-// all. Of a call of it, some nets and a question see few names only. What they
-// cannot tell apart is one kind of call to them, so the kinds are made for each
-// view: see [Enumerator.Kinds].
+// An openTool is a tool whose fields can match in too many combinations to list. Some nets and a
+// question see only few names of its calls. Calls that they cannot distinguish are one kind to
+// them, so the kinds are created for each view, see [Enumerator.Kinds].
 type openTool struct {
 	deferred
 	name   string
@@ -17,37 +16,38 @@ type openTool struct {
 	known  []int // atoms that can make a net know the call
 }
 
-// An openField is a field of an open tool. Any of its atoms, which it can match by
-// themselves, may be there together; fixed are values that are tried in each view.
+// An openField is a field of an open tool. Its atoms are the maps or actions that it can match, in
+// any combination; fixed values are tried in each view.
 type openField struct {
 	name    string
 	first   int       // number of its first atom in the tool
-	ps      []pattern // the atoms, where they are maps
-	actions []string  // the atoms, where they are actions in a list
+	ps      []pattern // the atoms, if they are maps
+	actions []string  // the atoms, if they are actions in a list
 	fixed   []*value
 }
 
-// Deferred calls can be told apart in too many ways to list them all: by atoms, of
-// which a question sees few. Their classes are made when it is asked.
+// deferred represents calls that can be distinguished in too many ways to list: by atoms, few of
+// them visible to any one question. Their classes are created when the question is asked.
 type deferred struct {
-	nets     []int        // that one call can concern together
-	byNet    [][]int      // the atoms that a net can see
+	nets     []int        // nets that a single call can affect together
+	byNet    [][]int      // by net: the atoms that it can see
 	alone    [][]contrast // by atom
 	of       func(atoms []int) kinds
-	made     map[string]kinds // by atoms
-	overflow string           // why not all calls are made where all atoms are seen
+	made     map[string]kinds // cache, by atoms
+	overflow string           // the reason why not all calls are created if all atoms are visible
 }
 
-// A contrast is a call that an atom alone makes, and the same without the atom.
+// A contrast is the class of a call with a single atom, and of the same call without it.
 type contrast struct{ with, without *Class }
 
-// kinds are the deferred calls as far as some atoms go. gap is why they are not all.
+// kinds holds the deferred calls as far as some atoms distinguish them. gap is the reason why there
+// may be more; empty if there are not.
 type kinds struct {
 	classes []*Class
 	gap     string
 }
 
-// seen are the atoms that nets or the tag can see.
+// seen returns the atoms that the nets or the tag can see.
 func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	var atoms []int
 	for _, n := range nets {
@@ -62,7 +62,7 @@ func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	return slices.Compact(atoms)
 }
 
-// kinds are the calls as far as the atoms go.
+// kinds returns the calls as far as the atoms distinguish them. Results are cached.
 func (d *deferred) kinds(atoms []int) kinds {
 	key := string(AppendKey(nil, atoms))
 	k, ok := d.made[key]
@@ -73,8 +73,8 @@ func (d *deferred) kinds(atoms []int) kinds {
 	return k
 }
 
-// deferTool keeps the tool open. Calls of which all is known are made anyway: one
-// for each text that is known to match.
+// deferTool defers the calls of the tool. It still adds the calls that are fully known: one for
+// each known text.
 func (b *Enumerator) deferTool(tool string, base []label) {
 	o := &openTool{name: tool, base: base}
 	o.made, o.of = make(map[string]kinds), func(atoms []int) kinds { return b.kindsOfTool(o, atoms) }
@@ -109,10 +109,10 @@ func (b *Enumerator) openField(name string, base []label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// samplesEach is how many texts that match a map are tried against the others.
+// samplesEach bounds the texts of one map that are tried against the others.
 const samplesEach = 2
 
-// sampled are values of one text that matches some map, alone or with others.
+// sampled returns values with a single text that matches some map, alone or with others.
 func (b *Enumerator) sampled(f *openField) []*value {
 	var out []*value
 	for i := range f.ps {
@@ -127,7 +127,7 @@ func (b *Enumerator) sampled(f *openField) []*value {
 	return out
 }
 
-// findVisible finds the atoms that each net can see, and the class of each by itself.
+// findVisible finds the atoms that each net can see, and the class of each atom by itself.
 func (b *Enumerator) findVisible(o *openTool) {
 	without := b.class(o.name, &form{tools: o.base})
 	o.byNet = make([][]int, len(b.nets))
@@ -162,7 +162,7 @@ func (b *Enumerator) findVisible(o *openTool) {
 	}
 }
 
-// value is one in which the atom matches, and no others that matter.
+// value returns a value that matches the atom and nothing else that matters.
 func (f *openField) value(atom int) *value {
 	if f.ps == nil {
 		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}
@@ -204,8 +204,8 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 	return k
 }
 
-// admitted are the classes that the default lets pass. What else than the atoms
-// calls match may be what a net knows them by: then no arguments are known.
+// admitted returns the classes that the default admits. A call may also match atoms that are not
+// seen here, and a net may know it by one of those; then its arguments are unknown.
 func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -214,9 +214,9 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets are values for each set of the atoms, with texts where some are
-// known. Of maps that give the same label one is taken: which of them match
-// makes no difference. ok is false where there are too many.
+// subsets returns values for each set of the atoms, with texts if known. Of the maps that give the
+// same label, one is chosen, since it makes no difference which of them match. ok is false if there
+// are too many sets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		var actions []string
@@ -231,7 +231,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	}
 	groups, count := b.sameLabel(ps), 1
 	if len(ps) > 64 {
-		return nil, false // a set would not hold them
+		return nil, false // the set type has 64 bits
 	}
 	for _, g := range groups {
 		if count *= 1 + len(g); count > maxSetsOfField {
@@ -272,7 +272,8 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 // maxSetsOfField bounds the sets of maps of one field that are tried for a question.
 const maxSetsOfField = 2048
 
-// certaintyOf is what the labels of the value are worth: all that nets see of it.
+// certaintyOf returns a key of the label properties of the value, which are all that nets see of
+// it.
 func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {
@@ -285,8 +286,8 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	return fmt.Sprint(v.weak, certainties)
 }
 
-// sameLabel are the patterns by the label that they give to a call. A net that
-// takes the first map which matches tells all of its maps apart.
+// sameLabel groups the patterns by the label that they give to a call. A net that uses the first
+// matching map distinguishes all its maps.
 func (b *Enumerator) sameLabel(ps []pattern) [][]int {
 	var groups [][]int
 	for i := range ps {
@@ -304,7 +305,7 @@ func (b *Enumerator) sameLabel(ps []pattern) [][]int {
 	return groups
 }
 
-// chosen are those of all whose number is in the set.
+// chosen returns the elements whose index is in the set.
 func chosen[T any](all []T, set uint64) []T {
 	var out []T
 	for i := range members(set) {

@@ -8,12 +8,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A keyed net lets calls of other values than the tracked one pass. For the gate each of
-// them has a value, too: a run is played with values that make the gate admit it.
+// A keyed net is modeled as admitting calls with other values than the tracked one. To the gate,
+// each of those calls has a value too. To replay a run, these values are chosen such that the gate
+// admits it.
 
-// OfItself reports whether the call has the tracked value in the first field of each sort.
-// Every call with a value is such a call for a suitable tracked value; but the sorts of
-// the given fields are not looked at, where what is asked chooses the value.
+// OfItself reports whether the call has the tracked value in the first field of each sort. Every
+// call with a value is such a call for a suitable tracked value. Sorts of the chosen fields are
+// ignored, because the question fixes their value.
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -33,7 +34,8 @@ func (s *Class) OfItself(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether s is what a call of the class other is for the value that it has.
+// Owns reports whether s is the class of a call of the class other from the viewpoint of its own
+// value.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {
@@ -44,11 +46,11 @@ func (s *Class) Owns(other *Class) bool {
 		})
 }
 
-// numbered is the literal of further value n.
+// numbered returns the literal of additional value n.
 func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 
-// Renewed are the arguments of a call of the class with further value n instead of the
-// other value; ok is false if the names of the class do not permit it.
+// Renewed returns the arguments of a call of the class with additional value n as its other value;
+// ok is false if the names of the class do not permit it.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -62,8 +64,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame are the values v, with further value n in the place of the tracked value where
-// calls of the class have another.
+// AsSame returns the values v with additional value n as the tracked value of the sorts where calls
+// of the class have another value.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -77,8 +79,8 @@ func (s *Class) AsSame(v Values, n int) Values {
 	return Values{same: same}
 }
 
-// Mixed reports whether fields that keys compare have the tracked value and another one: no
-// call of one further value is like that.
+// Mixed reports whether the call has, within one sort, both the tracked value and another one. No
+// call of a single additional value has this form.
 func (s *Class) Mixed() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other && s.same(d.sort) })
 }
@@ -87,9 +89,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On is the class of a call like those of s that is made with the values of [Class.AsSame]:
-// it has another value than the tracked one where calls of the class to do. It is nil if no
-// class is known to be like that. A field of a result does not have the value.
+// On returns the class of a call like those of s, but made with the values of [Class.AsSame]: it
+// has another value than the tracked one where calls of the class to have one. It is nil if no such
+// class is known. A field of a result does not have the value.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

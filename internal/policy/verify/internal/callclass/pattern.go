@@ -10,20 +10,19 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A pattern is what is known of the text that a map looks for.
+// A pattern describes the text that a map looks for.
 type pattern struct {
 	*mapping
-	samples []string // that match
-	word    string   // the word, or empty for a regex
-	grows   bool     // whatever holds a match is matched too
-	script  []string // the words of a command that a script runs; nil: the map reads no script
+	samples []string // matching texts
+	word    string   // the word; empty for a regex
+	grows   bool     // any text that contains a match is matched too
+	script  []string // words of a command to find in scripts; nil: the map does not read scripts
 }
 
 // maxSamples bounds the texts that are tried for one pattern.
 const maxSamples = 6
 
-// newPattern reads the source of a map: a word, /regex/ with flags, or what a
-// reader looks for.
+// newPattern parses the source of a map: a word, a /regex/ with flags, or what a reader looks for.
 func newPattern(m *mapping) pattern {
 	p := pattern{mapping: m}
 	candidates := []string{m.Source}
@@ -50,18 +49,17 @@ func newPattern(m *mapping) pattern {
 	return p
 }
 
-// command is the words that the map looks for in scripts, nil where it reads
-// something else.
+// command returns the words that the map looks for in scripts; nil if it reads something else.
 func (m *mapping) command() []string {
 	words, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Field == "" {
 		return nil
 	}
-	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // which change nothing of what a script runs
+	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // "exactly" and "*" do not change what a script runs
 	return strings.Fields(words)
 }
 
-// parseSource is the tree of a regex, nil for a word.
+// parseSource returns the syntax tree of a regex; nil for a word.
 func parseSource(source string) *syntax.Regexp {
 	end := strings.LastIndexByte(source, '/')
 	if end < 1 || source[0] != '/' {
@@ -82,7 +80,7 @@ func parseSource(source string) *syntax.Regexp {
 	return tree.Simplify()
 }
 
-// asserts reports whether the regex looks at what stands around a match.
+// asserts reports whether the regex depends on the context of a match.
 func asserts(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
@@ -91,7 +89,7 @@ func asserts(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, asserts)
 }
 
-// texts are a few strings that the regex may match.
+// texts returns a few strings that the regex may match.
 func texts(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -128,7 +126,7 @@ func texts(re *syntax.Regexp) []string {
 
 func few(s []string) []string { return s[:min(len(s), 2*maxSamples)] }
 
-// classTexts picks letters and digits where the class has some.
+// classTexts picks letters and digits of the character class if it has any.
 func classTexts(ranges []rune) []string {
 	var out []string
 	for _, r := range "ax0 -_" {
@@ -147,12 +145,12 @@ func classTexts(ranges []rune) []string {
 // maxTries bounds the texts that are tried for one set of patterns.
 const maxTries = 128
 
-// maxScripts bounds them where all of the patterns look for commands, and a script
-// of the commands is matched by others too.
+// maxScripts is the bound if all patterns look for commands and other patterns match the script of
+// these commands too.
 const maxScripts = 16
 
-// scriptOf is a script of the commands that the patterns look for; ok is false
-// where they are fewer than two, or look for something else.
+// scriptOf returns a script of the commands that the patterns look for. ok is false if there are
+// fewer than two patterns, or one does not look for a command.
 func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	var commands []string
 	for i := range members(set) {
@@ -172,8 +170,8 @@ func members(set uint64) iter.Seq[int] {
 	}
 }
 
-// exactly reports whether the patterns of the set match one of the texts each, and
-// no others do.
+// exactly reports whether each pattern of the set matches one of the texts, and no other pattern
+// does.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
@@ -183,7 +181,7 @@ func exactly(ps []pattern, set uint64, texts ...string) bool {
 	return true
 }
 
-// witness is a text that exactly the patterns of the set match.
+// witness returns a text that exactly the patterns of the set match.
 func witness(ps []pattern, set uint64) (string, bool) {
 	exact := func(s string) bool { return exactly(ps, set, s) }
 	parts, tries := []string{""}, maxTries
@@ -215,7 +213,7 @@ func witness(ps []pattern, set uint64) (string, bool) {
 	return "", false
 }
 
-// join puts two texts together in the ways that keep words apart, or not.
+// join concatenates two texts in several ways, with and without separating the words.
 func join(a, b string) []string {
 	if a == "" {
 		return []string{b}
@@ -223,8 +221,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether no text is matched by exactly the patterns of the
-// set, and by whichever of either, as far as that is plain.
+// impossible reports whether it is evident that no text is matched by exactly the patterns of the
+// set and any of the patterns in either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {
@@ -237,9 +235,8 @@ func impossible(ps []pattern, set, either uint64) bool {
 	return false
 }
 
-// includes reports whether every script that runs the narrow command runs what the
-// wide pattern looks for too. A command of which that cannot be told may have
-// words that tell it.
+// includes reports whether every script that runs the narrow command also runs what the wide
+// pattern looks for. If that is undecided for the narrow command, further words might decide it.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
 		wide.read(strings.Join(narrow.script, " ")).Finds(wide.Pattern) == gate.Surely

@@ -10,18 +10,18 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A net that limits a sum refuses a call without one number in its field, with a negative
-// one, and with one that is larger than the limit by itself. Searches do not add up: a
-// class says whether such a call passes at all.
+// A net that limits a sum refuses a call whose field is not a single number, is negative, or
+// exceeds the limit by itself. The searches do not add amounts up; a class only says whether such a
+// call can be admitted at all.
 
-// A sum is what nets add up of the calls of a class.
+// A sum is a net's sum over a field of the calls of a class.
 type sum struct {
 	field gate.Field
-	most  *big.Rat // one call cannot add more
+	most  *big.Rat // maximum amount of one call
 	net   int
 }
 
-// sums are those of the nets that the class has an effect on.
+// sums returns the sums of the nets that the class affects.
 func (b *Enumerator) sums(s *Class) (all []sum) {
 	for _, e := range s.Effects {
 		if of := b.nets[e.Net].Info.Sum; of != nil {
@@ -38,7 +38,7 @@ func reads(sums []sum, field string) bool {
 	})
 }
 
-// summed are the expressions that sums read.
+// summed returns the expressions that sums read.
 func (w *recipe) summed() (sources []string) {
 	for _, s := range w.sums {
 		if s.field.Reader != nil {
@@ -48,14 +48,14 @@ func (w *recipe) summed() (sources []string) {
 	return sources
 }
 
-// isNumber reports whether the text is a number as JSON writes it.
+// isNumber reports whether the text is a JSON number.
 func isNumber(text string) bool {
 	var n json.Number
 	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && string(n) == text
 }
 
-// withSums is the object with a number in the fields of all sums, 0 where nothing stands yet;
-// ok is false where a sum does not take what stands there.
+// withSums returns the object with a number in the fields of all sums, 0 in fields that were not
+// set. ok is false if a sum does not accept the content of its field.
 func (w *recipe) withSums(o object) (out object, ok bool) {
 	for _, s := range w.sums {
 		text, found := s.read(w, o)
@@ -76,7 +76,7 @@ func (w *recipe) withSums(o object) (out object, ok bool) {
 	return o, true
 }
 
-// read is what the sum reads of the object, as JSON.
+// read returns the value that the sum reads from the object, as JSON.
 func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	if s.field.Reader != nil {
 		value, ok := s.field.Reader.Value(&gate.Call{Tool: w.form.tools[0].text, Args: []byte(o.text())}, s.field.Number)
@@ -97,8 +97,7 @@ func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	return string(b), err == nil
 }
 
-// addRefusals notes the nets that refuse every call of the class: what its names say of a field
-// is nothing that their sum takes.
+// addRefusals marks the class as refused by the nets whose sum cannot accept any of its calls.
 func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 	for _, of := range w.sums {
 		if !w.sumRefuses(of) {
@@ -112,14 +111,14 @@ func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 	}
 }
 
-// sumRefuses reports whether it is known that the sum takes no call of the class.
+// sumRefuses reports whether the sum certainly accepts no call of the class.
 func (w *recipe) sumRefuses(of sum) bool {
 	if of.field.Reader != nil {
 		return false
 	}
 	for _, v := range w.form.fields {
 		if reads([]sum{of}, v.field) && v.field != "" && !v.weak {
-			return true // a text is no number
+			return true // a string is never accepted
 		}
 	}
 	c := w.b.conditionsOf(w.form.tools)
@@ -153,8 +152,8 @@ var (
 	opposite = map[string]string{"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 )
 
-// comparisons are the parts of a conjunction that compare the field with a number; whole
-// is false if it has other parts. Only a conjunction has parts.
+// comparisons returns the conjuncts that compare the field with a number; whole is false if there
+// are other conjuncts. An expression that is not a conjunction has none.
 func comparisons(source, field string) (all []comparison, whole bool) {
 	source = quote.ReplaceAllString(expression(source), "''")
 	if strings.ContainsAny(source, "|?(") {
@@ -173,13 +172,13 @@ func comparisons(source, field string) (all []comparison, whole bool) {
 	return all, whole
 }
 
-// between is the numbers from low to high.
+// between is an interval of numbers from low to high.
 type between struct {
 	low, high         *big.Rat
-	aboveLow, belowUp bool // low itself, or high, is not one of them
+	aboveLow, belowUp bool // low, or high, is excluded
 }
 
-// cut leaves the numbers that satisfy the comparison.
+// cut restricts the interval to numbers that satisfy the comparison.
 func (b *between) cut(op string, than *big.Rat) {
 	if op == ">" || op == ">=" || op == "==" {
 		if c := than.Cmp(b.low); c > 0 || c == 0 && op == ">" {

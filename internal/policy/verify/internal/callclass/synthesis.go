@@ -8,46 +8,49 @@ import (
 	"unicode/utf8"
 )
 
-// An synthesized name stands for all names that the same patterns match.
+// A synthesized name represents all names that the same patterns match.
 type synthesized struct {
 	text string
-	set  string // which patterns match, as a key
+	set  string // key of the set of matching patterns
 }
 
-// An synthesis looks for names.
+// A synthesis searches for names. It explores the product of the patterns' automata, with each
+// automaton's position set in a bit set, over an alphabet reduced to the letters that the patterns
+// distinguish.
 type synthesis struct {
 	patterns []string
 	tries    int
 	clock    *clock
-	prefixes []string        // a name follows each of them; a pattern matches if it does behind one
-	taken    map[string]bool // what is not to stand behind the first prefix
+	prefixes []string        // a name follows each of them; a pattern matches if it matches after any of them
+	taken    map[string]bool // names that must not be used after the first prefix
 	apart    func(at []uint64) string
-	// tells names apart that the same patterns match, by where they leave the
-	// patterns; empty: no such name is wanted. Nil: those that no pattern matches are not.
+	// apart further distinguishes names that the same patterns match, by the states of the
+	// automata; empty: the name is not wanted. If it is nil, names that no pattern matches are not
+	// wanted.
 }
 
-// maxSyntheses bounds the search for names, unless [Options] has another bound.
+// maxSyntheses is the default bound on the search for names, see [Options].
 const maxSyntheses = 3000
 
-// longestPattern is up to where the places in a pattern fit in a set.
+// longestPattern is the longest pattern whose positions fit in a bit set.
 const longestPattern = 62
 
-// names finds, for each set of patterns that one name can match together, a
-// name that is not taken. complete is false where the search was given up.
+// names finds, for each set of patterns that a single name can match, a name that is not taken.
+// complete is false if the search reached its bound.
 func (v *synthesis) names() (names []synthesized, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
 	}
 	names, sets, complete := v.search(nil)
-	if len(names) < sets { // of some, all names that were met are taken
+	if len(names) < sets { // for some sets, only taken names were found
 		names, _, complete = v.search(v.passCounts())
 	}
 	return names, complete
 }
 
-// Synthesize returns, for each set of the patterns that one name can match together behind the
-// prefixes, a name that is not taken and stands behind the first. complete is false where the
-// search was given up.
+// Synthesize returns, for each set of the patterns that a single name can match after the prefixes,
+// a name with the first prefix that is not taken. complete is false if the search reached its
+// bound.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
@@ -57,9 +60,8 @@ func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []str
 	return names, complete
 }
 
-// search tries two names for each state of the patterns, and one more for each
-// name that is taken and passes it: one of them is not taken, if there is one.
-// It says how many sets of patterns it has met.
+// search tries two names for each state of the automata, plus one for each taken name that passes
+// through it, so that a free name is found if one exists. sets is the number of pattern sets found.
 func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int, complete bool) {
 	type node struct {
 		text string
@@ -82,7 +84,7 @@ func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int
 			return names, len(found), false
 		}
 		nd := queue[k]
-		if nd.text != "" && !strings.HasSuffix(nd.text, ".") { // it would be an action without a name
+		if nd.text != "" && !strings.HasSuffix(nd.text, ".") { // a trailing dot would denote an action without a name
 			take(nd)
 		}
 		for _, c := range alphabet {
@@ -101,7 +103,7 @@ func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int
 	return names, len(found), true
 }
 
-// start is where the patterns are behind the prefixes, one after the other.
+// start returns the states of the automata after each prefix.
 func (v *synthesis) start() []uint64 {
 	var start []uint64
 	for _, prefix := range v.prefixes {
@@ -116,7 +118,7 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// after is where they are behind a name.
+// after returns the states of the automata after a name.
 func (v *synthesis) after(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {
@@ -133,7 +135,7 @@ func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	return next
 }
 
-// rests are what stands behind the first prefix in names that are taken.
+// rests returns the taken names with the first prefix removed.
 func (v *synthesis) rests() map[string]bool {
 	rests := make(map[string]bool)
 	for name := range v.taken {
@@ -144,7 +146,7 @@ func (v *synthesis) rests() map[string]bool {
 	return rests
 }
 
-// passCounts is by how many of the names that are taken one comes to a state.
+// passCounts returns, for each state, the number of taken names that pass through it.
 func (v *synthesis) passCounts() map[string]int {
 	passes := make(map[string]int)
 	for rest := range v.rests() {
@@ -157,8 +159,8 @@ func (v *synthesis) passCounts() map[string]int {
 	return passes
 }
 
-// keyAfter is the key of a state to which a letter leads. What ends in a dot is
-// no name, and does not stand for one that comes to the same state.
+// keyAfter returns the key of the state that a letter leads to. A text that ends in a dot is not a
+// name and has a key of its own, so that it does not represent a name with the same state.
 func keyAfter(c rune, at []uint64) string {
 	if c == '.' {
 		return "." + stateKey(at)
@@ -166,7 +168,7 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// accepted is which of the patterns match, and whether such a name is wanted.
+// accepted returns which patterns match in the state, and whether such a name is wanted.
 func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
@@ -182,8 +184,8 @@ func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	return string(b) + apart, apart != ""
 }
 
-// letters are those of the patterns, and one before them that stands for all
-// others: no name that is taken has it and else letters of patterns only.
+// letters returns the letters of the patterns, preceded by one that represents all other letters.
+// No taken name consists of that letter and letters of the patterns only.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := []rune{0}
@@ -200,7 +202,7 @@ func letters(patterns []string, taken map[string]bool) []rune {
 	return out
 }
 
-// others are letters for names, those first that tools usually have.
+// others yields candidate letters, starting with those that are common in tool names.
 func others(yield func(rune) bool) {
 	for _, c := range "xzqjvwkbcdfghlmnprst0123456789_-" {
 		if !yield(c) {
@@ -211,7 +213,7 @@ func others(yield func(rune) bool) {
 	}
 }
 
-// spelledWith reports whether a name has the first of the letters, and no letter but these.
+// spelledWith reports whether a name contains the first of the letters and only the given letters.
 func spelledWith(names map[string]bool, letters []rune) bool {
 	for name := range names {
 		if strings.ContainsRune(name, letters[0]) && !strings.ContainsFunc(name, func(c rune) bool { return !slices.Contains(letters, c) }) {
@@ -221,7 +223,7 @@ func spelledWith(names map[string]bool, letters []rune) bool {
 	return false
 }
 
-// step moves the positions of a pattern over one letter.
+// step advances the position set of a pattern over one letter.
 func step(p string, at uint64, c rune) uint64 {
 	var next uint64
 	for i, r := range p {
@@ -236,7 +238,7 @@ func step(p string, at uint64, c rune) uint64 {
 	return spread(p, next)
 }
 
-// spread adds what is reached by stars that match nothing.
+// spread adds the positions reached by stars that match the empty string.
 func spread(p string, at uint64) uint64 {
 	for i := range len(p) {
 		if at&(1<<i) != 0 && p[i] == '*' {
@@ -254,8 +256,7 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// joint reports whether others of the names together are matched by just the
-// patterns that match a.
+// joint reports whether the union of the pattern sets of other names equals the set of a.
 func joint(a synthesized, names []synthesized) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

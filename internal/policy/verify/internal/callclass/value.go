@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// mapsOf are the maps of a field of the tool.
+// mapsOf returns the maps of a field of the tool.
 func (b *Enumerator) mapsOf(field string, tools []label) []pattern {
 	var ps []pattern
 	for _, m := range b.maps {
@@ -16,8 +16,7 @@ func (b *Enumerator) mapsOf(field string, tools []label) []pattern {
 	return ps
 }
 
-// values are what a field can hold, as far as it makes a difference. ok is
-// false where that is more than is listed.
+// values returns the contents of a field that make a difference. ok is false if there are too many.
 func (b *Enumerator) values(field string, tools []label) (values []*value, ok bool) {
 	ps := b.mapsOf(field, tools)
 	if len(ps) > maxListed {
@@ -42,7 +41,7 @@ func (b *Enumerator) values(field string, tools []label) (values []*value, ok bo
 	return out, true
 }
 
-// weakValue is one that is no string and that the patterns of the set match.
+// weakValue returns a value that is not a string and that the patterns of the set match.
 func weakValue(field string, ps []pattern, set uint64) *value {
 	weak := &value{field: field, weak: true, hits: hitsOf(ps, set)}
 	if text, ok := witness(ps, set); ok {
@@ -53,8 +52,8 @@ func weakValue(field string, ps []pattern, set uint64) *value {
 	return weak
 }
 
-// weakWitness is a list of texts that together are matched by exactly the
-// patterns of the set.
+// weakWitness returns a list of texts that together are matched by exactly the patterns of the set;
+// nil if none was found.
 func weakWitness(ps []pattern, set uint64) []string {
 	var leaves []string
 	for i := range members(set) {
@@ -70,7 +69,7 @@ func weakWitness(ps []pattern, set uint64) []string {
 	return nil
 }
 
-// leavesOf are the texts that a list of strings stands for.
+// leavesOf returns the texts that represent a list of strings.
 func leavesOf(leaves []string) []string {
 	if len(leaves) < 2 {
 		return leaves
@@ -78,8 +77,8 @@ func leavesOf(leaves []string) []string {
 	return append(slices.Clone(leaves), strings.Join(leaves, " "))
 }
 
-// listed are values that are no strings and have some of the actions; ok is false
-// where there are too many.
+// listed returns list values that contain each combination of the actions; ok is false if there are
+// too many.
 func listed(actions []string) (values []*value, ok bool) {
 	if len(actions) > maxMapsOfField {
 		return nil, false
@@ -90,9 +89,9 @@ func listed(actions []string) (values []*value, ok bool) {
 	return values, true
 }
 
-// actionValues are the actions that the policy tells apart, those first of which no
-// text is known, and the texts that make a difference in a list: actions that others
-// stand for together do not.
+// actionValues returns the actions that the policy distinguishes, starting with those whose text is
+// unknown, and the texts that make a difference in a list: all except actions that others represent
+// together.
 func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -101,7 +100,7 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.Reader != nil }))
 	if len(ps) > 0 {
-		for _, s := range invented { // which a map may match, and not all that it stands for
+		for _, s := range invented { // a map may match the synthesized action, but not everything that it represents
 			values = append(values, &value{field: "action", like: s})
 		}
 	}
@@ -112,7 +111,7 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 		texts = include(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // so that it is known what the gap is about
+	for _, p := range ps[tried:] { // so that the gap is attributed to these maps
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
@@ -124,9 +123,8 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].text+"."+s] })
 }
 
-// actionsOf are the actions that exactly the patterns of the set match: texts,
-// some of which no rule speaks of, and where none are known, or where patterns of
-// names match too, what the maps make of them.
+// actionsOf returns the actions that exactly the patterns of the set match: texts, including some
+// that no rule names; and abstract values, if no text is known or name patterns match too.
 func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
@@ -151,8 +149,7 @@ func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented
 	return texts, others, ok
 }
 
-// named reports whether rules speak of the action itself, and not only of what
-// maps make of it.
+// named reports whether rules name the action itself, and not only labels that maps give it.
 func (b *Enumerator) named(tools []label, action string) bool {
 	return slices.ContainsFunc(tools, func(t label) bool {
 		l := label{text: t.text + "." + action, from: fromAction, certain: t.certain}
@@ -160,8 +157,8 @@ func (b *Enumerator) named(tools []label, action string) bool {
 	})
 }
 
-// unnamed is an action that no rule speaks of and of which the maps make the
-// same: a longer text, where one is found.
+// unnamed returns an action that no rule names and that the maps treat alike: a longer text if one
+// is found, otherwise an abstract value.
 func (b *Enumerator) unnamed(tools []label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.reads(ps, set, action)
 	for _, s := range join(action, "x") {

@@ -7,23 +7,22 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// vocabulary is the tools and the actions that calls can have, and how a policy
-// names them.
+// vocabulary holds the tools and actions that calls can have, and the way a policy names them.
 type vocabulary struct {
 	nets     []*Net
 	naming   *naming
 	maps     []*mapping          // of the policy, then of nets
-	extra    []gate.Tool         // names that assertions speak of
+	extra    []gate.Tool         // names used by assertions
 	tools    []string            // physical names
-	isTool   map[string]bool     // these, and the further names that known tools have
-	known    map[string]bool     // names of tools that are known
-	supposed map[string]bool     // tools of which nobody knows whether they are there
-	complete bool                // there are no tools but those that are known and those that something names
-	action   map[string][]string // of a tool: actions that rules name
-	joint    map[string]bool     // tool.action that several others together stand for
-	listed   map[string]bool     // names that a net or an assertion speaks of
-	tries    int                 // of making up names
-	only     map[glob]bool       // patterns that names are made up for; nil: all
+	isTool   map[string]bool     // the physical names, and the further names of known tools
+	known    map[string]bool     // names of known tools
+	supposed map[string]bool     // tools that might not exist
+	complete bool                // no tools exist except known ones and those that something names
+	action   map[string][]string // actions that rules name, by tool
+	joint    map[string]bool     // tool.action that several others together represent
+	listed   map[string]bool     // names that a net or an assertion uses
+	tries    int                 // bound on the synthesis of names
+	only     map[glob]bool       // patterns to synthesize names for; nil: all
 	clock    *clock
 }
 
@@ -34,14 +33,14 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
-// reads notes the tool that the map reads; of a pattern, names are made up.
+// reads adds the tool of the map. For a tool pattern, names are synthesized later.
 func (b *vocabulary) reads(m *mapping) {
 	if !m.Glob {
 		b.tool(m.Tool)
 	}
 }
 
-// collectNames collects the tools and the actions that the policy speaks of.
+// collectNames collects the tools and the actions that the policy names.
 func (b *vocabulary) collectNames() {
 	made := make(map[string]bool)
 	for _, m := range b.naming.maps {
@@ -98,8 +97,7 @@ func (b *vocabulary) collectNames() {
 	}
 }
 
-// suppose adds tools that are called as what else than a tool the policy speaks
-// of: an action, or what a map makes of a call.
+// suppose adds tools with the names that the policy uses for actions and labels.
 func (b *vocabulary) suppose(names []string) {
 	for _, m := range b.maps {
 		if b.listed[m.As] {
@@ -114,19 +112,19 @@ func (b *vocabulary) suppose(names []string) {
 	}
 }
 
-// dotted takes a name for the action of each tool that is known, and of what
-// stands before the first dot if nobody knows the tools.
+// dotted interprets a name as an action of each known tool that it can belong to, or else of the
+// tool named by the part before its first dot.
 func (b *vocabulary) dotted(name string) {
 	if listed := b.actionsNamed(name); listed || b.known[name] {
-		return // or a known tool is called so
+		return // the name may also be the name of a known tool
 	}
 	first := 1 + strings.IndexByte(name[1:], '.')
 	b.tool(name[:first])
 	b.actionsNamed(name)
 }
 
-// actionsNamed takes a name for the action of each tool of which it can be one.
-// It reports whether one of them is listed.
+// actionsNamed interprets a name as an action of each tool that it can belong to. It reports
+// whether one of them is a known tool.
 func (b *vocabulary) actionsNamed(name string) (listed bool) {
 	for i := 1; i < len(name); i++ {
 		base, action := name[:i], name[i+1:]

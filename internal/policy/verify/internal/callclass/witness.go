@@ -9,24 +9,24 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A recipe is how the arguments of a class are made.
+// A recipe describes how to build the arguments of a class.
 type recipe struct {
 	b        *Enumerator
 	form     *form
 	data     presences
 	sums     []sum
-	maySpend bool   // sums may grow
-	fixed    Values // what the form says of the values
+	maySpend bool   // sums may increase
+	fixed    Values // values that the form fixes
 }
 
 type presences []Datum
 
-// lack reports whether keys read the field and find nothing there.
+// lack reports whether keys read the field and must find nothing there.
 func (p presences) lack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// filled reports whether the members fill a field in which keys are to find nothing.
+// filled reports whether the members fill a field where keys must find nothing.
 func (p presences) filled(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
@@ -37,8 +37,8 @@ func (p presences) filled(members map[string]any) bool {
 	})
 }
 
-// permits reports whether the content that the form says of the fields permits what
-// keys are to read there: a text is a value.
+// permits reports whether the content of the form's fields permits what keys must find there: a
+// string is always a value.
 func (f *form) permits(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)
@@ -46,28 +46,28 @@ func (f *form) permits(data []Datum) bool {
 	})
 }
 
-// Values are the values that calls of a run have for what is looked at, by the sort of
-// the fields.
+// Values are the concrete values of a run for the tracked value and the other value, by sort.
 type Values struct {
 	same, other map[int]literal
 }
 
-// A literal is a JSON value as it is written.
+// A literal is a JSON value in its textual form.
 type literal string
 
 // MarshalJSON returns the literal.
 func (l literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
 
-// quoted is the literal of a text.
+// quoted returns the literal of a string.
 func quoted(text string) literal {
 	b, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // a text
+		panic(err) // cannot happen for a string
 	}
 	return literal(b)
 }
 
-// literal is the value that the datum has: another is not the one that is looked at.
+// literal returns the value of the field; for another value, one that differs from the tracked
+// value.
 func (b *Enumerator) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -85,7 +85,7 @@ func (b *Enumerator) literal(v Values, d *Datum) literal {
 	return quoted(texts[0])
 }
 
-// Values are those with which the arguments of the class were made.
+// Values returns the values that the class's arguments were built with.
 func (s *Class) Values() Values {
 	if s.of == nil {
 		return Values{}
@@ -93,16 +93,16 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// HasValues reports whether the arguments of the class have these values where they have
-// the value that is looked at. What maps make of one value is nothing to another: calls
-// with different ones are not of one value, though each could be.
+// HasValues reports whether the arguments of the class have these values where they have the
+// tracked value. Maps may match one value and not another, so calls with different values do not
+// belong to one value, even if each alone could have it.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
 	})
 }
 
-// RecordKey notes the values of a key of the net, where none are noted yet.
+// RecordKey records the values of a key of the net, for sorts without a value so far.
 func (b *Enumerator) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
 		v.same = make(map[int]literal)
@@ -122,8 +122,8 @@ func (b *Enumerator) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	}
 }
 
-// KeyText is the text by which the state of a net knows the values; ok is false where
-// they are not known.
+// KeyText returns the text that identifies the values in the state of a net; ok is false if the
+// values are unknown.
 func (b *Enumerator) KeyText(v Values, net int) (text string, ok bool) {
 	n := b.nets[net]
 	for t := range n.Info.Transitions {
@@ -143,11 +143,11 @@ func (b *Enumerator) KeyText(v Values, net int) (text string, ok bool) {
 	return "", false
 }
 
-// maxKeyText is the length of a text from which the state of a net has a hash.
+// maxKeyText is the length above which the state of a net uses a hash instead of the text.
 const maxKeyText = 200
 
-// findWitness finds arguments of the class, those first that add nothing to sums; it is doubtful
-// where none are found.
+// findWitness searches arguments for the class, preferring those that add nothing to sums. The
+// class is doubtful if none are found.
 func (b *Enumerator) findWitness(s *Class, f *form) {
 	w := &recipe{b: b, form: f, data: s.Data, sums: b.sums(s)}
 	s.of, s.Doubtful = w, true
@@ -166,8 +166,7 @@ func (b *Enumerator) findWitness(s *Class, f *form) {
 	b.addRefusals(s, w)
 }
 
-// arguments is the JSON of a call with these values; known is false where none was
-// found.
+// arguments returns the JSON of a call with these values; known is false if none was found.
 func (w *recipe) arguments(v Values) (args string, known bool) {
 	o, ok := objectOf(w.form, w.data, w.sums)
 	if !ok {
@@ -186,7 +185,7 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 	return w.complete(o, v, expressions)
 }
 
-// matched reports whether a map matches the value of which the form does not say so.
+// matched reports whether a map matches the value although the form does not say so.
 func (w *recipe) matched(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -198,8 +197,8 @@ func (w *recipe) matched(field string, l literal) bool {
 	})
 }
 
-// Free reports whether calls of the class can have as many values as one likes where
-// keys read: nothing else is known to read there.
+// Free reports whether calls of the class can have arbitrary values in the fields that keys read,
+// because nothing else is known to read them.
 func (s *Class) Free() bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true
@@ -212,11 +211,11 @@ func (s *Class) Free() bool {
 	})
 }
 
-// maxCompletions bounds what is tried for conditions and expressions together.
+// maxCompletions bounds the combinations of members tried for conditions and expressions.
 const maxCompletions = 2048
 
-// complete adds members until the conditions of the tool and the expressions say of
-// the call what they are to say.
+// complete adds members until the conditions of the tool and the expressions have the required
+// results.
 func (w *recipe) complete(o object, v Values, expressions []Datum) (args string, known bool) {
 	c := w.b.conditionsOf(w.form.tools)
 	says := func(o object) (string, bool) {
@@ -262,7 +261,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// written is the expression as a net has it.
+// written returns the source of the expression as some net states it.
 func (b *Enumerator) written(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
@@ -281,7 +280,7 @@ func (b *Enumerator) written(f gate.Field) string {
 	return ""
 }
 
-// place sets what a field reads; ok is false where something else stands there.
+// place sets the content that a field reads; it reports false if something else is there.
 func (o object) place(field string, content any) bool {
 	var keys []string
 	if isPath(field) {
@@ -305,7 +304,7 @@ func (o object) place(field string, content any) bool {
 				value = []any{value}
 			}
 			if old, there := at[key]; there {
-				return same(old, value) || same(old, []any{value}) // the one element has it, too
+				return same(old, value) || same(old, []any{value}) // the single element of a list has the value as well
 			}
 			at[key] = value
 			return true
@@ -338,15 +337,15 @@ func (o object) placeKeys(keys []string, content any) bool {
 	return o.place("$."+strings.Join(keys, "."), content)
 }
 
-// same reports whether both are written alike.
+// same reports whether both values have the same JSON form.
 func same(a, b any) bool {
 	x, err := json.Marshal(a)
 	y, other := json.Marshal(b)
 	return err == nil && other == nil && string(x) == string(y)
 }
 
-// Common are values that all of the classes can have, as far as one value of each
-// sort will do.
+// Common returns values that all of the classes can have, as far as one value for each sort
+// suffices.
 func Common(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
@@ -379,7 +378,7 @@ func (s *Class) Takes(v Values) bool {
 	return ok
 }
 
-// Filled are the arguments and the result of a call of the class with the values.
+// Filled returns the arguments and the result of a call of the class with the values.
 func (s *Class) Filled(v Values) (args, result string) {
 	if s.of == nil || len(s.Data) == 0 {
 		return s.Args, ""
