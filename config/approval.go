@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -91,50 +90,62 @@ func checkPIN(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// settleChannels sets the default approval channels. It reports channels that need a console that
-// is off, and warns about channels that do not ask for the PIN.
-func (c *Config) settleChannels(d *decoder, l *layers) {
-	a, at := &c.Approval, l.set["approval.channels"]
-	if a.Channels == nil {
-		a.Channels = slices.Clone(defaultChannels)
-		if c.Console.HTTP == "off" {
-			a.Channels = slices.DeleteFunc(a.Channels, func(channel string) bool { return channel == "web" })
-		}
-	}
-	for _, channel := range a.Channels {
-		switch channel {
-		case "web", "url":
-			if c.Console.HTTP == "off" {
-				d.faultAt(at, fmt.Sprintf("the channel %q is a page of the console, and there is none: console.http is off", channel), "take it out, or leave out console.http")
-			}
-		case "elicit", "webhook":
-			if a.PIN != "" {
-				d.warn(l.set["approval.pin"], fmt.Sprintf("the channel %q asks for no PIN: whoever answers there approves without it", channel), "channels: [web, cli]")
-			}
-		}
-	}
-	c.checkHookChannels(d, l)
+// Approval configures human approval.
+type Approval struct {
+	Channels []string      // any of "elicit", "url", "web", "cli", "webhook", in order; all are used at once
+	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
+	Expire   time.Duration // how long an approval can be answered and used
+	Cooldown time.Duration // how long a denial refuses the same call
+	Mask     []string      // field names, and paths that begin with "$.", whose values approvers do not see
+
+	Ignore []string `json:",omitempty"` // arguments, as TOOL.FIELD, left out of the identity of a call
+
+	Holds   map[string]time.Duration // hold time by client name; a trailing "*" matches any suffix
+	HoldSet bool                     // Hold was set explicitly and overrides the built-in defaults
+	Webhook *Webhook                 `json:",omitempty"` // settings of the channel "webhook"; otherwise nil
+	PIN     string                   `json:"-"`          // hash of the PIN that approvers type; empty: no PIN
+	Desktop bool                     `json:",omitempty"` // show a desktop notification when a call waits
+	Self    bool                     `json:",omitempty"` // callers may approve their own calls
+	People  map[string]string        `json:",omitempty"` // client principals by person
+	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
 }
 
-// checkHookChannels warns if calls that arrive over hooks can never be approved: a hook can show
-// neither a form nor a page, so such calls need another channel.
-func (c *Config) checkHookChannels(d *decoder, l *layers) {
-	beside := func(channel string) bool { return channel != "elicit" && channel != "url" }
-	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
-		d.warn(l.set["approval.channels"], "nobody can approve a call that comes by listen.hooks: a hook shows no question, and no channel beside the client is open", "channels: [elicit, web, cli]")
+// All approval channels, and those that are enabled by default. Read-only.
+var (
+	approvalChannels = []string{"elicit", "url", "web", "cli", "webhook"}
+	defaultChannels  = []string{"elicit", "web", "cli"}
+)
+
+// maxGrant is the maximum lifetime of a grant.
+const maxGrant = time.Hour
+
+// readGrants reads the maximum lifetime of a grant; false disables grants.
+func readGrants(v Value) (time.Duration, bool) {
+	if v.kind == boolKind {
+		return map[bool]time.Duration{true: maxGrant, false: -1}[v.text == "true"], true
 	}
+	most, ok := duration(v.text)
+	if !ok || v.kind != textKind || most < time.Second || most > maxGrant {
+		v.Fault(v.label()+" must be true, false, or a duration of at most 1h", "for example 30m, or false")
+		return 0, false
+	}
+	return most, true
 }
 
-// settleApproval checks the durations of the section against each other.
-func (c *Config) settleApproval(d *decoder, l *layers) {
-	a := &c.Approval
-	a.HoldSet = l.given["approval.hold"]
-	if a.Expire < a.Hold {
-		d.faultAt(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
-	}
-	for _, client := range slices.Sorted(maps.Keys(a.Holds)) {
-		if a.Expire < a.Holds[client] {
-			d.faultAt(l.set["approval.holds"], fmt.Sprintf(`"expire" is shorter than the hold of %s`, client), "")
+func readChannels(v Value) ([]string, bool) {
+	channels, ok := each(oneOf(approvalChannels))(v)
+	for i, item := range v.list() {
+		if slices.ContainsFunc(v.items[:i], func(n *node) bool { return n.text == item.text }) {
+			v.faultAt(item, fmt.Sprintf("%q is listed twice", item.text), "")
 		}
 	}
+	return channels, ok
+}
+
+// grantLimit returns the maximum lifetime of a grant under the setting.
+func grantLimit(grants time.Duration) time.Duration {
+	if grants == 0 {
+		return maxGrant
+	}
+	return max(grants, 0)
 }

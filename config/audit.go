@@ -30,16 +30,6 @@ const minRotateSize = 64 << 10
 // argumentForms lists the values of "arguments". Read-only.
 var argumentForms = []string{"hash", "masked", "full"}
 
-func readAudit(v Value, c *Config, l *layers) {
-	a := &c.Audit
-	l.section(v, Keys{
-		"arguments": l.fileOnly("audit.arguments", into(&a.Arguments, checked(checkWord(argumentForms)))),
-		"mask":      l.fileOnly("audit.mask", into(&a.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask))))),
-		"rotate":    l.fileOnly("audit.rotate", into(&a.Rotate, readRotate)),
-		"keep":      l.fileOnly("audit.keep", into(&a.Keep, readKeep)),
-	})
-}
-
 func readRotate(v Value) (r Rotate, ok bool) {
 	v.Fields(Keys{
 		"size": into(&r.Size, sizeUpTo(minRotateSize, math.MaxInt64)),
@@ -95,35 +85,4 @@ func checkMask(what, shown, text string) (msg, hint string) {
 		return what + ": " + shown + " is not a path", `for example "$.user.password"; a name alone is of every field that has it`
 	}
 	return "", ""
-}
-
-// settleAudit checks the settings of the section against each other.
-func (c *Config) settleAudit(d *decoder, l *layers) {
-	a := &c.Audit
-	recorded := a.File != "" || c.State.Driver != "memory"
-	arguments, mask, rotate := l.set["audit.arguments"], l.set["audit.mask"], l.set["audit.rotate"]
-	switch {
-	case mask != nil && !recorded:
-		d.faultAt(mask, `"mask" has no meaning where nothing is recorded`, "file: audit.jsonl")
-	case mask != nil && a.Arguments != "masked":
-		d.faultAt(mask, `"mask" has no meaning with "arguments": "`+a.Arguments+`"`, "arguments: masked")
-	case arguments != nil && !recorded:
-		d.faultAt(arguments, `"arguments" has no meaning where nothing is recorded`, "file: audit.jsonl")
-	case a.Arguments == "masked" && mask == nil:
-		d.faultAt(arguments, `"arguments": "masked" requires "mask"`, `mask: [password, "$.user.token"]`)
-	}
-	if keep := l.set["audit.keep"]; keep != nil && c.State.Driver == "memory" {
-		d.faultAt(keep, `"keep" has no meaning with the driver memory: it is about the records in the database`, keepHint(a))
-	}
-	if rotate != nil && a.File == "" {
-		d.faultAt(rotate, `"rotate" has no meaning without "file"`, "file: audit.jsonl")
-	}
-}
-
-// keepHint suggests how to limit the records without a database.
-func keepHint(a *Audit) string {
-	if a.File != "" {
-		return "rotate: { size: 100MB, keep: 10 }, which is about the file"
-	}
-	return "state: { driver: sqlite }"
 }

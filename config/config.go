@@ -31,23 +31,7 @@ import (
 	_ "embed"
 	"strings"
 	"time"
-
-	"github.com/petrigate/petrigate/internal/diag"
 )
-
-// A Position is a file, line and column in one of the user's files.
-type Position = diag.Position
-
-// An Error is one problem in a configuration, with its position. It never contains the result of an
-// interpolation.
-type Error = diag.Problem
-
-// An ErrorList holds all problems of a configuration, in file order.
-type ErrorList = diag.List
-
-// Text renders err for a person: with excerpts if err wraps an [ErrorList] or an [Error], otherwise
-// as err.Error().
-func Text(err error) string { return diag.Text(err) }
 
 // DefaultStartup is the default of the setting "startup": how long the first tools/list waits for
 // the servers.
@@ -97,47 +81,6 @@ type Config struct {
 	origin // its method Of returns the positions of top-level values
 }
 
-// Shell configures how scripts are interpreted for maps with "runs", "reads" or "writes".
-type Shell struct {
-	Doubt  string `json:",omitempty"` // verdict on a script that might run a blocked command: "refuse", "ask" or "pass"; empty: "refuse"
-	Strict bool   `json:",omitempty"` // treat a script that is not fully understood as one that might run any command
-
-	// Pipefail "add" makes agents whose hooks can change a script run it with set -o pipefail, if
-	// only pipefail is missing for the script to count as evidence. "leave" or empty runs the
-	// script unchanged.
-	Pipefail string `json:",omitempty"`
-}
-
-// AddsPipefail reports whether Pipefail is "add".
-func (s *Shell) AddsPipefail() bool { return s.Pipefail == "add" }
-
-// shellDoubts lists the values of shell.doubt, strictest last; shellPipefails those of
-// shell.pipefail.
-var (
-	shellDoubts    = []string{"pass", "ask", "refuse"}
-	shellPipefails = []string{"leave", "add"}
-)
-
-// Approval configures human approval.
-type Approval struct {
-	Channels []string      // any of "elicit", "url", "web", "cli", "webhook", in order; all are used at once
-	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
-	Expire   time.Duration // how long an approval can be answered and used
-	Cooldown time.Duration // how long a denial refuses the same call
-	Mask     []string      // field names, and paths that begin with "$.", whose values approvers do not see
-
-	Ignore []string `json:",omitempty"` // arguments, as TOOL.FIELD, left out of the identity of a call
-
-	Holds   map[string]time.Duration // hold time by client name; a trailing "*" matches any suffix
-	HoldSet bool                     // Hold was set explicitly and overrides the built-in defaults
-	Webhook *Webhook                 `json:",omitempty"` // settings of the channel "webhook"; otherwise nil
-	PIN     string                   `json:"-"`          // hash of the PIN that approvers type; empty: no PIN
-	Desktop bool                     `json:",omitempty"` // show a desktop notification when a call waits
-	Self    bool                     `json:",omitempty"` // callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // client principals by person
-	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
-}
-
 // Console configures the web console.
 type Console struct {
 	HTTP         string   // loopback address; empty: chosen when the console is opened; "off": no console
@@ -175,3 +118,6 @@ func NetSchema() string {
 		"The configuration of petrigate: upstream servers, and the policy that their tools are called under.", "Petri nets of tools, for petrigate.",
 	).Replace(schema)
 }
+
+// pinningModes lists the values of pinning.mode, weakest first. Read-only.
+var pinningModes = []string{"off", "warn", "enforce"}

@@ -13,39 +13,6 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A Base is a policy that the configuration extends and may only narrow. Its rules and nets precede
-// the configuration's own in [Config.Rules] and [Config.Nets].
-type Base struct {
-	Name    string
-	Version int
-	File    string   // file name or URL, for messages
-	Digest  string   // digest of the file
-	Key     string   // public key that verified the signature; empty: the configuration pins the digest
-	Entry   Position // entry of "extends" in the configuration
-
-	Refresh time.Duration // interval between reads of the URL; 0: never automatically
-	Copy    string        // reason why a cached copy was used instead of the URL; empty: the URL was read
-
-	Rules   []RuleText
-	Nets    []Net
-	Default string // "allow" or "deny"
-	Mode    string // "enforce" or "shadow"
-
-	Read []Read // contents read from URLs
-}
-
-// A Read is the content that was read from one URL.
-type Read struct {
-	Address string
-	Data    []byte
-}
-
-// KeyID returns the minisign ID of the base's key; empty if the base is not signed.
-func (b Base) KeyID() string {
-	id, _ := basefile.KeyID(b.Key)
-	return id
-}
-
 // A baseFile is a base as read, with the settings that it provides.
 type baseFile struct {
 	Base
@@ -277,9 +244,6 @@ func (b *baseFile) readIdentity(v Value) {
 	v.as(`"base"`).needs("name", "version")
 }
 
-// pinningModes lists the values of pinning.mode, weakest first. Read-only.
-var pinningModes = []string{"off", "warn", "enforce"}
-
 // extend puts the rules and nets of the bases before those of c, and applies the settings that c
 // inherits.
 func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
@@ -372,14 +336,6 @@ func (o Options) checkRequired(file string, bases []Base) error {
 	return nil
 }
 
-// in is get for a node that may be nil.
-func (n *node) in(key string) *node {
-	if n == nil {
-		return nil
-	}
-	return n.get(key)
-}
-
 // checkNarrows reports settings that are weaker than those of a base. It does not compare nets;
 // package policydiff proves that they narrow.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
@@ -429,12 +385,4 @@ func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 			weaker(l.set[name], name, mine.String(), base.String())
 		}
 	}
-}
-
-// grantLimit returns the maximum lifetime of a grant under the setting.
-func grantLimit(grants time.Duration) time.Duration {
-	if grants == 0 {
-		return maxGrant
-	}
-	return max(grants, 0)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -118,8 +117,6 @@ func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-var errTooLarge = errors.New("the file is too large")
-
 // readFile returns the contents of a user's file, or the unsaved text if the file is open in an
 // editor.
 func (e *environment) readFile(path string) ([]byte, error) {
@@ -142,33 +139,4 @@ func (e *environment) recordSum(path string, data []byte) {
 	}
 	sum := sha256.Sum256(data)
 	e.sums[path] = hex.EncodeToString(sum[:])
-}
-
-// readFile reads a regular file of at most limit bytes. It refuses other files, so it never blocks
-// on a named pipe.
-func readFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = errTooLarge
-	}
-	return data, err
-}
-
-// writable reports whether users other than the owner and the group may write the file. On Windows
-// it returns false, because file modes are synthesized there.
-func writable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows"
 }

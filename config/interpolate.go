@@ -1,9 +1,7 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,21 +27,6 @@ type environment struct {
 
 	secrets []string          // values of ${...}; see [Config.Secrets]
 	sums    map[string]string // see [Config.Sums]
-}
-
-// find returns the position of an interpolation inside a value, or the position of the value if the
-// line does not contain it.
-func (s *source) find(n *node, expr string) (line, column int) {
-	if n.line < 1 || n.line > len(s.lines) {
-		return n.line, n.column
-	}
-	text := []rune(s.lines[n.line-1])
-	from := min(n.column-1, len(text))
-	before, _, found := strings.Cut(string(text[from:]), expr)
-	if !found {
-		return n.line, n.column
-	}
-	return n.line, from + len([]rune(before)) + 1
 }
 
 // A badExpr describes a ${...} that cannot be replaced. Its texts contain no resolved values.
@@ -170,11 +153,15 @@ func (e *environment) absolute(p string) string {
 	return p
 }
 
-// cause strips the path from a file system error; the message already names it.
-func cause(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
+// minSecret is the minimum length of a secret: shorter values would occur in any text.
+const minSecret = 6
+
+// nonSecretVariables lists environment variables whose values are not secrets. Read-only.
+var nonSecretVariables = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHELL", "LANG", "TERM", "TMPDIR", "HOSTNAME", "XDG_RUNTIME_DIR"}
+
+// recordSecret records the resolved value of a ${...} as a secret.
+func (e *environment) recordSecret(name, value string) {
+	if len(value) >= minSecret && !strings.HasPrefix(value, "/") && !slices.Contains(nonSecretVariables, name) && !slices.Contains(e.secrets, value) {
+		e.secrets = append(e.secrets, value)
 	}
-	return err
 }

@@ -122,3 +122,10 @@ func withoutComments(text string) string {
 		return " " + s[1:]
 	})
 }
+
+// looksJSON reports whether the text can only be JSON or flow-style YAML. JSON strings may contain
+// Unicode line separators, which YAML treats as line ends.
+func looksJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\n\r")
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+}

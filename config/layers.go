@@ -1,9 +1,7 @@
 package config
 
 import (
-	"fmt"
 	"maps"
-	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,14 +25,6 @@ type layers struct {
 
 	bases  []*baseFile // bases that the file extends
 	reader baseReader
-}
-
-// A scalar describes one value that several layers can set.
-type scalar struct {
-	initial string
-	check   check
-	timed   bool // the value is a duration
-	path    bool // the value is a path; in the file, relative to it
 }
 
 // scalars maps the name of each scalar to its description. The names match the keys of the file and
@@ -63,26 +53,6 @@ func newLayers() *layers {
 		l.values.SetDefault(name, s.initial)
 	}
 	return l
-}
-
-// read reads the scalar from the file.
-func (s scalar) read(v Value) (string, bool) {
-	if s.timed && !v.requireUnit("s") {
-		return "", false
-	}
-	text, ok := checked(s.check)(v)
-	if s.path {
-		text = v.absolute(text)
-	}
-	return text, ok
-}
-
-// requireUnit refuses a bare number and suggests the unit.
-func (v Value) requireUnit(unit string) bool {
-	if v.kind == numberKind {
-		v.Fault(v.what+" needs a unit", fmt.Sprintf("for example %q", v.text+unit))
-	}
-	return v.kind != numberKind
 }
 
 // scalar returns the decoder function for a scalar.
@@ -136,37 +106,6 @@ func (l *layers) hasUnresolved(section string) bool {
 		}
 	}
 	return false
-}
-
-func checkDuration(least time.Duration) check {
-	return func(what, shown, text string) (msg, hint string) {
-		if v, ok := duration(text); !ok || v < least {
-			return fmt.Sprintf("%s: %s is not a duration, or is too short", what, shown), "for example 45s"
-		}
-		return "", ""
-	}
-}
-
-func checkAddress(what, shown, text string) (msg, hint string) {
-	_, port, err := net.SplitHostPort(text)
-	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
-		return fmt.Sprintf("%s: %s is not an address", what, shown), `write "127.0.0.1:7777"`
-	}
-	return "", ""
-}
-
-// checkConsole accepts "off" and addresses that only this machine can reach: anyone who can open
-// the console can answer for people.
-func checkConsole(what, shown, text string) (msg, hint string) {
-	switch msg, _ = checkAddress(what, shown, text); {
-	case text == "off":
-		return "", ""
-	case msg != "":
-		return msg, `write "127.0.0.1:7780", or off`
-	case !loopback(text):
-		return fmt.Sprintf("%s: %s can be reached from other machines", what, shown), `write "127.0.0.1:7780", and let a reverse proxy that knows who comes in pass on to it; console.allowedHosts names its host`
-	}
-	return "", ""
 }
 
 // merge overrides the values of the file with the environment and then the flags, and sets the

@@ -1,13 +1,9 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
-	"net"
-	"net/netip"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"time"
 )
@@ -69,46 +65,6 @@ const (
 	minTimeout = time.Second
 )
 
-func readListen(v Value, c *Config, l *layers) {
-	var stdio *node
-	o := &c.Listen
-	o.origin = origin{v.source, v.node}
-	l.section(v, Keys{
-		"stdio": func(v Value) {
-			into(&o.Stdio, Value.Flag)(v)
-			stdio = v.node
-		},
-		"jwt": func(v Value) {
-			into(&o.JWT, readJWT)(v)
-			l.set["listen.jwt"] = v.key
-		},
-		"allowedHosts":     into(&o.AllowedHosts, each(Value.setting)),
-		"allowedOrigins":   into(&o.AllowedOrigins, each(Value.setting)),
-		"maxSessions":      into(&o.MaxSessions, Value.positive),
-		"maxSessionsTotal": into(&o.MaxSessionsTotal, Value.positive),
-		"path":             into(&o.Path, checked(checkNotEmpty, checkPath)),
-		"tls":              into(&o.TLS, readTLS),
-		"maxBody":          into(&o.MaxBody, size(minBody)),
-		"maxHeader":        into(&o.MaxHeader, size(minHeader)),
-		"maxConnections":   into(&o.MaxConnections, Value.positive),
-		"timeouts":         into(&o.Timeouts, readTimeouts),
-		"hooks":            into(&o.Hooks, Value.Flag),
-	})
-	http := v.get("http")
-	switch {
-	case stdio == nil:
-	case http != nil && o.Stdio:
-		v.faultAt(stdio, `"stdio" and "http" exclude each other`, "one of them")
-	case http == nil && !o.Stdio && stdio.kind == boolKind:
-		v.faultAt(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
-	}
-	for _, f := range v.fields { // only warnings, and not yet: a flag may still set the address
-		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
-			l.httpOnly = append(l.httpOnly, f.key)
-		}
-	}
-}
-
 func readJWT(v Value) (*JWT, bool) {
 	j := &JWT{}
 	before := v.Faults()
@@ -152,66 +108,7 @@ func checkJWT(v Value, j *JWT) {
 	}
 }
 
-// requires reports missing keys of a section, at the position of the section's key.
-func (v Value) requires(example string, keys ...string) {
-	for _, key := range keys {
-		if v.get(key) == nil {
-			v.faultAt(v.key, fmt.Sprintf("%s requires %q", v.what, key), example)
-		}
-	}
-}
-
 const exampleOfJWT = `jwt: { issuer: "https://login.example.com", audience: "https://gate.example.com/mcp" }`
-
-func isURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
-}
-
-// isSecureURL reports whether text is an https URL, or an http URL of this machine.
-func isSecureURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
-}
-
-// discoverable reports whether the issuer can publish its metadata as RFC 8414 specifies.
-func discoverable(issuer string) bool { return isSecureURL(issuer) && !strings.Contains(issuer, "?") }
-
-// settleListen checks the settings of the listener against each other.
-func (c *Config) settleListen(d *decoder, l *layers) {
-	if c.Listen.Stdio {
-		for _, key := range l.httpOnly {
-			d.warn(key, fmt.Sprintf("%q has no effect without \"http\"", key.text), "")
-		}
-		return
-	}
-	switch {
-	case c.Listen.Auth == "none" && !loopback(c.Listen.HTTP):
-		d.faultAt(cmp.Or(l.set["listen.auth"], l.set["listen.http"]), `listening without authentication is refused: "listen.http" can be reached from other machines`,
-			"auth: token, or an address like 127.0.0.1:7777")
-	case c.Listen.Auth == "jwt" && c.Listen.JWT == nil:
-		d.faultAt(l.set["listen.auth"], `"auth": "jwt" requires the section "jwt" of "listen"`, exampleOfJWT)
-	case c.Listen.Auth != "jwt" && c.Listen.JWT != nil:
-		d.warn(l.set["listen.jwt"], `"jwt" has no effect without "auth": "jwt"`, "auth: jwt")
-	}
-	if at := l.set["listen.tokenFile"]; at != nil && c.Listen.Auth != "token" {
-		d.warn(at, fmt.Sprintf(`"tokenFile" has no effect with "auth": %q`, c.Listen.Auth), "")
-	}
-	if allNetworks(c.Listen.HTTP) && len(c.Listen.AllowedHosts) == 0 {
-		d.warn(l.set["listen.http"], "clients on other machines are refused until the names by which they know this one are listed",
-			`listen: { allowedHosts: ["gate.example.com"] }`)
-	}
-}
-
-// allNetworks reports whether an address means all network interfaces.
-func allNetworks(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()
-}
 
 func readTLS(v Value) (*TLS, bool) {
 	t := &TLS{origin: origin{v.source, v.node}}

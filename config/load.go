@@ -3,80 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
-
-// Options selects the sources of a configuration. The zero value searches the usual locations and
-// uses the environment of the process.
-type Options struct {
-	Path  string                      // the file (--config); empty: search for one
-	Env   func(string) (string, bool) // nil: os.LookupEnv
-	Flags map[string]string           // settings from the command line, keyed by name in the file ("log.level"); paths are relative to the working directory of the process
-
-	// WorkDir also searches ./petrigate.yaml, before the user's file. Only commands that people
-	// type set it: an agent might be able to write to the working directory of a server. A file
-	// found there is treated as with Found.
-	WorkDir bool
-
-	// Found means that the file was discovered in a directory instead of named by a person, and
-	// might belong to somebody else. Unless Trust accepts its bytes, it is read as text: see
-	// [Config.TextOnly].
-	Found bool
-	Trust func(path string, src []byte) bool // nil: trust no discovered file
-	Kept  Fetch                              // replaces Fetch for files that are read as text, and makes no network connections; nil: no remote bases
-
-	// Unsaved returns the text of a file that is open in an editor. It takes precedence over the
-	// disk for the configuration, rules and nets. nil: always read the disk.
-	Unsaved func(path string) (text []byte, ok bool)
-
-	Fetch Fetch // fetches remote bases of "extends"; nil: no remote bases
-
-	text bool // read the file as text
-
-	// Require lists bases that the configuration must extend, in addition to those of the
-	// environment variable PETRIGATE_REQUIRE_BASE. For the syntax see basefile.Demanded.
-	Require []string
-
-	// Partial leaves out remote bases that cannot be read or verified, with a warning, and requires
-	// no bases. Editors use it, and commands that only locate records. Code that decides
-	// calls must not set it.
-	Partial bool
-}
-
-// A Fetch reads the contents of URLs. It returns all of them or an error.
-type Fetch func(addresses ...string) ([][]byte, error)
-
-var (
-	errNoFetch = errors.New("no address is read here")
-	errNotKept = errors.New("petrigate has no copy of it, and connects to nothing for a configuration that nobody has named: add --config")
-)
-
-func (o Options) fetch(addresses ...string) ([][]byte, error) {
-	switch {
-	case o.text && o.Kept == nil:
-		return nil, errNotKept
-	case o.text:
-		all, err := o.Kept(addresses...)
-		if err != nil && !o.Partial {
-			err = errNotKept
-		}
-		return all, err
-	case o.Fetch == nil:
-		return nil, errNoFetch
-	}
-	return o.Fetch(addresses...)
-}
-
-func (o Options) lookup(name string) (string, bool) {
-	if o.Env == nil {
-		return os.LookupEnv(name)
-	}
-	return o.Env(name)
-}
 
 // ErrNotFound is returned, wrapped with the locations searched, if no path is given and none of the
 // usual locations has a file.
@@ -114,20 +45,6 @@ func Lookup(o Options) (path string, found bool, err error) {
 func UserFile(o Options) string {
 	if dir := o.userDir(); dir != "" {
 		return filepath.Join(dir, "petrigate", fileName)
-	}
-	return ""
-}
-
-// userDir returns the XDG configuration directory (on Windows, APPDATA), or "" if it is unknown.
-func (o Options) userDir() string {
-	if dir, ok := o.lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
-		return dir
-	}
-	if dir, ok := o.lookup("APPDATA"); ok && filepath.Separator == '\\' && dir != "" {
-		return dir
-	}
-	if home, ok := o.lookup("HOME"); ok && home != "" {
-		return filepath.Join(home, ".config")
 	}
 	return ""
 }
@@ -240,49 +157,4 @@ func readConfiguration(name string, src []byte, o Options) (root Value, ok bool)
 		d.add(1, 1, "the configuration is empty", "it needs at least mcpServers")
 	}
 	return Value{decoder: d, node: n, what: "the configuration"}, n != nil
-}
-
-// settle sets the defaults that depend on other settings, and checks settings against each other.
-func (c *Config) settle(d *decoder, l *layers) {
-	c.Listen.Stdio = c.Listen.HTTP == ""
-	if !l.broken["approval"] {
-		c.settleChannels(d, l)
-	}
-	checkVia(d, c)
-	for _, s := range []struct {
-		section string
-		settle  func(*decoder, *layers)
-	}{{"listen", c.settleListen}, {"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}, {"approval", c.settleWebhook}, {"approval durations", c.settleApproval}} {
-		if l.broken[s.section] {
-			continue
-		}
-		errs, warns := len(d.errs), len(d.warns)
-		s.settle(d, l)
-		if section, _, _ := strings.Cut(s.section, " "); l.hasUnresolved(section) {
-			d.errs, d.warns = d.errs[:errs], d.warns[:warns]
-		}
-	}
-}
-
-// checkVia reports transitions that ask through a channel that is not enabled: their approvals
-// could never be answered.
-func checkVia(d *decoder, c *Config) {
-	for _, net := range c.Nets {
-		for _, t := range net.Transitions {
-			if t.Via != "" && t.Type == "manual" && !slices.Contains(c.Approval.Channels, t.Via) {
-				d.faultAtPosition(t.Position, fmt.Sprintf("the transition %q asks by %q, and that channel is not open", t.Name, t.Via), "add it to approval.channels")
-			}
-		}
-	}
-}
-
-// loopback reports whether an address can be reached only from this machine. A host name other than
-// localhost might resolve to any address.
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"strings"
 )
 
 // OAuth configures how petrigate obtains tokens for an HTTP server. A server without this section
@@ -81,22 +80,5 @@ func checkOAuth(v Value, o *OAuth) {
 		if at := v.get(name); at != nil && o.Grant == "client-credentials" {
 			v.warn(at, fmt.Sprintf("%q has no effect with %q", name, o.Grant), "")
 		}
-	}
-}
-
-// checkAuthorizedOnce checks that requests to the server have a single source of authorization, and
-// that tokens are sent only over https.
-func checkAuthorizedOnce(v Value, s *Server) {
-	section := v.get("oauth")
-	if section == nil || s.OAuth == nil || s.OAuth.Disabled {
-		return
-	}
-	for name := range s.Headers {
-		if strings.EqualFold(name, "Authorization") {
-			v.faultAt(section, `"oauth" and a header Authorization exclude each other`, "one of them")
-		}
-	}
-	if s.URL != "" && !isSecureURL(s.URL) {
-		v.faultAt(section, `"oauth" requires a "url" that begins with https://`, "http:// only for this machine")
 	}
 }

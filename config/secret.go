@@ -4,22 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/petrigate/petrigate/internal/diag"
 )
-
-// nonSecretVariables lists environment variables whose values are not secrets. Read-only.
-var nonSecretVariables = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHELL", "LANG", "TERM", "TMPDIR", "HOSTNAME", "XDG_RUNTIME_DIR"}
-
-// minSecret is the minimum length of a secret: shorter values would occur in any text.
-const minSecret = 6
-
-// recordSecret records the resolved value of a ${...} as a secret.
-func (e *environment) recordSecret(name, value string) {
-	if len(value) >= minSecret && !strings.HasPrefix(value, "/") && !slices.Contains(nonSecretVariables, name) && !slices.Contains(e.secrets, value) {
-		e.secrets = append(e.secrets, value)
-	}
-}
 
 // Secrets returns the values that must not be logged: values of ${...} and of headers, variables
 // with the name of a secret, the connection string of the database, the client secrets of OAuth,
@@ -61,44 +46,6 @@ func secretName(name string) bool {
 	return slices.ContainsFunc([]string{"TOKEN", "SECRET", "KEY", "PASS", "PWD", "CRED", "AUTH"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(name), word)
 	})
-}
-
-// excerpt returns the source line with a caret under the column, and stars in place of values that
-// may be secrets. It returns "" for a blank line.
-func (s *source) excerpt(line, column int) string {
-	if line < 1 || line > len(s.lines) {
-		return ""
-	}
-	text := s.lines[line-1]
-	if strings.TrimSpace(text) == "" || s.guessSecrets && suspicious.MatchString(text) {
-		return ""
-	}
-	shown := s.masked(line, []rune(text))
-	return diag.Excerpt(string(shown), min(column, len(shown)+1), 1)
-}
-
-// suspicious matches lines that may contain a secret, for files that could not be parsed into a
-// tree.
-var suspicious = regexp.MustCompile(`(?i)token|secret|passw|authorization|bearer|credential|key`)
-
-// masked replaces the secrets on this line with stars.
-func (s *source) masked(line int, text []rune) []rune {
-	for _, n := range s.secrets {
-		if line < n.line || line > n.endLine {
-			continue
-		}
-		from, to := 0, len(text)
-		if line == n.line {
-			from = min(n.column-1, to)
-		}
-		if line == n.endLine {
-			to = min(n.endColumn-1, to)
-		}
-		for i := from; i < to; i++ {
-			text[i] = '*'
-		}
-	}
-	return text
 }
 
 // markSecrets records the positions of values that may be secrets: env, headers, the secret of an

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 )
 
 // readRoot decodes the whole file into c; the scalars that other layers can override go to l.
@@ -96,51 +95,76 @@ func sectionKeys(c *Config, l *layers) Keys {
 	}
 }
 
-// readShell reads the section "shell".
-func readShell(s *Shell) func(Value) {
-	return func(v Value) {
-		v.Fields(Keys{
-			"doubt":    into(&s.Doubt, oneOf(shellDoubts)),
-			"strict":   into(&s.Strict, Value.Flag),
-			"pipefail": into(&s.Pipefail, oneOf(shellPipefails)),
-		})
-	}
-}
-
 func readVersion(v Value) {
 	if v.is(numberKind) && v.text != "1" {
 		v.Fault(fmt.Sprintf("version %s of the configuration is not supported", v.text), "this is version 1")
 	}
 }
 
-// All approval channels, and those that are enabled by default. Read-only.
-var (
-	approvalChannels = []string{"elicit", "url", "web", "cli", "webhook"}
-	defaultChannels  = []string{"elicit", "web", "cli"}
-)
-
-// maxGrant is the maximum lifetime of a grant.
-const maxGrant = time.Hour
-
-// readGrants reads the maximum lifetime of a grant; false disables grants.
-func readGrants(v Value) (time.Duration, bool) {
-	if v.kind == boolKind {
-		return map[bool]time.Duration{true: maxGrant, false: -1}[v.text == "true"], true
-	}
-	most, ok := duration(v.text)
-	if !ok || v.kind != textKind || most < time.Second || most > maxGrant {
-		v.Fault(v.label()+" must be true, false, or a duration of at most 1h", "for example 30m, or false")
-		return 0, false
-	}
-	return most, true
+func readAudit(v Value, c *Config, l *layers) {
+	a := &c.Audit
+	l.section(v, Keys{
+		"arguments": l.fileOnly("audit.arguments", into(&a.Arguments, checked(checkWord(argumentForms)))),
+		"mask":      l.fileOnly("audit.mask", into(&a.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask))))),
+		"rotate":    l.fileOnly("audit.rotate", into(&a.Rotate, readRotate)),
+		"keep":      l.fileOnly("audit.keep", into(&a.Keep, readKeep)),
+	})
 }
 
-func readChannels(v Value) ([]string, bool) {
-	channels, ok := each(oneOf(approvalChannels))(v)
-	for i, item := range v.list() {
-		if slices.ContainsFunc(v.items[:i], func(n *node) bool { return n.text == item.text }) {
-			v.faultAt(item, fmt.Sprintf("%q is listed twice", item.text), "")
+func readListen(v Value, c *Config, l *layers) {
+	var stdio *node
+	o := &c.Listen
+	o.origin = origin{v.source, v.node}
+	l.section(v, Keys{
+		"stdio": func(v Value) {
+			into(&o.Stdio, Value.Flag)(v)
+			stdio = v.node
+		},
+		"jwt": func(v Value) {
+			into(&o.JWT, readJWT)(v)
+			l.set["listen.jwt"] = v.key
+		},
+		"allowedHosts":     into(&o.AllowedHosts, each(Value.setting)),
+		"allowedOrigins":   into(&o.AllowedOrigins, each(Value.setting)),
+		"maxSessions":      into(&o.MaxSessions, Value.positive),
+		"maxSessionsTotal": into(&o.MaxSessionsTotal, Value.positive),
+		"path":             into(&o.Path, checked(checkNotEmpty, checkPath)),
+		"tls":              into(&o.TLS, readTLS),
+		"maxBody":          into(&o.MaxBody, size(minBody)),
+		"maxHeader":        into(&o.MaxHeader, size(minHeader)),
+		"maxConnections":   into(&o.MaxConnections, Value.positive),
+		"timeouts":         into(&o.Timeouts, readTimeouts),
+		"hooks":            into(&o.Hooks, Value.Flag),
+	})
+	http := v.get("http")
+	switch {
+	case stdio == nil:
+	case http != nil && o.Stdio:
+		v.faultAt(stdio, `"stdio" and "http" exclude each other`, "one of them")
+	case http == nil && !o.Stdio && stdio.kind == boolKind:
+		v.faultAt(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
+	}
+	for _, f := range v.fields { // only warnings, and not yet: a flag may still set the address
+		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
+			l.httpOnly = append(l.httpOnly, f.key)
 		}
 	}
-	return channels, ok
+}
+
+func readState(v Value, c *Config, l *layers) {
+	s := &c.State
+	v.Fields(Keys{
+		"driver": l.fileOnly("state.driver", into(&s.Driver, checked(checkWord(stateDrivers)))),
+		"path":   l.fileOnly("state.path", into(&s.Path, readPath)),
+		"dsn":    l.fileOnly("state.dsn", into(&s.DSN, checked(checkNotEmpty, checkDSN))),
+		"sync":   l.fileOnly("state.sync", into(&s.Sync, checked(checkWord(syncModes)))),
+	})
+}
+
+func readSession(v Value, c *Config, l *layers) {
+	l.section(v, Keys{
+		"by":     l.fileOnly("session.by", into(&c.Session.By, oneOf(sessionBys))),
+		"header": l.fileOnly("session.header", into(&c.Session.Header, checked(checkNotEmpty, checkHeaderName))),
+		"meta":   l.fileOnly("session.meta", into(&c.Session.Meta, checked(checkNotEmpty, checkMetaKey))),
+	})
 }

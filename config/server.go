@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -165,13 +163,6 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 	}
 }
 
-func checkVariable(key, _ string) string {
-	if key == "" || strings.ContainsAny(key, "=\x00") {
-		return fmt.Sprintf("%q is not the name of a variable", key)
-	}
-	return ""
-}
-
 func checkHeader(key, value string) string {
 	const token = "!#$%&'*+-.^_`|~"
 	letter := func(r rune) bool {
@@ -184,16 +175,6 @@ func checkHeader(key, value string) string {
 		return fmt.Sprintf("the value of %q contains a line end or a control character", key)
 	}
 	return ""
-}
-
-// checkURL accepts an http or https URL. It drops the error of url.Parse, which quotes the URL and
-// so might show a secret.
-func checkURL(what, _, text string) (msg, hint string) {
-	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return what + " must be an http or https address", ""
-	}
-	return "", ""
 }
 
 // readCallTimeout reads a duration, or a number of milliseconds as clients write it.
@@ -297,66 +278,30 @@ func checkUniqueHeaders(v Value) {
 	}
 }
 
-// readEnvFile reads environment variables from a file, one NAME=VALUE per line. The variables of
-// "env" override them.
-func readEnvFile(v Value) (map[string]string, bool) {
-	name, ok := checked(checkNotEmpty)(v)
-	if !ok {
-		return nil, false
-	}
-	if v.environment.text {
-		v.skip("the file " + name)
-		return nil, true
-	}
-	path := v.absolute(name)
-	data, err := readFile(path, maxSize)
-	if err != nil {
-		v.Fault(fmt.Sprintf("reading %s: %v", v.quoted(), cause(err)), "")
-		return nil, false
-	}
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 {
-		v.warn(v.node, fmt.Sprintf("others may read %s, mode %04o", v.quoted(), info.Mode().Perm()), "chmod 600")
-	}
-	all := map[string]string{}
-	for i, line := range strings.Split(strings.TrimPrefix(string(data), "\uFEFF"), "\n") {
-		if problem := readVariable(all, strings.TrimSpace(line)); problem != "" {
-			v.Fault(fmt.Sprintf("line %d of %s %s", i+1, v.quoted(), problem), "NAME=VALUE, or a comment after #")
-		}
-	}
-	for name, value := range all {
-		v.recordSecret(name, value)
-	}
-	return all, true
-}
-
-// readVariable parses one line of an environment file. Quotes around a value are removed. The
-// problem that it returns does not contain the value, which may be a secret.
-func readVariable(to map[string]string, line string) (problem string) {
-	line = strings.TrimPrefix(line, "export ")
-	if line == "" || line[0] == '#' {
-		return ""
-	}
-	name, value, ok := strings.Cut(line, "=")
-	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	switch {
-	case !ok:
-		return "has no ="
-	case name == "" || strings.ContainsAny(name, " \t\"'") || strings.ContainsRune(line, 0):
-		return "has no name of a variable"
-	}
-	if _, twice := to[name]; twice {
-		return fmt.Sprintf("sets %s again", name)
-	}
-	if quote := strings.IndexAny(value, "\"'"); quote == 0 {
-		if len(value) < 2 || value[len(value)-1] != value[0] {
-			return "has a quote that does not end"
-		}
-		value = value[1 : len(value)-1]
-	}
-	to[name] = value
-	return ""
-}
-
 // EnvNames returns the sorted names of the variables that s sets; unlike the values, they are safe
 // to show.
 func (s Server) EnvNames() []string { return slices.Sorted(maps.Keys(s.Env)) }
+
+// checkAuthorizedOnce checks that requests to the server have a single source of authorization, and
+// that tokens are sent only over https.
+func checkAuthorizedOnce(v Value, s *Server) {
+	section := v.get("oauth")
+	if section == nil || s.OAuth == nil || s.OAuth.Disabled {
+		return
+	}
+	for name := range s.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			v.faultAt(section, `"oauth" and a header Authorization exclude each other`, "one of them")
+		}
+	}
+	if s.URL != "" && !isSecureURL(s.URL) {
+		v.faultAt(section, `"oauth" requires a "url" that begins with https://`, "http:// only for this machine")
+	}
+}
+
+// checkSecureOnly checks that only https servers have TLS settings.
+func checkSecureOnly(v Value, s *Server) {
+	if section := v.get("tls"); section != nil && s.TLS != nil && strings.HasPrefix(s.URL, "http:") {
+		v.faultAt(section, `"tls" requires a "url" that begins with https://`, "")
+	}
+}

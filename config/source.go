@@ -1,10 +1,8 @@
 package config
 
 import (
-	"bytes"
-	"fmt"
+	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/diag"
 )
@@ -21,68 +19,6 @@ type source struct {
 	// guessSecrets is set until a tree gives the positions of the secrets.
 	guessSecrets bool
 	json         bool // the file is JSON, perhaps with comments
-}
-
-// read parses the bytes of a file into a tree. It returns nil if the file is empty or not YAML. If
-// it is not YAML, s.errs has the problem; an empty file is for the caller to report.
-func (s *source) read(src []byte) *node {
-	text, ok := s.normal(src)
-	if !ok {
-		return nil
-	}
-	n, ok := readJSON(text)
-	if !ok && looksJSON(text) {
-		n, ok = readJSON(withoutComments(text))
-	}
-	if ok {
-		s.guessSecrets, s.json = false, true
-		return n
-	}
-	if len(text) > maxYAML {
-		s.add(0, 0, "the file is too large", "at most 1 MiB of YAML")
-		return nil
-	}
-	n = s.readYAML(text)
-	s.guessSecrets = n == nil
-	return n
-}
-
-// normal refuses bytes that are not text, and normalizes line ends.
-func (s *source) normal(src []byte) (string, bool) {
-	if len(src) > maxSize {
-		s.add(0, 0, "the file is too large", "at most 4 MiB")
-		return "", false
-	}
-	src = bytes.TrimPrefix(src, []byte("\ufeff"))
-	text := strings.ReplaceAll(string(src), "\r\n", "\n")
-	line, column, flow := 1, 1, looksJSON(text)
-	if flow { // a lone \r is white space in JSON, and a line end in YAML
-		text = strings.ReplaceAll(text, "\r", "\n")
-	}
-	s.lines, s.guessSecrets = strings.Split(text, "\n"), true
-	for i, r := range text {
-		switch {
-		case r == '\n':
-			line, column = line+1, 0
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
-			s.add(line, column, "the file is not UTF-8 here", "save it as UTF-8")
-			return "", false
-		case r < ' ' && r != '\t', r == 0x7f, r == 0x85, r == 0x2028, r == 0x2029:
-			if !flow {
-				s.add(line, column, "a control character is not allowed here", fmt.Sprintf(`delete it; in double quotes it can be written as \u%04x`, r))
-				return "", false
-			}
-		}
-		column++
-	}
-	return text, true
-}
-
-// looksJSON reports whether the text can only be JSON or flow-style YAML. JSON strings may contain
-// Unicode line separators, which YAML treats as line ends.
-func looksJSON(text string) bool {
-	text = strings.TrimLeft(text, " \t\n\r")
-	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
 // faultAt records a problem with a value. A nil n means that the value does not come from the file.
@@ -143,4 +79,57 @@ func (s *source) err() error {
 
 func (s *source) position(n *node) Position {
 	return Position{File: s.name, Line: n.line, Column: n.column}
+}
+
+// find returns the position of an interpolation inside a value, or the position of the value if the
+// line does not contain it.
+func (s *source) find(n *node, expr string) (line, column int) {
+	if n.line < 1 || n.line > len(s.lines) {
+		return n.line, n.column
+	}
+	text := []rune(s.lines[n.line-1])
+	from := min(n.column-1, len(text))
+	before, _, found := strings.Cut(string(text[from:]), expr)
+	if !found {
+		return n.line, n.column
+	}
+	return n.line, from + len([]rune(before)) + 1
+}
+
+// excerpt returns the source line with a caret under the column, and stars in place of values that
+// may be secrets. It returns "" for a blank line.
+func (s *source) excerpt(line, column int) string {
+	if line < 1 || line > len(s.lines) {
+		return ""
+	}
+	text := s.lines[line-1]
+	if strings.TrimSpace(text) == "" || s.guessSecrets && suspicious.MatchString(text) {
+		return ""
+	}
+	shown := s.masked(line, []rune(text))
+	return diag.Excerpt(string(shown), min(column, len(shown)+1), 1)
+}
+
+// suspicious matches lines that may contain a secret, for files that could not be parsed into a
+// tree.
+var suspicious = regexp.MustCompile(`(?i)token|secret|passw|authorization|bearer|credential|key`)
+
+// masked replaces the secrets on this line with stars.
+func (s *source) masked(line int, text []rune) []rune {
+	for _, n := range s.secrets {
+		if line < n.line || line > n.endLine {
+			continue
+		}
+		from, to := 0, len(text)
+		if line == n.line {
+			from = min(n.column-1, to)
+		}
+		if line == n.endLine {
+			to = min(n.endColumn-1, to)
+		}
+		for i := from; i < to; i++ {
+			text[i] = '*'
+		}
+	}
+	return text
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -94,19 +93,6 @@ func readHookSecret(v Value) (string, bool) {
 		return "", false
 	}
 	return secret, ok
-}
-
-// settleWebhook checks the section against the list of channels.
-func (c *Config) settleWebhook(d *decoder, l *layers) {
-	listed := slices.Contains(c.Approval.Channels, "webhook")
-	switch w := c.Approval.Webhook; {
-	case listed && w == nil:
-		d.faultAt(l.set["approval.channels"], `the channel "webhook" requires the section "webhook" of "approval"`, exampleOfWebhook)
-	case !listed && w != nil:
-		d.faultAt(l.set["approval.webhook"], `"webhook" has no effect, since "webhook" is not among the channels`, "channels: [elicit, web, cli, webhook]")
-	case w != nil && w.Mask == nil:
-		w.Mask = slices.Clone(c.Audit.Mask)
-	}
 }
 
 // secrets returns the values that must not be logged. The URL is included if it has a path, which

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
+}
+
+// isSecureURL reports whether text is an https URL, or an http URL of this machine.
+func isSecureURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
+}
+
+// discoverable reports whether the issuer can publish its metadata as RFC 8414 specifies.
+func discoverable(issuer string) bool { return isSecureURL(issuer) && !strings.Contains(issuer, "?") }
+
+// loopback reports whether an address can be reached only from this machine. A host name other than
+// localhost might resolve to any address.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// allNetworks reports whether an address means all network interfaces.
+func allNetworks(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()
+}
+
+func checkAddress(what, shown, text string) (msg, hint string) {
+	_, port, err := net.SplitHostPort(text)
+	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
+		return fmt.Sprintf("%s: %s is not an address", what, shown), `write "127.0.0.1:7777"`
+	}
+	return "", ""
+}
+
+// checkConsole accepts "off" and addresses that only this machine can reach: anyone who can open
+// the console can answer for people.
+func checkConsole(what, shown, text string) (msg, hint string) {
+	switch msg, _ = checkAddress(what, shown, text); {
+	case text == "off":
+		return "", ""
+	case msg != "":
+		return msg, `write "127.0.0.1:7780", or off`
+	case !loopback(text):
+		return fmt.Sprintf("%s: %s can be reached from other machines", what, shown), `write "127.0.0.1:7780", and let a reverse proxy that knows who comes in pass on to it; console.allowedHosts names its host`
+	}
+	return "", ""
+}
+
+// checkURL accepts an http or https URL. It drops the error of url.Parse, which quotes the URL and
+// so might show a secret.
+func checkURL(what, _, text string) (msg, hint string) {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return what + " must be an http or https address", ""
+	}
+	return "", ""
+}

@@ -1,0 +1,264 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// plain reads a text, which may be empty.
+func (v Value) plain() (string, bool) { return v.text, v.is(textKind) }
+
+// Text reads a text that is not empty.
+func (v Value) Text() (string, bool) {
+	if !v.is(textKind) {
+		return "", false
+	}
+	if v.text == "" {
+		v.Fault(v.label()+" is empty", "")
+		return "", false
+	}
+	return v.text, true
+}
+
+// Texts reads a list of texts, or a single text.
+func (v Value) Texts() []string {
+	if v.kind == textKind {
+		return []string{v.text}
+	}
+	all, _ := each(Value.Text)(v)
+	return all
+}
+
+// Word reads one of the given words.
+func (v Value) Word(words ...string) (string, bool) { return oneOf(words)(v) }
+
+// IsText reports whether the value is a text.
+func (v Value) IsText() bool { return v.kind == textKind }
+
+// IsNumber reports whether the value is a number.
+func (v Value) IsNumber() bool { return v.kind == numberKind }
+
+// Flag reads true or false.
+func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
+
+// Count reads a non-negative whole number.
+func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
+
+// whole reads a whole number from least to most, written as in JSON and without a sign.
+func whole(least, most int) func(Value) (int, bool) {
+	return func(v Value) (int, bool) {
+		if !v.is(numberKind) {
+			return 0, false
+		}
+		n, err := strconv.Atoi(v.text)
+		if err != nil || n < least || n > most || strconv.Itoa(n) != v.text {
+			v.Fault(fmt.Sprintf("%s must be a whole number from %d to %d", v.what, least, most), "")
+			return 0, false
+		}
+		return n, true
+	}
+}
+
+// positive reads a limit of at least 1; a limit of 0 would block everything.
+func (v Value) positive() (int, bool) {
+	n, ok := v.Count()
+	if ok && n == 0 {
+		v.Fault(v.what+" must be 1 or more", "")
+	}
+	return n, ok
+}
+
+// integer reads a whole number, which may be negative.
+func (v Value) integer() (int, bool) {
+	if !v.is(numberKind) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(v.text, 10, 32)
+	if err != nil {
+		v.Fault(v.what+" must be a whole number", "")
+	}
+	return int(n), err == nil
+}
+
+// Duration reads a duration such as "2m30s".
+func (v Value) Duration() (time.Duration, bool) {
+	if !v.is(textKind) {
+		return 0, false
+	}
+	t, ok := duration(v.text)
+	if !ok {
+		v.Fault(fmt.Sprintf("%s: %s is not a duration", v.what, v.quoted()), "for example 2m30s")
+	}
+	return t, ok
+}
+
+// duration parses a duration that is not negative.
+func duration(text string) (time.Duration, bool) {
+	t, err := time.ParseDuration(text)
+	return t, err == nil && t >= 0
+}
+
+// units lists the units of sizes. A unit stands before its suffixes. Read-only.
+var units = []struct {
+	name  string
+	bytes int64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
+
+// size reads a number of bytes with a unit, at least least and less than 2 GiB.
+func size(least int) func(Value) (int, bool) {
+	return func(v Value) (int, bool) {
+		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)
+		return int(n), ok
+	}
+}
+
+// sizeUpTo reads a number of bytes with a unit, from least to most.
+func sizeUpTo(least, most int64) func(Value) (int64, bool) {
+	return func(v Value) (int64, bool) {
+		if !v.requireUnit("MiB") {
+			return 0, false
+		}
+		text, ok := v.setting()
+		if !ok {
+			return 0, false
+		}
+		n, ok := sizeOf(text, most)
+		switch {
+		case !ok:
+			v.Fault(fmt.Sprintf("%s: %s is not a size", v.what, v.quoted()), `for example "4MiB"`)
+		case n < least:
+			v.Fault(fmt.Sprintf("%s must be %d bytes or more", v.what, least), "")
+		}
+		return n, ok
+	}
+}
+
+// sizeOf parses a whole number with a unit.
+func sizeOf(text string, most int64) (int64, bool) {
+	for _, unit := range units {
+		digits, ok := strings.CutSuffix(text, unit.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimSuffix(digits, " "), 10, 63)
+		return int64(n) * unit.bytes, err == nil && int64(n) <= most/unit.bytes
+	}
+	return 0, false
+}
+
+// setting reads a text and replaces ${...} in it.
+func (v Value) setting() (string, bool) {
+	if !v.is(textKind) {
+		return "", false
+	}
+	before := v.skippedCount()
+	text, bad := v.expand(v.text)
+	if bad != nil {
+		line, column := v.find(v.node, bad.expr)
+		v.add(line, column, bad.msg, bad.hint)
+		return "", false
+	}
+	if v.skippedCount() > before {
+		v.unresolved = true
+		return text, true
+	}
+	if strings.ContainsRune(text, 0) {
+		v.Fault("the value contains a NUL byte", "")
+		return "", false
+	}
+	return text, true
+}
+
+// A check returns the problem of a text, or "". what names the key, and shown is the text as
+// written in the file.
+type check func(what, shown, text string) (msg, hint string)
+
+func (v Value) passes(text string, c check) bool {
+	msg, hint := c(v.what, v.quoted(), text)
+	if msg != "" {
+		v.Fault(msg, hint)
+	}
+	return msg == ""
+}
+
+// checked reads a text, replaces ${...} in it, and applies the checks.
+func checked(checks ...check) func(Value) (string, bool) {
+	return func(v Value) (string, bool) {
+		text, ok := v.setting()
+		for _, c := range checks {
+			ok = ok && v.passes(text, c)
+		}
+		return text, ok
+	}
+}
+
+// oneOf reads one of the words; later lists words that are reserved for later versions.
+func oneOf(words []string, later ...string) func(Value) (string, bool) {
+	return func(v Value) (string, bool) {
+		if !v.is(textKind) || !v.passes(v.text, checkWord(words, later...)) {
+			return "", false
+		}
+		return v.text, true
+	}
+}
+
+func checkWord(words []string, later ...string) check {
+	return func(what, shown, word string) (msg, hint string) {
+		switch {
+		case slices.Contains(words, word):
+			return "", ""
+		case slices.Contains(later, word):
+			return fmt.Sprintf("%s: %s is not supported yet", what, shown), "now: " + strings.Join(words, ", ")
+		}
+		return fmt.Sprintf("%s: %s is not known", what, shown), cmp.Or(text.Suggest(word, words), "one of: "+strings.Join(words, ", "))
+	}
+}
+
+func checkNotEmpty(what, _, text string) (msg, hint string) {
+	if text == "" {
+		return what + " is empty", ""
+	}
+	return "", ""
+}
+
+// into returns a decoder function that stores the result of read in to.
+func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
+	return func(v Value) {
+		if x, ok := read(v); ok {
+			*to = x
+		}
+	}
+}
+
+// each reads a list by reading each of its entries.
+func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
+	return func(v Value) ([]T, bool) {
+		if !v.is(listKind) {
+			return nil, false
+		}
+		list := make([]T, 0, len(v.items))
+		for _, item := range v.items {
+			if x, ok := read(Value{v.decoder, item, v.key, v.what, true}); ok {
+				list = append(list, x)
+			}
+		}
+		return list, true
+	}
+}
+
+// nonEmpty refuses an empty list.
+func nonEmpty[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
+	return func(v Value) ([]T, bool) {
+		if v.kind == listKind && len(v.items) == 0 {
+			v.Fault(v.what+" is empty", "leave the key out")
+		}
+		return read(v)
+	}
+}

@@ -1,0 +1,48 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"os"
+	"runtime"
+)
+
+// readFile reads a regular file of at most limit bytes. It refuses other files, so it never blocks
+// on a named pipe.
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+var errTooLarge = errors.New("the file is too large")
+
+// writable reports whether users other than the owner and the group may write the file. On Windows
+// it returns false, because file modes are synthesized there.
+func writable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows"
+}
+
+// cause strips the path from a file system error; the message already names it.
+func cause(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

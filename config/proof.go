@@ -1,0 +1,56 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Proof is one entry of [Net.Prove]: a property that must hold for the net under the policy that
+// contains it.
+type Proof struct {
+	Claim    string   // "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
+	Places   []string // for "exclusive": two or more places
+	Position Position
+}
+
+// exclusive is the claim that takes places.
+const exclusive = "exclusive"
+
+var claims = []string{"deadlock-free", "conserved", "no-terminal-states", exclusive}
+
+func readProof(v Value) (Proof, bool) {
+	p := Proof{Position: v.Position()}
+	if !v.is(textKind) {
+		return p, false
+	}
+	word, rest, _ := strings.Cut(strings.TrimSpace(v.text), " ")
+	p.Claim = word
+	switch {
+	case !v.passes(word, checkWord(claims)):
+		return p, false
+	case word == exclusive:
+		p.Places = readExclusive(v, rest)
+		return p, len(p.Places) > 1
+	case rest != "":
+		v.Fault(fmt.Sprintf("%q of \"prove\" is about the whole net", word), "write "+word)
+	}
+	return p, rest == ""
+}
+
+// readExclusive reads two or more places.
+func readExclusive(v Value, text string) (places []string) {
+	for place := range strings.SplitSeq(text, ",") {
+		place = strings.TrimSpace(place)
+		if place != "" && slices.Contains(places, place) {
+			v.Fault(fmt.Sprintf("the place %q is named twice", place), "")
+			return nil
+		}
+		places = append(places, place)
+	}
+	if len(places) < 2 || slices.Contains(places, "") {
+		v.Fault(`"exclusive" requires two or more places, separated by commas`, `write "exclusive building, canary", in quotes`)
+		return nil
+	}
+	return places
+}

@@ -1,0 +1,276 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ParseNet parses nets: one net (a mapping), a list of nets, or a mapping with the single key
+// "nets". The bytes are YAML or JSON; positions use name as their file. The error is an
+// [ErrorList].
+func ParseNet(name string, src []byte) ([]Net, error) {
+	d := &decoder{source: &source{name: name}}
+	nets := readNetFile(d, src)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return nets, nil
+}
+
+// ReadNets reads the net files that match a pattern.
+func ReadNets(pattern string) ([]Net, error) {
+	e := &environment{}
+	files, errs := e.match(pattern)
+	nets, more := e.readNetFiles(files)
+	if errs = append(errs, more...); len(errs) > 0 {
+		return nil, errs
+	}
+	return nets, nil
+}
+
+func (e *environment) readNetFiles(files []textFile) (nets []Net, errs ErrorList) {
+	for _, f := range files {
+		d := &decoder{source: &source{name: f.name}, environment: e}
+		nets = append(nets, readNetFile(d, []byte(f.text))...)
+		d.errs.Sort()
+		errs = append(errs, d.errs...)
+	}
+	return nets, errs
+}
+
+func readNetFile(d *decoder, src []byte) (nets []Net) {
+	root := Value{decoder: d, node: d.read(src), what: `"nets"`}
+	switch {
+	case len(d.errs) > 0:
+	case root.node == nil:
+		d.add(1, 1, "the file contains no net", "")
+	case root.kind == mapKind && root.get("nets") != nil:
+		root.as("a file of nets").Fields(Keys{"nets": into(&nets, each(readNet))})
+	case root.kind == listKind:
+		nets, _ = each(readNet)(root)
+	default:
+		net, _ := readNet(root)
+		nets = []Net{net}
+	}
+	return nets
+}
+
+// readNets reads the "nets" key of a configuration.
+func readNets(v Value) ([]Net, bool) {
+	entries, ok := nonEmpty(each(readNetEntry))(v)
+	nets := slices.Concat(entries...)
+	v.uniqueNets(nets)
+	return nets, ok
+}
+
+// uniqueNets reports duplicate names of nets.
+func (d *decoder) uniqueNets(nets []Net) {
+	seen := make(map[string]Position, len(nets))
+	for _, net := range nets {
+		if first, ok := seen[net.Name]; ok && net.Name != "" {
+			d.faultAtPosition(net.Position, fmt.Sprintf("duplicate net %q", net.Name), "the first is at "+first.String())
+		}
+		seen[net.Name] = net.Position
+	}
+}
+
+func readNetEntry(v Value) (nets []Net, ok bool) {
+	if v.get("file") == nil && v.get("inline") == nil {
+		net, _ := readNet(v)
+		return []Net{net}, true
+	}
+	v.as(v.label()).Fields(Keys{
+		"file": func(v Value) {
+			read, errs := v.readNetFiles(readFiles(v))
+			nets, v.errs = append(nets, read...), append(v.errs, errs...)
+		},
+		"inline": func(v Value) {
+			net, _ := readNet(v)
+			nets = append(nets, net)
+		},
+	})
+	if len(v.fields) != 1 {
+		v.Fault(`an entry of "nets" has one key, "file" or "inline", or the keys of a net`, "")
+	}
+	return nets, true
+}
+
+func readNet(v Value) (Net, bool) {
+	v = v.as("a net")
+	net := Net{Position: v.Position(), origin: origin{v.source, v.node}}
+	v.Fields(Keys{
+		"name":           into(&net.Name, Value.Text),
+		"places":         into(&net.Places, each(Value.plain)),
+		"initialMarking": into(&net.InitialMarking, readMarking),
+		"terminalPlaces": into(&net.TerminalPlaces, each(Value.plain)),
+		"freeTools":      into(&net.FreeTools, each(Value.plain)),
+		"allow":          into(&net.Allow, readAllow),
+		"key":            into(&net.Key, readKey),
+		"transitions":    into(&net.Transitions, readTransitions),
+		"map":            into(&net.Map, each(readMap)),
+		"match":          into(&net.Match, oneOf([]string{"all", "first"})),
+		"reason":         into(&net.Reason, Value.Text),
+		"allowUnbounded": into(&net.AllowUnbounded, Value.Flag),
+		"prove":          into(&net.Prove, each(readProof)),
+		"validate":       into(&net.Validate, nonEmpty(each(readValidator))),
+		"remember":       into(&net.Remember, nonEmpty(each(readMemory))),
+		"scope":          into(&net.Scope, oneOf([]string{"session", "principal", "global"})),
+		"shadow":         into(&net.Shadow, Value.Flag),
+		"priority":       into(&net.Priority, Value.integer),
+		"class":          into(&net.Class, oneOf([]string{"required", "advisory"})),
+		"recovery":       into(&net.Recovery, readRecovery),
+	})
+	v.needs("name")
+	checkPlaces(v, &net)
+	checkProofs(v, &net)
+	checkValidatorsAndMemories(v, &net)
+	return net, true
+}
+
+func readMarking(v Value) (map[string]int, bool) {
+	marking := make(map[string]int, len(v.fields))
+	v.Each(func(place string, tokens Value) {
+		if n, ok := tokens.as("the tokens of " + tokens.what).Count(); ok {
+			marking[place] = n
+		}
+	})
+	return marking, true
+}
+
+// readAllow reads a mapping of places to lists of tools.
+func readAllow(v Value) (map[string][]string, bool) {
+	allow := make(map[string][]string, len(v.fields))
+	v.Each(func(place string, tools Value) {
+		if names, ok := each(Value.plain)(tools.as("the tools of " + tools.what)); ok {
+			allow[place] = names
+		}
+	})
+	return allow, true
+}
+
+// readRecovery reads a marking that is not empty.
+func readRecovery(v Value) (map[string]int, bool) {
+	if v.kind == mapKind && len(v.fields) == 0 {
+		v.Fault(v.what+" is empty, and would hold always", "name the places that are marked then")
+	}
+	return readMarking(v)
+}
+
+func readTransitions(v Value) ([]Transition, bool) {
+	all, ok := each(readTransition)(v)
+	seen := make(map[string]Position, len(all))
+	for _, t := range all {
+		if first, twice := seen[t.Name]; twice && t.Name != "" {
+			v.faultAt(t.node.get("name"), fmt.Sprintf("duplicate transition %q", t.Name), firstAt(first))
+		}
+		seen[t.Name] = t.Position
+	}
+	return all, ok
+}
+
+func readTransition(v Value) (Transition, bool) {
+	v = v.as("a transition")
+	t := Transition{Position: v.Position(), origin: origin{v.source, v.node}}
+	v.Fields(Keys{
+		"name":      into(&t.Name, Value.Text),
+		"type":      into(&t.Type, oneOf([]string{"auto", "manual"})),
+		"inputs":    into(&t.Inputs, each(Value.plain)),
+		"outputs":   into(&t.Outputs, each(Value.plain)),
+		"tools":     into(&t.Tools, each(Value.plain)),
+		"except":    into(&t.Except, nonEmpty(each(Value.plain))),
+		"key":       into(&t.Key, readKey),
+		"approvals": into(&t.Approvals, whole(1, maxApprovals)),
+		"deferred":  into(&t.Deferred, Value.Flag),
+		"observe":   into(&t.Observe, Value.Flag),
+		"unknown":   into(&t.Unknown, oneOf([]string{"hold", "release"})),
+		"weak":      into(&t.Weak, oneOf([]string{"block", "progress"})),
+		"via":       into(&t.Via, oneOf(approvalChannels)),
+		"unless":    into(&t.Unless, each(Value.plain)),
+	})
+	v.needs("name")
+	if via := v.get("via"); via != nil && t.Type != "manual" {
+		v.faultAt(via, `"via" has no meaning for a transition that asks nobody`, "type: manual")
+	}
+	if approvals := v.get("approvals"); approvals != nil && t.Type != "manual" {
+		v.faultAt(approvals, `"approvals" has no meaning for a transition that asks nobody`, "type: manual")
+	}
+	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {
+		v.faultAt(unless, `"unless" has no meaning for a transition without tools`, "")
+	}
+	if except := v.get("except"); except != nil && !slices.Equal(t.Tools, []string{"*"}) {
+		v.faultAt(except, `"except" has no meaning without tools: ["*"]`, "write unless to exempt calls of single tools")
+	}
+	return t, true
+}
+
+func readMap(v Value) (Map, bool) {
+	v = v.as(v.label())
+	m := Map{Position: v.Position(), origin: origin{v.source, v.node}}
+	v.Fields(Keys{
+		"tool":    into(&m.Tool, Value.Text),
+		"field":   into(&m.Field, Value.plain),
+		"word":    into(&m.Word, Value.Text),
+		"pattern": into(&m.Pattern, Value.Text),
+		"as":      into(&m.As, Value.Text),
+		"runs":    into(&m.Runs, readWords),
+		"exactly": into(&m.Exactly, Value.Flag),
+		"reads":   into(&m.Reads, readGlobs),
+		"writes":  into(&m.Writes, readGlobs),
+		"when":    into(&m.When, readExpression),
+	})
+	if v.get("when") == nil {
+		v.needs("tool", "field", "as")
+	} else {
+		v.needs("tool", "as")
+		if field := v.get("field"); field != nil {
+			v.faultAt(field, `"when" looks at the whole call and not at a field`, "leave field out")
+		}
+	}
+	found := 0
+	for _, key := range []string{"word", "pattern", "runs", "reads", "writes", "when"} {
+		if v.get(key) != nil {
+			found++
+		}
+	}
+	if v.kind == mapKind && found != 1 {
+		v.Fault(v.what+` needs one of "word", "pattern", "runs", "reads", "writes" and "when"`, "")
+	}
+	if exactly := v.get("exactly"); exactly != nil && v.get("runs") == nil {
+		v.faultAt(exactly, `"exactly" says that a command has no other arguments`, "write it beside runs")
+	}
+	return m, true
+}
+
+// shellMetacharacters are the characters that a shell interprets.
+const shellMetacharacters = "\"'\\`$|&;<>()\n"
+
+// readWords reads the words of a command: a list, or plain words separated by spaces. It refuses
+// text that a shell would interpret.
+func readWords(v Value) ([]string, bool) {
+	if v.kind == listKind {
+		return nonEmpty(each(Value.plain))(v)
+	}
+	text, ok := v.Text()
+	if i := strings.IndexAny(text, shellMetacharacters); i >= 0 {
+		v.Fault(fmt.Sprintf("%s: %q is not read as a shell would", v.what, text[i:i+1]),
+			`write the words as a list, each as it is: runs: [git, commit, -m, "two words"]`)
+	}
+	words := strings.Fields(text)
+	if ok && len(words) == 0 {
+		v.Fault(v.what+" is empty", "")
+	}
+	return words, ok
+}
+
+// readGlobs reads file globs: a list, or a single one.
+func readGlobs(v Value) ([]string, bool) {
+	if v.kind == listKind {
+		return nonEmpty(each(Value.plain))(v)
+	}
+	text, ok := v.Text()
+	if !ok {
+		return nil, false
+	}
+	return []string{text}, true
+}

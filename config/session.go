@@ -1,0 +1,52 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Session configures how calls are assigned to sessions.
+type Session struct {
+	By     string // "connection", "principal", "name", "header" or "meta"
+	Name   string // with By "name"
+	Header string // with By "header": a header of the HTTP request
+	Meta   string // with By "meta": a key of _meta of the request
+}
+
+// maxSessionName is the maximum length of a session name, in bytes.
+const maxSessionName = 128
+
+// checkSessionName accepts a printable name of limited length.
+func checkSessionName(what, shown, text string) (msg, hint string) {
+	printable := utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	if text == "" || len(text) > maxSessionName || !printable || strings.TrimSpace(text) != text {
+		return fmt.Sprintf("%s: %s is not a name of a session", what, shown), fmt.Sprintf("at most %d printable characters, no space around them", maxSessionName)
+	}
+	return "", ""
+}
+
+var headerName = regexp.MustCompile(`^(?i:x-)[A-Za-z0-9-]{1,60}$`)
+
+// checkHeaderName accepts an X- header that has no conventional meaning.
+func checkHeaderName(what, shown, text string) (msg, hint string) {
+	if !headerName.MatchString(text) || slices.ContainsFunc([]string{"x-forwarded-", "x-real-ip"}, func(p string) bool { return strings.HasPrefix(strings.ToLower(text), p) }) {
+		return fmt.Sprintf("%s: %s is not a header that can name a session", what, shown), `one that begins with X-, for example "X-Agent-Session"`
+	}
+	return "", ""
+}
+
+var metaKey = regexp.MustCompile(`^([A-Za-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
+
+// checkMetaKey accepts a key of _meta that the protocol does not reserve.
+func checkMetaKey(what, shown, text string) (msg, hint string) {
+	prefix, _, _ := strings.Cut(text, "/")
+	reserved := strings.Contains(text, "/") && slices.ContainsFunc(strings.Split(prefix, "."), func(label string) bool { return label == "mcp" || label == "modelcontextprotocol" })
+	if !metaKey.MatchString(text) || len(text) > maxSessionName || reserved || text == "progressToken" {
+		return fmt.Sprintf("%s: %s is not a key of _meta that can name a session", what, shown), `for example "example.com/session"`
+	}
+	return "", ""
+}

@@ -1,0 +1,213 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// settle sets the defaults that depend on other settings, and checks settings against each other.
+func (c *Config) settle(d *decoder, l *layers) {
+	c.Listen.Stdio = c.Listen.HTTP == ""
+	if !l.broken["approval"] {
+		c.settleChannels(d, l)
+	}
+	checkVia(d, c)
+	for _, s := range []struct {
+		section string
+		settle  func(*decoder, *layers)
+	}{{"listen", c.settleListen}, {"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}, {"approval", c.settleWebhook}, {"approval durations", c.settleApproval}} {
+		if l.broken[s.section] {
+			continue
+		}
+		errs, warns := len(d.errs), len(d.warns)
+		s.settle(d, l)
+		if section, _, _ := strings.Cut(s.section, " "); l.hasUnresolved(section) {
+			d.errs, d.warns = d.errs[:errs], d.warns[:warns]
+		}
+	}
+}
+
+// settleChannels sets the default approval channels. It reports channels that need a console that
+// is off, and warns about channels that do not ask for the PIN.
+func (c *Config) settleChannels(d *decoder, l *layers) {
+	a, at := &c.Approval, l.set["approval.channels"]
+	if a.Channels == nil {
+		a.Channels = slices.Clone(defaultChannels)
+		if c.Console.HTTP == "off" {
+			a.Channels = slices.DeleteFunc(a.Channels, func(channel string) bool { return channel == "web" })
+		}
+	}
+	for _, channel := range a.Channels {
+		switch channel {
+		case "web", "url":
+			if c.Console.HTTP == "off" {
+				d.faultAt(at, fmt.Sprintf("the channel %q is a page of the console, and there is none: console.http is off", channel), "take it out, or leave out console.http")
+			}
+		case "elicit", "webhook":
+			if a.PIN != "" {
+				d.warn(l.set["approval.pin"], fmt.Sprintf("the channel %q asks for no PIN: whoever answers there approves without it", channel), "channels: [web, cli]")
+			}
+		}
+	}
+	c.checkHookChannels(d, l)
+}
+
+// checkHookChannels warns if calls that arrive over hooks can never be approved: a hook can show
+// neither a form nor a page, so such calls need another channel.
+func (c *Config) checkHookChannels(d *decoder, l *layers) {
+	beside := func(channel string) bool { return channel != "elicit" && channel != "url" }
+	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
+		d.warn(l.set["approval.channels"], "nobody can approve a call that comes by listen.hooks: a hook shows no question, and no channel beside the client is open", "channels: [elicit, web, cli]")
+	}
+}
+
+// settleApproval checks the durations of the section against each other.
+func (c *Config) settleApproval(d *decoder, l *layers) {
+	a := &c.Approval
+	a.HoldSet = l.given["approval.hold"]
+	if a.Expire < a.Hold {
+		d.faultAt(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
+	}
+	for _, client := range slices.Sorted(maps.Keys(a.Holds)) {
+		if a.Expire < a.Holds[client] {
+			d.faultAt(l.set["approval.holds"], fmt.Sprintf(`"expire" is shorter than the hold of %s`, client), "")
+		}
+	}
+}
+
+// settleWebhook checks the section against the list of channels.
+func (c *Config) settleWebhook(d *decoder, l *layers) {
+	listed := slices.Contains(c.Approval.Channels, "webhook")
+	switch w := c.Approval.Webhook; {
+	case listed && w == nil:
+		d.faultAt(l.set["approval.channels"], `the channel "webhook" requires the section "webhook" of "approval"`, exampleOfWebhook)
+	case !listed && w != nil:
+		d.faultAt(l.set["approval.webhook"], `"webhook" has no effect, since "webhook" is not among the channels`, "channels: [elicit, web, cli, webhook]")
+	case w != nil && w.Mask == nil:
+		w.Mask = slices.Clone(c.Audit.Mask)
+	}
+}
+
+// settleListen checks the settings of the listener against each other.
+func (c *Config) settleListen(d *decoder, l *layers) {
+	if c.Listen.Stdio {
+		for _, key := range l.httpOnly {
+			d.warn(key, fmt.Sprintf("%q has no effect without \"http\"", key.text), "")
+		}
+		return
+	}
+	switch {
+	case c.Listen.Auth == "none" && !loopback(c.Listen.HTTP):
+		d.faultAt(cmp.Or(l.set["listen.auth"], l.set["listen.http"]), `listening without authentication is refused: "listen.http" can be reached from other machines`,
+			"auth: token, or an address like 127.0.0.1:7777")
+	case c.Listen.Auth == "jwt" && c.Listen.JWT == nil:
+		d.faultAt(l.set["listen.auth"], `"auth": "jwt" requires the section "jwt" of "listen"`, exampleOfJWT)
+	case c.Listen.Auth != "jwt" && c.Listen.JWT != nil:
+		d.warn(l.set["listen.jwt"], `"jwt" has no effect without "auth": "jwt"`, "auth: jwt")
+	}
+	if at := l.set["listen.tokenFile"]; at != nil && c.Listen.Auth != "token" {
+		d.warn(at, fmt.Sprintf(`"tokenFile" has no effect with "auth": %q`, c.Listen.Auth), "")
+	}
+	if allNetworks(c.Listen.HTTP) && len(c.Listen.AllowedHosts) == 0 {
+		d.warn(l.set["listen.http"], "clients on other machines are refused until the names by which they know this one are listed",
+			`listen: { allowedHosts: ["gate.example.com"] }`)
+	}
+}
+
+// settleSession checks the settings of the section against each other. A name without "by" implies
+// by: name.
+func (c *Config) settleSession(d *decoder, l *layers) {
+	s := &c.Session
+	if s.By == "" {
+		s.By = "connection"
+		if s.Name != "" {
+			s.By = "name"
+		}
+	}
+	for _, x := range []struct{ key, value, example string }{
+		{"name", s.Name, `name: "nightly"`}, {"header", s.Header, `header: "X-Agent-Session"`}, {"meta", s.Meta, `meta: "example.com/session"`},
+	} {
+		at := l.set["session."+x.key]
+		switch {
+		case x.value != "" && s.By != x.key:
+			d.faultAt(at, fmt.Sprintf("a %s of sessions has no meaning with \"by\": %q", x.key, s.By), "by: "+x.key)
+		case x.value == "" && s.By == x.key:
+			d.faultAt(l.set["session.by"], fmt.Sprintf("\"by\": %q requires %q", s.By, x.key), x.example)
+		}
+	}
+	if s.By == "header" && c.Listen.Stdio {
+		d.faultAt(l.set["session.by"], `"by": "header" has no meaning over stdio`, `listen: { http: "127.0.0.1:7777" }`)
+	}
+}
+
+// settleState checks the settings of the section against each other, and sets the default of
+// pinning.mode.
+func (c *Config) settleState(d *decoder, l *layers) {
+	s := &c.State
+	if c.Pinning.Mode == "" {
+		c.Pinning.Mode = "warn"
+		if s.Driver == "memory" {
+			c.Pinning.Mode = "off"
+		}
+	}
+	for _, only := range []struct{ key, driver string }{{"path", "sqlite"}, {"dsn", "postgres"}} {
+		if at := l.set["state."+only.key]; at != nil && s.Driver != only.driver {
+			d.faultAt(at, fmt.Sprintf("%q has no meaning with the driver %s", only.key, s.Driver), "driver: "+only.driver)
+		}
+	}
+	if at := l.set["state.sync"]; at != nil && s.Driver == "memory" {
+		d.faultAt(at, `"sync" has no meaning with the driver memory`, "driver: sqlite")
+	}
+	if at := l.set["pinning.file"]; at != nil && s.Driver == "postgres" && c.Pinning.Mode == "enforce" {
+		d.warn(at, "the definitions of tools that were accepted are kept in a file of each machine: another replica accepts what it sees first", `no "file" here, and the database has them for all replicas`)
+	}
+	if s.Driver == "postgres" && l.set["state.dsn"] == nil {
+		d.faultAt(l.set["state.driver"], `the driver postgres requires "dsn"`, `dsn: "postgres://gate:${env:PGPASSWORD}@db.example/petrigate"`)
+	}
+}
+
+// settleAudit checks the settings of the section against each other.
+func (c *Config) settleAudit(d *decoder, l *layers) {
+	a := &c.Audit
+	recorded := a.File != "" || c.State.Driver != "memory"
+	arguments, mask, rotate := l.set["audit.arguments"], l.set["audit.mask"], l.set["audit.rotate"]
+	switch {
+	case mask != nil && !recorded:
+		d.faultAt(mask, `"mask" has no meaning where nothing is recorded`, "file: audit.jsonl")
+	case mask != nil && a.Arguments != "masked":
+		d.faultAt(mask, `"mask" has no meaning with "arguments": "`+a.Arguments+`"`, "arguments: masked")
+	case arguments != nil && !recorded:
+		d.faultAt(arguments, `"arguments" has no meaning where nothing is recorded`, "file: audit.jsonl")
+	case a.Arguments == "masked" && mask == nil:
+		d.faultAt(arguments, `"arguments": "masked" requires "mask"`, `mask: [password, "$.user.token"]`)
+	}
+	if keep := l.set["audit.keep"]; keep != nil && c.State.Driver == "memory" {
+		d.faultAt(keep, `"keep" has no meaning with the driver memory: it is about the records in the database`, keepHint(a))
+	}
+	if rotate != nil && a.File == "" {
+		d.faultAt(rotate, `"rotate" has no meaning without "file"`, "file: audit.jsonl")
+	}
+}
+
+// keepHint suggests how to limit the records without a database.
+func keepHint(a *Audit) string {
+	if a.File != "" {
+		return "rotate: { size: 100MB, keep: 10 }, which is about the file"
+	}
+	return "state: { driver: sqlite }"
+}
+
+// checkVia reports transitions that ask through a channel that is not enabled: their approvals
+// could never be answered.
+func checkVia(d *decoder, c *Config) {
+	for _, net := range c.Nets {
+		for _, t := range net.Transitions {
+			if t.Via != "" && t.Type == "manual" && !slices.Contains(c.Approval.Channels, t.Via) {
+				d.faultAtPosition(t.Position, fmt.Sprintf("the transition %q asks by %q, and that channel is not open", t.Name, t.Via), "add it to approval.channels")
+			}
+		}
+	}
+}

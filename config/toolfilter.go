@@ -1,0 +1,39 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// A ToolFilter selects the tools of a server by patterns over the server's own tool names. Deny
+// overrides Allow; an empty Allow allows all tools.
+type ToolFilter struct {
+	Allow []string
+	Deny  []string
+}
+
+func readToolFilter(v Value) (f ToolFilter, ok bool) {
+	v.Fields(Keys{"allow": into(&f.Allow, each(checked(checkToolPattern))), "deny": into(&f.Deny, each(checked(checkToolPattern)))})
+	if v.kind == mapKind && len(v.fields) == 0 {
+		v.faultAt(v.key, v.what+" is empty", "write allow or deny, or leave it out")
+	}
+	if allow := v.get("allow"); allow != nil && allow.kind == listKind && len(allow.items) == 0 {
+		v.faultAt(allow, `"allow" is empty: no tool could be called`, `"disabled: true" turns a server off`)
+	}
+	return f, true
+}
+
+// checkToolPattern refuses a pattern that cannot match any tool name.
+func checkToolPattern(what, shown, text string) (msg, hint string) {
+	strange := func(r rune) bool {
+		return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-*?", r))
+	}
+	switch {
+	case text == "":
+		return fmt.Sprintf("%s: %s is empty", what, shown), ""
+	case strings.ContainsFunc(text, strange):
+		return fmt.Sprintf("%s: %s matches no tool: their names are of A-Z a-z 0-9 _ . / -", what, shown), "in a pattern * is any run of characters, ? is one"
+	}
+	return "", ""
+}
