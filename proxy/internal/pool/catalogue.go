@@ -15,37 +15,38 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Catalogue is the table of the tools of all servers. Both tools/list and tools/call
-// look tools up in it.
+// A Catalogue is the table of the tools of all servers, which tools/list and tools/call read. It is
+// safe for concurrent use once its exported fields are set. Readers load the current [ToolView]
+// without a lock; mu guards the unexported fields and serializes the changes.
 type Catalogue struct {
 	upstreams []*Server
 	log       *slog.Logger
 	view      atomic.Pointer[ToolView]
 
-	Impossible func([]gate.Call) []string // returns the tools that are not listed; nil: all are
-	Pins       *toolpin.Guard             // of the definitions of tools; nil: servers may change them
-	Noticed    func(*Tool)                // is told of a tool whose definition is not accepted, when it is first seen so; nil: nobody is
+	Impossible func([]gate.Call) []string // returns the exposed names of tools to hide from the list; nil: all tools are listed
+	Pins       *toolpin.Guard             // accepted tool definitions; nil: servers can change their definitions freely
+	Noticed    func(*Tool)                // called when the definition of a tool is first seen unaccepted; nil: not called
 
 	mu      sync.Mutex
 	beside  []Beside
-	lists   map[*Server]upstream.ToolList // none of a server that was never listed
+	lists   map[*Server]upstream.ToolList // last tools/list result by server, without servers that were never listed
 	changed chan struct{}                 // closed at the next listing
 }
 
-// A ToolView is one state of the Catalogue. It never changes.
+// A ToolView is an immutable snapshot of the Catalogue.
 type ToolView struct {
 	tools    map[string]*Tool // by exposed name
 	Order    []*Tool
 	Calls    []gate.Call // calls of the tools in Order, without arguments
-	Around   []byte      // the members of the list beside its tools
-	elements int         // the length of List without Around
-	List     []byte      // the result of tools/list, for clients with a handshake
-	List2026 []byte      // the same for revision 2026-07-28
+	Around   []byte      // members of the list besides its tools
+	elements int         // length of List without Around
+	List     []byte      // result of tools/list for clients with a handshake
+	List2026 []byte      // result of tools/list for revision 2026-07-28
 	Problems []string
-	Warnings []string // about the tools, and about what the configuration says of them
-	Crowded  string   // the one of them that there are many tools; empty: there are not
+	Warnings []string // warnings about the tools and about their configuration
+	Crowded  string   // the warning about a very large number of tools; empty: the number is fine
 
-	Filtered map[string]*Tool // tools that the configuration filters out, or that are quarantined, by exposed name
+	Filtered map[string]*Tool // tools that the configuration filters out or that are quarantined, by exposed name
 	Changed  []*Tool          // tools whose definition is not accepted
 }
 
@@ -55,19 +56,20 @@ func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
 	return c
 }
 
-// Beside are names of calls that come by no server: those of an agent's own tools.
+// Beside lists names of calls that reach no server: those of an agent's own tools.
 type Beside struct {
 	Agent string
 	Names []string
 }
 
-// has reports whether a name is that of a tool of the agent.
+// has reports whether name belongs to a tool of the agent.
 func (b Beside) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
 
-// Contest notes names of an agent's own tools. From now on such a name restricts a tool of a server, and proves
-// nothing for it: a server could take it for that.
+// Contest registers the names of an agent's own tools. From then on, a rule with such a name still
+// restricts a server's tool, but does not count as evidence for that tool: a server could otherwise
+// pass its tool off as the agent's.
 func (c *Catalogue) Contest(b Beside) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +77,8 @@ func (c *Catalogue) Contest(b Beside) {
 	c.renew()
 }
 
-// contested notes in v the tools that have names of an agent's own.
+// contested marks the tools in v that are named like an agent's own tools, and adds warnings. The
+// caller must hold mu.
 func (c *Catalogue) contested(v *ToolView) {
 	for _, b := range c.beside {
 		for _, t := range v.Order {
@@ -90,11 +93,11 @@ func (c *Catalogue) contested(v *ToolView) {
 	}
 }
 
-// Load returns the present state.
+// Load returns the current snapshot.
 func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 
-// set replaces the tools of one server, and the members around them. It reports whether
-// clients now see other tools.
+// set replaces the tools and the list members of one server. It reports whether clients now see
+// other tools.
 func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) bool {
 	c.meet(ctx, u, list)
 	c.mu.Lock()
@@ -106,7 +109,7 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// meet notes what a server says of its tools.
+// meet offers the definitions of the server's tools to the pins, which accept those of new tools.
 func (c *Catalogue) meet(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -116,15 +119,16 @@ func (c *Catalogue) meet(ctx context.Context, u *Server, list upstream.ToolList)
 	}
 }
 
-// list returns what a server lists; it has no tools where it was never listed.
+// list returns the last tools/list result of a server. It has no tools if the server was never
+// listed.
 func (c *Catalogue) list(u *Server) upstream.ToolList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lists[u]
 }
 
-// tellChanged tells of the tools whose definition is not accepted, and was, or was another one,
-// or was not for another reason.
+// tellChanged calls Noticed for each tool of after with an unaccepted definition, unless before had
+// the same tool with the same definition and the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -136,7 +140,7 @@ func (c *Catalogue) tellChanged(before, after *ToolView) {
 	}
 }
 
-// maxLoggedProblems bounds the tools that one change logs as left out.
+// maxLoggedProblems limits how many omitted tools one change logs.
 const maxLoggedProblems = 20
 
 func (c *Catalogue) logProblems(problems []string) {
@@ -149,8 +153,8 @@ func (c *Catalogue) logProblems(problems []string) {
 	}
 }
 
-// Relist makes the view again after a change of the nets or of the pins. It reports whether
-// clients now see other tools.
+// Relist rebuilds the view after a change of the nets or of the pins. It reports whether clients
+// now see other tools.
 func (c *Catalogue) Relist() (changed bool) {
 	if c.Impossible == nil {
 		return false
@@ -160,7 +164,8 @@ func (c *Catalogue) Relist() (changed bool) {
 	return c.renew()
 }
 
-// renew makes the view again, and tells what is new in it. The caller holds the lock.
+// renew rebuilds the view, and logs its new problems and warnings. It reports whether clients now
+// see other tools. The caller must hold mu.
 func (c *Catalogue) renew() (changed bool) {
 	before, after := c.view.Load(), c.build()
 	c.view.Store(after)
@@ -180,18 +185,18 @@ func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
 
-// Tool returns the tool with the exposed name; nil: no tool has it.
+// Tool returns the tool with the exposed name, or nil.
 func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// next returns a channel that is closed when a server's tools are listed next.
+// next returns a channel that is closed when the tools of any server are next listed.
 func (c *Catalogue) next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed
 }
 
-// build makes a view of all tools. It leaves out all tools whose names collide: none may
-// silently stand for another.
+// build builds a view of all tools. It omits all tools whose names collide, because one tool must
+// not silently stand for another. The caller must hold mu.
 func (c *Catalogue) build() *ToolView {
 	v := &ToolView{tools: map[string]*Tool{}, Filtered: map[string]*Tool{}}
 	taken := map[string][]*Tool{}
@@ -258,8 +263,8 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	return tools
 }
 
-// quarantines reports whether clients are kept from the tool until a person has accepted its
-// definition, and says in v that this is so, or would be.
+// quarantines reports whether the tool is withheld until a person accepts its definition. It adds a
+// problem to v, or a warning if quarantine is not enforced.
 func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	if t.Unaccepted = c.Pins.Why(t.Says()); t.Unaccepted == "" {
 		return false
@@ -274,7 +279,7 @@ func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	return true
 }
 
-// hidden returns the tools that are not listed.
+// hidden returns the exposed names of the tools that are not listed.
 func (c *Catalogue) hidden(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil
@@ -303,8 +308,7 @@ func (c *Catalogue) Owners() toolname.Owners {
 	return owners
 }
 
-// encode writes the result of tools/list for both families of revisions, without the
-// hidden tools.
+// encode encodes the tools/list results for both families of revisions, without the hidden tools.
 func (v *ToolView) encode(hidden map[string]bool) {
 	list := AppendTools(nil, v.Order, hidden)
 	v.elements = len(list)
@@ -313,7 +317,7 @@ func (v *ToolView) encode(hidden map[string]bool) {
 	v.List2026 = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
-// AppendTools writes the result of tools/list up to the end of the tools.
+// AppendTools appends the result of tools/list up to the end of its tools.
 func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 	list = append(list, `{"tools":[`...)
 	for _, t := range tools {

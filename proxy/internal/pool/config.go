@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A ToolFilter selects the tools of a server that clients may use.
+// A ToolFilter selects the tools of a server that clients can use.
 type ToolFilter = toolname.Filter
 
-// An Upstream is one MCP server behind the proxy: a Command that speaks
-// stdio, or the URL of a streamable HTTP endpoint.
+// An Upstream configures one MCP server behind the proxy: a Command that speaks stdio, or the URL
+// of a streamable HTTP endpoint.
 type Upstream struct {
 	Name    string
 	Command string
@@ -23,34 +23,34 @@ type Upstream struct {
 	URL     string
 	Headers map[string]string
 
-	SSE bool // the URL is one of HTTP+SSE (2024-11-05); servers with only that transport are found without it too
+	SSE bool // the URL is an HTTP+SSE endpoint (2024-11-05); the proxy also detects servers with only that transport
 
-	TLS *tls.Config // trusted roots and our certificate, over https; nil: those of the system, and none
+	TLS *tls.Config // trusted roots and client certificate for https; nil: the system's roots and no certificate
 
-	Credentials Credentials // over HTTP, in addition to the headers; nil: none
+	Credentials Credentials // credentials over HTTP besides the headers; nil: none
 
 	Protocol string        // auto (also empty), legacy, or 2026-07-28
-	Timeout  time.Duration // of one call; 0: 60 s
-	Prefix   *string       // of the exposed names; nil: the upstream's name, or none where there is one upstream
-	Tools    ToolFilter    // which of its tools clients may use
+	Timeout  time.Duration // timeout of one call; 0: 60 s
+	Prefix   *string       // prefix of the exposed names; nil: the upstream's name, or no prefix for an only upstream
+	Tools    ToolFilter    // tools that clients can use
 
 	Isolation string // whether sessions share the connection: auto (also empty), session, or shared
 	Limits    Limits
 }
 
-// Limits bound the use of a server.
+// Limits limits the use of a server.
 type Limits struct {
-	InFlight    int // calls in flight; 0: no bound
-	MessageSize int // bytes of one message of the server; 0: MaxResult of the Options
+	InFlight    int // calls in flight; 0: no limit
+	MessageSize int // bytes of one message from the server; 0: MaxResult of the Options
 	Sessions    int // sessions with a dedicated connection; 0: 64 processes, or 1000 sessions over HTTP
 }
 
 // The values of [Upstream.Isolation].
 const (
-	// IsolateAuto lets sessions share the connection until the server sends a request
-	// to a client. The proxy passes that request on if it is certain for which client
-	// it is, and refuses it otherwise. Sessions that first use the server after that
-	// get a dedicated connection, if their clients declare capabilities.
+	// IsolateAuto lets sessions share the connection until the server sends a request to a client.
+	// The proxy forwards that request if its client is certain, and refuses it otherwise. Sessions
+	// that first use the server after that get a dedicated connection if their clients declare
+	// capabilities.
 	IsolateAuto    = "auto"
 	IsolateSession = "session" // each session has a dedicated connection
 	IsolateShared  = "shared"  // all sessions share one connection
@@ -61,7 +61,7 @@ func KnownIsolation(s string) bool {
 	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }
 
-// Kind returns what a connection to the server is for people: a process or a connection.
+// Kind returns the noun for a connection to the server in messages: "process" or "connection".
 func (c Upstream) Kind() string {
 	if c.Command != "" {
 		return "process"
@@ -69,7 +69,7 @@ func (c Upstream) Kind() string {
 	return "connection"
 }
 
-// maxDedicated returns how many sessions may have a dedicated connection.
+// maxDedicated returns the maximum number of sessions with a dedicated connection.
 func (c Upstream) maxDedicated() int {
 	switch {
 	case c.Limits.Sessions > 0:
@@ -82,12 +82,12 @@ func (c Upstream) maxDedicated() int {
 
 // Defaults of [Limits.Sessions].
 const (
-	defaultProcesses    = 64   // of a server that is a process
-	defaultHTTPSessions = 1000 // of a server over HTTP
+	defaultProcesses    = 64   // for a child process
+	defaultHTTPSessions = 1000 // for a server over HTTP
 )
 
-// ExposedPrefix returns the prefix of the tools' names for clients; alone says that
-// there is no other server.
+// ExposedPrefix returns the prefix of the exposed tool names. alone reports that this is the only
+// server.
 func (c Upstream) ExposedPrefix(alone bool) string {
 	prefix := ""
 	if c.Prefix != nil {

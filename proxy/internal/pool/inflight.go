@@ -9,30 +9,31 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// maxSweep bounds how late a timeout is noticed.
+// maxSweep limits how late a timeout is noticed.
 const maxSweep = time.Second
 
-// An inflight is a request that was sent to a server and has no answer.
+// An inflight is a request that was sent to a server and is not answered yet.
 type inflight interface {
 	Queued() *QueuePlace
-	Holding() bool        // whether it waits for its client: its time does not run
+	Holding() bool        // reports whether the request waits for its client, which stops its clock
 	Abandon(reason error) // stops waiting for the answer
 }
 
-// A QueuePlace is the place of a request among those in flight to its server.
+// A QueuePlace is the position of a request in the queue of requests in flight to its server.
 type QueuePlace struct {
 	SentAt time.Time
-	number int // guarded by the queue's lock; 0: none
+	number int // position from 1, guarded by the queue's lock; 0: not queued
 }
 
-// Queued returns p, so that a type that embeds a QueuePlace has its method.
+// Queued returns p. It gives the method to types that embed a QueuePlace.
 func (p *QueuePlace) Queued() *QueuePlace { return p }
 
-// A queue holds the requests in flight to one server. One sweeper looks at all of them:
-// a timer for each call would cost more than the call.
+// A queue holds the requests in flight to one server. One goroutine checks all of them for
+// timeouts, because a timer for each call would cost more than the call. mu guards all and the
+// positions of its requests.
 type queue struct {
 	mu  sync.Mutex
-	all []inflight // in no order; each knows its place, the first is 1
+	all []inflight // unordered; the request at index i has position i+1
 }
 
 // Push adds f.
@@ -43,14 +44,14 @@ func (q *queue) Push(f inflight) {
 	f.Queued().number = len(q.all)
 }
 
-// Len returns how many requests there are.
+// Len returns the number of requests in the queue.
 func (q *queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.all)
 }
 
-// Remove removes f, if the queue has it.
+// Remove removes f. It does nothing if f is not in the queue.
 func (q *queue) Remove(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -65,7 +66,7 @@ func (q *queue) Remove(f inflight) {
 	f.Queued().number = 0
 }
 
-// All lists the requests in the queue in the order in which they were sent.
+// All returns the requests in the queue, ordered by the time they were sent.
 func (q *queue) All() []inflight {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,8 +80,8 @@ func (q *queue) postpone(f inflight) {
 	f.Queued().SentAt = time.Now()
 }
 
-// Sweep abandons the calls to u that take too long, and ends a dedicated connection that
-// is no longer used. It returns when the proxy or the connection ends.
+// Sweep abandons the calls to u that have timed out, and ends an unused dedicated connection. It
+// returns when the proxy or the connection ends.
 func (p *Pool) Sweep(u *Server) {
 	timeout := u.Config.Timeout
 	tick := time.NewTicker(min(maxSweep, timeout/8+1))
@@ -109,11 +110,11 @@ func (p *Pool) Sweep(u *Server) {
 	}
 }
 
-// abandonedCalls counts, by session, the calls that the proxy no longer waits for and
-// the server has not answered: a request of the server may belong to one of them.
+// abandonedCalls counts, by session, the calls that the proxy no longer waits for and that the
+// server has not answered: a request from the server might belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
-	of map[*session.Session]int // none with 0
+	of map[*session.Session]int // without zero entries
 }
 
 // Add adds n to the count of a session.
@@ -128,8 +129,7 @@ func (a *abandonedCalls) Add(s *session.Session, n int) {
 	}
 }
 
-// ByOthers reports whether the server may still be busy with a call of another session
-// than s.
+// ByOthers reports whether the server might still be busy with a call of a session other than s.
 func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// AwaitList waits until the tools of every server were listed or the server is known to
-// be down, for the time of startup at most.
+// AwaitList waits until every server has listed its tools or is known to be down, at most for the
+// startup time.
 func (p *Pool) AwaitList(ctx context.Context) {
 	p.awaitEach(ctx, func(u *Server) <-chan struct{} { return u.started })
 }
 
-// AwaitUpstreams waits until every server is connected or its first attempt has failed,
-// for the time of startup at most.
+// AwaitUpstreams waits until every server is connected or its first attempt has failed, at most for
+// the startup time.
 func (p *Pool) AwaitUpstreams(ctx context.Context) { p.awaitEach(ctx, (*Server).Settled) }
 
 func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}) {
@@ -30,11 +30,12 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 	}
 }
 
-// AwaitTool returns the tool of that name; while servers are starting it waits for it.
+// AwaitTool returns the tool with the exposed name, or nil. While servers are starting, it waits
+// for the tool.
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // ends with starting
+	go func() { // ends with the context starting
 		defer stop()
 		p.AwaitList(starting)
 	}()
@@ -51,8 +52,8 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	}
 }
 
-// Known returns the tool of that name; nil if there is none, or if a server that is
-// still starting may have a tool of the same name: then neither could be called.
+// Known returns the tool with the exposed name, or nil. It also returns nil if a server that is
+// still starting might have a tool with the same name, since a colliding name cannot be called.
 func (p *Pool) Known(exposed string) *Tool {
 	t := p.Catalogue.Load().tools[exposed]
 	if t == nil || p.Startup.Err() != nil {
@@ -66,7 +67,7 @@ func (p *Pool) Known(exposed string) *Tool {
 	return t
 }
 
-// Unknown says that no server has a tool or a prompt of that name, as far as is known.
+// Unknown returns the error text for a tool or prompt that no known server has.
 func (p *Pool) Unknown(kind, name string) string {
 	unknown := "Unknown " + kind + ": " + text.Escape(name)
 	if down := p.Down(); down != "" {
@@ -75,7 +76,7 @@ func (p *Pool) Unknown(kind, name string) string {
 	return unknown
 }
 
-// Down names the servers that are not up, or whose tools were not listed yet.
+// Down returns the names of the servers that are not up or have not listed their tools yet.
 func (p *Pool) Down() string {
 	var names []string
 	for _, u := range p.Servers {

@@ -13,14 +13,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// What a server of 2025-11-25 asks outside a request does not say which client it is
-// for, and state that it keeps for one client it keeps for its process. So a session can
-// have a dedicated connection: a process, or a session over HTTP, of its own. It begins
-// with the first call of the session there and ends with the session. The shared
-// connection stays, for the lists.
+// A server of 2025-11-25 can send a request outside of any call, without telling which client it
+// means, and state that it keeps for one client belongs to its whole process. So a session can have
+// a dedicated connection: a process, or an HTTP session, of its own. It starts with the session's
+// first call to the server and ends with the session. The shared connection stays for the lists.
 
-// dedicatedIdle is how long a dedicated connection of clients without sessions may be
-// unused before it ends.
+// dedicatedIdle is how long a dedicated connection of clients without sessions can stay unused
+// before it ends.
 const dedicatedIdle = 30 * time.Minute
 
 var (
@@ -28,19 +27,19 @@ var (
 	errProxyEnds   = errors.New("the proxy is ending")
 )
 
-// A placement says which connection serves each session.
+// A placement maps each session to the connection that serves it. mu guards of.
 type placement struct {
 	asks atomic.Bool // the server sends requests to clients: see [IsolateAuto]
 
 	mu sync.Mutex
-	of map[*session.Session]*Server // the shared connection, or a dedicated one
+	of map[*session.Session]*Server // shared or dedicated connection by session
 
-	quota session.Quota // of dedicated connections
+	quota session.Quota // number of dedicated connections
 }
 
-// DedicateNext notes that the server asks clients, so that sessions that begin now get
-// a dedicated connection if the configuration leaves the choice (isolation: auto). It
-// reports whether that is news.
+// DedicateNext records that the server sends requests to clients, so that later sessions get a
+// dedicated connection if the configuration leaves the choice (isolation: auto). It reports whether
+// that was not known before.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
@@ -57,8 +56,8 @@ func (u *Server) dedicates(peer session.Peer) bool {
 	return u.placement.asks.Load() && string(peer.Forwarded()) != "{}"
 }
 
-// Place returns the connection that serves a session from now on: u, which is the shared
-// one, or a dedicated one, which may be starting.
+// Place returns the connection that serves session s from now on: u, which is the shared
+// connection, or a dedicated one, which might still be starting.
 func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server, error) {
 	if u.Config.Isolation == IsolateShared {
 		return u, nil
@@ -87,8 +86,8 @@ func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server,
 	return at, nil
 }
 
-// takeDedicated counts a dedicated connection for the session's principal, or returns
-// why there is none left.
+// takeDedicated counts a dedicated connection for the session's principal, or returns an error if
+// the limit is reached.
 func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	limit, kind, name := u.Config.maxDedicated(), u.Config.Kind(), u.Config.Name
 	switch own, ok := u.placement.quota.Take(s.Principal, limit, several); {
@@ -114,8 +113,8 @@ func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Serve
 	return d
 }
 
-// ConnectionOf returns the connection that serves s, of those that share u; nil: that is
-// not decided yet.
+// ConnectionOf returns the connection that serves s: u or one dedicated to s. It returns nil if s
+// gets a dedicated connection with its first call.
 func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -137,7 +136,7 @@ func (u *Server) Serves(c *session.Client) bool {
 	return u.ConnectionOf(c.Session, c.Peer()) == u
 }
 
-// Pin keeps a session on the shared connection u, since its client got a request from
+// Pin keeps a session on the shared connection u, because its client has received a request from
 // there.
 func (u *Server) Pin(s *session.Session) {
 	if u.Dedicated() || u.Config.Isolation == IsolateShared {
@@ -151,8 +150,8 @@ func (u *Server) Pin(s *session.Session) {
 	}
 }
 
-// Release ends the placement of a session. It returns the session's dedicated connection,
-// which the caller must end; nil: it had none.
+// Release ends the placement of a session. It returns the session's dedicated connection, which the
+// caller must end, or nil.
 func (u *Server) Release(s *session.Session) (d *Server) {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -166,8 +165,8 @@ func (u *Server) Release(s *session.Session) (d *Server) {
 	return at
 }
 
-// EndDedicated closes a dedicated connection: in the background, or at once if the proxy
-// itself is ending.
+// EndDedicated closes a dedicated connection: in the background, or synchronously if the proxy
+// itself is shutting down.
 func (p *Pool) EndDedicated(d *Server) {
 	end := func() {
 		_ = d.Close()
@@ -179,7 +178,7 @@ func (p *Pool) EndDedicated(d *Server) {
 	}
 }
 
-// Connections returns u and its dedicated connections.
+// Connections returns u and the dedicated connections to its server.
 func (u *Server) Connections() []*Server {
 	list := []*Server{u}
 	pl := &u.placement
@@ -201,7 +200,7 @@ func (p *Pool) Connections() (list []*Server) {
 	return list
 }
 
-// ConnectionsOf lists the connections that serve a client now, one for each server.
+// ConnectionsOf lists the connections that serve a client now, one per server.
 func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	peer := c.PeerOf(wire.Meta{})
 	for _, u := range p.Servers {
@@ -224,8 +223,8 @@ func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session
 	return at, err
 }
 
-// AwaitReady waits until a dedicated connection is up and the server knows the client's
-// capabilities, or is known to be down.
+// AwaitReady waits until a dedicated connection is up and its server knows the client's
+// capabilities, or until the server is known to be down.
 func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
 	select {
 	case <-u.started:
@@ -248,8 +247,8 @@ func (p *Pool) endUnused(d *Server, now time.Time) bool {
 	return true
 }
 
-// releaseUnused ends the placement of a session on a dedicated connection that was not
-// used since. It reports whether it did; a request that was placed meanwhile prevents it.
+// releaseUnused ends the placement of a session on the dedicated connection d if d has not been
+// used after since. It reports whether it did; a request placed meanwhile prevents it.
 func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	pl := &u.placement
 	pl.mu.Lock()

@@ -1,6 +1,31 @@
-// Package pool has the MCP servers behind the proxy: the connections that sessions
-// share and those that are dedicated to one session, the tools of all servers, and the
+// Package pool manages the MCP servers behind the proxy: their connections, their tools, and the
 // requests in flight to each.
+//
+// A [Pool] has one shared [Server] per configured [Upstream]. A session can instead get a dedicated
+// Server, with a process or an HTTP session of its own; the shared Server's placement maps each
+// session to its connection ([Pool.Place]). The [Catalogue] holds the tools of all servers and
+// publishes them as an immutable [ToolView]. [Pool.Relist] asks a server for its tools in the
+// background, one listing at a time per server. A [RelayedRequest] is a request of a client that
+// goes to one server without a decision of the gate.
+//
+// # Goroutines
+//
+// Each Server has one goroutine in [Pool.Sweep], which abandons requests that have timed out; a
+// dedicated Server ends there after a time without use. Listings run on goroutines of their own
+// ([lifetime.Lifetime.Background]).
+//
+// # Locks
+//
+// Each lock guards only the fields of its own type. placement.mu is held while a dedicated
+// connection starts, which does not block. relisting.running is held during a whole listing and
+// taken before Catalogue.mu. The queue's lock also guards the positions (QueuePlace) of the
+// requests in it.
+//
+// # Invariants
+//
+// A call (tools/call, prompts/get, resources/read) is sent only with a pass of the admission:
+// [Server.Send] refuses it without [upstream.Request.Again], which only package pipeline sets. If
+// several tools have the same exposed name, none of them can be called.
 package pool
 
 import (
@@ -14,25 +39,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options says what a pool needs of the rest of the proxy.
+// Options are the parts of the proxy that a Pool uses.
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions
 	Admission    *admission.Admission
 	Startup      context.Context //nolint:containedctx // ends when lists no longer wait for servers that start
-	StartupLimit time.Duration   // how long a request waits for a server that starts
+	StartupLimit time.Duration   // maximum wait of a request for a starting server
 
-	Connect func(*Server)       // makes the connection of a server
-	Ended   func(*Server)       // is told of a dedicated connection that has ended
-	Changed func(method string) // tells clients of a list that has changed
-	Busy    func(*Server) bool  // reports whether the server has work that no request waits for
+	Connect func(*Server)       // sets up the connection of a server
+	Ended   func(*Server)       // called with a dedicated connection that has ended
+	Changed func(method string) // notifies clients of a changed list
+	Busy    func(*Server) bool  // reports whether the server has work without a waiting request
 }
 
-// A Pool has the servers of the proxy: the connections that sessions share, those that
-// are dedicated to one session, and the tools of all.
+// A Pool manages the connections to all servers and the table of their tools.
 type Pool struct {
 	Options
-	Servers   []*Server // the shared connections
+	Servers   []*Server // shared connections, in the order of the configuration
 	Catalogue *Catalogue
 }
 
@@ -61,7 +85,7 @@ func (p *Pool) AnyCan(capability, flag string) bool {
 	return false
 }
 
-// Snapshot returns the present state of a session, with the tools that can be called.
+// Snapshot returns the current state of a session, with the tools that can be called.
 func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
 	state, err := p.Admission.Snapshot(p.Life.Ctx, s.Key())
 	if err != nil {

@@ -11,33 +11,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A RelayedRequest is a request of a client that no gate decides on. It goes to one
-// server unchanged, and so does the answer to the client. Calls, whose outcome moves
-// nets, go through the pipeline instead.
+// A RelayedRequest is a request of a client that the gate does not decide on. It goes to one server
+// unchanged, and so does the answer to the client. Calls, whose outcome moves nets, go through the
+// pipeline instead.
 type RelayedRequest struct {
 	session.Request
 	Peer     session.Peer
 	Upstream *Server
 	Name     string          // value of the Mcp-Name header of 2026-07-28
-	Outbox   *session.Outbox // read by the goroutine that waits for the answer
+	Outbox   *session.Outbox // notifications for the goroutine that waits for the answer
 
-	Patient bool // the answer may take longer than the server's timeout
+	Patient bool // no timeout: the answer can take longer than the server's timeout
 
-	OnNotification func(method string, params []byte) // takes the server's notifications with the request
-	OnRequest      func(q *upstream.ServerRequest)    // takes the server's requests with the request
+	OnNotification func(method string, params []byte) // handles the server's notifications for this request
+	OnRequest      func(q *upstream.ServerRequest)    // handles the server's requests during this request
 
-	Change  func(params []byte) []byte // changes the params; nil: they stay
-	Amend   func(result []byte) []byte // changes the result; nil: it stays
-	Refused func()                     // is told that the server answers with an error, before the client is; nil: nobody
+	Change  func(params []byte) []byte // changes the params; nil: unchanged
+	Amend   func(result []byte) []byte // changes the result; nil: unchanged
+	Refused func()                     // called on an error of the server, before the client gets it; nil: not called
 }
 
-// NewRelayedRequest returns a request of a client, to be sent to u.
+// NewRelayedRequest returns a RelayedRequest that sends q to u.
 func NewRelayedRequest(q session.Request, u *Server) *RelayedRequest {
 	return &RelayedRequest{Request: q, Peer: q.Peer(), Upstream: u, Outbox: session.NewOutbox()}
 }
 
-// Serve sends the request and returns the result for the client, or the error of the
-// server; neither if the request was cancelled.
+// Serve sends the request and returns the result for the client, or the error of the server; if the
+// request was cancelled, it returns neither.
 func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	reply, err := r.Exchange(ctx)
 	switch {
@@ -76,7 +76,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 		case <-r.Outbox.Wake:
 			r.Outbox.WriteTo(r.Stream)
 		case reply := <-x.Done():
-			r.Outbox.WriteTo(r.Stream) // what came before it
+			r.Outbox.WriteTo(r.Stream) // notifications from before the reply
 			if reply.Err != nil {
 				return reply, fmt.Errorf("upstream %s: %v", u.Config.Name, reply.Err)
 			}
@@ -89,7 +89,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 }
 
-// forServer returns the message in the form that the server gets.
+// forServer returns the request in the form that the server gets.
 func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {
@@ -97,7 +97,7 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.Message.Method, Name: r.Name, Notify: r.OnNotification, Ask: r.OnRequest}
 	hop := wire.Hop{Name: call.Name}
-	if r.Message.Method == "tasks/update" { // which carries the answers of the client
+	if r.Message.Method == "tasks/update" { // it carries the client's answers
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
@@ -114,15 +114,15 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	return out, nil
 }
 
-// Notify passes a notification of the server that belongs to the request to the client.
+// Notify forwards a server's notification that belongs to the request to the client.
 func (r *RelayedRequest) Notify(method string, params []byte) {
 	if note := r.Client.Notification(r.Peer, r.Meta, method, params); note != nil {
 		r.Outbox.Add(note)
 	}
 }
 
-// MayAsk reports whether the client can get a request of the server, and refuses the
-// request if not: to a client of 2026-07-28 only calls can answer input_required.
+// MayAsk reports whether the client can get the server's request q, and refuses q if not: a client
+// of 2026-07-28 can answer input_required only for calls.
 func (r *RelayedRequest) MayAsk(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

@@ -12,27 +12,27 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// AnnounceEvery is the least time between two list_changed notifications of one list,
-// and between two tools/list requests to one server.
+// AnnounceEvery is the minimum time between two list_changed notifications for one list, and
+// between two tools/list requests to one server.
 const AnnounceEvery = 50 * time.Millisecond
 
-// A relisting is the state of the proxy's tools/list requests to one server. The zero
-// value is that of a server that was not asked yet.
+// A relisting is the state of the proxy's tools/list requests to one server. The zero value belongs
+// to a server that was not asked yet. mu guards requested.
 type relisting struct {
-	due       atomic.Bool // a listing is due: further notifications change nothing
+	due       atomic.Bool // a listing is pending: further notifications change nothing
 	announced atomic.Bool // the server announced a change since the last listing
-	again     atomic.Bool // one is due because the last failed
-	Logged    atomic.Bool // the log says that the server is up
+	again     atomic.Bool // a retry after a failed listing is pending
+	Logged    atomic.Bool // the log reports the server as up
 	trouble   atomic.Pointer[error]
-	running   sync.Mutex // one listing at a time; guards the next two
-	began     time.Time  // when the last one did
-	failures  int        // how many failed in a row
+	running   sync.Mutex // held during a listing; guards began and failures
+	began     time.Time  // start of the last listing
+	failures  int        // consecutive failures
 
 	mu        sync.Mutex
-	requested chan struct{} // closed at the end of the listing that was requested last; nil: there was none
+	requested chan struct{} // closed at the end of the listing requested last; nil: none was requested
 }
 
-// request records that a listing is due. The caller must call end after it.
+// request records that a listing is pending. The caller must call end after the listing.
 func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
@@ -41,7 +41,7 @@ func (r *relisting) request() (end func()) {
 	return func() { close(over) }
 }
 
-// Trouble is why the last listing failed; nil: it did not.
+// Trouble returns why the last listing failed, or nil.
 func (r *relisting) Trouble() error {
 	if err := r.trouble.Load(); err != nil {
 		return *err
@@ -49,8 +49,8 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the listing that was requested last, if any: a server that has learned
-// a client's capabilities may have other tools.
+// await waits for the listing that was requested last, if any: a server that has learned a client's
+// capabilities might have other tools.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested
@@ -64,9 +64,9 @@ func (r *relisting) await(ctx context.Context) {
 	}
 }
 
-// Relist sends u a tools/list in the background, one for any number of notifications
-// before it begins. It notifies clients if the tools have changed, or if announced says
-// that u has sent a list_changed.
+// Relist sends u a tools/list in the background, a single one for all notifications that arrive
+// before it begins. It notifies clients if the tools have changed, or if announced reports that u
+// has sent a list_changed.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)
@@ -92,7 +92,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.began = time.Now()
 	r.due.Store(false)
-	if u.State().Phase != upstream.Up { // it is listed when it is
+	if u.State().Phase != upstream.Up { // listed once it is up
 		return
 	}
 	announced := r.announced.Swap(false)
@@ -108,7 +108,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.failures = 0
 	r.trouble.Store(nil)
-	for i, tool := range list.Tools { // not with all of the answer
+	for i, tool := range list.Tools { // do not keep the whole answer alive
 		list.Tools[i] = bytes.Clone(tool)
 	}
 	changed := p.Catalogue.set(p.Life.Ctx, u, list)
@@ -121,8 +121,8 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// listAgain sends tools/list again after a pause: nothing else would, if the server
-// stays up and announces no change.
+// listAgain sends tools/list again after a pause: if the server stays up and announces no change,
+// nothing else would.
 func (p *Pool) listAgain(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
@@ -141,9 +141,9 @@ func (p *Pool) listAgain(u *Server, announced bool) {
 	})
 }
 
-// Repin takes over which definitions of tools other processes have accepted, and meets again the
-// tools that could not be kept while their book was away, or that somebody has removed from it.
-// It reports whether clients now see other tools.
+// Repin reads which tool definitions other processes have accepted. It also offers the pins those
+// tools again that could not be stored while the pin file was unavailable, or that were removed
+// from it. It reports whether clients now see other tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Book.Refresh(ctx)
@@ -161,8 +161,8 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	return due && p.Catalogue.Relist()
 }
 
-// meetAgain notes once more what u said of its tools, unless it is being listed: then it says
-// that anew, and nobody waits for it here.
+// meetAgain offers the last listed tools of u to the pins once more, unless a listing is running:
+// then that listing does it, and meetAgain does not wait.
 func (p *Pool) meetAgain(ctx context.Context, u *Server) {
 	if !u.Listing.running.TryLock() {
 		return

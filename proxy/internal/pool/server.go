@@ -17,34 +17,34 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Server is one connection to an MCP server: the one that sessions share, or a
-// dedicated one of one session.
+// A Server is one connection to an MCP server: the connection that sessions share, or one dedicated
+// to a session.
 type Server struct {
 	*upstream.Upstream
 	Config  Upstream
 	several bool // the configuration has several servers
 
-	Burst     burst.Burst    // of replies that its reader has at hand
+	Burst     burst.Burst    // replies that were read together
 	Listing   relisting      // state of tools/list
-	InFlight  queue          // calls that were sent and have no answer
-	Abandoned abandonedCalls // cancelled calls that the server may be busy with
+	InFlight  queue          // calls that were sent and are not answered
+	Abandoned abandonedCalls // cancelled calls that may still occupy the server
 
-	// Of the shared connection.
+	// Only for a shared connection.
 	placement placement
-	Calls     session.Quota // calls in flight on all connections, if limits.inFlight bounds them
+	Calls     session.Quota // calls in flight on all connections to the server, if limits.inFlight is set
 
-	// Of a dedicated connection.
-	shared  *Server          // the shared one; nil: this is the shared one
-	Session *session.Session // the session that it serves
-	closed  chan struct{}    // closed when the connection has ended; nil of the shared one
-	used    atomic.Int64     // when a request was last sent there
+	// Only for a dedicated connection.
+	shared  *Server          // shared connection; nil: this is the shared one
+	Session *session.Session // session served by this connection
+	closed  chan struct{}    // closed when the connection has ended; nil for a shared connection
+	used    atomic.Int64     // Unix nanoseconds of the last request
 
 	once    sync.Once
-	started chan struct{} // closed when its tools were listed first, or it is known to be down
+	started chan struct{} // closed when the tools were first listed, or the server is known to be down
 }
 
-// NewServer returns a server without a connection. It is one of several servers if
-// several is true.
+// NewServer returns a server without a connection. several reports that the configuration has
+// several servers.
 func NewServer(c Upstream, several bool) *Server {
 	u := &Server{Config: c, several: several, started: make(chan struct{})}
 	u.placement.of = map[*session.Session]*Server{}
@@ -53,9 +53,9 @@ func NewServer(c Upstream, several bool) *Server {
 
 var errNoPass = errors.New("the admission has given no pass for the call")
 
-// Send sends a request and returns at once, see [upstream.Upstream.Send]. A call without
-// [upstream.Request.Again] is not sent: package pipeline sets that where the admission has
-// given a pass for the call, so no other code can send one.
+// Send sends a request and returns at once; see [upstream.Upstream.Send]. A call without
+// [upstream.Request.Again] is not sent: only package pipeline sets that field, for calls that the
+// admission has passed, so no other code can send a call.
 func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	if r.Again == nil && spec.IsCall(r.Method) {
 		return u.Decline(r, errNoPass)
@@ -66,12 +66,12 @@ func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 // Rev returns the family of revisions that the server speaks.
 func (u *Server) Rev() *rev.Rev { return u.State().Rev() }
 
-// Starting reports whether the server's tools were not listed yet and it is not known to
-// be down.
+// Starting reports whether the server's tools were not listed yet and the server is not known to be
+// down.
 func (u *Server) Starting() bool { return !closed(u.started) }
 
 // ended reports whether a dedicated connection has ended.
-func (u *Server) ended() bool { return closed(u.closed) } // nil of the shared connection, which stays
+func (u *Server) ended() bool { return closed(u.closed) } // closed is nil for the shared connection, which stays
 
 func closed(c <-chan struct{}) bool {
 	select {
@@ -82,14 +82,13 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// MarkStarted ends the time in which the server is [Server.Starting].
+// MarkStarted ends the phase that [Server.Starting] reports.
 func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }
 
-// Dedicated reports whether u serves one session only.
+// Dedicated reports whether u serves a single session.
 func (u *Server) Dedicated() bool { return u.shared != nil }
 
-// Shared returns the connection that sessions share: u itself, or the one that u is a
-// dedicated copy of.
+// Shared returns the shared connection to the server of u: u itself, unless u is dedicated.
 func (u *Server) Shared() *Server {
 	if u.Dedicated() {
 		return u.shared
@@ -110,8 +109,8 @@ func (u *Server) can(capability, flag string) bool {
 	return string(set) == "true"
 }
 
-// ResultFor returns a result of the server in the form of the client's revision. Between
-// a server and a client of [rev.Rev2025] it changes nothing.
+// ResultFor converts a result of the server to the client's revision. Between a server and a client
+// of [rev.Rev2025] it changes nothing.
 func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte {
 	if client == rev.Rev2025 && u.Rev() == rev.Rev2025 {
 		return result
@@ -119,8 +118,8 @@ func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte
 	return client.Result(result, method)
 }
 
-// absence returns the name of a server that is not there, with the reason if the server
-// refused the proxy's credentials.
+// absence returns the name of an unavailable server, with the reason if the server refused the
+// proxy's credentials.
 func (u *Server) absence() string {
 	var why *upstream.Unauthorized
 	if errors.As(u.State().Err, &why) {
@@ -129,15 +128,15 @@ func (u *Server) absence() string {
 	return u.Config.Name
 }
 
-// ByServer holds a value for each connection to a server, from its first use until the
-// connection has ended. The zero value is empty.
+// ByServer holds a value for each connection to a server, from its first use until the connection
+// has ended. The zero value is empty. It is safe for concurrent use.
 type ByServer[T any] struct {
 	mu sync.Mutex
 	of map[*Server]*T
 }
 
-// At returns the value of a connection, and makes it if need be. The value of a
-// connection that has ended is not kept.
+// At returns the value of a connection, and creates it if necessary. The value of a connection that
+// has ended is not kept.
 func (b *ByServer[T]) At(u *Server) *T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,9 +161,9 @@ func (b *ByServer[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo returns the result of initialize or server/discover in the name of the
-// only server: with its name, version and icons, and the other members that it sent. The
-// proxy alone says the capabilities and the revision.
+// WithServerInfo returns the result of initialize or server/discover on behalf of the only server:
+// with its name, version, icons and the other members that it sent. The capabilities and the
+// revision stay those of the proxy.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -9,9 +9,9 @@ import (
 // serverNameKey is the member of _meta that names the server that sent a request.
 const serverNameKey = "io.petrigate/upstream"
 
-// WithServerName returns the params of a request of u to a client. If u is one of
-// several servers, their _meta names it. A server cannot fake the name: the proxy removes
-// members of its own namespace from the messages of servers.
+// WithServerName returns the params of a server's request to a client. If the configuration has
+// several servers, the _meta names the one that asks. A server cannot fake the name: the proxy
+// removes members of its own namespace from servers' messages.
 func (u *Server) WithServerName(params []byte) []byte {
 	if !u.several {
 		return params
@@ -24,8 +24,8 @@ func (u *Server) WithServerName(params []byte) []byte {
 	return wire.SetMember(params, "_meta", meta)
 }
 
-// WithServerNames returns a result of u with resultType input_required, with the
-// server's name in each of its inputRequests.
+// WithServerNames returns an input_required result of u with the server's name in each of its
+// inputRequests.
 func (u *Server) WithServerNames(result []byte) []byte {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok || !u.several {

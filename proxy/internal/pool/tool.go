@@ -11,20 +11,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/listing"
 )
 
-// A Tool is one tool of a server.
+// A Tool is one tool of a server, or a prompt or resource in the role of one.
 type Tool struct {
 	listing.Tool
 	Upstream  *Server
 	Canonical string // upstream.tool, as rules name it
 	also      []gate.Name
 	others    map[string]bool // names of all tools that an action of a rule could mean
-	foreign   bool            // the exposed name could be one of another server
-	Why       string          // why the configuration filters it out; empty: it does not
+	foreign   bool            // the exposed name could belong to another server
+	Why       string          // why the configuration filters the tool out; empty: not filtered
 
-	Unaccepted string // why its definition is not accepted; empty: it is
+	Unaccepted string // why the definition is not accepted; empty: accepted
 }
 
-// Withheld says why clients are kept from the tool: a word, and a sentence for a model.
+// Withheld returns why the tool is withheld from clients: a refusal kind, and a sentence for a
+// model.
 func (t *Tool) Withheld() (kind, why string) {
 	if t.Unaccepted != "" {
 		return "quarantined", fmt.Sprintf("%s cannot be called: %s. A person has to look at that first; until then, calling it again will not help.", t.Exposed, t.Unaccepted)
@@ -33,13 +34,13 @@ func (t *Tool) Withheld() (kind, why string) {
 		t.Exposed, t.Upstream.Config.Name, t.Why)
 }
 
-// Says is what the server says of the tool.
+// Says returns the definition that the server sends for the tool.
 func (t *Tool) Says() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames gives the tools their further names, and the names of all tools that an
-// action of a rule could mean.
+// addNames gives the tools their further names, and the names of all tools that an action of a rule
+// could mean.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}
@@ -55,7 +56,8 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
-// contest takes from the names of the tool that belong to others what they prove, and reports whether there are some.
+// contest marks the names of the tool that belong to another agent's tools as no evidence for this
+// one. It reports whether the tool has such names.
 func (t *Tool) contest(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true
@@ -73,15 +75,14 @@ func (t *Tool) Call() gate.Call {
 	return gate.Call{Tool: t.Exposed, Foreign: t.foreign, Also: t.also, Others: t.others, Upstream: t.Upstream.Config.Name, Annotations: t.Annotations}
 }
 
-// PromptTool returns a prompt as a tool, in the gate's terms: a rule names it
-// prompt:upstream.name.
+// PromptTool returns a prompt as a tool for the gate. Rules name it prompt:upstream.name.
 func PromptTool(i Item) *Tool {
 	read := listing.Tool{Name: i.Key, Exposed: "prompt " + text.Escape(i.Exposed)}
 	return &Tool{Tool: read, Upstream: i.Upstream, Canonical: "prompt:" + i.Upstream.Config.Name + "." + i.Key}
 }
 
-// ResourceTool returns a resource as a tool, in the gate's terms: a rule names all
-// resources of a server resource:upstream.
+// ResourceTool returns a resource as a tool for the gate. Rules name all resources of a server
+// resource:upstream.
 func ResourceTool(u *Server, uri string) *Tool {
 	read := listing.Tool{Name: uri, Exposed: "resource " + text.Escape(uri)}
 	return &Tool{Tool: read, Upstream: u, Canonical: "resource:" + u.Config.Name}
@@ -90,7 +91,7 @@ func ResourceTool(u *Server, uri string) *Tool {
 // An Item is one prompt, resource or resource template of a server.
 type Item struct {
 	Upstream *Server
-	Key      string // the server's name or URI of it
-	Exposed  string // the clients' name or URI of it
-	Object   []byte // as the clients see it
+	Key      string // name or URI that the server uses
+	Exposed  string // name or URI that clients use
+	Object   []byte // JSON object that clients get
 }

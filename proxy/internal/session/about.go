@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// An About is what other processes are to know of a session.
+// An About is the description of a session that is stored for other replicas.
 type About struct {
 	By    string `json:"by"`
 	Label string `json:"name,omitempty"`
 
-	// Of a session over HTTP with a handshake.
-	Client       string          `json:"client,omitempty"` // SHA-256 of the id that the client has
-	State        string          `json:"state,omitempty"`  // label of the session whose nets its calls are about
+	// Only for an HTTP session with a handshake.
+	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
+	State        string          `json:"state,omitempty"`  // label of the session whose nets decide on the calls
 	Protocol     string          `json:"protocol,omitempty"`
 	Name         string          `json:"clientName,omitempty"`
 	Version      string          `json:"clientVersion,omitempty"`
@@ -27,8 +27,7 @@ type About struct {
 	Capabilities json.RawMessage `json:"capabilities,omitempty"`
 }
 
-// ReadAbout reads what is known of a session of another process. The zero value is of one
-// of which nothing is.
+// ReadAbout decodes an About. It returns the zero value if data is not one.
 func ReadAbout(data []byte) (a About) {
 	if json.Unmarshal(data, &a) != nil {
 		return About{}
@@ -39,13 +38,14 @@ func ReadAbout(data []byte) (a About) {
 func (a About) bytes() []byte {
 	data, err := json.Marshal(a)
 	if err != nil {
-		return nil // capabilities that are no JSON were not taken
+		return nil // not reached: capabilities were checked to be JSON
 	}
 	return data
 }
 
-// Introduce begins the session of a client over HTTP after its handshake. Where states are
-// shared, other processes can then serve it. After an error they cannot.
+// Introduce begins the session of an HTTP client after its handshake. If the states are in a shared
+// database, it stores the session there first, so that the client can continue it on another
+// replica. If Introduce fails, it cannot.
 func (s *Sessions) Introduce(c *Client) error {
 	if s.kept {
 		peer, label := c.Peer(), ""
@@ -65,7 +65,8 @@ func digestOf(client string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Kept returns the id under which the session of a client's id is kept; empty: none is kept.
+// Kept returns the session id that other replicas use to find the HTTP session of a client's id, or
+// an empty string if sessions are not shared between replicas.
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""
@@ -73,8 +74,9 @@ func (s *Sessions) Kept(client string) string {
 	return idOf(client)
 }
 
-// Restore adds a client whose session another process has opened, or this one before it
-// was started again. It returns nil where the session is not that client's.
+// Restore adds the client of an HTTP session that another replica has opened, or this one before a
+// restart. The client presents its Mcp-Session-Id, client; info is the stored session. It returns
+// nil if the session does not belong to that id and principal.
 func (s *Sessions) Restore(client, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(digestOf(client))) != 1 {
@@ -97,7 +99,7 @@ func (s *Sessions) restore(client string, info *admission.SessionInfo, a About, 
 	return c
 }
 
-// stateOf returns the session whose nets the calls of a restored connection are about.
+// stateOf returns the session whose nets decide on the calls of a restored connection.
 func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	o := Origin{Principal: own.Principal, Connection: own}
 	if label != "" {

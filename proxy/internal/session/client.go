@@ -11,32 +11,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Client is one conversation with an MCP client: a stdio connection, a
-// server-issued session of 2025-11-25, or one stateless request.
+// A Client is one conversation with an MCP client: a stdio connection, an HTTP session (revisions
+// up to 2025-11-25), or one stateless request (2026-07-28). Its methods are safe for concurrent
+// use.
 type Client struct {
 	ID        string
 	Transport string // stdio or http
 	Principal string
-	Session   *Session // of the connection, or, without one, State
-	State     *Session // whose nets its requests are about, unless they say another; see [Sessions.Of]
+	Session   *Session // session of the connection; without a connection the same as State
+	State     *Session // session whose nets decide on its requests, unless a request names another; see [Sessions.Of]
 	since     time.Time
-	Out       spec.Stream // carries messages that belong to no request; it may drop some
+	Out       spec.Stream // stream for messages that belong to no request; it can drop messages
 
-	logLevelSet *atomic.Bool // that of [Sessions]: some client has sent logging/setLevel
+	logLevelSet *atomic.Bool // shared with [Sessions]: some client has sent logging/setLevel
 
-	seen time.Time // when the client was last used; only [Sessions] reads and writes it
+	seen time.Time // last use, guarded by Sessions.mu
 
-	Streams        events.Logs    // streams of a session over HTTP that can be resumed
-	Requests       openRequests   // requests of the client
+	Streams        events.Logs    // resumable streams of an HTTP session
+	Requests       openRequests   // requests of the client that are in flight
 	ClientRequests clientRequests // requests of the proxy to the client
 	Subscriptions  subscriptions
 
 	Ready    atomic.Bool          // the client has sent notifications/initialized
-	peer     atomic.Pointer[Peer] // from initialize; nil before it
-	logLevel atomic.Value         // string, from logging/setLevel; nil: the client has set none
+	peer     atomic.Pointer[Peer] // from initialize; nil before
+	logLevel atomic.Value         // string, from logging/setLevel; nil: not set
 }
 
-// Handshake stores what a client says about itself in initialize.
+// Handshake stores the clientInfo and the capabilities that the client sent in initialize.
 func (c *Client) Handshake(params []byte, protocol string) {
 	p := &Peer{Protocol: protocol, Rev: rev.Rev2025}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
@@ -48,7 +49,7 @@ func (c *Client) Handshake(params []byte, protocol string) {
 	c.peer.Store(p)
 }
 
-// Peer returns what the client said about itself in initialize.
+// Peer returns the description that the client gave in initialize.
 func (c *Client) Peer() Peer {
 	if p := c.peer.Load(); p != nil {
 		return *p
@@ -59,18 +60,19 @@ func (c *Client) Peer() Peer {
 // SetLogLevel stores the level of logging/setLevel.
 func (c *Client) SetLogLevel(level string) { c.logLevel.Store(level) }
 
-// explicitLogLevel returns the level of logging/setLevel; empty: the client has set none.
+// explicitLogLevel returns the level of logging/setLevel, or an empty string if the client has set
+// none.
 func (c *Client) explicitLogLevel() string {
 	level, _ := c.logLevel.Load().(string)
 	return level
 }
 
-// DefaultLogLevel is the level of a client that has set none, once another client has
-// set one: servers choose their own default, and most choose this.
+// DefaultLogLevel is the level of a client that has set none, once another client has set one.
+// Servers choose their own default, and most choose this one.
 const DefaultLogLevel = "info"
 
-// LogLevel returns the lowest level of the log messages that a client with a handshake
-// gets; empty: it gets all, or has no handshake.
+// LogLevel returns the lowest level of log messages that a client with a handshake gets. An empty
+// string means all levels, or a client without a handshake.
 func (c *Client) LogLevel() string {
 	level := c.explicitLogLevel()
 	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {
@@ -79,8 +81,8 @@ func (c *Client) LogLevel() string {
 	return level
 }
 
-// PeerOf returns what the client says about itself: in the _meta of a request since
-// 2026-07-28, or else in its handshake.
+// PeerOf returns the client's description of itself: from the _meta of the request since
+// 2026-07-28, and otherwise from its handshake.
 func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m).PerRequest {
 		return c.Peer()

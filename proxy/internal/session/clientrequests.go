@@ -13,15 +13,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxClientRequests bounds the proxy's requests to one client that have no answer.
+// maxClientRequests limits the proxy's unanswered requests to one client.
 const maxClientRequests = 256
 
-// A ClientRequest is a request of the proxy to a client (roots/list,
-// sampling/createMessage, elicitation/create). Nobody can guess its id, and only the
-// client that gets the request can answer it.
+// A ClientRequest is a request of the proxy to a client (roots/list, sampling/createMessage,
+// elicitation/create). Its id cannot be guessed, and only the client that gets the request can
+// answer it.
 type ClientRequest struct {
-	Answer   func(result, failure []byte) // takes one of them; called once, and must not wait
-	Progress func(params []byte)          // takes notifications/progress; nil: the request has no progressToken
+	Answer   func(result, failure []byte) // called once with a result or an error object; must not block
+	Progress func(params []byte)          // called with notifications/progress; nil: the request has no progressToken
 
 	id []byte // as on the wire
 	of *clientRequests
@@ -36,8 +36,8 @@ func (q *ClientRequest) Send(to spec.Stream, method string, params []byte) {
 	to.Send(wire.AppendRequest(nil, q.id, method, params))
 }
 
-// Withdraw stops waiting for the answer. It reports whether there was none yet: the
-// caller must then send the client [ClientRequest.Cancelled].
+// Withdraw stops waiting for the answer. It reports whether no answer had come: the caller must
+// then send the client [ClientRequest.Cancelled].
 func (q *ClientRequest) Withdraw() bool {
 	s, key := q.of, wire.IDKey(q.id)
 	s.mu.Lock()
@@ -56,8 +56,8 @@ func (q *ClientRequest) Cancelled(reason string) []byte {
 	return wire.AppendNotification(nil, "notifications/cancelled", params.Bytes())
 }
 
-// Ask sends a request to the client on one of its streams, and waits for the answer:
-// a result or an error object.
+// Ask sends a request to the client on one of its streams, and waits for the answer: a result or an
+// error object.
 func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string, params []byte) (result, failure []byte, err error) {
 	answered := make(chan struct{})
 	q := &ClientRequest{Answer: func(r, f []byte) {
@@ -81,18 +81,18 @@ func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string,
 	return nil, nil, context.Cause(ctx)
 }
 
-// clientRequests holds the proxy's requests to one client that wait for its answer. The
-// zero value is empty.
+// clientRequests holds the proxy's unanswered requests to one client. The zero value is empty. mu
+// guards the fields below it.
 type clientRequests struct {
-	process string // of the proxy, in the ids of its requests; set before the first one
+	process string // identifier of this process in request ids; set before the first request
 
 	mu   sync.Mutex
-	byID map[string]*ClientRequest // by the key of the id
-	gone bool                      // the client is gone and answers nothing
+	byID map[string]*ClientRequest // by the key of the request id
+	gone bool                      // the client has disconnected and answers nothing
 }
 
-// Open gives a request its id, under which the client can answer it from now on. It
-// reports false if too many requests wait, or the client is gone.
+// Open assigns an id to a request, which the client can answer from then on. It reports false if
+// too many requests are open or the client has disconnected.
 func (s *clientRequests) Open(q *ClientRequest) bool {
 	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID(s.prefix())), s
 	s.mu.Lock()
@@ -107,7 +107,7 @@ func (s *clientRequests) Open(q *ClientRequest) bool {
 	return true
 }
 
-// Find returns the request with that key of its id that waits for its answer; nil: there is none.
+// Find returns the open request with that id key, or nil.
 func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,15 +118,15 @@ const askedPrefix = "pg-"
 
 func (s *clientRequests) prefix() string { return askedPrefix + s.process + "-" }
 
-// AskedElsewhere reports whether a response is to a request of another replica, or of an
-// earlier process: no request of this one has such an id.
+// AskedElsewhere reports whether a response answers a request of another replica or of an earlier
+// process: requests of this process have another prefix.
 func (s *clientRequests) AskedElsewhere(id []byte) bool {
 	text, ok := rawjson.String(id)
 	return ok && strings.HasPrefix(text, askedPrefix) && !strings.HasPrefix(text, s.prefix())
 }
 
-// Response hands a JSON-RPC response of the client to the request that waits for it, and
-// drops a response to no such request.
+// Response passes a JSON-RPC response to the request that waits for it. It drops a response without
+// such a request.
 func (s *clientRequests) Response(m wire.Message) {
 	key := wire.IDKey(m.ID)
 	s.mu.Lock()
@@ -138,7 +138,7 @@ func (s *clientRequests) Response(m wire.Message) {
 	}
 }
 
-// End answers all requests with an error, since the client is gone.
+// End answers all requests with an error, because the client has disconnected.
 func (s *clientRequests) End() {
 	s.mu.Lock()
 	left := s.byID
@@ -149,9 +149,9 @@ func (s *clientRequests) End() {
 	}
 }
 
-// MayAsk reports whether the client declared the capability for a server's request, and
-// refuses the request if not. It removes the member task of the params: the proxy does
-// not declare tasks.requests (2025-11-25) for clients.
+// MayAsk reports whether the client declared the capability for a server's request, and refuses the
+// request if not. It removes the member task from the params: the proxy does not declare
+// tasks.requests (2025-11-25) for clients.
 func MayAsk(p Peer, q *upstream.ServerRequest) bool {
 	if !p.Answers(q.Method, q.Params) {
 		RefuseRequest(q)

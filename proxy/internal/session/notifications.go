@@ -5,9 +5,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Notification returns the form for the client of a server's notification that belongs
-// to a request of the client, with the client's own progress token; nil: the client did
-// not ask for it.
+// Notification converts a server's notification during a client's request for the client, with the
+// client's own progress token. It returns nil if the client did not ask for such notifications.
 func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
 	switch method {
 	case "notifications/progress":
@@ -29,7 +28,7 @@ func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []by
 	return wire.AppendNotification(nil, method, params)
 }
 
-// TakesLog reports whether the client gets a notifications/message of that level, by
+// TakesLog reports whether the client gets a notifications/message of that level: by
 // logging/setLevel or, since 2026-07-28, by the _meta of its request.
 func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	level := spec.LogLevels[spec.Member(params, "level")]
@@ -40,8 +39,8 @@ func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	return level >= spec.LogLevels[c.LogLevel()]
 }
 
-// WithLogLevel adds the client's log level to the _meta for a server of 2026-07-28:
-// without a level the server sends no log messages.
+// WithLogLevel adds the client's log level to the _meta for a server of 2026-07-28. Without a level
+// the server sends no log messages.
 func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !p.Rev.LevelInMeta {

@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// openRequests holds the requests of one client that have no answer yet. The zero value
-// is empty.
+// openRequests holds the unanswered requests of one client. The zero value is empty. mu guards the
+// fields.
 type openRequests struct {
 	mu    sync.Mutex
-	first openRequest          // most clients have one at a time; without a request, there is none
-	more  map[string]canceller // the others, by the id on the wire
-	open  int                  // requests whose answer is not written yet
-	past  []uint64             // hashes of the ids of the last requests that have ended
-	idle  chan struct{}        // closed when open becomes 0; nil: nobody waits for that
+	first openRequest          // most clients have one at a time; its request is nil if none is open
+	more  map[string]canceller // further requests by id on the wire
+	open  int                  // number of requests whose answer is not written yet
+	past  []uint64             // hashes of the ids of recently ended requests
+	idle  chan struct{}        // closed when open becomes 0; nil: no caller waits
 }
 
 // An openRequest is a request with its id on the wire.
@@ -29,7 +29,7 @@ type openRequest struct {
 	request canceller
 }
 
-// A canceller is a request of a client that has not been answered.
+// A canceller is an unanswered request of a client.
 type canceller interface {
 	Cancel(reason error)
 }
@@ -39,7 +39,7 @@ type CancelFunc context.CancelCauseFunc
 
 func (f CancelFunc) Cancel(reason error) { f(reason) }
 
-// Begin adds a request under its id. It reports false if that id is in flight.
+// Begin adds a request under its id. It reports false if a request with that id is in flight.
 func (r *openRequests) Begin(id string, request canceller) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *openRequests) Begin(id string, request canceller) bool {
 	return true
 }
 
-// find returns the request with an id; nil: there is none. r.mu is held.
+// find returns the request with an id, or nil. The caller must hold mu.
 func (r *openRequests) find(id string) canceller {
 	if r.first.request != nil && r.first.id == id {
 		return r.first.request
@@ -66,7 +66,7 @@ func (r *openRequests) find(id string) canceller {
 	return r.more[id]
 }
 
-// End removes a request: the client may use its id again.
+// End removes a request. The client can then use its id again.
 func (r *openRequests) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,18 +86,18 @@ func (r *openRequests) End(id string) {
 
 var pastSeed = maphash.MakeSeed()
 
-// The ids of so many requests that have ended are known, if they are not longer.
+// Limits on the remembered ids of ended requests: their number, and their length.
 const (
 	maxPast      = 64
 	maxPastBytes = 40
 )
 
-// Knows reports whether the request that notifications/cancelled names is in flight here, or
-// was until lately.
+// Knows reports whether the request that a notifications/cancelled names is in flight here or was
+// recently.
 func (r *openRequests) Knows(params []byte) bool {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
-		return true // it names none
+		return true // it names no request
 	}
 	key := wire.IDKey(id)
 	r.mu.Lock()
@@ -105,7 +105,7 @@ func (r *openRequests) Knows(params []byte) bool {
 	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
 }
 
-// Answered records that the answer to a request is written, or that it gets none.
+// Answered records that the answer to a request is written, or that the request gets none.
 func (r *openRequests) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,7 +118,7 @@ func (r *openRequests) Answered() {
 	}
 }
 
-// Drained returns a channel that is closed when every request has its answer.
+// Drained returns a channel that is closed when every request is answered.
 func (r *openRequests) Drained() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,8 @@ func (r *openRequests) Any() bool {
 	return r.first.request != nil || len(r.more) > 0
 }
 
-// Cancelled cancels the request that notifications/cancelled names. The id must be of
-// the same JSON type too: the string "7" does not cancel the number 7.
+// Cancelled cancels the request that a notifications/cancelled names. The id must have the same
+// JSON type too: the string "7" does not cancel the number 7.
 func (r *openRequests) Cancelled(params []byte) {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
@@ -158,14 +158,14 @@ func (r *openRequests) Cancelled(params []byte) {
 	request.Cancel(spec.ErrCancelled)
 }
 
-// CancelAll cancels all requests, of a client that is gone.
+// CancelAll cancels all requests of a client that has disconnected.
 func (r *openRequests) CancelAll(reason error) {
 	for _, request := range r.all() {
 		request.Cancel(reason)
 	}
 }
 
-// CancelCalls cancels all calls. Those that begin meanwhile may be left out.
+// CancelCalls cancels all calls. It can miss calls that begin meanwhile.
 func (r *openRequests) CancelCalls(reason error) {
 	for _, request := range r.all() {
 		if _, other := request.(CancelFunc); !other {

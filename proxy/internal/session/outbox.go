@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxOutbox bounds the notifications that wait for a client that does not read.
+// maxOutbox limits the notifications queued for a client that does not read.
 const maxOutbox = 256
 
-// An Outbox queues messages from the reader of a server, which other clients share, for
-// the goroutine that writes to one client. A client that does not read must not hold up
-// the reader: a full Outbox drops notifications. It never drops requests, which are
-// bounded elsewhere and whose senders wait for an answer.
+// An Outbox queues messages from the goroutine that reads from a server, which other clients share,
+// for the goroutine that writes to one client. A client that does not read must not block the
+// reader: a full Outbox drops notifications. It never drops requests, which are limited elsewhere
+// and whose senders wait for an answer.
 type Outbox struct {
-	Wake chan struct{} // gets a value when messages wait
+	Wake chan struct{} // receives a value when messages are queued
 
 	mu      sync.Mutex
 	waiting [][]byte
@@ -38,7 +38,7 @@ func (n *Outbox) Add(note []byte) {
 	}
 }
 
-// WriteTo sends the messages that wait to a stream.
+// WriteTo sends the queued messages to a stream.
 func (n *Outbox) WriteTo(s spec.Stream) {
 	n.mu.Lock()
 	waiting := n.waiting

@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// A Peer is what a client says about itself (clientInfo, capabilities and the protocol
-// version): in initialize or, since 2026-07-28, in each request.
+// A Peer is a client's description of itself (clientInfo, capabilities and protocol version), sent
+// in initialize or, since 2026-07-28, in each request.
 type Peer struct {
-	Name, Version string // for people to read; nobody vouches for them
+	Name, Version string // for display only: not authenticated
 	Protocol      string
 	Rev           *rev.Rev
-	Elicit        bool   // the client declared that it can show a form
-	Capabilities  []byte // as the client declared them
+	Elicit        bool   // the client can show forms (elicitation in form mode)
+	Capabilities  []byte // as declared by the client
 }
 
 // brief returns a name, shortened if it is too long for an audit record.
@@ -25,9 +25,9 @@ func brief(name string) string {
 	return audit.Bounded(name)
 }
 
-// Forwarded returns the client's capabilities that the proxy declares to servers in its
-// place. It leaves out tasks of clients (tasks.requests of 2025-11-25): servers then
-// send their requests without.
+// Forwarded returns the client's capabilities that the proxy declares to servers on its behalf. It
+// omits tasks of clients (tasks.requests of 2025-11-25), so servers send their requests without
+// tasks.
 func (p Peer) Forwarded() []byte {
 	if p.Rev.PerRequest {
 		return forwardedCapabilities(p.Capabilities)
@@ -38,8 +38,8 @@ func (p Peer) Forwarded() []byte {
 	return p.Capabilities
 }
 
-// forwardedCapabilities returns the members of a client's capabilities that a server
-// may use through the proxy: roots, sampling, elicitation.
+// forwardedCapabilities returns the client capabilities that a server can use through the proxy:
+// roots, sampling and elicitation.
 func forwardedCapabilities(capabilities []byte) []byte {
 	var forwarded rawjson.Object
 	for _, name := range []string{"roots", "sampling", "elicitation"} {
@@ -50,8 +50,8 @@ func forwardedCapabilities(capabilities []byte) []byte {
 	return forwarded.Bytes()
 }
 
-// canElicit reports whether capabilities allow elicitation/create with a form: the
-// member elicitation names form, or no mode at all.
+// canElicit reports whether capabilities allow elicitation/create with a form: the member
+// elicitation declares form, or no mode at all.
 func canElicit(capabilities []byte) bool {
 	e, ok := rawjson.Member(capabilities, "elicitation")
 	if !ok || rawjson.Kind(e) != '{' {
@@ -82,7 +82,7 @@ func (p Peer) Answers(method string, params []byte) bool {
 	return false
 }
 
-// OpensURL reports whether the client can send its person to a page (elicitation in URL mode).
+// OpensURL reports whether the client can open a page for its user (elicitation in URL mode).
 func (p Peer) OpensURL() bool { return spec.Declares(p.Capabilities, "elicitation", "url") }
 
 // TakesTasks reports whether a client of 2026-07-28 accepts a task as the result of a call.

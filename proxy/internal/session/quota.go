@@ -2,16 +2,17 @@ package session
 
 import "sync"
 
-// A Quota shares a limited number of places out to principals.
+// A Quota divides a limited number of slots among principals. The zero value is ready for use, and
+// safe for concurrent use.
 type Quota struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // by principal; none with 0
+	held  map[string]int // slots by principal, without zero entries
 }
 
-// Take takes one of limit places for the principal, or returns how many the principal
-// has. If there are several principals, each gets as many as would still be free: one
-// alone gets half at most, two get a third each, and one place stays free for another.
+// Take takes one of limit slots for the principal, or returns how many the principal has. If there
+// are several principals, a principal can never hold more slots than remain free: one alone gets at
+// most half of them, two get a third each, and one slot stays free for another.
 func (s *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,11 +28,11 @@ func (s *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 	return own, true
 }
 
-// Fair reports whether a principal that has own places may take one of those that are
-// free, if there are several principals.
+// Fair reports whether a principal with own slots can take another of the free ones if there are
+// several principals.
 func Fair(own, free int) bool { return own < free }
 
-// Give returns one place of the principal.
+// Give gives one slot of the principal back.
 func (s *Quota) Give(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

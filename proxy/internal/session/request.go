@@ -9,23 +9,23 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Request is a request of a client that is not a call. Who serves it returns the result
-// or an error, which [Request.Answer] sends.
+// A Request is a client's request that is not a call. Its handler returns a result or an error,
+// which [Request.Answer] sends.
 type Request struct {
 	Client  *Client
 	Message wire.Message
 	Meta    wire.Meta
-	Stream  spec.Stream // for the answer, and for what belongs to the request
+	Stream  spec.Stream // stream for the answer and for the messages that belong to the request
 }
 
-// Peer returns what the client says about itself, in the request or in its handshake.
+// Peer returns the client's description of itself, from the request or from its handshake.
 func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 
-// Rev returns the family of revisions that the request is of.
+// Rev returns the family of revisions of the request.
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta) }
 
-// Answer sends the answer: a result, the error object of a server, a fault, or any other
-// error as an internal one. Without result and error nobody waits for an answer.
+// Answer sends the answer: a result, a server's error object, a fault, or any other error as an
+// internal error. Without result and error it sends nothing: the client does not wait.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused

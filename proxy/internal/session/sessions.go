@@ -1,9 +1,35 @@
-// Package session has the clients that are connected: what each says of itself, its
-// requests that have no answer yet, what it is told and has subscribed to, what it is
-// asked; and the sessions whose calls share the state of the nets.
+// Package session holds the connected clients and the sessions whose calls share the state of the
+// nets.
 //
-// A Client is one conversation: a stdio connection, a session over HTTP of revisions up
-// to 2025-11-25, or one stateless request of 2026-07-28.
+// A [Client] is one conversation with an MCP client: a stdio connection, an HTTP session of
+// revisions up to 2025-11-25, or one stateless request of 2026-07-28. It keeps the client's
+// description of itself ([Peer]), its unanswered requests, the proxy's unanswered requests to it,
+// and its subscriptions. A [Session] is the unit of state: all calls in it move the same nets.
+// [Sessions.Of] alone decides which session a request is in, by the configured [Way].
+//
+// # Replicas
+//
+// Several replicas of the proxy can serve the same clients if their states are in a shared
+// database. An HTTP session then continues on another replica: after the handshake,
+// [Sessions.Introduce] stores the session's [About] with a hash of the client's Mcp-Session-Id. A
+// replica that gets an unknown id derives the session's id from it ([Sessions.Kept]), looks the
+// session up in the database, and adds the client with [Sessions.Restore], without a new handshake.
+// A replica that stops serving such a client sets Session.Left, so that it does not end the session
+// that others still serve. Connections to servers, subscriptions and requests in flight stay with
+// their replica.
+//
+// # Locks
+//
+// Sessions.mu guards the tables of clients and sessions, and the time of last use of each client.
+// Sessions.making is held while a shared session is created, and Sessions.restoring while a client
+// is restored; both are taken before mu, making inside restoring. The other types have locks of
+// their own, which are held for single operations only.
+//
+// # Invariants
+//
+// A client cannot name a session that the proxy did not issue to its principal: names chosen by a
+// client only split the sessions of its principal. A session's id is derived by a hash from the
+// client's id, which is a secret, and does not reveal it.
 package session
 
 import (
@@ -25,44 +51,44 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Sessions holds the clients that are connected and the sessions that are open.
+// Sessions holds the connected clients and the open sessions. It is safe for concurrent use.
 type Sessions struct {
 	now               func() time.Time
 	way               Way
-	kept              bool                         // other processes may have the sessions over HTTP too
-	process           string                       // in the ids of requests to clients
+	kept              bool                         // other replicas can serve the HTTP sessions too
+	process           string                       // identifier of this process in the ids of requests to clients
 	begin             func(*Session) error         // called before a session is used
-	LogLevelSet       atomic.Bool                  // a client has sent logging/setLevel
-	SeveralPrincipals atomic.Bool                  // more than one principal may come over HTTP
-	Stdio             atomic.Pointer[lines.Writer] // writer of the client over stdio, if there is one
-	streams           events.Budget                // bounds the streams that clients over HTTP can resume
+	LogLevelSet       atomic.Bool                  // some client has sent logging/setLevel
+	SeveralPrincipals atomic.Bool                  // more than one principal can connect over HTTP
+	Stdio             atomic.Pointer[lines.Writer] // writer of the stdio client; nil: no such client
+	streams           events.Budget                // limit on the resumable streams of HTTP clients
 
-	making    sync.Mutex // held while a session is made that several clients may be in
-	restoring sync.Mutex // held while a client of another process is added
+	making    sync.Mutex // held while a session that several clients can share is created
+	restoring sync.Mutex // held while the client of another replica is added
 
 	mu        sync.Mutex
 	connected map[string]*Client  // by id
 	open      map[string]*Session // by id
 }
 
-// Options say what sessions there are.
+// Options configure Sessions.
 type Options struct {
 	Way    Way
-	Shared bool // the states are where other processes have them too
+	Shared bool // the states are in a database that other replicas share
 }
 
-// New returns Sessions without clients. It calls begin for every session before its use,
-// but for those over HTTP, which begin with [Sessions.Begin] after the handshake. If that
-// fails, the calls of the session are refused.
+// New returns Sessions without clients. It calls begin for every session before its use, except for
+// HTTP sessions, which begin with [Sessions.Begin] after the handshake. If begin fails, the calls
+// of the session are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
 
-// Shared reports whether other processes may have the sessions over HTTP too.
+// Shared reports whether other replicas can serve the HTTP sessions too.
 func (s *Sessions) Shared() bool { return s.kept }
 
-// Connect adds a client with a session of its own, for its connection. The header is that
-// of the request by which it connects; nil: there is none.
+// Connect adds a client with a session for its connection. header is the header of the request that
+// connects; nil: none.
 func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
 	id := lifetime.RandomID("")
 	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
@@ -72,19 +98,20 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	}
 	own.Bare = state != own
 	if transport != "http" {
-		_ = s.Begin(own) // its calls are refused then
+		_ = s.Begin(own) // if it fails, the calls of the session are refused
 	}
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// idOf returns the id of the session that a client's id belongs to. The client's is a
-// secret of its principal; the session's is not.
+// idOf returns the id of the session of a client's id. The client's id is a secret of its
+// principal; the session's is not.
 func idOf(client string) string {
 	sum := sha256.Sum256([]byte("session\x00" + client))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Begin begins the session of a connection, unless it has nothing of its own.
+// Begin begins the session of a connection, unless its calls use the nets of another session and
+// other replicas do not need it.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -94,7 +121,7 @@ func (s *Sessions) Begin(own *Session) error {
 	return err
 }
 
-// NewClient adds a client of a request without a connection to a session.
+// NewClient adds a client for a request without a connection to a session.
 func (s *Sessions) NewClient(principal string, of *Session) *Client {
 	return s.add(lifetime.RandomID(""), "http", principal, of, of, nil)
 }
@@ -112,7 +139,7 @@ func (s *Sessions) add(id, transport, principal string, of, state *Session, out 
 	return c
 }
 
-// Remove removes a client, and its session unless that belongs to the principal.
+// Remove removes a client, and its session if the session belongs to its connection.
 func (s *Sessions) Remove(c *Client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,19 +149,19 @@ func (s *Sessions) Remove(c *Client) {
 	}
 }
 
-// Bounds of the sessions that clients name.
+// Limits on the sessions whose names are chosen by clients.
 const (
-	maxSplits    = 1000   // of one principal
-	maxSplitsAll = 10_000 // of all
+	maxSplits    = 1000   // per principal
+	maxSplitsAll = 10_000 // in total
 )
 
 var errSplits = errors.New("too many sessions are open under names that clients gave; use one of them again")
 
-// shared returns the session that all requests of a principal with this label are in. It
-// never opens a second one, which would double the budgets.
+// shared returns the session of all requests of a principal with this label. It never opens a
+// second one, which would double the budgets.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	sum := sha256.Sum256([]byte(by + "\x00" + principal + "\x00" + label))
-	id := by[:1] + "-" + hex.EncodeToString(sum[:16]) // a client that may choose its label must not find another's id
+	id := by[:1] + "-" + hex.EncodeToString(sum[:16]) // a client that chooses its label must not be able to produce another session's id
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
@@ -147,7 +174,7 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
-	_ = s.begin(made) // its calls are refused then
+	_ = s.begin(made) // if it fails, the calls of the session are refused
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[id] = made
@@ -163,7 +190,7 @@ func (s *Sessions) known(id string) *Session {
 	return s.open[id]
 }
 
-// roomForSplit reports whether the principal may name one more session.
+// roomForSplit reports whether the principal can name one more session.
 func (s *Sessions) roomForSplit(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,14 +212,15 @@ func (s *Sessions) Has(c *Client) bool {
 	return s.connected[c.ID] == c
 }
 
-// Clients lists the clients that are connected.
+// Clients returns the connected clients.
 func (s *Sessions) Clients() []*Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.connected))
 }
 
-// EndAgent forgets a session that is of an agent alone. It reports false of others.
+// EndAgent ends a session that belongs to an agent's hooks alone. It reports false for other
+// sessions.
 func (s *Sessions) EndAgent(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +233,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses has when a client of each session was used last.
+// Uses returns the time of last use of each session that has clients.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,14 +246,14 @@ func (s *Sessions) Uses() map[*Session]time.Time {
 	return uses
 }
 
-// All lists the sessions, oldest first.
+// All returns the open sessions, oldest first.
 func (s *Sessions) All() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.SortedFunc(maps.Values(s.open), func(a, b *Session) int { return a.Since.Compare(b.Since) })
 }
 
-// Find returns the session with an id.
+// Find returns the open session with an id.
 func (s *Sessions) Find(id string) (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,14 +263,14 @@ func (s *Sessions) Find(id string) (*Session, error) {
 	return nil, fmt.Errorf("no session %q", id)
 }
 
-// Count returns the number of clients and of sessions.
+// Count returns the number of clients and the number of sessions.
 func (s *Sessions) Count() (clients, open int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.connected), len(s.open)
 }
 
-// CountHTTP counts the sessions over HTTP of a principal, and of all principals.
+// CountHTTP counts the HTTP sessions of a principal and of all principals.
 func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,8 +286,8 @@ func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	return own, all
 }
 
-// Use returns the client that opened the session with that Mcp-Session-Id, and records
-// that the client is in use; nil: the principal has no such session.
+// Use returns the client with that Mcp-Session-Id and marks it as used, or nil if the principal has
+// no such client here.
 func (s *Sessions) Use(id, principal string) *Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +299,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// once returns the client with that id, or the one that add makes.
+// once returns the client with that id, or otherwise the result of add. Concurrent callers get the
+// same client.
 func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()
@@ -281,21 +310,21 @@ func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	return add()
 }
 
-// keep notes that a session is open.
+// keep adds a session to the open ones.
 func (s *Sessions) keep(own *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[own.ID] = own
 }
 
-// Seen reports whether a client was used since then.
+// Seen reports whether a client was used after since.
 func (s *Sessions) Seen(c *Client, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return c.seen.After(since)
 }
 
-// Idle reports whether a client was not used for ttl. A busy client is in use now.
+// Idle reports whether a client was unused for ttl. busy marks the client as used now.
 func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,21 +335,21 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// A Session is what calls share: the state of the nets, and, of a connection, tasks and
-// dedicated connections to servers.
+// A Session is the state that calls share: the nets and, for a connection, tasks and dedicated
+// connections to servers.
 type Session struct {
 	ID        string
 	Principal string
 	By        string // connection, principal, name, header, meta or agent; see [Sessions.Of]
-	Label     string // that tells it from the others of the principal
+	Label     string // distinguishes the session from others of the principal
 	Since     time.Time
-	Lasting   bool        // it outlives the process, where states do
-	About     []byte      // what other processes are to know of it; nil: nothing
-	Left      atomic.Bool // this process serves it no more, and others may
-	Bare      bool        // of a connection whose calls are about the nets of another session
-	Ended     atomic.Bool // no call begins in the session any more
-	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets let pass
+	Lasting   bool        // outlives the process if the states do
+	About     []byte      // encoded [About] for other replicas; nil: not stored
+	Left      atomic.Bool // this process no longer serves the session, but other replicas might
+	Bare      bool        // session of a connection whose calls use the nets of another session
+	Ended     atomic.Bool // no further call begins in the session
+	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets admit
 }
 
-// Key returns the key under which the admission keeps the session's state.
+// Key returns the key of the session's state in the admission.
 func (s *Session) Key() admission.Key { return admission.Key{Session: s.ID, Principal: s.Principal} }

@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Bounds of the subscriptions of one client.
+// Limits on the subscriptions of one client.
 const (
-	maxSubscriptions = 64        // of subscriptions/listen
-	MaxWatched       = 1024      // of resources/subscribe
-	maxWatchedBytes  = 256 << 10 // of their URIs
+	maxSubscriptions = 64        // open subscriptions/listen requests
+	MaxWatched       = 1024      // resources of resources/subscribe
+	maxWatchedBytes  = 256 << 10 // total length of their URIs
 )
 
-// A Subscription is an open subscriptions/listen (2026-07-28).
+// A Subscription is an open subscriptions/listen request (2026-07-28).
 type Subscription struct {
-	ID        string          // id of the request, as on the wire
-	Outbox    *Outbox         // read by the goroutine that serves the request
+	ID        string          // request id as on the wire
+	Outbox    *Outbox         // notifications for the goroutine that serves the request
 	Lists     map[string]bool // by the member of the request's filter
 	Resources []string
 	Tasks     []string
 }
 
-// subscriptions says which changes of lists, resources and tasks a client is notified
-// of. The zero value says none.
+// subscriptions holds the lists, resources and tasks whose changes a client is notified of. The
+// zero value is empty. mu guards the fields.
 type subscriptions struct {
 	mu      sync.Mutex
-	listed  []string                 // the lists that it has seen, by the notification of their changes
-	watched map[string]bool          // resources/subscribe, up to 2025-11-25
-	open    map[string]*Subscription // subscriptions/listen, since 2026-07-28, by the id on the wire
+	listed  []string                 // methods of the list_changed notifications for the lists that the client has fetched
+	watched map[string]bool          // URIs of resources/subscribe, up to 2025-11-25
+	open    map[string]*Subscription // subscriptions/listen since 2026-07-28, by id on the wire
 }
 
-// SawList records that the client has fetched a list, so that it is notified of changes
-// by that notification.
+// SawList records that the client has fetched a list, so that it gets the notification method when
+// the list changes.
 func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -44,8 +44,8 @@ func (i *subscriptions) SawList(method string) {
 	}
 }
 
-// OfList reports whether the client has fetched the list that a notification is about,
-// and returns the subscriptions that ask for the notification.
+// OfList reports whether the client has fetched the list that a list_changed notification is about,
+// and returns the subscriptions to that notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -73,8 +73,8 @@ func (i *subscriptions) Unsubscribe(sub *Subscription) {
 	delete(i.open, sub.ID)
 }
 
-// Watch records resources/subscribe, or resources/unsubscribe if on is false. It reports
-// false if the client watches too many resources.
+// Watch records resources/subscribe, or resources/unsubscribe if on is false. It reports false if
+// the client watches too many resources.
 func (i *subscriptions) Watch(uri string, on bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -104,15 +104,15 @@ func (i *subscriptions) WatchesAny() bool {
 	return len(i.watched) > 0
 }
 
-// OfResource reports whether the client has sent resources/subscribe for a resource, and
-// returns the subscriptions that name it.
+// OfResource reports whether the client has sent resources/subscribe for a resource, and returns
+// the subscriptions that name it.
 func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.watched[uri], i.that(func(s *Subscription) bool { return slices.Contains(s.Resources, uri) })
 }
 
-// AddResources adds the URIs of all resources that the client watches.
+// AddResources adds the URIs of all resources that the client watches to uris.
 func (i *subscriptions) AddResources(uris map[string]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -131,7 +131,7 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.that(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// that returns the open subscriptions that do as asked; i.mu is held.
+// that returns the open subscriptions that match. The caller must hold mu.
 func (i *subscriptions) that(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {
@@ -141,16 +141,15 @@ func (i *subscriptions) that(does func(*Subscription) bool) (list []*Subscriptio
 	return list
 }
 
-// IsChange reports whether a message is a notification that a list or a resource has
-// changed: several equal ones say no more than one.
+// IsChange reports whether a message is a notification that a list or a resource has changed, so
+// that one of several equal messages is enough.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
 		bytes.HasPrefix(message, []byte(head+spec.ResourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.ResourceUpdated+`"`))
 }
 
-// filterOf returns the member of the filter of subscriptions/listen that asks for a
-// notification.
+// filterOf returns the member of the subscriptions/listen filter that requests a notification.
 func filterOf(method string) string {
 	switch method {
 	case spec.ListChanged:
@@ -161,8 +160,8 @@ func filterOf(method string) string {
 	return "resourcesListChanged"
 }
 
-// SubscriptionParams returns the params of a notification on a subscription: their _meta
-// names the request that opened it.
+// SubscriptionParams returns the params of a notification for a subscription. Their _meta names the
+// request that opened the subscription.
 func SubscriptionParams(id, rest string) []byte {
 	return []byte(`{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}` + rest + `}`)
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Way says which session a call is in. The zero value is "connection".
+// A Way configures which session a call is in. The zero value is "connection".
 type Way struct {
 	By     string // "connection", "principal", "name", "header" or "meta"; empty: "connection"
-	Name   string // with "name"
-	Header string // with "header"
-	Meta   string // with "meta": a key of _meta
+	Name   string // session name, for "name"
+	Header string // header that names the session, for "header"
+	Meta   string // key of _meta that names the session, for "meta"
 }
 
-// An Origin is where a request comes from, as far as its session depends on it.
+// An Origin holds the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
-	Connection *Session    // of its connection, or issued by the proxy; nil: the request carries none
-	Header     http.Header // nil: it has none
+	Connection *Session    // session of the connection, or one issued by the proxy; nil: none
+	Header     http.Header // nil: the transport has no headers
 	Params     []byte
 }
 
-// Of returns the session whose nets a request is about, and opens it if need be. Nowhere
-// else is this decided. A name that the client gives only splits what its principal has,
-// and an id that the proxy did not issue never names a session.
+// Of returns the session whose nets decide on a request, and opens it if necessary. This is the
+// only place where the session is chosen. A name chosen by the client only splits the sessions of
+// its principal, and an id that the proxy did not issue never names a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -58,13 +58,13 @@ func (s *Sessions) Of(o Origin) (*Session, error) {
 	return s.shared("principal", o.Principal, "")
 }
 
-// byAgent is how a session is told from others that an agent names, by its hooks.
+// byAgent is Session.By of the sessions that an agent's hooks name.
 const byAgent = "agent"
 
-// maxLabel is the largest number of bytes in the name of a session that a client gives.
+// maxLabel is the maximum length in bytes of a session name chosen by a client.
 const maxLabel = 128
 
-// split returns the session of that name among those of a principal.
+// split returns the session with that name among those of a principal.
 func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	unprintable := !utf8.ValidString(label) || strings.ContainsFunc(label, func(r rune) bool { return !unicode.IsPrint(r) })
 	if label == "" || len(label) > maxLabel || unprintable {
@@ -73,9 +73,9 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	return s.shared(by, principal, label)
 }
 
-// OfAgent returns the session whose nets decide on calls that an agent tells of by its hooks,
-// in what the agent calls a session: one for that alone where sessions are those of connections,
-// and else that of its principal, as for clients.
+// OfAgent returns the session whose nets decide on the calls that an agent reports through its
+// hooks, under the agent's own session id. If sessions belong to connections, the agent's session
+// gets its own; otherwise the same rule applies as for clients of the principal.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
@@ -83,10 +83,10 @@ func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Sessio
 	return s.split(byAgent, "the session_id", principal, label)
 }
 
-// OfAgent reports whether the session is of an agent alone, see [Sessions.OfAgent].
+// OfAgent reports whether the session belongs to an agent's hooks alone; see [Sessions.OfAgent].
 func (s *Session) OfAgent() bool { return s.By == byAgent }
 
-// OfCall returns the session whose nets decide on a call of a client.
+// OfCall returns the session whose nets decide on a client's call.
 func (s *Sessions) OfCall(c *Client, params []byte) (*Session, error) {
 	if s.way.By != "meta" {
 		return c.State, nil
@@ -94,8 +94,8 @@ func (s *Sessions) OfCall(c *Client, params []byte) (*Session, error) {
 	return s.Of(Origin{Principal: c.Principal, Connection: c.Session, Params: params})
 }
 
-// Agrees returns an error where the header of a request names another session than that of
-// the request by which its client connected.
+// Agrees returns an error if the header of a request names another session than the request that
+// connected the client.
 func (s *Sessions) Agrees(c *Client, header http.Header) error {
 	if s.way.By != "header" || len(header.Values(s.way.Header)) == 0 {
 		return nil

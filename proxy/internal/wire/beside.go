@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Beside returns what goes on to the upstream beside the members of the params
-// that are named: the others, and what _meta says that is neither about the hop
-// from the client nor about tracing. Each is an object; nil: there is none.
+// Beside returns the parts of the params that reach the upstream besides the named members: the
+// other members, and the members of _meta that concern neither the client's hop nor tracing. Each
+// result is an object; nil: empty.
 func (c Call) Beside(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
 		switch f := fieldOf(key); {
-		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // made anew for the upstream
+		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // written anew for the upstream
 		case f == fieldMeta:
 			rawjson.Members(value, func(key, value []byte, _ int) bool {
 				if !ofHop(key) && !ofRequest(key, value) && !ofTrace(key) {
@@ -37,10 +37,9 @@ func (c Call) Beside(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// AsShown is c with the _meta that [Call.Beside] returned of the call that a
-// person was shown, so that no other is forwarded. Of its own it keeps what only
-// says which request it is; what else is for tracing, which nobody was shown, is
-// left out.
+// AsShown returns c with meta, which [Call.Beside] returned for the call that a person was shown,
+// so that no other _meta is forwarded. It keeps those members of c's own _meta that only identify
+// the request; other tracing members, which the person was not shown, are dropped.
 func (c Call) AsShown(meta []byte) Call {
 	_, own := c.Beside()
 	same := bytes.Equal(own, meta)
@@ -62,12 +61,12 @@ func (c Call) AsShown(meta []byte) Call {
 		c, fault = ParseRequest(Message{Params: params, index: x})
 	}
 	if fault != nil {
-		panic(fault.Message) // its parts were read before
+		panic(fault.Message) // not reached: its parts were read before
 	}
 	return c
 }
 
-// ofRequest reports whether a member of _meta only says which request it is.
+// ofRequest reports whether a member of _meta only identifies the request.
 func ofRequest(key, value []byte) bool {
 	switch string(key) {
 	case keyProgressToken:
@@ -78,9 +77,8 @@ func ofRequest(key, value []byte) bool {
 	return false
 }
 
-// traceparent is of fixed length: there is no room for anything else in it. See
-// W3C Trace Context, version 00.
+// traceparent has a fixed length and cannot carry other data. See W3C Trace Context, version 00.
 var traceparent = regexp.MustCompile(`^"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"$`)
 
-// ofTrace reports whether a member of _meta is for tracing, and may say anything.
+// ofTrace reports whether a member of _meta is for tracing and can carry any data.
 func ofTrace(key []byte) bool { return string(key) == "tracestate" || string(key) == "baggage" }

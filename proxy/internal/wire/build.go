@@ -9,27 +9,26 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// The builders append one message, or a part of one, on one line and without
-// a line break behind it, as long as what they are given has none. Ids are
-// JSON: a nil one is written as null.
+// The builders append one message, or a part of one, on one line without a trailing line break,
+// provided their arguments contain no line break. Ids are JSON; a nil id is written as null.
 
-// AppendRequest appends a request. Params may be nil.
+// AppendRequest appends a request. params can be nil.
 func AppendRequest(dst, id []byte, method string, params []byte) []byte {
 	return appendMethod(appendID(dst, id), method, params)
 }
 
-// AppendRequestInt is [AppendRequest] for an id that is a number of ours.
+// AppendRequestInt is [AppendRequest] for an integer id.
 func AppendRequestInt(dst []byte, id int64, method string, params []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	return appendMethod(strconv.AppendInt(dst, id, 10), method, params)
 }
 
-// AppendNotification appends a notification. Params may be nil.
+// AppendNotification appends a notification. params can be nil.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return appendMethod(append(dst, `{"jsonrpc":"2.0"`...), method, params)
 }
 
-// IsNotification reports whether [AppendNotification] has built a message.
+// IsNotification reports whether message was built by [AppendNotification].
 func IsNotification(message []byte) bool {
 	return bytes.HasPrefix(message, []byte(`{"jsonrpc":"2.0","method":`))
 }
@@ -51,19 +50,18 @@ func appendID(dst, id []byte) []byte {
 	return append(dst, id...)
 }
 
-// ResultHead is what stands before the result in a response, and [Tail] what
-// stands behind it: a large result is written without copying it.
+// ResultHead returns the part of a response before its result. [Tail] is the part after it. This
+// way a large result is written without a copy.
 func ResultHead(id []byte) []byte {
 	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"result":`...)
 }
 
-// ErrorHead is [ResultHead] for an error.
+// ErrorHead returns the part of a response before its error object.
 func ErrorHead(id []byte) []byte {
 	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"error":`...)
 }
 
-// Tail ends a response that [ResultHead] or [ErrorHead] began. It is never
-// written to.
+// Tail ends a response that [ResultHead] or [ErrorHead] began. It must not be modified.
 var Tail = []byte("}")
 
 // AppendResult appends a response with a result.
@@ -72,7 +70,7 @@ func AppendResult(dst, id, result []byte) []byte {
 	return append(append(dst, result...), '}')
 }
 
-// AppendError appends a response with an error. Data may be nil.
+// AppendError appends a response with an error. data can be nil.
 func AppendError(dst, id []byte, code int, message string, data []byte) []byte {
 	dst = append(appendID(dst, id), `,"error":{"code":`...)
 	dst = strconv.AppendInt(dst, int64(code), 10)
@@ -84,15 +82,15 @@ func AppendError(dst, id []byte, code int, message string, data []byte) []byte {
 	return append(dst, "}}"...)
 }
 
-// AppendText appends a content block of text.
+// AppendText appends a text content block.
 func AppendText(dst []byte, text string) []byte {
 	dst = append(dst, `{"type":"text","text":`...)
 	return append(rawjson.AppendString(dst, text), '}')
 }
 
-// AppendToolError appends the result of a tool that failed: one block of text,
-// which is all that a model sees, and the object meta for machines, which may
-// be nil. With typed, its resultType says that it is complete.
+// AppendToolError appends the result of a failed tool call: one text block, which is all that a
+// model sees, and the _meta object meta for machines, which can be nil. typed adds resultType
+// "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)
@@ -105,7 +103,7 @@ func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	return append(dst, '}')
 }
 
-// Digest is the SHA-256 of bytes as it stands in names and on record.
+// Digest returns the SHA-256 of b in the hexadecimal form used in names and records.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return string(hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:]))

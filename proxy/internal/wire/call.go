@@ -7,26 +7,26 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxName is the most bytes that the name of a tool has.
+// maxName is the maximum length of a tool name in bytes.
 const maxName = 512
 
-// A Call is the params of one tools/call. Its byte slices are source bytes and
-// must not be changed.
+// A Call holds the params of one tools/call. Its byte slices refer to the message and must not be
+// changed.
 type Call struct {
 	Name           string
-	Arguments      []byte // an object; nil: absent, which means {}
-	Meta           []byte // an object; nil: absent
-	Task           []byte // an object; nil: absent
-	InputResponses []byte // an object; nil: absent
+	Arguments      []byte // object; nil: absent, which means {}
+	Meta           []byte // object; nil: absent
+	Task           []byte // object; nil: absent
+	InputResponses []byte // object; nil: absent
 	RequestState   string
-	HasState       bool // there was a requestState, be it empty
+	HasState       bool // requestState is present, possibly empty
 
 	params []byte
 	index  index
 }
 
-// Sent is what is left of c once it is on its way to an upstream: whom it is for,
-// and whether it asked for a task. It holds nothing of the message that c came in.
+// Sent returns the parts of c that are still needed once it is sent: the tool's name, and whether
+// the call asked for a task. It does not refer to the message.
 func (c Call) Sent() Call {
 	left := Call{Name: c.Name, HasState: c.HasState}
 	if c.Task != nil {
@@ -35,11 +35,10 @@ func (c Call) Sent() Call {
 	return left
 }
 
-// Source is the params as they came.
+// Source returns the params as received.
 func (c Call) Source() []byte { return c.params }
 
-// ParseCall reads the params of a message that [Parse] returned, whose method
-// is tools/call.
+// ParseCall reads the params of a tools/call message that [Parse] returned.
 func ParseCall(m Message) (Call, *Fault) {
 	c, fault := ParseRequest(m)
 	if fault != nil {
@@ -51,8 +50,8 @@ func ParseCall(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// ParseRequest is [ParseCall] for a message of any other method, which may
-// have no name, and no params.
+// ParseRequest reads the params like [ParseCall], for a message of any other method, whose name and
+// params can be absent.
 func ParseRequest(m Message) (Call, *Fault) {
 	c := Call{params: m.Params, index: m.index}
 	if m.Params == nil {
@@ -66,7 +65,7 @@ func ParseRequest(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// take keeps one member and reports whether its type is right.
+// take stores one member and reports whether its type is right.
 func (c *Call) take(name fieldName, value []byte) (ok bool) {
 	switch name {
 	case fieldTool:
@@ -87,7 +86,7 @@ func (c *Call) take(name fieldName, value []byte) (ok bool) {
 	return value[0] == '{'
 }
 
-// invalidName is the reason why name cannot be that of a tool, or empty.
+// invalidName returns why name cannot be a tool name, or an empty string.
 func invalidName(name string) string {
 	switch {
 	case name == "":

@@ -1,12 +1,11 @@
-// Package wire is the JSON-RPC and MCP codec of the proxy, and the only parser
-// of the bytes that clients send.
+// Package wire is the JSON-RPC and MCP codec of the proxy, and the only parser of the bytes that
+// clients send.
 //
-// A message of a client is parsed strictly, once, by [Parse]: whatever two
-// parsers could read differently is refused with a [Fault], and nothing is
-// executed. [ParseCall] then yields the one value that policy, approval,
-// audit and the upstream all work from, and [Call.AppendForward] writes the
-// parameters that the upstream gets: the source bytes, but for the few members
-// that belong to one hop.
+// A client's message is parsed once and strictly, by [Parse]. If two parsers could read it
+// differently, it is refused with a [Fault], and nothing is executed. [ParseCall] then returns the
+// one value that policy, approval, audit and upstream all work from, and [Call.AppendForward]
+// writes the params for the upstream: the source bytes, except for the few members that belong to
+// one hop.
 //
 //	m, fault := wire.Parse(line, 4<<20)
 //	if fault != nil {
@@ -16,10 +15,13 @@
 //	// ... decide on call.Name and call.Arguments ...
 //	params := call.AppendForward(nil, wire.Hop{Name: "delete"})
 //
-// Messages of upstreams are trusted less to be interesting than to be large:
-// [ParseUpstream] reads the envelope and only finds the ends of what is in it.
+// Messages of upstreams can be large, and the proxy needs little of them: [ParseUpstream] reads the
+// envelope and only finds the ends of its values.
 //
-// A message that was parsed holds no line break, so what is taken from it can
-// be written to a transport that ends messages with one. No function here
-// appends a line break.
+// A parsed message contains no line break, so its parts can be written to a transport that ends
+// messages with one. No function here appends a line break.
+//
+// The main types are [Message] (the envelope), [Call] (params), [Meta] (the _meta of one hop),
+// [Facts] (the end of a call, read from a result) and [Task]. Values are immutable and refer to the
+// bytes they were parsed from; the package has no locks or goroutines.
 package wire

@@ -2,15 +2,15 @@ package wire
 
 import "github.com/petrigate/petrigate/internal/rawjson"
 
-// Facts are what the top level of a tool's result says about how the call
-// ended.
+// Facts are the members of a tool result that show how the call ended.
 type Facts struct {
-	Failed bool // there is isError, and it is not false
-	Type   Type // resultType
-	Task   bool // there is a member task: a handle of work that goes on
+	Failed bool // isError is present and not false
+	Type   Type // value of resultType
+	Task   bool // a member task is present: the work continues as that task
 
-	// Broken: no object, a member twice, or one that differs from a known one
-	// in case only. It could be read as anything, so it is no success.
+	// Broken means that the result is not an object, has a duplicate member, or has a member that
+	// differs from a known one only in case. Parsers could disagree about it, so it does not count
+	// as a success.
 	Broken bool
 }
 
@@ -21,13 +21,13 @@ const (
 	TypeAbsent        Type = iota
 	TypeComplete           // "complete"
 	TypeInputRequired      // "input_required"
-	TypeTask               // "task": as the member task, since 2026-07-28
+	TypeTask               // "task": like the member task, since 2026-07-28
 	TypeOther
 )
 
 // ResultFacts reads the top level of a result.
 func ResultFacts(result []byte) (f Facts) {
-	var isError, meta bool // there was one before
+	var isError, meta bool // the member was seen before
 	first := func(seen *bool) {
 		f.Broken = f.Broken || *seen
 		*seen = true
@@ -65,19 +65,19 @@ func resultType(value []byte) Type {
 	return TypeOther
 }
 
-// Success reports whether the call ended well: the result is complete, and
-// nothing in it says or may say that it is an error.
+// Success reports whether the call succeeded: the result is complete and cannot be read as an
+// error.
 func (f Facts) Success() bool {
 	return f.Ended() && !f.Broken && !f.Failed && f.Type != TypeOther
 }
 
-// Ended reports whether the result is the end of the call, good or bad: it
-// asks for no input and hands out no task.
+// Ended reports whether the result ends the call, successfully or not: it neither asks for input
+// nor creates a task.
 func (f Facts) Ended() bool { return f.Type != TypeInputRequired && !f.Handle() }
 
-// Handle reports whether the result is not the end of the call but hands out a
-// task, be it one that nobody asked for.
+// Handle reports whether the result creates a task instead of ending the call, even if the client
+// did not ask for a task.
 func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }
 
-// Success is [Facts.Success] of a result.
+// Success reports whether result is that of a successful call; see [Facts.Success].
 func Success(result []byte) bool { return ResultFacts(result).Success() }

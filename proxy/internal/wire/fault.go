@@ -1,28 +1,27 @@
 package wire
 
-// The codes of JSON-RPC for messages that are refused.
+// JSON-RPC error codes for refused messages.
 const (
 	CodeParse          = -32700 // not strict JSON
-	CodeInvalidRequest = -32600 // no JSON-RPC message
+	CodeInvalidRequest = -32600 // not a JSON-RPC message
 	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
 )
 
-// A Fault says why a client's message is refused. Nothing of a message that
-// [Parse] refuses may be executed.
+// A Fault is the reason why a client's message is refused. A message that [Parse] refuses must not
+// be executed, not even in part.
 type Fault struct {
 	Code    int
 	Message string
 	Data    []byte // nil: none
-	ID      []byte // of the request, as it was written; nil: it could not be read
+	ID      []byte // request id as written; nil: unreadable
 
-	// Silent: the message was meant as a response. To answer it would be to
-	// answer an answer.
+	// Silent means that the message was meant as a response, which must not be answered.
 	Silent bool
 }
 
-// NewFault returns a fault without data, of a message whose ID the caller knows.
+// NewFault returns a fault without data and without ID; the caller knows the ID.
 func NewFault(code int, message string) *Fault { return &Fault{Code: code, Message: message} }
 
 func (f *Fault) Error() string { return f.Message }

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Parsers that match keys without regard to case would read a key like "Name"
-// or "argument\u017f" as one of the protocol's. A key that folds to a known one
-// and is not equal to it is refused, so that nobody reads what we did not.
+// A parser that matches keys case-insensitively would read a key like "Name" or "argument\u017f" as
+// one of the protocol's. A key that folds to a known key without being equal to it is refused, so
+// that no parser reads a member that this one did not.
 
-// A keySet has the known keys by what they fold to. None is ever changed.
+// A keySet maps the folded form of known keys to the keys. It is never modified.
 type keySet map[string]string
 
 func keysOf(keys ...string) keySet {
@@ -23,28 +23,28 @@ func keysOf(keys ...string) keySet {
 var (
 	envelopeKeys = keysOf("jsonrpc", "id", "method", "params", "result", "error")
 
-	// paramKeys are the members of params that the proxy, or mcp-go behind
-	// it, reads in any method.
+	// paramKeys are the members of params that the proxy, or mcp-go on its behalf, reads in any
+	// method.
 	paramKeys = keysOf(
 		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
 		"ref", "argument", "context", "requestId", "taskId", "reason", "progressToken", "progress", "total",
 		"message", "protocolVersion", "capabilities", "clientInfo", "notifications",
 	)
 
-	// metaKeys are the members of _meta that belong to one hop, and the handle of a task.
+	// metaKeys are the members of _meta that belong to one hop, and the reference to a task.
 	metaKeys = keysOf(
 		keyProgressToken, keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel,
 		keyServerInfo, keySubscriptionID, keyRelatedTask,
 	)
 
-	// resultKeys are the members of a result that say how a call ended.
+	// resultKeys are the members of a result that show how a call ended.
 	resultKeys = keysOf("isError", "resultType", "task")
 
-	// taskKeys are the members of a task that say where it stands.
+	// taskKeys are the members of a task object that the proxy reads.
 	taskKeys = keysOf("taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error")
 )
 
-// variantOf returns the one of the known keys that key is a variant of, or "".
+// variantOf returns the known key that key differs from only in case, or an empty string.
 func variantOf(key []byte, known keySet) string {
 	var buf [maxKnown]byte
 	folded, ok := fold(buf[:0], key)
@@ -57,12 +57,12 @@ func variantOf(key []byte, known keySet) string {
 	return ""
 }
 
-// maxKnown is the length of the longest known key, and more.
+// maxKnown exceeds the length of the longest known key.
 const maxKnown = 64
 
-// fold appends key with the letters that fold to ASCII ones replaced by the
-// lower-case ASCII ones, two of which are longer; false: it does not fit, so it is no variant of
-// anything known.
+// fold appends key in lower case, including the two non-ASCII letters that fold to ASCII ones. It
+// reports false if key has other non-ASCII letters or does not fit into dst; then key is not a
+// variant of a known key.
 func fold(dst, key []byte) ([]byte, bool) {
 	for i := 0; i < len(key); {
 		c, size := key[i], 1

@@ -2,32 +2,32 @@ package wire
 
 import "github.com/petrigate/petrigate/internal/rawjson"
 
-// A Hop is what changes in the params of a call on the way to an upstream.
+// A Hop describes the changes to the params of a call on the way to an upstream.
 type Hop struct {
-	Name string // of the tool there
+	Name string // the upstream's own name of the tool
 
-	// Meta are members that an upstream of 2026-07-28 or later gets in _meta, written as
-	// "key":value with commas between them. Their keys must be those of
-	// io.modelcontextprotocol/ that Call.AppendForward removes, or with Trace those of that.
+	// Meta holds the members of _meta for an upstream of 2026-07-28 or later, written as
+	// "key":value with commas between them. Their keys must be among the io.modelcontextprotocol/
+	// keys that Call.AppendForward removes or, with Trace, among the keys of the trace context.
 	Meta []byte
 
-	// Trace: the context of a trace is among Meta, and that of the client is not sent.
+	// Trace means that Meta contains a trace context, and that the client's own is dropped.
 	Trace bool
 
-	// ProgressToken takes the place of the client's. Nil: none. Without one
-	// of the client's it is not sent.
+	// ProgressToken replaces the client's token; nil: the token is dropped. Without a token of the
+	// client it is not sent.
 	ProgressToken []byte
 
-	// What the upstream gets of these, whatever the client sent. Nil: none.
+	// Replacements for the client's members of the same names. nil: the member is dropped.
 	Task           []byte
 	InputResponses []byte
 	RequestState   string
 	HasState       bool
 }
 
-// AppendForward appends the params of c for the upstream behind h: the source
-// bytes, but for what h says and for the members of _meta that tell about the
-// hop from the client. Where nothing changes they are the source bytes.
+// AppendForward appends the params of c for the upstream of h: the source bytes with the changes of
+// h, and without the members of _meta that describe the client's hop. If nothing changes, it
+// appends the source bytes unchanged.
 func (c Call) AppendForward(dst []byte, h Hop) []byte {
 	out := splice(dst, c.params)
 	has := [fieldState + 1]bool{}
@@ -51,7 +51,7 @@ func (c Call) AppendForward(dst []byte, h Hop) []byte {
 	return out.close()
 }
 
-// forward changes one member as h says.
+// forward applies the changes of h to one member.
 func (c *Call) forward(out *splicer, f field, h Hop) {
 	switch f.name {
 	case fieldTool:
@@ -83,7 +83,7 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta rewrites _meta, and drops it if nothing of it is left.
+// forwardMeta rewrites _meta, and drops it if it becomes empty.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.upTo(f.at)

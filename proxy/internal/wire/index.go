@@ -2,16 +2,16 @@ package wire
 
 import "github.com/petrigate/petrigate/internal/rawjson"
 
-// index says where in the params of a message the members are that a call is
-// made of, so that params are read once.
+// index holds the positions of the members of params that make up a call, so that params are
+// scanned only once.
 type index struct {
 	fields [6]field
 	n      int
-	end    int // of the last member, or of the opening brace; 0: no index
+	end    int // end of the last member, or of the opening brace; 0: no index
 }
 
-// field is one member: its value is at [at:end], and the member before it, or
-// the opening brace, ends at from.
+// field is one member: its value is at [at:end], and the previous member, or the opening brace,
+// ends at from.
 type field struct {
 	name          fieldName
 	from, at, end int
@@ -34,7 +34,7 @@ var fieldKeys = [...]string{
 	fieldResponses: "inputResponses", fieldState: "requestState",
 }
 
-// fieldOf returns the member of that key; 0: it is none of them.
+// fieldOf returns the field with that key, or 0.
 func fieldOf(key []byte) fieldName {
 	for name, k := range fieldKeys {
 		if k == string(key) && name != 0 {
@@ -44,9 +44,8 @@ func fieldOf(key []byte) fieldName {
 	return 0
 }
 
-// indexParams finds the members of params, and checks what holds for every
-// method: they are an object, _meta is one, and no key is a variant of a known
-// one.
+// indexParams finds the members of params, and checks the rules for all methods: params is an
+// object, so is its _meta, and no key is a variant of a known one.
 func indexParams(id, params []byte) (index, *Fault) {
 	if params[0] != '{' {
 		return index{}, invalidParams(id, "not an object")

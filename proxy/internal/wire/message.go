@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Kind is what a message is.
+// Kind is the kind of a JSON-RPC message.
 type Kind uint8
 
 const (
@@ -16,30 +16,29 @@ const (
 	Response
 )
 
-// A Message is the envelope of one JSON-RPC message. Its byte slices are
-// source bytes and must not be changed. The ID of a message that is not small has
-// memory of its own: it is kept as long as the request is under way.
+// A Message is the envelope of one JSON-RPC message. Its byte slices refer to the source and must
+// not be changed. The ID of a large message is a copy, because it is kept for as long as the
+// request is in flight.
 type Message struct {
 	Kind   Kind
-	ID     []byte // a string or an integer, as it was written; nil: a notification
+	ID     []byte // string or integer as written; nil: a notification
 	Method string
-	Params []byte // nil: none
-	Result []byte // of a response: this or Error
+	Params []byte // nil: absent
+	Result []byte // a response has either Result or Error
 	Error  []byte
-	Raw    []byte // all of it
+	Raw    []byte // the whole message
 
-	index index // of Params
+	index index // positions in Params
 }
 
 const (
-	maxDepth     = 128  // of nesting
+	maxDepth     = 128  // levels of nesting
 	maxIDString  = 1024 // bytes of the literal, without quotes
 	maxIDInteger = 20   // digits
 	maxMethod    = 256
 )
 
-// Parse reads one message of a client, of up to size bytes. The message keeps a reference
-// to raw.
+// Parse reads one message of a client, of at most size bytes. The message refers to raw.
 func Parse(raw []byte, size int) (Message, *Fault) {
 	if len(raw) > size {
 		return Message{}, NewFault(CodeInvalidRequest, "invalid request: longer than "+strconv.Itoa(size)+" bytes")
@@ -64,13 +63,13 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 	return m, fault
 }
 
-// small is the size up to which a message may be kept for the sake of its id.
+// small is the maximum size of a message that can be kept in memory for the sake of its id.
 const small = 4 << 10
 
-// oneLine returns doc without line breaks, which can only be white space in a
-// checked document. Forwarded as they came, they would let one message hide
-// another from upstreams whose messages are lines. In a document that was not
-// checked they can stand in a string, where a tab is as wrong as they are.
+// oneLine returns doc with its line breaks replaced by space. In a checked document, line breaks
+// can only be white space; forwarded unchanged, they would let one message hide another from
+// upstreams that read one message per line. In an unchecked document they can be inside a string,
+// where a tab is equally invalid.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
@@ -88,8 +87,8 @@ func oneLine(doc []byte, space byte) []byte {
 type envelope struct {
 	version, id, method, params, result, err []byte
 
-	unknown []byte // the first key that is none of them
-	twice   []byte // the first key that was there before; never after Check
+	unknown []byte // first unknown key
+	twice   []byte // first duplicate key; always nil after Check
 }
 
 func (e *envelope) take(key, value []byte, _ int) bool {
@@ -124,7 +123,7 @@ func (e *envelope) field(key []byte) *[]byte {
 	return nil
 }
 
-// message is the strict reading of e.
+// message validates e strictly and returns its message.
 func (e *envelope) message(raw []byte) (Message, *Fault) {
 	id := e.id
 	if !validID(id) {
@@ -145,7 +144,7 @@ func (e *envelope) message(raw []byte) (Message, *Fault) {
 	return m, nil
 }
 
-// envelopeOf is the message that e is if it is a valid one.
+// envelopeOf returns the message of a valid e.
 func (e *envelope) envelopeOf(id, raw []byte) Message {
 	m := Message{Kind: Request, ID: id, Params: e.params, Result: e.result, Error: e.err, Raw: raw}
 	switch {
@@ -159,8 +158,8 @@ func (e *envelope) envelopeOf(id, raw []byte) Message {
 	return m
 }
 
-// invalid is the reason why e is no JSON-RPC message, or empty. The id is that
-// of e if it is a valid one.
+// invalid returns why e is not a JSON-RPC message, or an empty string. id is the id of e if it is
+// valid, and nil otherwise.
 func (e *envelope) invalid(id []byte) string {
 	switch {
 	case e.unknown != nil:
@@ -199,8 +198,8 @@ func (e *envelope) invalidResponse() string {
 	return ""
 }
 
-// methodName decodes the name of a method; empty: it is none. The common ones
-// cost no allocation.
+// methodName decodes a method name. It returns an empty string if lit is not a string or too long.
+// Common names cost no allocation.
 func methodName(lit []byte) string {
 	switch string(lit) {
 	case `"tools/call"`:
@@ -217,7 +216,7 @@ func methodName(lit []byte) string {
 	return name
 }
 
-// validID reports whether id is a string or an integer of sane length.
+// validID reports whether id is a string or an integer of acceptable length.
 func validID(id []byte) bool {
 	if rawjson.Kind(id) == '"' {
 		return len(id) <= maxIDString+2
@@ -225,8 +224,8 @@ func validID(id []byte) bool {
 	return isInteger(id)
 }
 
-// isInteger reports whether value is a number without fraction and exponent.
-// How large it is does not matter, since it is never computed with.
+// isInteger reports whether value is a number without fraction and exponent. Its magnitude does not
+// matter, because the proxy never computes with it.
 func isInteger(value []byte) bool {
 	digits := bytes.TrimPrefix(value, []byte("-"))
 	if len(digits) == 0 || len(digits) > maxIDInteger {
@@ -240,8 +239,8 @@ func isInteger(value []byte) bool {
 	return true
 }
 
-// IDKey is equal for ids that mean the same, however they are written. An
-// integer and a string never have the same.
+// IDKey returns a key that is equal for ids that mean the same, however they are written. An
+// integer and a string never have the same key.
 func IDKey(id []byte) string {
 	if s, ok := rawjson.String(id); ok {
 		return `"` + s
@@ -252,7 +251,8 @@ func IDKey(id []byte) string {
 	return string(id)
 }
 
-// Int is the id of m as an integer; false: it is none that we would send.
+// Int returns the id of m as an integer. ok is false if the id cannot be one that the proxy has
+// sent.
 func (m Message) Int() (int64, bool) {
 	n, err := strconv.ParseInt(string(m.ID), 10, 64)
 	return n, err == nil
@@ -263,7 +263,7 @@ func isString(lit []byte, want string) bool {
 	return ok && s == want
 }
 
-// clip shortens what a message quotes.
+// clip shortens a key that an error text quotes.
 func clip(key []byte) string {
 	const most = 64
 	if len(key) > most {

@@ -18,26 +18,26 @@ const (
 	keyRelatedTask        = "io.modelcontextprotocol/related-task"
 )
 
-// perRequest is the first revision whose requests say in _meta who speaks.
+// perRequest is the first revision whose requests identify the client in _meta.
 const perRequest = "2026-07-28"
 
-// Meta is what the _meta of a request says about the hop that it came by.
+// Meta holds the members of a request's _meta that concern the hop from the client.
 type Meta struct {
-	ProgressToken      []byte // a string or an integer; nil: none
+	ProgressToken      []byte // string or integer; nil: absent
 	ProtocolVersion    string
-	ClientInfo         []byte // an object; nil: none
-	ClientCapabilities []byte // an object; nil: none
+	ClientInfo         []byte // object; nil: absent
+	ClientCapabilities []byte // object; nil: absent
 	LogLevel           string
 }
 
-// Clone is m with memory of its own, for whoever keeps it longer than the message.
+// Clone returns a deep copy of m, for callers that keep it longer than the message.
 func (m Meta) Clone() Meta {
 	m.ProgressToken, m.ClientInfo, m.ClientCapabilities = bytes.Clone(m.ProgressToken), bytes.Clone(m.ClientInfo), bytes.Clone(m.ClientCapabilities)
 	return m
 }
 
-// ParseMeta reads the _meta of the params of any method. Params may be nil.
-// The fault has no ID: the caller knows it.
+// ParseMeta reads the _meta of the params of any method. params can be nil. The fault has no ID,
+// since the caller knows it.
 func ParseMeta(params []byte) (Meta, *Fault) {
 	var m Meta
 	meta, ok := rawjson.Member(params, "_meta")
@@ -65,14 +65,14 @@ func ParseMeta(params []byte) (Meta, *Fault) {
 	return m, nil
 }
 
-// What a client may say of itself, in bytes: it is kept for a session or a call.
+// Limits in bytes on a client's description of itself, which is kept for a session or a call.
 const (
-	maxClientInfo   = 64 << 10 // icons may stand in it
+	maxClientInfo   = 64 << 10 // it can contain icons
 	maxCapabilities = 16 << 10
 )
 
-// tooLong is why a member by which a client introduces itself is not taken; empty:
-// it is, or it is none.
+// tooLong returns why a member of a client's description of itself is refused, or an empty string.
+// Other members are not limited.
 func tooLong(key, value []byte) string {
 	most := len(value)
 	switch string(key) {
@@ -87,7 +87,7 @@ func tooLong(key, value []byte) string {
 	return strconv.QuoteToASCII(string(key)) + " is longer than " + strconv.Itoa(most) + " bytes"
 }
 
-// CheckHandshake says why an initialize request is not taken; nil: it is.
+// CheckHandshake returns why an initialize request is refused, or nil.
 func CheckHandshake(m Message) *Fault {
 	bad := ""
 	rawjson.Members(m.Params, func(key, value []byte, _ int) bool {
@@ -100,7 +100,7 @@ func CheckHandshake(m Message) *Fault {
 	return nil
 }
 
-// take keeps one member and reports whether its type is right.
+// take stores one member and reports whether its type is right.
 func (m *Meta) take(key, value []byte) (ok bool) {
 	switch string(key) {
 	case keyProgressToken:
@@ -122,17 +122,17 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 	return true
 }
 
-// ofHop reports whether a member of _meta says something about one hop only,
-// so that it is not forwarded. So it is with those in our name.
+// ofHop reports whether a member of _meta concerns only one hop, so that it is not forwarded. This
+// includes the members with the proxy's own prefix.
 func ofHop(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
 		return true
 	}
-	return isOwn(key) // nobody but us speaks to an upstream in our name
+	return isOwn(key) // only the proxy itself writes such members to an upstream
 }
 
-// checkMeta is the reason why meta is no _meta of any method, or empty.
+// checkMeta returns why meta is not a valid _meta, or an empty string.
 func checkMeta(meta []byte) (bad string) {
 	if meta[0] != '{' {
 		return `"_meta" must be an object`
@@ -150,9 +150,8 @@ func quoteVariant(key []byte, known string) string {
 	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
 }
 
-// WithSubscription is the params of a notification that goes out on the
-// subscription with that id, a JSON value; empty: on none. What they said of
-// the hop from the upstream is left out.
+// WithSubscription returns the params of a notification for the subscription with that id, a JSON
+// value, or for no subscription if id is empty. The upstream's own subscription id is removed.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")
 	if had {

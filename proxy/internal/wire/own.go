@@ -10,19 +10,20 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// OwnMeta begins the names of members that are this proxy's: by them it tells what
-// it decided, and which upstream asks. What an upstream writes under such a name
-// is taken out of its messages, wherever it stands in them.
+// OwnMeta is the prefix of this proxy's own members, which carry its decision or the name of the
+// asking upstream. Members with this prefix are removed from the messages of upstreams, at any
+// depth.
 const OwnMeta = "io.petrigate/"
 
-// isOwn reports whether a name is one of ours, in any letter case: there are readers
-// that do not tell the cases apart.
+// isOwn reports whether a name has the proxy's prefix, in any letter case, because some readers
+// ignore case.
 func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
 
-// withoutOwn is a message, or a part of one, without the members that are ours. One
-// that names us and cannot be read to its end is null: it could be read as anything.
+// withoutOwn returns a message, or a part of one, without the proxy's own members. If the document
+// mentions the prefix and cannot be read to its end, it returns null, because parsers could
+// disagree about it.
 func withoutOwn(doc []byte) []byte {
 	if !mayNameUs(doc) {
 		return doc
@@ -37,9 +38,9 @@ func withoutOwn(doc []byte) []byte {
 	return s.dst
 }
 
-// mayNameUs reports whether a name of ours may stand in doc. Most documents are told apart
-// without reading them as JSON. Where slashes or escapes are frequent, as in a file of many
-// lines, looking at each costs more than looking at the keys alone.
+// mayNameUs reports whether doc might contain a member with the proxy's prefix. For most documents
+// it can tell without reading them as JSON. In documents with many slashes or escapes, such as a
+// file of many lines, reading only the keys is cheaper.
 func mayNameUs(doc []byte) bool {
 	looks := fewLooks + len(doc)/bytesPerLook
 	if may, done := mentionsUs(doc, looks); done {
@@ -57,8 +58,9 @@ const (
 	bytesPerLook = 1024
 )
 
-// mentionsUs reports whether doc has the letters of our name, or escapes that may stand
-// for them. It is done only if doc has no more slashes and backslashes than looks.
+// mentionsUs reports whether doc contains the letters of the prefix, or escapes that could stand
+// for them. done is false if doc has more slashes and backslashes than looks, and the search was
+// stopped.
 func mentionsUs(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
@@ -89,20 +91,20 @@ func mentionsUs(doc []byte, looks int) (may, done bool) {
 	}
 }
 
-// spelled reports whether the digits of an escape stand for a letter of our name.
+// spelled reports whether the digits of an escape stand for a letter of the prefix.
 func spelled(digits []byte) bool {
 	n, err := strconv.ParseUint(string(digits), 16, 16)
 	return err == nil && n < utf8.RuneSelf && strings.ContainsRune(OwnMeta, unicode.ToLower(rune(n)))
 }
 
-// A scrubber copies a document in one pass, whatever its depth.
+// A scrubber copies a document without the proxy's own members, in one pass, whatever its depth.
 type scrubber struct {
 	dst, src []byte
-	at       int // what is before it is copied, or left out
+	at       int // everything before this offset is copied or dropped
 	dropped  bool
 }
 
-// copy reports whether the document could be read as far as that takes.
+// copy copies the document. It reports false if the document cannot be read.
 func (s *scrubber) copy() bool {
 	for i := 0; ; {
 		from, to, found, readable := ownMember(s.src, i)
@@ -119,9 +121,9 @@ func (s *scrubber) copy() bool {
 	}
 }
 
-// ownMember finds the first member of ours that begins at i or after it, from its key to
-// the end of its value. The document is readable if its strings end, up to there, and so
-// does that value.
+// ownMember finds the first of the proxy's own members at or after i. The member extends from its
+// key to the end of its value. readable reports whether all strings up to there, and the value, are
+// terminated.
 func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
 	for i < len(doc) {
 		if doc[i] != '"' {
@@ -148,11 +150,10 @@ func ownLiteral(lit []byte) bool {
 		return isOwn(lit[1 : len(lit)-1])
 	}
 	name, ok := rawjson.String(lit)
-	return !ok || isOwn([]byte(name)) // what cannot be read may be any name
+	return !ok || isOwn([]byte(name)) // an unreadable name could be any name
 }
 
-// leaveOut leaves the member from..to out, with one of the commas beside it, and
-// returns where the copy goes on.
+// leaveOut drops the member from..to with one adjacent comma. It returns where the copy continues.
 func (s *scrubber) leaveOut(from, to int) int {
 	s.dst = append(s.dst, s.src[s.at:from]...)
 	s.dropped = true

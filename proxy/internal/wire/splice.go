@@ -6,29 +6,27 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// splicer copies an object with some of its members changed. What it is not
-// told to change is copied with the white space around it, so that an object
-// of which nothing changes is copied byte for byte. The members that change
-// must be passed in order, and close ends the object.
+// splicer copies an object and changes some of its members. Unchanged members are copied with the
+// white space around them, so that an object without changes is copied byte for byte. The changed
+// members must be passed in order; close ends the object.
 type splicer struct {
 	dst, src []byte
-	done     int  // where the rest of src begins
-	some     bool // there is a member in dst
+	done     int  // offset of the rest of src
+	some     bool // dst has a member
 }
 
-// splice begins the copy of the object src.
+// splice begins a copy of the object src.
 func splice(dst, src []byte) splicer {
 	open := bytes.IndexByte(src, '{') + 1
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// upTo copies the members, or what there is of them, that end at end. The first
-// loses the comma before it.
+// upTo copies src up to end. The first member loses the comma before it.
 func (s *splicer) upTo(end int) {
 	if end <= s.done {
 		return
 	}
-	part := s.src[s.done:end] // white space, perhaps a comma, a key
+	part := s.src[s.done:end] // white space, possibly a comma, and a key
 	if !s.some {
 		if comma := bytes.IndexByte(part, ','); comma >= 0 && comma < bytes.IndexByte(part, '"') {
 			s.dst = append(s.dst, part[:comma]...)
@@ -40,21 +38,21 @@ func (s *splicer) upTo(end int) {
 	s.done = end
 }
 
-// replace puts by in the place of the value of f.
+// replace replaces the value of f.
 func (s *splicer) replace(f field, by []byte) {
 	s.upTo(f.at)
 	s.dst = append(s.dst, by...)
 	s.done = f.end
 }
 
-// drop leaves f out.
+// drop omits f.
 func (s *splicer) drop(f field) {
 	s.upTo(f.from)
 	s.done = f.end
 }
 
-// add appends members, written as "key":value with commas between them. The
-// source must have been copied up to its last member.
+// add appends members, written as "key":value with commas between them. The source must have been
+// copied up to the end of its last member.
 func (s *splicer) add(members ...[]byte) {
 	if s.some {
 		s.dst = append(s.dst, ',')
@@ -68,8 +66,8 @@ func (s *splicer) add(members ...[]byte) {
 // close copies the end of the object.
 func (s *splicer) close() []byte { return append(s.dst, s.src[s.done:]...) }
 
-// ReplaceMember appends the object obj with the value of its member key
-// replaced. The rest is copied byte for byte; without such a member, all of it.
+// ReplaceMember appends the object obj with the value of its member key replaced. The rest is
+// copied byte for byte. If obj has no such member, it is appended unchanged.
 func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	found, end := -1, 0
 	rawjson.Members(obj, func(k, v []byte, at int) bool {
@@ -86,8 +84,8 @@ func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	return append(dst, obj[end:]...)
 }
 
-// SetMember returns the object obj with the member key, in the place of the one that it
-// has or behind all others. A nil obj has no members.
+// SetMember returns the object obj with the member key replaced, or added at the end. A nil obj
+// counts as an empty object.
 func SetMember(obj []byte, key string, value []byte) []byte {
 	if _, has := rawjson.Member(obj, key); has {
 		return ReplaceMember(nil, obj, key, value)
@@ -98,10 +96,10 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the result with those members of another object that it does not
-// have. A result that is no object is appended as it is.
+// AppendStamped appends the object result, extended by those members of another object that it
+// lacks. If result is not an object, it is appended unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
-	last := 0 // the end of the last member
+	last := 0 // end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {
 		last = at + len(value)
 		return true

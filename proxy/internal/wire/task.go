@@ -9,20 +9,20 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Task is what the object of a task says that the proxy acts on.
+// A Task holds the members of a task object that the proxy reads.
 type Task struct {
 	ID      string
 	Status  TaskStatus
-	TTL     time.Duration // since its creation; 0: it is kept without end
-	Poll    time.Duration // between two questions for it; 0: it does not say
-	Outcome []byte        // of a task of 2026-07-28 that is completed: its result; nil: it has none
+	TTL     time.Duration // lifetime since its creation; 0: unlimited
+	Poll    time.Duration // interval between polls; 0: not given
+	Outcome []byte        // result of a completed task of 2026-07-28; nil: none
 }
 
-// TaskStatus is where a task stands.
+// TaskStatus is the status of a task.
 type TaskStatus uint8
 
 const (
-	TaskOther TaskStatus = iota // none that is known
+	TaskOther TaskStatus = iota // unknown status
 	TaskWorking
 	TaskInputRequired
 	TaskCompleted
@@ -30,17 +30,17 @@ const (
 	TaskCancelled
 )
 
-// Over reports whether the task goes on no more.
+// Over reports whether the status is terminal.
 func (s TaskStatus) Over() bool { return s == TaskCompleted || s == TaskFailed || s == TaskCancelled }
 
-// maxTaskDepth is how deep the object of a task may be nested.
+// maxTaskDepth is the maximum nesting depth of a task object.
 const maxTaskDepth = rawjson.MaxDepth
 
-// maxTaskID is the most bytes that the id of a task has.
+// maxTaskID is the maximum length of a task id in bytes.
 const maxTaskID = 1024
 
-// ParseTask reads the object of a task, of either revision family. It has to be strict: what
-// could be read in two ways says nothing.
+// ParseTask reads a task object of either family of revisions. The object must be strict JSON: an
+// ambiguous one is an error.
 func ParseTask(object []byte) (t Task, err error) {
 	if err := rawjson.Check(object, maxTaskDepth); err != nil {
 		return Task{}, err
@@ -85,13 +85,13 @@ func (t *Task) take(key string, value []byte) (ok bool) {
 	return ok
 }
 
-// taskStatuses are the statuses by their names.
+// taskStatuses maps names to statuses.
 var taskStatuses = map[string]TaskStatus{
 	"working": TaskWorking, "input_required": TaskInputRequired,
 	"completed": TaskCompleted, "failed": TaskFailed, "cancelled": TaskCancelled,
 }
 
-// milliseconds reads a time; null is none, and what is too long for us too.
+// milliseconds reads a duration. null and durations that are negative or too long count as 0.
 func milliseconds(value []byte) (time.Duration, bool) {
 	if string(value) == "null" {
 		return 0, true
@@ -108,16 +108,16 @@ func milliseconds(value []byte) (time.Duration, bool) {
 
 const maxTaskTime = 10 * 365 * 24 * time.Hour
 
-// RelatedTask is the id of the task that the _meta of obj, the params or the
-// result of a message, relates it to; empty: none.
+// RelatedTask returns the id of the task that the _meta of obj (the params or the result of a
+// message) refers to, or an empty string.
 func RelatedTask(obj []byte) string {
 	lit, _ := rawjson.MemberAt(obj, "_meta", keyRelatedTask, "taskId")
 	id, _ := rawjson.String(lit)
 	return id
 }
 
-// RelateTask is obj with another id of the task that it is related to. Where it
-// is related to none it is obj itself.
+// RelateTask returns obj with another id in its reference to a task. An obj without such a
+// reference is returned unchanged.
 func RelateTask(obj []byte, id string) []byte {
 	related, ok := rawjson.MemberAt(obj, "_meta", keyRelatedTask)
 	if !ok {
@@ -128,18 +128,18 @@ func RelateTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "_meta", meta)
 }
 
-// RenameTask is an object with another taskId. Without one it is as it was.
+// RenameTask returns obj with another taskId. An obj without a taskId is returned unchanged.
 func RenameTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "taskId", rawjson.AppendString(nil, id))
 }
 
-// ExtensionTask is a task of 2025-11-25 as 2026-07-28 writes it, with members of
-// that revision, written as "key":value with commas between them, before its
-// own, in whose place they stand where they are called the same.
+// ExtensionTask converts a task object of 2025-11-25 to the form of 2026-07-28. members, written as
+// "key":value with commas between them, come first and override the task's own members with the
+// same keys.
 func ExtensionTask(object, members []byte) []byte {
 	out := rawjson.Object(append([]byte{'{'}, members...))
 	given := bytes.Clone(out.Bytes())
-	kept := false // how long it is kept
+	kept := false // a ttl was found
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
 		name := string(key)
 		switch name {
@@ -155,7 +155,7 @@ func ExtensionTask(object, members []byte) []byte {
 		}
 		return true
 	})
-	if !kept { // which it has to say
+	if !kept { // ttlMs is required
 		out = out.Raw("ttlMs", []byte("null"))
 	}
 	return out.Bytes()

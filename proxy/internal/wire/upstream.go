@@ -7,12 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// ParseUpstream reads the envelope of one message of an upstream. What is in
-// params, result and error is known to be balanced, so that it cannot reach
-// out of its place, and nothing else. Members that JSON-RPC does not know are
-// ignored, and those in our own name are left out, wherever they stand. The id of
-// a response is an integer, since only those are sent; that of a request is what
-// the upstream chose.
+// ParseUpstream reads the envelope of one message of an upstream. The values of params, result and
+// error are only checked to be balanced, so that they cannot extend beyond their place. Members
+// unknown to JSON-RPC are ignored, and the proxy's own members are removed at any depth. The id of
+// a response must be an integer, since the proxy sends no others; a request can have any valid id.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
@@ -35,8 +33,8 @@ func ParseUpstream(line []byte) (Message, error) {
 	return e.upstreamMessage(line)
 }
 
-// upstreamMessage is the reading of e for messages of upstreams. Some write
-// the one of result and error that there is not as null.
+// upstreamMessage validates e as a message of an upstream. Some upstreams write null for the absent
+// one of result and error.
 func (e *envelope) upstreamMessage(raw []byte) (Message, error) {
 	e.unknown = nil
 	if string(e.err) == "null" {
@@ -50,7 +48,7 @@ func (e *envelope) upstreamMessage(raw []byte) (Message, error) {
 	}
 	reason := e.invalid(id)
 	if reason == resultNotObject {
-		reason = "" // for the caller to judge
+		reason = "" // left to the caller
 	}
 	m := e.envelopeOf(id, raw)
 	if _, ours := m.Int(); reason == "" && m.Kind == Response && !ours {
@@ -63,6 +61,6 @@ func (e *envelope) upstreamMessage(raw []byte) (Message, error) {
 	return m, nil
 }
 
-// UpstreamError is an error object that came in no message that [ParseUpstream]
-// could read, without the members that are ours.
+// UpstreamError returns an upstream's error object without the proxy's own members, for errors
+// outside a message that [ParseUpstream] can read.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }

@@ -6,12 +6,12 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// MaxValue is how many bytes of a result a net reads. A longer value counts as absent.
+// MaxValue is the maximum number of bytes of a result that a net reads. A longer value counts as
+// absent.
 const MaxValue = 1 << 20
 
-// ResultValue returns what a tool's result says, as one JSON value: its
-// structuredContent, or else its only content block if that is a text which is JSON;
-// nil if there is neither.
+// ResultValue returns the content of a tool result as one JSON value: its structuredContent, or
+// else its only content block if that is a text block with JSON, or nil.
 func ResultValue(result []byte) []byte {
 	if value, ok := rawjson.Member(result, "structuredContent"); ok {
 		return short(value)
@@ -34,8 +34,8 @@ func ResultValue(result []byte) []byte {
 	return text
 }
 
-// ResultText returns the texts of the content blocks of a tool's result, a line break
-// between them; empty if they are longer than [MaxValue].
+// ResultText returns the texts of a result's content blocks, joined by line breaks, or an empty
+// string if the content is longer than [MaxValue].
 func ResultText(result []byte) string {
 	content, _ := rawjson.Member(result, "content")
 	if len(content) > MaxValue {
@@ -51,7 +51,7 @@ func ResultText(result []byte) string {
 	return strings.Join(texts, "\n")
 }
 
-// short returns the value, or nil if it is too long.
+// short returns value, or nil if it is longer than [MaxValue].
 func short(value []byte) []byte {
 	if len(value) > MaxValue {
 		return nil
