@@ -10,13 +10,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// connections looks at the files of all clients that are there.
-func (d *Doctor) connections(ctx context.Context) []Finding {
+// clientFiles looks at the files of all clients that are there.
+func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 	d.Connected.Config = d.Config
 	d.clients = d.Desk.Inspect(ctx, d.Connected)
 	var all []Finding
 	for _, c := range d.clients {
-		all = append(append(all, d.connection(c)...), unheard(ctx, c)...)
+		all = append(append(all, d.checkClient(c)...), unansweredURL(ctx, c)...)
 	}
 	if len(all) == 0 {
 		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // hooks reports on these
@@ -27,14 +27,14 @@ func (d *Doctor) connections(ctx context.Context) []Finding {
 	return all
 }
 
-func (d *Doctor) connection(c takeover.Inspection) []Finding {
+func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	running := ""
 	if c.Running != nil && *c.Running {
 		running = ", and runs"
 	}
 	switch {
 	case c.Connected == "gone":
-		return []Finding{d.again(c, failed("quit "+c.Title+", and run petrigate connect "+c.Name, "%s has overwritten its file%s: the entry of petrigate is gone again (%s)", c.Title, running, c.File))}
+		return []Finding{d.withReconnect(c, failed("quit "+c.Title+", and run petrigate connect "+c.Name, "%s has overwritten its file%s: the entry of petrigate is gone again (%s)", c.Title, running, c.File))}
 	case c.Problem != "":
 		return []Finding{warning("correct the file; petrigate edits no file that it cannot read", "%s: %s", c.Title, c.Problem)}
 	case !c.Exists:
@@ -47,14 +47,14 @@ func (d *Doctor) connection(c takeover.Inspection) []Finding {
 	var all []Finding
 	for _, e := range c.Entries {
 		if e.Own {
-			all = append(all, d.own(c, e, running))
+			all = append(all, d.checkEntry(c, e, running))
 		}
 	}
 	return all
 }
 
-// again lets --fix connect a client anew, where nothing keeps it from that.
-func (d *Doctor) again(c takeover.Inspection, f Finding) Finding {
+// withReconnect lets --fix connect a client anew, where nothing keeps it from that.
+func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
 		return f
 	}
@@ -65,25 +65,25 @@ func (d *Doctor) again(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// own looks at an entry that runs petrigate.
-func (d *Doctor) own(c takeover.Inspection, e takeover.Entry, running string) Finding {
+// checkEntry looks at an entry that runs petrigate.
+func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {
 		return ok("%s is connected%s, by a URL", c.Title, running)
 	}
 	if !filepath.IsAbs(e.Command) {
 		if filepath.Base(e.Command) == e.Command && find(d.Short, e.Command) != "" {
-			return d.again(c, warning(fix, "%s starts petrigate as %q, whichever it finds first", c.Title, e.Command))
+			return d.withReconnect(c, warning(fix, "%s starts petrigate as %q, whichever it finds first", c.Title, e.Command))
 		}
-		return d.again(c, failed(fix, "%s starts petrigate as %q, which a client of the desktop does not find", c.Title, e.Command))
+		return d.withReconnect(c, failed(fix, "%s starts petrigate as %q, which a client of the desktop does not find", c.Title, e.Command))
 	}
 	info, err := os.Stat(e.Command)
 	switch {
 	case err != nil:
-		return d.again(c, failed(fix, "%s starts %s, which is not there", c.Title, e.Command))
+		return d.withReconnect(c, failed(fix, "%s starts %s, which is not there", c.Title, e.Command))
 	case older(info, e.Command, d.Program):
-		return d.again(c, warning(fix, "%s starts %s, which is older than this petrigate (%s)", c.Title, e.Command, d.Program))
-	case e.Config() != "" && !same(e.Config(), d.Config):
+		return d.withReconnect(c, warning(fix, "%s starts %s, which is older than this petrigate (%s)", c.Title, e.Command, d.Program))
+	case e.Config() != "" && !sameFile(e.Config(), d.Config):
 		return warning(fix+" connects it with "+d.Config, "%s is connected%s, with another configuration: %s", c.Title, running, e.Config())
 	}
 	return ok("%s is connected%s", c.Title, running)
@@ -100,8 +100,8 @@ func older(info os.FileInfo, program, ours string) bool {
 	return !known || !own || a != b || a == "(devel)"
 }
 
-// same reports whether two paths lead to one file.
-func same(a, b string) bool {
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, failed := os.Stat(b)
 	if err != nil || failed != nil {
@@ -110,8 +110,8 @@ func same(a, b string) bool {
 	return os.SameFile(one, other)
 }
 
-// direct looks for servers that a connected client still reaches by itself.
-func (d *Doctor) direct(context.Context) []Finding {
+// directServers looks for servers that a connected client still reaches by itself.
+func (d *Doctor) directServers(context.Context) []Finding {
 	var all []Finding
 	connected := 0
 	for _, c := range d.clients {
@@ -123,7 +123,7 @@ func (d *Doctor) direct(context.Context) []Finding {
 			switch {
 			case e.Own:
 			case e.Served:
-				all = append(all, d.again(c, failed("petrigate connect "+c.Name, "%s still reaches %s directly: no rule holds for that", c.Title, e.Name)))
+				all = append(all, d.withReconnect(c, failed("petrigate connect "+c.Name, "%s still reaches %s directly: no rule holds for that", c.Title, e.Name)))
 			default:
 				all = append(all, warning(fmt.Sprintf("petrigate import %[1]s, then petrigate connect %[1]s", c.Name), "%s reaches %s directly, which the configuration does not have", c.Title, e.Name))
 			}

@@ -20,12 +20,12 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	}
 	c, err := config.Load(config.Options{Path: d.Config, Found: d.Trusts != nil, Trust: d.Trusts, Fetch: daemon.Fetching(ctx)})
 	if err != nil {
-		return d.wrong(err)
+		return d.loadFindings(err)
 	}
 	d.loaded, d.Connected.Servers = c, c.Servers
 	result, warnings, err := daemon.Policy(ctx, c)
 	if err != nil {
-		return d.wrong(err)
+		return d.loadFindings(err)
 	}
 	d.result = result
 	found := slices.Concat(warnings, check.NoAudit(c), daemon.TLSProblems(c, diag.Error))
@@ -38,8 +38,8 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	return all
 }
 
-// wrong is a configuration that does not load.
-func (d *Doctor) wrong(err error) []Finding {
+// loadFindings is a configuration that does not load.
+func (d *Doctor) loadFindings(err error) []Finding {
 	list, rest := check.ConfigProblems(err)
 	var more diag.List
 	if rest != nil && errors.As(rest, &more) {
@@ -80,8 +80,8 @@ func problems(list diag.List) (all []Finding) {
 	return all
 }
 
-// asks reports whether the policy asks people, and whether some net asks only by the client.
-func asks(r *policy.Result) (people, client bool) {
+// asksPeople reports whether the policy asks people, and whether some net asks only by the client.
+func asksPeople(r *policy.Result) (people, client bool) {
 	for _, n := range r.Policy.Nets() {
 		for _, t := range n.Transitions {
 			people = people || t.Manual

@@ -88,8 +88,8 @@ func groups() []group {
 	return []group{
 		{"config", (*Doctor).configuration, false}, {"audit", (*Doctor).audit, false}, {"state", (*Doctor).state, false},
 		{"permissions", (*Doctor).permissions, false}, {"listen", (*Doctor).listen, false}, {"commands", (*Doctor).commands, false},
-		{"upstreams", (*Doctor).upstreams, true}, {"clock", (*Doctor).clock, true}, {"clients", (*Doctor).connections, false},
-		{"direct", (*Doctor).direct, false}, {"tools", (*Doctor).toolLimits, false}, {"people", (*Doctor).people, false}, {"hooks", (*Doctor).hooks, false},
+		{"upstreams", (*Doctor).upstreams, true}, {"clock", (*Doctor).clock, true}, {"clients", (*Doctor).clientFiles, false},
+		{"direct", (*Doctor).directServers, false}, {"tools", (*Doctor).toolLimits, false}, {"people", (*Doctor).people, false}, {"hooks", (*Doctor).hooks, false},
 	}
 }
 

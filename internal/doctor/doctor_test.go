@@ -21,9 +21,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TestClock: a server whose clock is off is a warning, also where it answers with an error, and it
+// TestClockSkewIsWarning: a server whose clock is off is a warning, also where it answers with an error, and it
 // gets no secret.
-func TestClock(t *testing.T) {
+func TestClockSkewIsWarning(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
 	for off, want := range map[time.Duration]string{0: OK, 20 * time.Second: OK, time.Hour: Warning, -time.Minute: Warning} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,8 +43,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestListen: a port in use is a failure, unless this configuration has it.
-func TestListen(t *testing.T) {
+// TestListenReportsPortInUse: a port in use is a failure, unless this configuration has it.
+func TestListenReportsPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestPostgres: the clock of the database is asked of it, and one that does not answer is a failure.
-func TestPostgres(t *testing.T) {
+// TestPostgresReportsClockAndSilence: the clock of the database is asked of it, and one that does not answer is a failure.
+func TestPostgresReportsClockAndSilence(t *testing.T) {
 	dsn := os.Getenv(postgrestest.Variable)
 	if dsn == "" {
 		t.Skipf("no PostgreSQL to test with: %s is not set", postgrestest.Variable)
@@ -103,9 +103,9 @@ func TestPostgres(t *testing.T) {
 	}
 }
 
-// TestOlder: a client that starts an earlier build is a warning, without a run of it; one of the same file, a later one, and
+// TestOlderProgramIsWarning: a client that starts an earlier build is a warning, without a run of it; one of the same file, a later one, and
 // ours where it cannot be found are none.
-func TestOlder(t *testing.T) {
+func TestOlderProgramIsWarning(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestOlder(t *testing.T) {
 		{"none", filepath.Join(dir, "none"), ours, Failed},
 	} {
 		d := &Doctor{Program: c.ours}
-		f := d.own(takeover.Inspection{Client: clientcfg.Client{Title: "Cursor"}}, takeover.Entry{Command: c.program, Own: true}, "")
+		f := d.checkEntry(takeover.Inspection{Client: clientcfg.Client{Title: "Cursor"}}, takeover.Entry{Command: c.program, Own: true}, "")
 		if f.Status != c.want || c.want == Warning && !strings.Contains(f.Says, "which is older than this petrigate") {
 			t.Errorf("%s: %+v", c.name, f)
 		}
@@ -154,8 +154,8 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// TestHooks: hooks that let a call pass where they fail, or of which two run for one call, are found.
-func TestHooks(t *testing.T) {
+// TestHooksThatFailOpenAreFound: hooks that let a call pass where they fail, or of which two run for one call, are found.
+func TestHooksThatFailOpenAreFound(t *testing.T) {
 	home := t.TempDir()
 	t.Chdir(home)
 	none := func(string) (string, bool) { return "", false }
@@ -246,8 +246,8 @@ func vscodeHooks(before string) string {
 	return `{"hooks":{"PreToolUse":[{"type":"command","command":"` + before + `"}],"PostToolUse":[{"command":"petrigate hook vscode"}],"Stop":[{"command":"petrigate hook vscode"}]}}`
 }
 
-// TestPrint: what servers and files say is escaped.
-func TestPrint(t *testing.T) {
+// TestPrintEscapes: what servers and files say is escaped.
+func TestPrintEscapes(t *testing.T) {
 	r := report([]Finding{failed("fix\x1b[2J", "a\x1b[31m\nb"), ok("c")})
 	var b strings.Builder
 	if err := r.Print(&b, text.Ink(false)); err != nil || strings.Contains(b.String(), "\x1b") || !strings.Contains(b.String(), "2 checks: 1 failed, 0 warnings") {
@@ -258,17 +258,17 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestVersions compares numbers, and not texts.
-func TestVersions(t *testing.T) {
+// TestVersionsCompareAsNumbers compares numbers, and not texts.
+func TestVersionsCompareAsNumbers(t *testing.T) {
 	for v, want := range map[string]bool{"2.1.295": true, "2.1.294": false, "2.1.1000": true, "3.0.0": true, "2.0.999": false} {
-		if atLeast(v, firstClosed) != want {
+		if atLeast(v, firstFailClosed) != want {
 			t.Errorf("%s: %v", v, !want)
 		}
 	}
 }
 
-// TestClaudeVersion reads the version from each way in which Claude Code is installed.
-func TestClaudeVersion(t *testing.T) {
+// TestClaudeVersionOfEachInstallation reads the version from each way in which Claude Code is installed.
+func TestClaudeVersionOfEachInstallation(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("programs have other names there")
 	}
@@ -317,8 +317,8 @@ func TestClaudeVersion(t *testing.T) {
 	}
 }
 
-// TestChmodOther: the mode of a file that has come to the place of another stays.
-func TestChmodOther(t *testing.T) {
+// TestChmodLeavesReplacedFile: the mode of a file that has come to the place of another stays.
+func TestChmodLeavesReplacedFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	for _, text := range []string{"old", "new"} {
 		if err := os.WriteFile(file+text, []byte(text), 0o644); err != nil {

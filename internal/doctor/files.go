@@ -109,7 +109,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	for _, s := range d.ours() {
+	for _, s := range d.securedFiles() {
 		real, err := filepath.EvalSymlinks(s.path)
 		if err != nil {
 			continue // what is not there yet is made well
@@ -160,8 +160,8 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 	}
 }
 
-// ours are the files that petrigate has, with what others must not do.
-func (d *Doctor) ours() []secured {
+// securedFiles are the files that petrigate has, with what others must not do.
+func (d *Doctor) securedFiles() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
 	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "what was kept of clients", path: d.Desk.State, mask: others, tolerated: readers}}
 	if d.Config != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// TestChmodSame: a file that is the one that was looked at gets its mode.
-func TestChmodSame(t *testing.T) {
+// TestChmodChangesSameFile: a file that is the one that was looked at gets its mode.
+func TestChmodChangesSameFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no mode bits")
 	}
@@ -32,8 +32,8 @@ func TestChmodSame(t *testing.T) {
 	}
 }
 
-// TestInterpreter: a script is found, and what runs it is not.
-func TestInterpreter(t *testing.T) {
+// TestMissingInterpreterIsFound: a script is found, and what runs it is not.
+func TestMissingInterpreterIsFound(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no scripts with a first line")
 	}
@@ -53,14 +53,14 @@ func TestInterpreter(t *testing.T) {
 	}
 }
 
-// TestLongNames: three names are listed, and of more it is said that there are some.
-func TestLongNames(t *testing.T) {
+// TestLongNamesAreCut: three names are listed, and of more it is said that there are some.
+func TestLongNamesAreCut(t *testing.T) {
 	for count, more := range map[int]bool{3: false, 4: true} {
 		d := &Doctor{}
 		for i := range count {
 			d.tools = append(d.tools, check.ListedTool{Exposed: "long-name-" + string(rune('a'+i))})
 		}
-		found := d.within(limit{name: 5}, "Cursor")
+		found := d.exceeded(limit{name: 5}, "Cursor")
 		if len(found) != 1 || strings.Contains(found[0].Says, "and others") != more || !strings.Contains(found[0].Says, "long-name-c") {
 			t.Errorf("%d: %+v", count, found)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// firstClosed is the first version of Claude Code whose hooks can refuse a call where they fail.
-const firstClosed = "2.1.295"
+// firstFailClosed is the first version of Claude Code whose hooks can refuse a call where they fail.
+const firstFailClosed = "2.1.295"
 
 // hooks looks at the hooks of agents that are connected, or have some.
 func (d *Doctor) hooks(ctx context.Context) []Finding {
@@ -38,18 +38,18 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		case h.Problem != "":
 			all = append(all, warning("correct the file", "%s: %s", h.Title, h.Problem))
 		case len(h.There) > 0:
-			all = append(append(all, d.installed(h)...), d.unreached(ctx, h)...)
+			all = append(append(all, d.checkHooks(h)...), d.unansweredHooks(ctx, h)...)
 		case h.Kept:
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "the hooks of %s are gone again (%s)", h.Title, h.File))
 		case there && d.loaded != nil && d.loaded.Listen.Hooks:
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: its own tools are under no rule", h.Title))
 		}
 	}
-	return slices.Concat(all, d.service(), d.untold(), d.denied())
+	return slices.Concat(all, d.service(), d.unreportedScripts(), d.deniedTools())
 }
 
-// denied finds agents with hooks whose own tools the policy refuses by its default.
-func (d *Doctor) denied() []Finding {
+// deniedTools finds agents with hooks whose own tools the policy refuses by its default.
+func (d *Doctor) deniedTools() []Finding {
 	agents, _ := d.Desk.HookedAgents()
 	found := problems(check.Denied(d.loaded, agents))
 	for i := range found {
@@ -60,8 +60,8 @@ func (d *Doctor) denied() []Finding {
 	return found
 }
 
-// untold finds rules that wait for scripts of which no hook tells how they ended.
-func (d *Doctor) untold() []Finding {
+// unreportedScripts finds rules that wait for scripts of which no hook tells how they ended.
+func (d *Doctor) unreportedScripts() []Finding {
 	agents, complete := d.Desk.HookedAgents()
 	if len(agents) == 0 || d.result == nil || !d.answered {
 		return nil
@@ -77,8 +77,8 @@ func (d *Doctor) untold() []Finding {
 	return problems(slices.DeleteFunc(result.Problems, func(p diag.Problem) bool { return p.Code != policy.UntoldEnd }))
 }
 
-// installed looks at the hooks of an agent that run petrigate.
-func (d *Doctor) installed(h takeover.HookInspection) []Finding {
+// checkHooks looks at the hooks of an agent that run petrigate.
+func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	fix := "petrigate connect " + h.Client + " --hooks"
 	var all []Finding
 	if missing := h.Missing(h.There); len(missing) > 0 {
@@ -120,9 +120,9 @@ func (d *Doctor) installed(h takeover.HookInspection) []Finding {
 func (d *Doctor) claude() []Finding {
 	switch v := d.claudeVersion(); {
 	case v == "":
-		return []Finding{warning("look at claude --version", "the version of Claude Code is not known; before %s a hook that fails lets the call pass", firstClosed)}
-	case !atLeast(v, firstClosed):
-		return []Finding{failed("claude update", "Claude Code %s lets a call pass where a hook fails; %s is the first that does not", v, firstClosed)}
+		return []Finding{warning("look at claude --version", "the version of Claude Code is not known; before %s a hook that fails lets the call pass", firstFailClosed)}
+	case !atLeast(v, firstFailClosed):
+		return []Finding{failed("claude update", "Claude Code %s lets a call pass where a hook fails; %s is the first that does not", v, firstFailClosed)}
 	}
 	return nil
 }

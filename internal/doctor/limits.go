@@ -38,7 +38,7 @@ func (d *Doctor) toolLimits(context.Context) []Finding {
 	var all []Finding
 	for _, l := range limits {
 		if title := d.connectedTo(l.client); title != "" {
-			all = append(all, d.within(l, title)...)
+			all = append(all, d.exceeded(l, title)...)
 		}
 	}
 	if len(all) == 0 {
@@ -47,7 +47,7 @@ func (d *Doctor) toolLimits(context.Context) []Finding {
 	return all
 }
 
-func (d *Doctor) within(l limit, title string) (all []Finding) {
+func (d *Doctor) exceeded(l limit, title string) (all []Finding) {
 	if l.tools > 0 && len(d.tools) > l.tools {
 		all = append(all, warning("leave tools out by tools: { allow: [...] } of a server", "%s are more than the %d of %s, which %s", text.Count(len(d.tools), "tool"), l.tools, title, l.more))
 	}
@@ -86,7 +86,7 @@ func (d *Doctor) people(context.Context) []Finding {
 	if d.result == nil {
 		return nil
 	}
-	any, client := asks(d.result)
+	any, client := asksPeople(d.result)
 	if !any {
 		return nil
 	}

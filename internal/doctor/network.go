@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// mostSkew is how far a clock may be off.
-const mostSkew = 30 * time.Second
+// maxSkew is how far a clock may be off.
+const maxSkew = 30 * time.Second
 
 // skew compares a clock with ours. It was read between begin and now.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
@@ -27,7 +27,7 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	} else if there.After(end) {
 		off = there.Sub(end)
 	}
-	if off > mostSkew || off < -mostSkew {
+	if off > maxSkew || off < -maxSkew {
 		return warning("set the clocks by NTP: limits per hour, tokens and approvals go by them", "the clock of %s is %s off ours", of, off.Round(time.Second))
 	}
 	return ok("the clock of %s agrees with ours", of)
@@ -120,7 +120,7 @@ func (d *Doctor) port(ctx context.Context, address string) Finding {
 		if parsed != nil || at.Port() != port || port == "0" {
 			continue
 		}
-		if same(p.Config, d.Config) {
+		if sameFile(p.Config, d.Config) {
 			return ok("a proxy with this configuration listens at %s (pid %d)", address, p.Pid)
 		}
 		return failed("end that proxy, or choose another port in listen.http", "%s is in use by another petrigate (pid %d, %s)", address, p.Pid, p.Config)

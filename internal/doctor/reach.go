@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// unreached looks whether the hooks of an agent that connect has written get an answer.
-func (d *Doctor) unreached(ctx context.Context, h takeover.HookInspection) []Finding {
+// unansweredHooks looks whether the hooks of an agent that connect has written get an answer.
+func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection) []Finding {
 	if !h.Kept {
 		return nil
 	}
@@ -28,30 +28,30 @@ func (d *Doctor) unreached(ctx context.Context, h takeover.HookInspection) []Fin
 		}
 	}
 	if i := slices.IndexFunc(h.There, func(t clientcfg.Hook) bool { return t.URL != "" }); i >= 0 {
-		if at := silent(ctx, h.There[i].URL); at != "" {
+		if at := refusingAddress(ctx, h.There[i].URL); at != "" {
 			return []Finding{warning("petrigate serve --http "+at, "nothing listens at %s: each call of %s is refused until a proxy does", at, h.Title)}
 		}
 		return nil
 	}
-	ours := func(p operator.Status) bool { return same(p.Config, d.Config) }
+	ours := func(p operator.Status) bool { return sameFile(p.Config, d.Config) }
 	if d.connectedTo(h.Client) == "" && !slices.ContainsFunc(d.Proxies, ours) {
 		return []Finding{warning("petrigate connect "+h.Client+" --hooks --service makes one a service; petrigate serve --http 127.0.0.1:7777 runs one now", "no proxy with this configuration runs: each call of %s is refused until one does", h.Title)}
 	}
 	return nil
 }
 
-// unheard looks whether somebody listens at the address by which a client is connected.
-func unheard(ctx context.Context, c takeover.Inspection) (all []Finding) {
+// unansweredURL looks whether somebody listens at the address by which a client is connected.
+func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
-		if at := silent(ctx, e.URL); e.Own && at != "" {
+		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {
 			all = append(all, warning("petrigate serve --http "+at, "nothing listens at %s, by which %s is connected", at, c.Title))
 		}
 	}
 	return all
 }
 
-// silent returns the address of a URL of this machine if nobody listens there now.
-func silent(ctx context.Context, at string) string {
+// refusingAddress returns the address of a URL of this machine if nobody listens there now.
+func refusingAddress(ctx context.Context, at string) string {
 	u, err := url.Parse(at)
 	if err != nil || !daemon.IsLoopback(u.Hostname()) || u.Port() == "" {
 		return ""

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// TestUnreached: hooks that get no answer are told, and what ends that.
-func TestUnreached(t *testing.T) {
+// TestUnansweredHooksAreReported: hooks that get no answer are told, and what ends that.
+func TestUnansweredHooksAreReported(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestUnreached(t *testing.T) {
 				d.clients = []takeover.Inspection{in}
 			}
 			got := ""
-			for _, f := range d.unreached(t.Context(), c.hook) {
+			for _, f := range d.unansweredHooks(t.Context(), c.hook) {
 				got += f.Status + " " + f.Says
 			}
 			if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
@@ -76,17 +76,17 @@ func TestUnreached(t *testing.T) {
 }
 
 func heardOf(t *testing.T, url string) []Finding {
-	return unheard(t.Context(), takeover.Inspection{Client: clientcfg.Client{Title: "H"}, Entries: []takeover.Entry{{URL: url, Own: true}}})
+	return unansweredURL(t.Context(), takeover.Inspection{Client: clientcfg.Client{Title: "H"}, Entries: []takeover.Entry{{URL: url, Own: true}}})
 }
 
-// TestFixes: what is to be done fits what is wrong.
-func TestFixes(t *testing.T) {
+// TestFixFitsProblem: what is to be done fits what is wrong.
+func TestFixFitsProblem(t *testing.T) {
 	for why, want := range map[string]string{
 		"s.add is quarantined: the server says something else": "petrigate tools accept",
 		`s: the tool name "bad name" is outside [A-Z]`:         "have the server rename",
 		"two servers give the name x":                          "another prefix",
 	} {
-		if got := forLeftOut(why); !strings.Contains(got, want) {
+		if got := leftOutFix(why); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", why, got)
 		}
 	}

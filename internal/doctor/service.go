@@ -14,7 +14,7 @@ func (d *Doctor) service() []Finding {
 		return nil
 	}
 	there, err := d.Services.Installed()
-	listens := func(p operator.Status) bool { return p.Listen != "stdio" && same(p.Config, there.Config) }
+	listens := func(p operator.Status) bool { return p.Listen != "stdio" && sameFile(p.Config, there.Config) }
 	switch {
 	case err != nil:
 		return []Finding{warning("look at that file", "%v", err)}

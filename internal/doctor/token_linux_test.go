@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// TestTokenOfRoot: a file of tokens is judged as serve judges it. One of root is read by the group of a
+// TestTokenModesMatchServe: a file of tokens is judged as serve judges it. One of root is read by the group of a
 // process that is not root, as a Secret of Kubernetes is.
-func TestTokenOfRoot(t *testing.T) {
+func TestTokenModesMatchServe(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a file of root")
 	}

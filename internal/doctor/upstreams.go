@@ -28,7 +28,7 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 		all = append(all, upstream(u, listing.Began, d.remote(u.Name)))
 	}
 	for _, left := range listing.LeftOut {
-		all = append(all, warning(forLeftOut(left), "a tool is left out: %s", left))
+		all = append(all, warning(leftOutFix(left), "a tool is left out: %s", left))
 	}
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
@@ -39,8 +39,8 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	return all
 }
 
-// forLeftOut is what helps against a tool that is left out.
-func forLeftOut(why string) string {
+// leftOutFix is what helps against a tool that is left out.
+func leftOutFix(why string) string {
 	switch {
 	case strings.Contains(why, " is quarantined: "):
 		return "petrigate tools diff shows what has changed while a proxy runs, and petrigate tools accept accepts it"

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMainVersion: what is read is what the package of the standard library reads.
-func TestMainVersion(t *testing.T) {
+// TestMainVersionMatchesStandardLibrary: what is read is what the package of the standard library reads.
+func TestMainVersionMatchesStandardLibrary(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

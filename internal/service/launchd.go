@@ -21,10 +21,10 @@ func launchd(s System) *Manager {
 		File:    file,
 		Log:     "tail ~/Library/Logs/" + Name + ".log",
 		text:    (*Manager).plist,
-		answers: []string{"launchctl", "print", domain},
+		probe:   []string{"launchctl", "print", domain},
 		start:   []step{{argv: end, lenient: true}, {argv: []string{"launchctl", "bootstrap", domain, file}, retried: true}},
 		stop:    []step{{argv: end, lenient: true}},
-		said:    []string{"tail", "-n", "5", log},
+		logTail: []string{"tail", "-n", "5", log},
 	}
 }
 
@@ -52,7 +52,7 @@ func (m *Manager) plist(s Service) (string, error) {
 		b.WriteString("  </dict>\n")
 	}
 	b.WriteString("  <key>RunAtLoad</key><true/>\n  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>\n")
-	fmt.Fprintf(&b, "  <key>StandardErrorPath</key>%s\n</dict>\n</plist>\n", value(m.said[len(m.said)-1]))
+	fmt.Fprintf(&b, "  <key>StandardErrorPath</key>%s\n</dict>\n</plist>\n", value(m.logTail[len(m.logTail)-1]))
 	return b.String(), bad
 }
 

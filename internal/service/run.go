@@ -14,12 +14,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// patience bounds how long a program of the manager may take.
-const patience = time.Minute
+// commandTimeout bounds how long a program of the manager may take.
+const commandTimeout = time.Minute
 
 // output runs a program of the manager and returns its output.
 func output(ctx context.Context, argv []string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	out, err := c.Output()
@@ -37,15 +37,15 @@ func output(ctx context.Context, argv []string) (string, error) {
 // Answers reports whether the manager runs. Variables are the names of those that it gives to a service, as far
 // as it says.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
-	out, err := output(ctx, m.answers)
+	out, err := output(ctx, m.probe)
 	if err != nil {
 		return nil, false
 	}
-	return append(names(out), m.written()...), true
+	return append(variableNames(out), m.fileVariables()...), true
 }
 
-// written are the variables in the file for them.
-func (m *Manager) written() []string {
+// fileVariables are the variables in the file for them.
+func (m *Manager) fileVariables() []string {
 	if m.Variables == "" {
 		return nil
 	}
@@ -53,16 +53,16 @@ func (m *Manager) written() []string {
 	if err != nil {
 		return nil // systemd leaves it out too
 	}
-	return names(string(src))
+	return variableNames(string(src))
 }
 
-// naming is how managers and files show a variable: NAME=VALUE, and for launchd and Windows NAME => VALUE and
+// variablePattern is how managers and files show a variable: NAME=VALUE, and for launchd and Windows NAME => VALUE and
 // NAME REG_SZ VALUE.
-var naming = regexp.MustCompile(`(?m)^\s*([A-Za-z_][A-Za-z0-9_]*)(?:[ \t]*=|[ \t]+=>|[ \t]+REG_)`)
+var variablePattern = regexp.MustCompile(`(?m)^\s*([A-Za-z_][A-Za-z0-9_]*)(?:[ \t]*=|[ \t]+=>|[ \t]+REG_)`)
 
-// names are those of the variables that a text shows.
-func names(shown string) (all []string) {
-	for _, m := range naming.FindAllStringSubmatch(shown, -1) {
+// variableNames are those of the variables that a text shows.
+func variableNames(shown string) (all []string) {
+	for _, m := range variablePattern.FindAllStringSubmatch(shown, -1) {
 		all = append(all, m[1])
 	}
 	return all
@@ -73,7 +73,7 @@ func (m *Manager) Install(ctx context.Context, text string) error {
 	if err := m.write(text); err != nil {
 		return err
 	}
-	return all(ctx, m.start)
+	return runAll(ctx, m.start)
 }
 
 // ErrNoManager is returned where no manager of services runs for this user.
@@ -84,31 +84,31 @@ func (m *Manager) Remove(ctx context.Context) error {
 	if _, ok := m.Answers(ctx); !ok {
 		return ErrNoManager // the service may run all the same
 	}
-	if err := all(ctx, m.stop); err != nil {
+	if err := runAll(ctx, m.stop); err != nil {
 		return err
 	}
-	if m.runs != nil {
-		if _, err := output(ctx, m.runs); err == nil {
+	if m.active != nil {
+		if _, err := output(ctx, m.active); err == nil {
 			return errors.New("it still runs")
 		}
 	}
 	if err := os.Remove(m.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the service: %w", err)
 	}
-	return all(ctx, m.removed)
+	return runAll(ctx, m.afterRemoval)
 }
 
 // Said are the lines that the service has written last, as far as the manager keeps them.
 func (m *Manager) Said(ctx context.Context) string {
-	if m.said == nil {
+	if m.logTail == nil {
 		return ""
 	}
-	out, _ := output(ctx, m.said) // perhaps the manager keeps nothing
+	out, _ := output(ctx, m.logTail) // perhaps the manager keeps nothing
 	return strings.TrimSpace(out)
 }
 
-// all runs commands until one fails that must not.
-func all(ctx context.Context, steps []step) error {
+// runAll runs commands until one fails that must not.
+func runAll(ctx context.Context, steps []step) error {
 	for _, s := range steps {
 		if err := s.run(ctx); err != nil && !s.lenient {
 			return err

@@ -74,12 +74,12 @@ type Manager struct {
 	encode func(string) []byte // nil: as UTF-8
 	decode func([]byte) string
 
-	answers []string // a command that fails where no manager runs; it prints the environment of services, if it can
-	start   []step
-	stop    []step
-	runs    []string // a command that fails once the service is stopped; nil: none
-	removed []step   // after the file is gone
-	said    []string
+	probe        []string // a command that fails where no manager runs; it prints the environment of services, if it can
+	start        []step
+	stop         []step
+	active       []string // a command that fails once the service is stopped; nil: none
+	afterRemoval []step   // after the file is gone
+	logTail      []string
 }
 
 // A step is a command.

@@ -26,36 +26,36 @@ func user(system, home string) System {
 	}}
 }
 
-// odd is a service whose paths and values mean something to the managers.
-var odd = Service{
+// oddService is a service whose paths and values mean something to the managers.
+var oddService = Service{
 	Program:     "/opt/a %h $x & <y>/petrigate",
 	Args:        []string{"serve", "--config", "/home/ann/q\"'--\\n %n $HOME ${X} $$ ; & </string> [1]*/\x01\xff\n.yaml"},
 	Config:      "/home/ann/q\"'--\\n %n $HOME ${X} $$ ; & </string> [1]*/\x01\xff\n.yaml",
 	Environment: []Variable{{"PETRIGATE_RUNTIME_DIR", "/run/user/1/a b"}, {"PATH", "/usr/bin:/home/ann/50% \"x\"/$bin"}},
 }
 
-// inXML is odd without what XML has no form for.
-func inXML() Service {
-	s := odd
+// xmlService is odd without what XML has no form for.
+func xmlService() Service {
+	s := oddService
 	s.Config = strings.NewReplacer("\x01", "", "\xff", "", "\n", "").Replace(s.Config)
 	s.Args = []string{"serve", "--config", s.Config}
 	return s
 }
 
-// onWindows is a service with paths as Windows has them.
-var onWindows = Service{
+// windowsService is a service with paths as Windows has them.
+var windowsService = Service{
 	Program: `C:\Program Files\petrigate\petrigate.exe`,
 	Args:    []string{"serve", "--http", "127.0.0.1:7777", "--config", `C:\Users\Ann & Bob\50%--$x\petrigate.yaml`},
 	Config:  `C:\Users\Ann & Bob\50%--$x\petrigate.yaml`,
 }
 
-// TestFiles compares the files of all managers as a whole, and finds the configuration in them again.
-func TestFiles(t *testing.T) {
+// TestServiceFilesMatchGolden compares the files of all managers as a whole, and finds the configuration in them again.
+func TestServiceFilesMatchGolden(t *testing.T) {
 	for name, c := range map[string]struct {
 		system string
 		s      Service
 	}{
-		"systemd.service": {"linux", odd}, "launchd.plist": {"darwin", inXML()}, "task.xml": {"windows", onWindows},
+		"systemd.service": {"linux", oddService}, "launchd.plist": {"darwin", xmlService()}, "task.xml": {"windows", windowsService},
 	} {
 		m := ManagerOf(user(c.system, "/home/ann %u & co"))
 		got, err := m.Text(c.s)
@@ -85,8 +85,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestXML: what a reader of XML finds in the files is what the service was.
-func TestXML(t *testing.T) {
+// TestXMLRoundTrip: what a reader of XML finds in the files is what the service was.
+func TestXMLRoundTrip(t *testing.T) {
 	var plist struct {
 		Array struct {
 			String []string `xml:"string"`
@@ -96,7 +96,7 @@ func TestXML(t *testing.T) {
 			String []string `xml:"string"`
 		} `xml:"dict>dict"`
 	}
-	s := inXML()
+	s := xmlService()
 	text, err := ManagerOf(user("darwin", "/Users/ann")).Text(s)
 	if err != nil || xml.Unmarshal([]byte(text), &plist) != nil {
 		t.Fatal(err, text)
@@ -112,18 +112,18 @@ func TestXML(t *testing.T) {
 		Command   string `xml:"Actions>Exec>Command"`
 		Arguments string `xml:"Actions>Exec>Arguments"`
 	}
-	text, err = ManagerOf(user("windows", `C:\Users\ann`)).Text(onWindows)
+	text, err = ManagerOf(user("windows", `C:\Users\ann`)).Text(windowsService)
 	_, body, _ := strings.Cut(text, "\n") // the file is in UTF-16, and the text is not
 	if err != nil || xml.Unmarshal([]byte(body), &task) != nil {
 		t.Fatal(err, text)
 	}
-	if task.User != `LAPTOP\ann & co` || task.Command != onWindows.Program || task.Arguments != `serve --http 127.0.0.1:7777 --config "`+onWindows.Config+`"` {
+	if task.User != `LAPTOP\ann & co` || task.Command != windowsService.Program || task.Arguments != `serve --http 127.0.0.1:7777 --config "`+windowsService.Config+`"` {
 		t.Errorf("%+v", task)
 	}
 }
 
-// TestNoForm: what a manager could not start as it is gets no file.
-func TestNoForm(t *testing.T) {
+// TestUnsupportedPathsAreRefused: what a manager could not start as it is gets no file.
+func TestUnsupportedPathsAreRefused(t *testing.T) {
 	for _, c := range []struct{ system, program, config, want string }{
 		{"linux", `/opt/"x"/petrigate`, "/c", `systemd starts no program with a quote or a backslash in its path, which is /opt/"x"/petrigate`},
 		{"linux", "/petrigate", "/a\x00b", "a path has a zero byte"},
@@ -143,8 +143,8 @@ func TestNoForm(t *testing.T) {
 	}
 }
 
-// TestPlaces: where the files are, and what runs.
-func TestPlaces(t *testing.T) {
+// TestManagerPathsAndCommands: where the files are, and what runs.
+func TestManagerPathsAndCommands(t *testing.T) {
 	for _, c := range []struct{ system, file, start string }{
 		{"linux", "/home/ann/.config/systemd/user/petrigate.service", "systemctl --user daemon-reload; systemctl --user enable --quiet FILE; systemctl --user restart petrigate.service"},
 		{"darwin", "/home/ann/Library/LaunchAgents/petrigate.plist", "launchctl bootout gui/501/petrigate; launchctl bootstrap gui/501 FILE"},
@@ -166,17 +166,17 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestNames: the variables that a service has are found in what managers say and in the file for them.
-func TestNames(t *testing.T) {
+// TestVariableNames: the variables that a service has are found in what managers say and in the file for them.
+func TestVariableNames(t *testing.T) {
 	const said = "A=1\nB=$'x\\ny'\n# C=1\n\tD => 2\n    E    REG_SZ    v\n F = 3\nno name\n"
-	if got := names(said); !slices.Equal(got, []string{"A", "B", "D", "E", "F"}) {
+	if got := variableNames(said); !slices.Equal(got, []string{"A", "B", "D", "E", "F"}) {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestSteps: a command that may fail for a moment is run again, one that may fail altogether is passed over, and the
+// TestStepsRetryAndIgnoreFailures: a command that may fail for a moment is run again, one that may fail altogether is passed over, and the
 // error of any other is the first line that it has written.
-func TestSteps(t *testing.T) {
+func TestStepsRetryAndIgnoreFailures(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix system")
 	}
@@ -192,7 +192,7 @@ func TestSteps(t *testing.T) {
 		{[]step{{argv: []string{"false"}}, {argv: sh(`touch "$1"`)}}, "false: exit status 1"},
 	} {
 		said := ""
-		if err := all(t.Context(), c.steps); err != nil {
+		if err := runAll(t.Context(), c.steps); err != nil {
 			said = err.Error()
 		}
 		if said != c.want {
@@ -204,13 +204,13 @@ func TestSteps(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := all(ctx, []step{{argv: sh("exit 1"), retried: true}}); !errors.Is(err, context.Canceled) {
+	if err := runAll(ctx, []step{{argv: sh("exit 1"), retried: true}}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-// TestPage: docs/install.md shows the files as they are written.
-func TestPage(t *testing.T) {
+// TestInstallPageShowsFiles: docs/install.md shows the files as they are written.
+func TestInstallPageShowsFiles(t *testing.T) {
 	src, err := os.ReadFile("../../docs/install.md")
 	if err != nil {
 		t.Fatal(err)

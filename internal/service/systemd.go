@@ -18,16 +18,16 @@ func systemd(s System) *Manager {
 		Variables: filepath.Join(s.configDir(), "petrigate", "environment"),
 		Log:       "journalctl --user -u " + Name,
 		text:      (*Manager).unit,
-		answers:   ctl("show-environment"),
+		probe:     ctl("show-environment"),
 		start: []step{
 			{argv: ctl("daemon-reload")},
 			{argv: ctl("enable", "--quiet", file)}, // by its path, since the manager may have another XDG_CONFIG_HOME
 			{argv: ctl("restart", unit)},
 		},
-		stop:    []step{{argv: ctl("stop", unit), lenient: true}, {argv: ctl("disable", "--quiet", unit), lenient: true}},
-		runs:    ctl("is-active", "--quiet", unit),
-		removed: []step{{argv: ctl("daemon-reload")}, {argv: ctl("reset-failed", unit), lenient: true}},
-		said:    []string{"journalctl", "--user", "--unit", unit, "--output", "cat", "--no-pager", "--lines", "5"},
+		stop:         []step{{argv: ctl("stop", unit), lenient: true}, {argv: ctl("disable", "--quiet", unit), lenient: true}},
+		active:       ctl("is-active", "--quiet", unit),
+		afterRemoval: []step{{argv: ctl("daemon-reload")}, {argv: ctl("reset-failed", unit), lenient: true}},
+		logTail:      []string{"journalctl", "--user", "--unit", unit, "--output", "cat", "--no-pager", "--lines", "5"},
 	}
 }
 

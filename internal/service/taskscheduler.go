@@ -23,13 +23,13 @@ func taskScheduler(s System) *Manager {
 	}
 	task := func(words ...string) []string { return append([]string{"schtasks"}, append(words, "/TN", Name)...) }
 	return &Manager{
-		Title:   "the Task Scheduler",
-		File:    file,
-		Log:     "schtasks /Query /V /FO LIST /TN " + Name,
-		text:    func(_ *Manager, t Service) (string, error) { return taskXML(t, user) },
-		encode:  encodeUTF16,
-		decode:  decodeUTF16,
-		answers: []string{"reg", "query", `HKCU\Environment`}, // the Task Scheduler itself is always there
+		Title:  "the Task Scheduler",
+		File:   file,
+		Log:    "schtasks /Query /V /FO LIST /TN " + Name,
+		text:   func(_ *Manager, t Service) (string, error) { return taskXML(t, user) },
+		encode: encodeUTF16,
+		decode: decodeUTF16,
+		probe:  []string{"reg", "query", `HKCU\Environment`}, // the Task Scheduler itself is always there
 		start: []step{
 			{argv: task("/End"), lenient: true},
 			{argv: append(task("/Create"), "/XML", file, "/F")},
