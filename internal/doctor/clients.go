@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// clientFiles looks at the files of all clients that are there.
+// clientFiles checks the files of all clients installed on this machine.
 func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 	d.Connected.Config = d.Config
 	d.clients = d.Desk.Inspect(ctx, d.Connected)
@@ -19,7 +19,7 @@ func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 		all = append(append(all, d.checkClient(c)...), unansweredURL(ctx, c)...)
 	}
 	if len(all) == 0 {
-		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // hooks reports on these
+		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the hooks group reports on these agents
 			return nil
 		}
 		return []Finding{warning("petrigate connect --list shows where their files would be", "no client that petrigate knows has a file here")}
@@ -53,7 +53,8 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return all
 }
 
-// withReconnect lets --fix connect a client anew, where nothing keeps it from that.
+// withReconnect lets --fix connect the client again, unless the configuration does not load or the
+// running client would overwrite its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
 		return f
@@ -65,7 +66,7 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry looks at an entry that runs petrigate.
+// checkEntry checks a client's entry that runs petrigate.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {
@@ -89,7 +90,8 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 	return ok("%s is connected%s", c.Title, running)
 }
 
-// older reports whether a program is an earlier build than ours. It is not run for that.
+// older reports whether program is an earlier build than ours. It compares file times and module
+// versions and does not run the program.
 func older(info os.FileInfo, program, ours string) bool {
 	mine, err := os.Stat(ours)
 	if err != nil || os.SameFile(info, mine) || !info.ModTime().Before(mine.ModTime()) {
@@ -100,7 +102,7 @@ func older(info os.FileInfo, program, ours string) bool {
 	return !known || !own || a != b || a == "(devel)"
 }
 
-// sameFile reports whether two paths lead to one file.
+// sameFile reports whether two paths lead to the same file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, failed := os.Stat(b)
@@ -110,7 +112,8 @@ func sameFile(a, b string) bool {
 	return os.SameFile(one, other)
 }
 
-// directServers looks for servers that a connected client still reaches by itself.
+// directServers looks for servers that a connected client still reaches directly, without
+// petrigate.
 func (d *Doctor) directServers(context.Context) []Finding {
 	var all []Finding
 	connected := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// configuration reads the configuration and builds its policy.
+// configuration loads the configuration and builds its policy.
 func (d *Doctor) configuration(ctx context.Context) []Finding {
 	if d.Config == "" {
 		return []Finding{failed("petrigate import CLIENT makes one of a client's servers", "there is no configuration")}
@@ -30,7 +30,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	d.result = result
 	found := slices.Concat(warnings, check.NoAudit(c), daemon.TLSProblems(c, diag.Error))
 	all := problems(slices.DeleteFunc(found, func(p diag.Problem) bool {
-		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // permissions and audit say it
+		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // the groups permissions and audit report these
 	}))
 	if !slices.ContainsFunc(all, func(f Finding) bool { return f.Status == Failed }) {
 		all = append([]Finding{ok("%s loads, and its policy is sound", d.Config)}, all...)
@@ -38,7 +38,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	return all
 }
 
-// loadFindings is a configuration that does not load.
+// loadFindings returns the findings for a configuration that does not load.
 func (d *Doctor) loadFindings(err error) []Finding {
 	list, rest := check.ConfigProblems(err)
 	var more diag.List
@@ -52,7 +52,7 @@ func (d *Doctor) loadFindings(err error) []Finding {
 	return all
 }
 
-// problems are findings of what check reports.
+// problems converts problems of package check to findings.
 func problems(list diag.List) (all []Finding) {
 	for _, p := range list {
 		place := p.File
@@ -80,7 +80,8 @@ func problems(list diag.List) (all []Finding) {
 	return all
 }
 
-// asksPeople reports whether the policy asks people, and whether some net asks only by the client.
+// asksPeople reports whether the policy asks people, and whether some net asks through the client
+// only.
 func asksPeople(r *policy.Result) (people, client bool) {
 	for _, n := range r.Policy.Nets() {
 		for _, t := range n.Transitions {

@@ -1,7 +1,18 @@
-// Package doctor looks for what breaks in practice: a configuration that does not load, files
-// that others may write, commands that a program of the desktop does not find, clients that reach
-// servers past the proxy. Each finding names its fix; what is safe to mend, it mends once a
-// person agrees.
+// Package doctor looks for what breaks in practice: a configuration that does not load, files that
+// others may write, commands that desktop programs do not find, clients that reach servers without
+// petrigate. Each finding names its fix. A fix that is safe is applied after the user agrees.
+//
+// A [Doctor] holds what the checks need to know about the machine. [Doctor.Examine] runs the checks
+// in a fixed order of groups and returns a [Report] with one [Finding] per thing that was checked.
+// [Doctor.Mend] applies the safe fixes of a report and runs the affected groups again.
+//
+// Later groups use the results of earlier ones, which the Doctor stores: the loaded configuration,
+// the built policy, the files of clients, and the tools of the upstreams. A group whose input is
+// missing because an earlier group failed reports nothing. A Doctor is used by one goroutine; only
+// the clock check queries the upstreams concurrently.
+//
+// The doctor starts the upstreams to list their tools. It starts no other program: it reads
+// versions from files.
 package doctor
 
 import (
@@ -22,68 +33,69 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// The states of a finding.
+// The values of Finding.Status.
 const (
 	OK      = "ok"
 	Warning = "warning"
 	Failed  = "failed"
 )
 
-// A Finding is what one check says of one thing.
+// A Finding is the result of one check for one thing, such as a file or an upstream.
 type Finding struct {
 	Check   string `json:"check"`
 	Status  string `json:"status"`
 	Says    string `json:"says"`
 	Fix     string `json:"fix,omitempty"`
-	Fixable bool   `json:"fixable"` // --fix does it
+	Fixable bool   `json:"fixable"` // --fix can fix it
 
 	mend *mend
 }
 
-// A mend is a safe change: what it would do, and how.
+// A mend is a safe fix.
 type mend struct {
-	shows string // "": do shows it, and asks
+	shows string // text shown before the question; "": do shows it and asks
 	do    func(context.Context) error
 }
 
-// A Report is what all checks say.
+// A Report holds the findings of all checks.
 type Report struct {
-	OK       bool      `json:"ok"` // no check has failed
+	OK       bool      `json:"ok"` // no check failed
 	Failed   int       `json:"failed"`
 	Warnings int       `json:"warnings"`
 	Checks   []Finding `json:"checks"`
 }
 
-// A Doctor is what the checks need of the machine.
+// A Doctor holds what the checks need to know about this machine, and the results that later checks
+// use. Its exported fields are set by the caller before Examine.
 type Doctor struct {
-	Config    string                             // the configuration; "": there is none
-	Trusts    func(path string, src []byte) bool // of one that nobody has named, see [config.Options]; nil: Config was named
+	Config    string                             // path of the configuration; "": no configuration exists
+	Trusts    func(path string, src []byte) bool // accepts a file found in the working directory, see [config.Options]; nil: Config was named
 	Desk      *takeover.Desk
-	Program   string            // this program
-	Short     []string          // the PATH of programs of the desktop
-	Proxies   []operator.Status // that run
-	Services  *service.Manager  // of this user; nil: none is known
+	Program   string            // path of this program
+	Short     []string          // PATH of programs started from the desktop
+	Proxies   []operator.Status // running proxies
+	Services  *service.Manager  // service manager of this user; nil: not supported
 	StateDir  string
 	Now       func() time.Time
-	Waiting   func(servers []string) // is told while servers have not answered
-	Done      func()                 // is told when it is over
-	Connected takeover.Connection    // what connect would do, without the client
+	Waiting   func(servers []string) // called while servers have not answered
+	Done      func()                 // called when all servers have answered or failed
+	Connected takeover.Connection    // what connect would write, without the client
 
-	loaded   *config.Config // nil: it does not load
-	result   *policy.Result // nil: it does not build
+	loaded   *config.Config // nil: the configuration does not load
+	result   *policy.Result // nil: the policy does not build
 	clients  []takeover.Inspection
 	tools    []check.ListedTool
-	answered bool // all of them: no upstream is missing
+	answered bool // all upstreams have listed their tools
 }
 
-// A group is checks that are made together.
+// A group is a set of checks that are made together.
 type group struct {
 	name string
 	look func(*Doctor, context.Context) []Finding
-	slow bool // it asks others, and nothing that is mended changes what they say
+	slow bool // it queries other programs, and no fix changes its result
 }
 
-// groups are all checks, in their order.
+// groups returns all groups in the order of their execution.
 func groups() []group {
 	return []group{
 		{"config", (*Doctor).configuration, false}, {"audit", (*Doctor).audit, false}, {"state", (*Doctor).state, false},
@@ -93,7 +105,7 @@ func groups() []group {
 	}
 }
 
-// Examine makes all checks.
+// Examine runs all checks.
 func (d *Doctor) Examine(ctx context.Context) Report {
 	var all []Finding
 	for _, g := range groups() {
@@ -125,8 +137,8 @@ func report(all []Finding) Report {
 	return r
 }
 
-// Mend does what is safe of a report, each after a question, and makes the checks again for
-// which that may matter. What a person declines stays.
+// Mend applies the safe fixes of a report, each after a question, and runs the affected checks
+// again. The findings that the user declines to fix stay in the report.
 func (d *Doctor) Mend(ctx context.Context, r Report) (Report, error) {
 	mended := false
 	for _, f := range r.Checks {
@@ -155,7 +167,7 @@ func (d *Doctor) Mend(ctx context.Context, r Report) (Report, error) {
 	return report(all), nil
 }
 
-// mend shows what it would do, asks, and does it.
+// mend shows a fix, asks, and applies it.
 func (d *Doctor) mend(ctx context.Context, m *mend) error {
 	if m.shows != "" {
 		_, _ = fmt.Fprintln(d.Desk.Out, text.Escape(m.shows))
@@ -166,7 +178,7 @@ func (d *Doctor) mend(ctx context.Context, m *mend) error {
 	return m.do(ctx)
 }
 
-// Print writes a line for each finding, its fix below it, and what they come to.
+// Print writes a line for each finding, with its fix below it, and a summary.
 func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	var b strings.Builder
 	fixable := 0
@@ -187,7 +199,7 @@ func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	return err
 }
 
-// indented puts the lines of a text below its first.
+// indented escapes s and indents all lines after the first.
 func indented(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, line := range lines {
@@ -214,7 +226,7 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// with adds what --fix does.
+// with adds the fix that --fix applies.
 func (f Finding) with(shows string, do func(context.Context) error) Finding {
 	f.mend = &mend{shows, do}
 	return f

@@ -21,8 +21,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TestClockSkewIsWarning: a server whose clock is off is a warning, also where it answers with an error, and it
-// gets no secret.
+// TestClockSkewIsWarning checks that a server with a wrong clock is a warning, even if it answers
+// with an error, and that it gets no secret.
 func TestClockSkewIsWarning(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
 	for off, want := range map[time.Duration]string{0: OK, 20 * time.Second: OK, time.Hour: Warning, -time.Minute: Warning} {
@@ -43,7 +43,8 @@ func TestClockSkewIsWarning(t *testing.T) {
 	}
 }
 
-// TestListenReportsPortInUse: a port in use is a failure, unless this configuration has it.
+// TestListenReportsPortInUse checks that a port in use is a failure, unless a proxy with this
+// configuration uses it.
 func TestListenReportsPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,7 +85,8 @@ func TestListenReportsPortInUse(t *testing.T) {
 	}
 }
 
-// TestPostgresReportsClockAndSilence: the clock of the database is asked of it, and one that does not answer is a failure.
+// TestPostgresReportsClockAndSilence checks that the database is asked for its clock, and that a
+// database that does not answer is a failure.
 func TestPostgresReportsClockAndSilence(t *testing.T) {
 	dsn := os.Getenv(postgrestest.Variable)
 	if dsn == "" {
@@ -103,8 +105,8 @@ func TestPostgresReportsClockAndSilence(t *testing.T) {
 	}
 }
 
-// TestOlderProgramIsWarning: a client that starts an earlier build is a warning, without a run of it; one of the same file, a later one, and
-// ours where it cannot be found are none.
+// TestOlderProgramIsWarning checks that a client that starts an earlier build is a warning, without
+// running that program. The same file, a later build, and a missing own program are not.
 func TestOlderProgramIsWarning(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -154,7 +156,8 @@ func TestOlderProgramIsWarning(t *testing.T) {
 	}
 }
 
-// TestHooksThatFailOpenAreFound: hooks that let a call pass where they fail, or of which two run for one call, are found.
+// TestHooksThatFailOpenAreFound checks that the doctor finds hooks that let a call pass when they
+// fail, and two hooks that run for the same call.
 func TestHooksThatFailOpenAreFound(t *testing.T) {
 	home := t.TempDir()
 	t.Chdir(home)
@@ -163,7 +166,7 @@ func TestHooksThatFailOpenAreFound(t *testing.T) {
 		name   string
 		system string
 		files  map[string]string
-		want   []string // the beginnings of warnings and failures
+		want   []string // prefixes of warnings and failures
 	}{
 		{"two for VS Code", "linux", map[string]string{
 			".claude/settings.json": `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/petrigate hook claude-code","onFailure":"block"}]}],
@@ -226,12 +229,13 @@ func TestHooksThatFailOpenAreFound(t *testing.T) {
 	}
 }
 
-// closed is a command that refuses a call where the hook fails, in a text of JSON.
+// closed returns a command, escaped for JSON, that refuses a call if the hook fails.
 func closed(agent string) string {
 	return `sh -c '/x/petrigate hook ` + agent + ` || { echo \"The call was not made.\" >&2; exit 2; }'`
 }
 
-// claudeHooks are hooks of which the one before a call has this beside it, and in it.
+// claudeHooks returns hooks of Claude Code. The text beside stands next to the hook before a call,
+// the text in inside it.
 func claudeHooks(beside, in string) string {
 	return `{"hooks":{"PreToolUse":[{` + beside + `"hooks":[{"type":"command","command":"/x/petrigate hook claude-code","onFailure":"block"` + in + `}]}],` +
 		`"PostToolUse":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"PostToolUseFailure":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],` +
@@ -246,7 +250,7 @@ func vscodeHooks(before string) string {
 	return `{"hooks":{"PreToolUse":[{"type":"command","command":"` + before + `"}],"PostToolUse":[{"command":"petrigate hook vscode"}],"Stop":[{"command":"petrigate hook vscode"}]}}`
 }
 
-// TestPrintEscapes: what servers and files say is escaped.
+// TestPrintEscapes checks that text from servers and files is escaped.
 func TestPrintEscapes(t *testing.T) {
 	r := report([]Finding{failed("fix\x1b[2J", "a\x1b[31m\nb"), ok("c")})
 	var b strings.Builder
@@ -258,7 +262,7 @@ func TestPrintEscapes(t *testing.T) {
 	}
 }
 
-// TestVersionsCompareAsNumbers compares numbers, and not texts.
+// TestVersionsCompareAsNumbers checks that versions are not compared as strings.
 func TestVersionsCompareAsNumbers(t *testing.T) {
 	for v, want := range map[string]bool{"2.1.295": true, "2.1.294": false, "2.1.1000": true, "3.0.0": true, "2.0.999": false} {
 		if atLeast(v, firstFailClosed) != want {
@@ -267,14 +271,14 @@ func TestVersionsCompareAsNumbers(t *testing.T) {
 	}
 }
 
-// TestClaudeVersionOfEachInstallation reads the version from each way in which Claude Code is installed.
+// TestClaudeVersionOfEachInstallation checks each way to install Claude Code.
 func TestClaudeVersionOfEachInstallation(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("programs have other names there")
 	}
 	const pack = `{"name": "@anthropic-ai/claude-code", "version": "2.1.197"}`
 	for _, c := range []struct {
-		program, link string // the program, and what is in PATH: "" is the program itself
+		program, link string // the program, and the target of the link in PATH; "": the program itself is in PATH
 		files         map[string]string
 		want          string
 	}{
@@ -317,7 +321,8 @@ func TestClaudeVersionOfEachInstallation(t *testing.T) {
 	}
 }
 
-// TestChmodLeavesReplacedFile: the mode of a file that has come to the place of another stays.
+// TestChmodLeavesReplacedFile checks that chmod does not change a file that has replaced the
+// checked one.
 func TestChmodLeavesReplacedFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	for _, text := range []string{"old", "new"} {

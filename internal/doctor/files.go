@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// audit looks whether the audit log can be written.
+// audit checks whether the audit log can be written.
 func (d *Doctor) audit(context.Context) []Finding {
 	if d.loaded == nil || d.loaded.Audit.File == "" {
 		return nil
@@ -23,7 +23,7 @@ func (d *Doctor) audit(context.Context) []Finding {
 	return []Finding{d.writable("the audit log", d.loaded.Audit.File, "set audit.file to a file that you may write", false)}
 }
 
-// state looks whether the database can be written.
+// state checks whether the database can be written.
 func (d *Doctor) state(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -53,7 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable looks whether a file can be written, or made. The proxy makes the folder of some.
+// writable checks whether a file can be written or created. If made is set, the proxy creates a
+// missing folder itself.
 func (d *Doctor) writable(what, path, fix string, made bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
@@ -96,15 +97,15 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// A secured is a file or folder of ours with the bits that others must not have.
+// A secured is a file or folder of petrigate, with the mode bits that it must not have.
 type secured struct {
 	what, path string
-	mask       fs.FileMode // that must not be set
-	tolerated  fs.FileMode // of these, a warning
-	tokens     bool        // it holds tokens: the mask is that of serve
+	mask       fs.FileMode // bits that must not be set
+	tolerated  fs.FileMode // bits of mask that are only a warning
+	tokens     bool        // the file holds tokens: the mask is the one that serve enforces
 }
 
-// permissions looks who else may read and write our files.
+// permissions checks who else can read and write the files of petrigate.
 func (d *Doctor) permissions(context.Context) (all []Finding) {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -112,7 +113,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	for _, s := range d.securedFiles() {
 		real, err := filepath.EvalSymlinks(s.path)
 		if err != nil {
-			continue // what is not there yet is made well
+			continue // a missing file will be created with the right mode
 		}
 		info, err := os.Stat(real)
 		if err != nil {
@@ -141,7 +142,8 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	return all
 }
 
-// chmod changes the mode of the file that was looked at, and of no other that has come to its place.
+// chmod changes the mode of the file that was checked. It refuses if another file has replaced it
+// since.
 func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error {
 		root, err := os.OpenRoot(filepath.Dir(path))
@@ -160,7 +162,7 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 	}
 }
 
-// securedFiles are the files that petrigate has, with what others must not do.
+// securedFiles returns the files of petrigate with the mode bits that they must not have.
 func (d *Doctor) securedFiles() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
 	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "what was kept of clients", path: d.Desk.State, mask: others, tolerated: readers}}

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// TestChmodChangesSameFile: a file that is the one that was looked at gets its mode.
+// TestChmodChangesSameFile checks that chmod changes the file that was checked.
 func TestChmodChangesSameFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no mode bits")
@@ -32,7 +32,7 @@ func TestChmodChangesSameFile(t *testing.T) {
 	}
 }
 
-// TestMissingInterpreterIsFound: a script is found, and what runs it is not.
+// TestMissingInterpreterIsFound checks that a script whose interpreter is missing is a warning.
 func TestMissingInterpreterIsFound(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no scripts with a first line")
@@ -53,7 +53,8 @@ func TestMissingInterpreterIsFound(t *testing.T) {
 	}
 }
 
-// TestLongNamesAreCut: three names are listed, and of more it is said that there are some.
+// TestLongNamesAreCut checks that at most three long names are listed, and that the finding says if
+// more exist.
 func TestLongNamesAreCut(t *testing.T) {
 	for count, more := range map[int]bool{3: false, 4: true} {
 		d := &Doctor{}

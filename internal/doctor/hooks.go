@@ -19,10 +19,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// firstFailClosed is the first version of Claude Code whose hooks can refuse a call where they fail.
+// firstFailClosed is the first version of Claude Code whose hooks can refuse a call when they fail.
 const firstFailClosed = "2.1.295"
 
-// hooks looks at the hooks of agents that are connected, or have some.
+// hooks checks the hooks of agents that are connected or have hooks.
 func (d *Doctor) hooks(ctx context.Context) []Finding {
 	var all []Finding
 	claude := false
@@ -34,7 +34,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		there := d.connectedTo(h.Client) != ""
 		switch {
 		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):
-			// it has been said of the client
+			// reported for the client already
 		case h.Problem != "":
 			all = append(all, warning("correct the file", "%s: %s", h.Title, h.Problem))
 		case len(h.There) > 0:
@@ -48,7 +48,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 	return slices.Concat(all, d.service(), d.unreportedScripts(), d.deniedTools())
 }
 
-// deniedTools finds agents with hooks whose own tools the policy refuses by its default.
+// deniedTools finds agents with hooks whose built-in tools the policy refuses by default.
 func (d *Doctor) deniedTools() []Finding {
 	agents, _ := d.Desk.HookedAgents()
 	found := problems(check.Denied(d.loaded, agents))
@@ -60,7 +60,7 @@ func (d *Doctor) deniedTools() []Finding {
 	return found
 }
 
-// unreportedScripts finds rules that wait for scripts of which no hook tells how they ended.
+// unreportedScripts finds rules that wait for the result of a script that no hook reports.
 func (d *Doctor) unreportedScripts() []Finding {
 	agents, complete := d.Desk.HookedAgents()
 	if len(agents) == 0 || d.result == nil || !d.answered {
@@ -72,12 +72,12 @@ func (d *Doctor) unreportedScripts() []Finding {
 	source.Tools, source.Unended = known.Names(), known.Unended()
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // it has been said of the configuration
+		return nil // reported for the configuration already
 	}
 	return problems(slices.DeleteFunc(result.Problems, func(p diag.Problem) bool { return p.Code != policy.UntoldEnd }))
 }
 
-// checkHooks looks at the hooks of an agent that run petrigate.
+// checkHooks checks the hooks of an agent that run petrigate.
 func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	fix := "petrigate connect " + h.Client + " --hooks"
 	var all []Finding
@@ -116,7 +116,7 @@ func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	return all
 }
 
-// claude looks whether the version of Claude Code heeds onFailure.
+// claude checks whether the installed version of Claude Code supports onFailure.
 func (d *Doctor) claude() []Finding {
 	switch v := d.claudeVersion(); {
 	case v == "":
@@ -129,13 +129,14 @@ func (d *Doctor) claude() []Finding {
 
 var dotted = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
-// claudeVersion is read from where the program is installed, since doctor starts no program.
+// claudeVersion returns the version found in the installation of Claude Code, or "". It does not
+// run the program: the doctor starts no programs but the upstreams.
 func (d *Doctor) claudeVersion() string {
 	path, err := exec.LookPath("claude")
 	if err != nil {
 		return ""
 	}
-	found := []string{filepath.Dir(path)} // of a wrapper that npm has written there
+	found := []string{filepath.Dir(path)} // folder of a wrapper script that npm has installed
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return ""
 	}
@@ -154,7 +155,8 @@ func (d *Doctor) claudeVersion() string {
 	return ""
 }
 
-// claudePackage is the version of Claude Code whose package is in a folder; "": none is.
+// claudePackage returns the version of the Claude Code package in a folder, or "" if the folder
+// holds another package or none.
 func claudePackage(dir string) string {
 	src, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	var p struct {
@@ -167,7 +169,7 @@ func claudePackage(dir string) string {
 	return p.Version
 }
 
-// atLeast compares versions of three numbers.
+// atLeast compares two versions of three numbers.
 func atLeast(v, least string) bool {
 	numbers := func(s string) (all []int) {
 		for part := range strings.SplitSeq(s, ".") {

@@ -9,16 +9,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A limit is what a client makes of many tools, and of long names.
+// A limit describes how a client handles many tools and long tool names.
 type limit struct {
 	client string
-	tools  int    // more than these are a nuisance, or left out; 0: any number
-	more   string // what it does with more
-	name   int    // characters of a name, without what the client puts in front; 0: not known
+	tools  int    // largest useful number of tools; 0: no limit
+	more   string // what the client does with more tools
+	name   int    // maximum length of a tool name, without the prefix of the client; 0: unknown
 }
 
-// limits are those of clients, as far as they are known. A name that a client puts in front,
-// such as mcp__petrigate__, is taken off.
+// limits holds the known limits of clients. The length of a client's own prefix, such as
+// mcp__petrigate__, is subtracted.
 var limits = []limit{
 	{"claude-desktop", 0, "", 64},
 	{"claude-code", 0, "", 128 - len("mcp__petrigate__")},
@@ -30,7 +30,7 @@ var limits = []limit{
 	{"vscode-insiders", 128, "refuses requests with more, its own included", 64},
 }
 
-// toolLimits holds the tools against the limits of the connected clients.
+// toolLimits compares the tools with the limits of the connected clients.
 func (d *Doctor) toolLimits(context.Context) []Finding {
 	if d.loaded == nil || len(d.tools) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (d *Doctor) exceeded(l limit, title string) (all []Finding) {
 	return all
 }
 
-// connectedTo is the title of a client if it is connected.
+// connectedTo returns the title of the client if it is connected, or "".
 func (d *Doctor) connectedTo(name string) string {
 	i := slices.IndexFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
 	if i < 0 {
@@ -78,10 +78,10 @@ func (d *Doctor) connectedTo(name string) string {
 	return d.clients[i].Title
 }
 
-// silentClients are clients that show no form: they do not declare elicitation.
+// silentClients are clients that do not declare elicitation and so cannot show forms.
 var silentClients = []string{"claude-desktop", "zed", "cline", "gemini", "opencode", "continue", "windsurf"}
 
-// people looks whether somebody can be asked where the policy asks.
+// people checks whether a person can be asked where the policy requires it.
 func (d *Doctor) people(context.Context) []Finding {
 	if d.result == nil {
 		return nil

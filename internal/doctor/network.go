@@ -16,10 +16,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxSkew is how far a clock may be off.
+// maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares a clock with ours. It was read between begin and now.
+// skew compares another clock with ours. there was read between begin and now.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
 	if end := d.Now(); there.After(begin) && there.Before(end) {
@@ -33,7 +33,7 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	return ok("the clock of %s agrees with ours", of)
 }
 
-// clock asks each upstream over HTTP for the time.
+// clock asks each upstream over HTTP for its time.
 func (d *Doctor) clock(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -47,7 +47,7 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 		asked.Go(func() {
 			begin := d.Now()
 			if there, ok := dateOf(ctx, s); ok {
-				f := d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // a Date has no fractions
+				f := d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // a Date header has no fractions of a second
 				found[i] = &f
 			}
 		})
@@ -62,7 +62,8 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 	return all
 }
 
-// dateOf is the time that a server says it is, however it answers. It gets no credentials.
+// dateOf returns the time in the Date header of a server, whatever the status of its response. The
+// request carries no credentials.
 func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -74,13 +75,13 @@ func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	at.User, at.RawQuery = nil, "" // they may be secrets
+	at.User, at.RawQuery = nil, "" // both may contain secrets
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, at.String(), nil)
 	if err != nil {
 		return time.Time{}, false
 	}
 	transport := &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
-	answer, err := transport.RoundTrip(r) // which follows no redirection
+	answer, err := transport.RoundTrip(r) // RoundTrip does not follow redirects
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -89,7 +90,7 @@ func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	return there, err == nil
 }
 
-// listen looks whether the address of the listener is free, and who may reach it.
+// listen checks whether the listen address is free, and who can reach it.
 func (d *Doctor) listen(ctx context.Context) []Finding {
 	if d.loaded == nil || d.loaded.Listen.Stdio {
 		return nil

@@ -17,18 +17,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ShortPath is the PATH that a system gives programs of the desktop, without what a shell adds.
+// ShortPath returns the PATH that a system gives to programs started from the desktop, without the
+// folders that a shell adds.
 func ShortPath(system string) []string {
 	switch system {
 	case "windows":
-		return filepath.SplitList(os.Getenv("PATH")) // which is that of the user
+		return filepath.SplitList(os.Getenv("PATH")) // on Windows it is the PATH of the user
 	case "darwin":
 		return []string{"/usr/bin", "/bin", "/usr/sbin", "/sbin"}
 	}
 	return []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 }
 
-// commands looks whether the commands of the upstreams are found, from the desktop too.
+// commands checks whether the commands of the upstreams are found, also by desktop programs.
 func (d *Doctor) commands(context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -49,7 +50,7 @@ func (d *Doctor) commands(context.Context) []Finding {
 	return all
 }
 
-// command looks a command up that this shell finds.
+// command checks a command that the current shell finds.
 func (d *Doctor) command(s config.Server) Finding {
 	dirs := d.Short
 	if own, set := s.Env["PATH"]; set {
@@ -78,7 +79,7 @@ func (d *Doctor) command(s config.Server) Finding {
 	return ok("the command %q of the upstream %s is found", s.Command, s.Name)
 }
 
-// find looks a program up in some folders; "": it is in none.
+// find returns the path of a program in one of the folders, or "".
 func find(dirs []string, name string) string {
 	for _, dir := range dirs {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
@@ -88,7 +89,8 @@ func find(dirs []string, name string) string {
 	return ""
 }
 
-// interpreter is the program that env looks up to run a script; "": none.
+// interpreter returns the program that env looks up to run a script, or "" if the file is not such
+// a script.
 func interpreter(path string) string {
 	if runtime.GOOS == "windows" {
 		return ""
@@ -99,7 +101,7 @@ func interpreter(path string) string {
 	}
 	defer func() { _ = f.Close() }()
 	head := make([]byte, 128)
-	n, _ := io.ReadFull(f, head) // a short file is a short head
+	n, _ := io.ReadFull(f, head) // a short read is fine
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
 	words := strings.Fields(string(bytes.TrimPrefix(line, []byte("#!"))))
 	if !bytes.HasPrefix(line, []byte("#!")) || len(words) < 2 || filepath.Base(words[0]) != "env" {

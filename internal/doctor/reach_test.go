@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// TestUnansweredHooksAreReported: hooks that get no answer are told, and what ends that.
+// TestUnansweredHooksAreReported checks that hooks without an answer are reported with a fix.
 func TestUnansweredHooksAreReported(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -79,7 +79,7 @@ func heardOf(t *testing.T, url string) []Finding {
 	return unansweredURL(t.Context(), takeover.Inspection{Client: clientcfg.Client{Title: "H"}, Entries: []takeover.Entry{{URL: url, Own: true}}})
 }
 
-// TestFixFitsProblem: what is to be done fits what is wrong.
+// TestFixFitsProblem checks that each problem gets a suitable fix.
 func TestFixFitsProblem(t *testing.T) {
 	for why, want := range map[string]string{
 		"s.add is quarantined: the server says something else": "petrigate tools accept",

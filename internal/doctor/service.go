@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// service looks whether the service that connect --hooks has made runs: whether a proxy with its configuration listens.
+// service checks whether the service created by connect --hooks runs, that is, whether a proxy with
+// its configuration listens.
 func (d *Doctor) service() []Finding {
 	if d.Services == nil {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/service"
 )
 
-// TestServiceMustListen: the service that connect has made runs where a proxy with its configuration listens.
+// TestServiceMustListen checks that the service counts as running only if a proxy with its
+// configuration listens.
 func TestServiceMustListen(t *testing.T) {
 	m := service.ManagerOf(service.System{OS: "linux", Home: t.TempDir(), Env: func(string) (string, bool) { return "", false }})
 	if err := os.MkdirAll(filepath.Dir(m.File), 0o700); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// TestTokenModesMatchServe: a file of tokens is judged as serve judges it. One of root is read by the group of a
-// process that is not root, as a Secret of Kubernetes is.
+// TestTokenModesMatchServe checks that the doctor judges a token file as serve does. A file owned
+// by root may be readable by the group of a process that is not root, like a Kubernetes Secret.
 func TestTokenModesMatchServe(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a file of root")
@@ -52,7 +52,7 @@ func TestTokenModesMatchServe(t *testing.T) {
 	}
 }
 
-// as does something as another user, of whom the whole process is meanwhile.
+// as calls do with the effective user id uid. The whole process has that id meanwhile.
 func as(t *testing.T, uid int, do func() []Finding) []Finding {
 	t.Helper()
 	if err := syscall.Seteuid(uid); err != nil {
@@ -60,7 +60,7 @@ func as(t *testing.T, uid int, do func() []Finding) []Finding {
 	}
 	defer func() {
 		if err := syscall.Seteuid(0); err != nil {
-			panic(err) // all tests after this would be of another user
+			panic(err) // all later tests would run as the other user
 		}
 	}()
 	return do()

@@ -8,22 +8,23 @@ import (
 	"runtime/debug"
 )
 
-// What the go command writes into a program, see debug/buildinfo: a magic, flags, and from
-// byte 32 on two strings with their lengths, the version of Go and the modules. That package
-// can read older forms too, and for that every format of executables and of their debug
-// information, half a megabyte of our own program.
+// The layout of the build information that the go command writes into a program, see
+// debug/buildinfo: a magic and flags, and from byte 32 on two strings with their lengths, the Go
+// version and the modules. Package debug/buildinfo also reads older layouts and therefore links
+// parsers for every executable format and its debug information, which would add half a megabyte to
+// this program.
 const (
 	infoMagic   = "\xff Go buildinf:"
 	infoFlags   = 15
-	infoInline  = 2 // of the flags: the strings follow
+	infoInline  = 2 // flag: the strings follow
 	infoStrings = 32
 	infoFrame   = 16 // bytes before and after the text of the modules
 
-	infoMost = 1 << 20 // bytes of both strings
+	infoMost = 1 << 20 // maximum size of both strings in bytes
 )
 
-// mainVersion returns the version of the main module of a program that Go 1.18 or later has
-// built. It does not run the program.
+// mainVersion returns the version of the main module of a program built by Go 1.18 or later. It
+// does not run the program.
 func mainVersion(program string) (version string, ok bool) {
 	f, err := os.Open(program)
 	if err != nil {
@@ -40,7 +41,7 @@ func mainVersion(program string) (version string, ok bool) {
 				break
 			}
 			from += i
-			if version, ok = versionAt(f, at+int64(from)); ok { // the magic alone is in every program that looks for it
+			if version, ok = versionAt(f, at+int64(from)); ok { // the magic alone also occurs in programs that search for it, like this one
 				return version, true
 			}
 		}
@@ -50,7 +51,7 @@ func mainVersion(program string) (version string, ok bool) {
 	}
 }
 
-// versionAt reads the information whose magic is at an offset.
+// versionAt reads the build information whose magic is at an offset.
 func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	b := make([]byte, infoMost)
 	n, _ := f.ReadAt(b, at) // a short read is noticed below
@@ -69,7 +70,7 @@ func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	return info.Main.Version, true
 }
 
-// lengthAndText reads a text with its length before it; nil: the data is too short.
+// lengthAndText reads a length and the text of that length; nil: the data is too short.
 func lengthAndText(b []byte) (text, rest []byte) {
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size > uint64(len(b)-n) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestMainVersionMatchesStandardLibrary: what is read is what the package of the standard library reads.
+// TestMainVersionMatchesStandardLibrary compares the result with that of debug/buildinfo.
 func TestMainVersionMatchesStandardLibrary(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {
@@ -30,7 +30,7 @@ func TestMainVersionMatchesStandardLibrary(t *testing.T) {
 	}
 }
 
-// info is a program with that information.
+// info returns a program image that contains this build information.
 func info(flags byte, compiler, modules string) string {
 	text := func(s string) string { return string([]byte{byte(len(s))}) + s }
 	frame := strings.Repeat("x", infoFrame)

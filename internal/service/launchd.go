@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// launchd is the manager of macOS.
+// launchd returns the manager of macOS.
 func launchd(s System) *Manager {
 	file := filepath.Join(s.Home, "Library", "LaunchAgents", Name+".plist")
 	domain := "gui/" + strconv.Itoa(s.UID)
@@ -28,7 +28,7 @@ func launchd(s System) *Manager {
 	}
 }
 
-// plist is a property list of launchd.
+// plist formats a property list for launchd.
 func (m *Manager) plist(s Service) (string, error) {
 	var b strings.Builder
 	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n")
@@ -56,7 +56,7 @@ func (m *Manager) plist(s Service) (string, error) {
 	return b.String(), bad
 }
 
-// xmlText escapes text for XML. It fails where XML has no form for a character.
+// xmlText escapes text for XML. It fails if XML cannot represent a character.
 func xmlText(text string) (string, error) {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, control) {
 		return "", fmt.Errorf("a file of XML cannot hold %q", text)

@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// commandTimeout bounds how long a program of the manager may take.
+// commandTimeout limits the run time of a command of the manager.
 const commandTimeout = time.Minute
 
-// output runs a program of the manager and returns its output.
+// output runs a command of the manager and returns its output.
 func output(ctx context.Context, argv []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
@@ -25,7 +25,7 @@ func output(ctx context.Context, argv []string) (string, error) {
 	out, err := c.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the rest of it is advice
+		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the other lines are advice
 		if said != "" {
 			err = errors.New(text.Escape(said))
 		}
@@ -34,8 +34,8 @@ func output(ctx context.Context, argv []string) (string, error) {
 	return string(out), err
 }
 
-// Answers reports whether the manager runs. Variables are the names of those that it gives to a service, as far
-// as it says.
+// Answers reports whether the manager runs. variables holds the names of the environment variables
+// that a service gets, as far as the manager reports them.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	out, err := output(ctx, m.probe)
 	if err != nil {
@@ -44,23 +44,23 @@ func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	return append(variableNames(out), m.fileVariables()...), true
 }
 
-// fileVariables are the variables in the file for them.
+// fileVariables returns the names of the variables in the environment file.
 func (m *Manager) fileVariables() []string {
 	if m.Variables == "" {
 		return nil
 	}
 	src, err := os.ReadFile(m.Variables)
 	if err != nil {
-		return nil // systemd leaves it out too
+		return nil // systemd also ignores a file that it cannot read
 	}
 	return variableNames(string(src))
 }
 
-// variablePattern is how managers and files show a variable: NAME=VALUE, and for launchd and Windows NAME => VALUE and
-// NAME REG_SZ VALUE.
+// variablePattern matches a variable as managers and files print it: NAME=VALUE, NAME => VALUE
+// (launchd), or NAME REG_SZ VALUE (Windows).
 var variablePattern = regexp.MustCompile(`(?m)^\s*([A-Za-z_][A-Za-z0-9_]*)(?:[ \t]*=|[ \t]+=>|[ \t]+REG_)`)
 
-// variableNames are those of the variables that a text shows.
+// variableNames returns the names of the variables in a text.
 func variableNames(shown string) (all []string) {
 	for _, m := range variablePattern.FindAllStringSubmatch(shown, -1) {
 		all = append(all, m[1])
@@ -68,7 +68,7 @@ func variableNames(shown string) (all []string) {
 	return all
 }
 
-// Install writes the file, and starts the service anew.
+// Install writes the file of the service and starts or restarts the service.
 func (m *Manager) Install(ctx context.Context, text string) error {
 	if err := m.write(text); err != nil {
 		return err
@@ -76,13 +76,13 @@ func (m *Manager) Install(ctx context.Context, text string) error {
 	return runAll(ctx, m.start)
 }
 
-// ErrNoManager is returned where no manager of services runs for this user.
+// ErrNoManager: no service manager runs for this user.
 var ErrNoManager = errors.New("no manager of services runs for this user here, as in a container or after su")
 
-// Remove stops the service, and removes its file.
+// Remove stops the service and removes its file.
 func (m *Manager) Remove(ctx context.Context) error {
 	if _, ok := m.Answers(ctx); !ok {
-		return ErrNoManager // the service may run all the same
+		return ErrNoManager // the service might run nevertheless
 	}
 	if err := runAll(ctx, m.stop); err != nil {
 		return err
@@ -98,16 +98,16 @@ func (m *Manager) Remove(ctx context.Context) error {
 	return runAll(ctx, m.afterRemoval)
 }
 
-// Said are the lines that the service has written last, as far as the manager keeps them.
+// Said returns the last lines of the service's log, or "" if the manager keeps none.
 func (m *Manager) Said(ctx context.Context) string {
 	if m.logTail == nil {
 		return ""
 	}
-	out, _ := output(ctx, m.logTail) // perhaps the manager keeps nothing
+	out, _ := output(ctx, m.logTail) // not every manager keeps a log
 	return strings.TrimSpace(out)
 }
 
-// runAll runs commands until one fails that must not.
+// runAll runs commands until one fails that must succeed.
 func runAll(ctx context.Context, steps []step) error {
 	for _, s := range steps {
 		if err := s.run(ctx); err != nil && !s.lenient {
@@ -117,7 +117,7 @@ func runAll(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// run runs the command, several times where it may fail for a moment.
+// run runs the command. It repeats a command marked as retried.
 func (s step) run(ctx context.Context) (err error) {
 	pauses := []time.Duration{0}
 	if s.retried {

@@ -1,12 +1,12 @@
-// Package service runs petrigate as a service of the user: systemd, launchd or the Task Scheduler starts it when
-// the user logs in, and again when it has failed.
+// Package service runs petrigate as a service of the user: systemd, launchd or the Task Scheduler
+// starts it when the user logs in, and again after it has failed.
 //
-// A [Manager] writes a file that describes the service, and runs the programs of its system to start and to remove
-// it. The first lines of the file name the configuration that it is for. A file without them was written by
-// somebody else: it is never changed or removed.
+// A [Manager] writes a file that describes the service and runs the programs of its system that
+// start and remove it. The first lines of the file name the configuration of the service. A file
+// without these lines was not written by petrigate and is never changed or removed.
 //
-// Libraries that do this were not taken: github.com/kardianos/service writes services of the whole machine on
-// Windows, and escapes neither % nor $ in a unit of systemd.
+// The package does not use github.com/kardianos/service, which on Windows installs services of the
+// whole machine and escapes neither % nor $ in a systemd unit.
 package service
 
 import (
@@ -23,29 +23,31 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// Name is that of the service, for all managers.
+// Name is the name of the service in all managers.
 const Name = "petrigate"
 
-// A Service is a proxy that shall run while the user is logged in.
+// A Service describes a proxy that runs while the user is logged in.
 type Service struct {
-	Program     string   // an absolute path
-	Args        []string // of the program
-	Config      string   // the configuration, an absolute path
+	Program     string   // absolute path of the program
+	Args        []string // arguments of the program
+	Config      string   // absolute path of the configuration
 	Environment []Variable
 }
 
-// A Variable is one of the environment of the service. Its value stands in a file: it must be no secret.
+// A Variable is an environment variable of the service. Its value is stored in a file and must not
+// be a secret.
 type Variable struct{ Name, Value string }
 
-// A System is what a manager has to know of this machine.
+// A System describes this machine to a manager.
 type System struct {
-	OS   string // as runtime.GOOS
+	OS   string // as in runtime.GOOS
 	Home string
 	Env  func(string) (string, bool)
 	UID  int
 }
 
-// env is a variable that is an absolute path; "": it is not set, or is none.
+// env returns the value of a variable that holds an absolute path, or "" if it is unset or not an
+// absolute path.
 func (s System) env(name string) string {
 	if value, _ := s.Env(name); filepath.IsAbs(value) {
 		return value
@@ -53,7 +55,7 @@ func (s System) env(name string) string {
 	return ""
 }
 
-// configDir is where programs of a Unix system have the configurations of a user.
+// configDir returns the folder for the configurations of a Unix user.
 func (s System) configDir() string {
 	if dir := s.env("XDG_CONFIG_HOME"); dir != "" {
 		return dir
@@ -61,35 +63,36 @@ func (s System) configDir() string {
 	return filepath.Join(s.Home, ".config")
 }
 
-// A Manager runs services of the user.
+// A Manager installs and removes a service of the user.
 type Manager struct {
-	Title string // of the program
-	File  string // that describes the service
-	// Variables is the file from which the service reads variables of its environment, if it reads any.
+	Title string // name of the service manager
+	File  string // file that describes the service
+	// Variables is the file with environment variables for the service; "": the manager supports no
+	// such file.
 	Variables string
-	// Log is the command that shows what the service says.
+	// Log is the command that shows the log of the service.
 	Log string
 
 	text   func(*Manager, Service) (string, error)
 	encode func(string) []byte // nil: as UTF-8
 	decode func([]byte) string
 
-	probe        []string // a command that fails where no manager runs; it prints the environment of services, if it can
+	probe        []string // command that fails if no manager runs; it prints the environment of services if possible
 	start        []step
 	stop         []step
-	active       []string // a command that fails once the service is stopped; nil: none
-	afterRemoval []step   // after the file is gone
+	active       []string // command that fails once the service is stopped; nil: no such command
+	afterRemoval []step   // run after the file was removed
 	logTail      []string
 }
 
 // A step is a command.
 type step struct {
 	argv    []string
-	lenient bool // it may fail
-	retried bool // it may fail for a moment, while an earlier service still ends
+	lenient bool // failure is ignored
+	retried bool // repeated on failure: it fails while an earlier service is still ending
 }
 
-// ManagerOf returns the manager of a system; nil: none is known.
+// ManagerOf returns the manager of a system, or nil if petrigate supports none.
 func ManagerOf(s System) *Manager {
 	switch s.OS {
 	case "linux":
@@ -102,7 +105,8 @@ func ManagerOf(s System) *Manager {
 	return nil
 }
 
-// Text is the file that describes a service. It fails if the manager could not run such a service.
+// Text returns the content of the file that describes s. It fails if the manager could not run such
+// a service.
 func (m *Manager) Text(s Service) (string, error) {
 	for _, word := range append([]string{s.Program, s.Config}, s.Args...) {
 		if strings.ContainsRune(word, 0) {
@@ -112,19 +116,19 @@ func (m *Manager) Text(s Service) (string, error) {
 	return m.text(m, s)
 }
 
-// mark is the line that tells petrigate its own files.
+// mark returns the line that identifies a file as written by petrigate.
 func mark(config string) string {
 	quoted := strconv.QuoteToASCII(config)
-	quoted = strings.ReplaceAll(quoted, "--", `-\x2d`) // which would end a comment of XML
+	quoted = strings.ReplaceAll(quoted, "--", `-\x2d`) // "--" would end an XML comment
 	return "petrigate wrote this file for the configuration " + quoted + ". petrigate disconnect removes it."
 }
 
 var marked = regexp.MustCompile(`petrigate wrote this file for the configuration ("(?:[^"\\]|\\.)*")\. petrigate disconnect removes it\.`)
 
-// An Installed is the service that is there.
+// An Installed describes the installed service.
 type Installed struct {
 	Exists bool
-	Config string // the configuration that it is for; "": petrigate has not written the file
+	Config string // configuration of the service; "": petrigate did not write the file
 	Text   string
 }
 
@@ -142,7 +146,7 @@ func (m *Manager) Installed() (Installed, error) {
 		i.Text = m.decode(src)
 	}
 	if found := marked.FindStringSubmatch(i.Text); found != nil {
-		i.Config, _ = strconv.Unquote(found[1]) // "" where somebody has edited it
+		i.Config, _ = strconv.Unquote(found[1]) // "" if somebody has edited the line
 	}
 	return i, nil
 }

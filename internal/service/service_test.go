@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// user is a user of a system whose home is there.
+// user returns a user of the given system and home folder.
 func user(system, home string) System {
 	return System{OS: system, Home: home, UID: 501, Env: func(name string) (string, bool) {
 		value, ok := map[string]string{"USERDOMAIN": "LAPTOP", "USERNAME": "ann & co"}[name]
@@ -26,7 +26,7 @@ func user(system, home string) System {
 	}}
 }
 
-// oddService is a service whose paths and values mean something to the managers.
+// oddService has paths and values with characters that are special to the managers.
 var oddService = Service{
 	Program:     "/opt/a %h $x & <y>/petrigate",
 	Args:        []string{"serve", "--config", "/home/ann/q\"'--\\n %n $HOME ${X} $$ ; & </string> [1]*/\x01\xff\n.yaml"},
@@ -34,7 +34,7 @@ var oddService = Service{
 	Environment: []Variable{{"PETRIGATE_RUNTIME_DIR", "/run/user/1/a b"}, {"PATH", "/usr/bin:/home/ann/50% \"x\"/$bin"}},
 }
 
-// xmlService is odd without what XML has no form for.
+// xmlService returns oddService without the characters that XML cannot represent.
 func xmlService() Service {
 	s := oddService
 	s.Config = strings.NewReplacer("\x01", "", "\xff", "", "\n", "").Replace(s.Config)
@@ -42,14 +42,15 @@ func xmlService() Service {
 	return s
 }
 
-// windowsService is a service with paths as Windows has them.
+// windowsService has paths of Windows.
 var windowsService = Service{
 	Program: `C:\Program Files\petrigate\petrigate.exe`,
 	Args:    []string{"serve", "--http", "127.0.0.1:7777", "--config", `C:\Users\Ann & Bob\50%--$x\petrigate.yaml`},
 	Config:  `C:\Users\Ann & Bob\50%--$x\petrigate.yaml`,
 }
 
-// TestServiceFilesMatchGolden compares the files of all managers as a whole, and finds the configuration in them again.
+// TestServiceFilesMatchGolden compares the files for all managers with the golden files, and reads
+// the configuration back from each.
 func TestServiceFilesMatchGolden(t *testing.T) {
 	for name, c := range map[string]struct {
 		system string
@@ -85,7 +86,7 @@ func TestServiceFilesMatchGolden(t *testing.T) {
 	}
 }
 
-// TestXMLRoundTrip: what a reader of XML finds in the files is what the service was.
+// TestXMLRoundTrip checks that an XML parser reads the same values back.
 func TestXMLRoundTrip(t *testing.T) {
 	var plist struct {
 		Array struct {
@@ -113,7 +114,7 @@ func TestXMLRoundTrip(t *testing.T) {
 		Arguments string `xml:"Actions>Exec>Arguments"`
 	}
 	text, err = ManagerOf(user("windows", `C:\Users\ann`)).Text(windowsService)
-	_, body, _ := strings.Cut(text, "\n") // the file is in UTF-16, and the text is not
+	_, body, _ := strings.Cut(text, "\n") // the file declares UTF-16, but text is UTF-8
 	if err != nil || xml.Unmarshal([]byte(body), &task) != nil {
 		t.Fatal(err, text)
 	}
@@ -122,7 +123,8 @@ func TestXMLRoundTrip(t *testing.T) {
 	}
 }
 
-// TestUnsupportedPathsAreRefused: what a manager could not start as it is gets no file.
+// TestUnsupportedPathsAreRefused checks that a service that a manager could not start unchanged is
+// refused.
 func TestUnsupportedPathsAreRefused(t *testing.T) {
 	for _, c := range []struct{ system, program, config, want string }{
 		{"linux", `/opt/"x"/petrigate`, "/c", `systemd starts no program with a quote or a backslash in its path, which is /opt/"x"/petrigate`},
@@ -143,7 +145,7 @@ func TestUnsupportedPathsAreRefused(t *testing.T) {
 	}
 }
 
-// TestManagerPathsAndCommands: where the files are, and what runs.
+// TestManagerPathsAndCommands checks the paths of files and the commands of each manager.
 func TestManagerPathsAndCommands(t *testing.T) {
 	for _, c := range []struct{ system, file, start string }{
 		{"linux", "/home/ann/.config/systemd/user/petrigate.service", "systemctl --user daemon-reload; systemctl --user enable --quiet FILE; systemctl --user restart petrigate.service"},
@@ -166,7 +168,8 @@ func TestManagerPathsAndCommands(t *testing.T) {
 	}
 }
 
-// TestVariableNames: the variables that a service has are found in what managers say and in the file for them.
+// TestVariableNames checks that variables are found in the output of managers and in the
+// environment file.
 func TestVariableNames(t *testing.T) {
 	const said = "A=1\nB=$'x\\ny'\n# C=1\n\tD => 2\n    E    REG_SZ    v\n F = 3\nno name\n"
 	if got := variableNames(said); !slices.Equal(got, []string{"A", "B", "D", "E", "F"}) {
@@ -174,8 +177,9 @@ func TestVariableNames(t *testing.T) {
 	}
 }
 
-// TestStepsRetryAndIgnoreFailures: a command that may fail for a moment is run again, one that may fail altogether is passed over, and the
-// error of any other is the first line that it has written.
+// TestStepsRetryAndIgnoreFailures checks that a retried command is run again, that the failure of a
+// lenient command is ignored, and that any other error is the first line of the command's error
+// output.
 func TestStepsRetryAndIgnoreFailures(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix system")
@@ -209,7 +213,7 @@ func TestStepsRetryAndIgnoreFailures(t *testing.T) {
 	}
 }
 
-// TestInstallPageShowsFiles: docs/install.md shows the files as they are written.
+// TestInstallPageShowsFiles checks that docs/install.md shows the generated files.
 func TestInstallPageShowsFiles(t *testing.T) {
 	src, err := os.ReadFile("../../docs/install.md")
 	if err != nil {

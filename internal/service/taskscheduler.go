@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// taskScheduler is the manager of Windows: a service of Windows itself belongs to the machine, and needs an
-// administrator.
+// taskScheduler returns the manager of Windows. A Windows service would belong to the machine and
+// need an administrator.
 func taskScheduler(s System) *Manager {
 	dir := s.env("APPDATA")
 	if dir == "" {
@@ -29,7 +29,7 @@ func taskScheduler(s System) *Manager {
 		text:   func(_ *Manager, t Service) (string, error) { return taskXML(t, user) },
 		encode: encodeUTF16,
 		decode: decodeUTF16,
-		probe:  []string{"reg", "query", `HKCU\Environment`}, // the Task Scheduler itself is always there
+		probe:  []string{"reg", "query", `HKCU\Environment`}, // the Task Scheduler itself always runs
 		start: []step{
 			{argv: task("/End"), lenient: true},
 			{argv: append(task("/Create"), "/XML", file, "/F")},
@@ -76,7 +76,7 @@ const taskForm = `<?xml version="1.0" encoding="UTF-16"?>
 </Task>
 `
 
-// taskXML is a task of the Task Scheduler. A task has no variables of its own.
+// taskXML formats a task of the Task Scheduler. A task has no environment variables of its own.
 func taskXML(s Service, user string) (string, error) {
 	words := []string{s.Program}
 	for _, arg := range s.Args {
