@@ -102,16 +102,6 @@ func older(info os.FileInfo, program, ours string) bool {
 	return !known || !own || a != b || a == "(devel)"
 }
 
-// sameFile reports whether two paths lead to the same file.
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, failed := os.Stat(b)
-	if err != nil || failed != nil {
-		return a == b
-	}
-	return os.SameFile(one, other)
-}
-
 // directServers looks for servers that a connected client still reaches directly, without
 // petrigate.
 func (d *Doctor) directServers(context.Context) []Finding {

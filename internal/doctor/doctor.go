@@ -16,12 +16,8 @@
 package doctor
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
+	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/config"
@@ -30,40 +26,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/service"
 	"github.com/petrigate/petrigate/internal/takeover"
-	"github.com/petrigate/petrigate/internal/text"
 )
-
-// The values of Finding.Status.
-const (
-	OK      = "ok"
-	Warning = "warning"
-	Failed  = "failed"
-)
-
-// A Finding is the result of one check for one thing, such as a file or an upstream.
-type Finding struct {
-	Check   string `json:"check"`
-	Status  string `json:"status"`
-	Says    string `json:"says"`
-	Fix     string `json:"fix,omitempty"`
-	Fixable bool   `json:"fixable"` // --fix can fix it
-
-	mend *mend
-}
-
-// A mend is a safe fix.
-type mend struct {
-	shows string // text shown before the question; "": do shows it and asks
-	do    func(context.Context) error
-}
-
-// A Report holds the findings of all checks.
-type Report struct {
-	OK       bool      `json:"ok"` // no check failed
-	Failed   int       `json:"failed"`
-	Warnings int       `json:"warnings"`
-	Checks   []Finding `json:"checks"`
-}
 
 // A Doctor holds what the checks need to know about this machine, and the results that later checks
 // use. Its exported fields are set by the caller before Examine.
@@ -88,146 +51,21 @@ type Doctor struct {
 	answered bool // all upstreams have listed their tools
 }
 
-// A group is a set of checks that are made together.
-type group struct {
-	name string
-	look func(*Doctor, context.Context) []Finding
-	slow bool // it queries other programs, and no fix changes its result
-}
-
-// groups returns all groups in the order of their execution.
-func groups() []group {
-	return []group{
-		{"config", (*Doctor).configuration, false}, {"audit", (*Doctor).audit, false}, {"state", (*Doctor).state, false},
-		{"permissions", (*Doctor).permissions, false}, {"listen", (*Doctor).listen, false}, {"commands", (*Doctor).commands, false},
-		{"upstreams", (*Doctor).upstreams, true}, {"clock", (*Doctor).clock, true}, {"clients", (*Doctor).clientFiles, false},
-		{"direct", (*Doctor).directServers, false}, {"tools", (*Doctor).toolLimits, false}, {"people", (*Doctor).people, false}, {"hooks", (*Doctor).hooks, false},
+// connectedTo returns the title of the client if it is connected, or "".
+func (d *Doctor) connectedTo(name string) string {
+	i := slices.IndexFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
+	if i < 0 {
+		return ""
 	}
+	return d.clients[i].Title
 }
 
-// Examine runs all checks.
-func (d *Doctor) Examine(ctx context.Context) Report {
-	var all []Finding
-	for _, g := range groups() {
-		all = append(all, d.run(ctx, g)...)
+// sameFile reports whether two paths lead to the same file.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, failed := os.Stat(b)
+	if err != nil || failed != nil {
+		return a == b
 	}
-	return report(all)
-}
-
-func (d *Doctor) run(ctx context.Context, g group) []Finding {
-	found := g.look(d, ctx)
-	for i := range found {
-		f := &found[i]
-		f.Check, f.Fixable = g.name, f.mend != nil
-	}
-	return found
-}
-
-func report(all []Finding) Report {
-	r := Report{Checks: all}
-	for _, f := range all {
-		switch f.Status {
-		case Failed:
-			r.Failed++
-		case Warning:
-			r.Warnings++
-		}
-	}
-	r.OK = r.Failed == 0
-	return r
-}
-
-// Mend applies the safe fixes of a report, each after a question, and runs the affected checks
-// again. The findings that the user declines to fix stay in the report.
-func (d *Doctor) Mend(ctx context.Context, r Report) (Report, error) {
-	mended := false
-	for _, f := range r.Checks {
-		if f.mend == nil {
-			continue
-		}
-		switch err := d.mend(ctx, f.mend); {
-		case errors.Is(err, takeover.ErrDeclined):
-		case err != nil:
-			return r, err
-		default:
-			mended = true
-		}
-	}
-	if !mended {
-		return r, nil
-	}
-	var all []Finding
-	for _, g := range groups() {
-		if g.slow {
-			all = append(all, slices.DeleteFunc(slices.Clone(r.Checks), func(f Finding) bool { return f.Check != g.name })...)
-			continue
-		}
-		all = append(all, d.run(ctx, g)...)
-	}
-	return report(all), nil
-}
-
-// mend shows a fix, asks, and applies it.
-func (d *Doctor) mend(ctx context.Context, m *mend) error {
-	if m.shows != "" {
-		_, _ = fmt.Fprintln(d.Desk.Out, text.Escape(m.shows))
-		if err := d.Desk.Agree("Do it?"); err != nil {
-			return err
-		}
-	}
-	return m.do(ctx)
-}
-
-// Print writes a line for each finding, with its fix below it, and a summary.
-func (r *Report) Print(w io.Writer, ink text.Ink) error {
-	var b strings.Builder
-	fixable := 0
-	for _, f := range r.Checks {
-		fmt.Fprintf(&b, "%s  %-11s  %s\n", mark(f.Status, ink), f.Check, indented(f.Says))
-		if f.Fix != "" {
-			fmt.Fprintf(&b, "%24sfix: %s\n", "", indented(f.Fix))
-		}
-		if f.Fixable {
-			fixable++
-		}
-	}
-	fmt.Fprintf(&b, "%s: %d failed, %s", text.Count(len(r.Checks), "check"), r.Failed, text.Count(r.Warnings, "warning"))
-	if fixable > 0 {
-		fmt.Fprintf(&b, "; petrigate doctor --fix mends %d", fixable)
-	}
-	_, err := io.WriteString(w, b.String()+"\n")
-	return err
-}
-
-// indented escapes s and indents all lines after the first.
-func indented(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	for i, line := range lines {
-		lines[i] = text.Escape(line)
-	}
-	return strings.Join(lines, "\n"+strings.Repeat(" ", 24))
-}
-
-func mark(status string, ink text.Ink) string {
-	padded := fmt.Sprintf("%-7s", status)
-	style := map[string]string{Failed: "31", Warning: "33", OK: "32"}[status]
-	return ink.In(style, padded)
-}
-
-func ok(format string, args ...any) Finding {
-	return Finding{Status: OK, Says: fmt.Sprintf(format, args...)}
-}
-
-func warning(fix, format string, args ...any) Finding {
-	return Finding{Status: Warning, Says: fmt.Sprintf(format, args...), Fix: fix}
-}
-
-func failed(fix, format string, args ...any) Finding {
-	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
-}
-
-// with adds the fix that --fix applies.
-func (f Finding) with(shows string, do func(context.Context) error) Finding {
-	f.mend = &mend{shows, do}
-	return f
+	return os.SameFile(one, other)
 }

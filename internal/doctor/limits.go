@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -67,15 +66,6 @@ func (d *Doctor) exceeded(l limit, title string) (all []Finding) {
 		all = append(all, warning("give the server a shorter prefix", "%s changes or drops names of more than %d characters: %s%s", title, l.name, strings.Join(long, ", "), rest))
 	}
 	return all
-}
-
-// connectedTo returns the title of the client if it is connected, or "".
-func (d *Doctor) connectedTo(name string) string {
-	i := slices.IndexFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
-	if i < 0 {
-		return ""
-	}
-	return d.clients[i].Title
 }
 
 // silentClients are clients that do not declare elicitation and so cannot show forms.

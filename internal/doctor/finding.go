@@ -1,0 +1,48 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+)
+
+// A Finding is the result of one check for one thing, such as a file or an upstream.
+type Finding struct {
+	Check   string `json:"check"`
+	Status  string `json:"status"`
+	Says    string `json:"says"`
+	Fix     string `json:"fix,omitempty"`
+	Fixable bool   `json:"fixable"` // --fix can fix it
+
+	mend *mend
+}
+
+// The values of Finding.Status.
+const (
+	OK      = "ok"
+	Warning = "warning"
+	Failed  = "failed"
+)
+
+// A mend is a safe fix.
+type mend struct {
+	shows string // text shown before the question; "": do shows it and asks
+	do    func(context.Context) error
+}
+
+func ok(format string, args ...any) Finding {
+	return Finding{Status: OK, Says: fmt.Sprintf(format, args...)}
+}
+
+func warning(fix, format string, args ...any) Finding {
+	return Finding{Status: Warning, Says: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+func failed(fix, format string, args ...any) Finding {
+	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+// with adds the fix that --fix applies.
+func (f Finding) with(shows string, do func(context.Context) error) Finding {
+	f.mend = &mend{shows, do}
+	return f
+}
