@@ -1,4 +1,4 @@
-// Package reading reads what the nets of a policy read of calls beside their names: the
-// values of keys, the amounts of sums, and which calls are equal. A record that has
-// them, be it as hashes, is enough to make the decision again without the arguments.
+// Package reading extracts from calls the data, other than their names, that the nets of a policy
+// use: the values of keys, the amounts of sums, and the equality of calls. A record that contains
+// this data, even as hashes, is sufficient to repeat the decision without the arguments.
 package reading

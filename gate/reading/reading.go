@@ -9,28 +9,28 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// A Reader reads the fields of some nets, each once. It never changes.
+// A Reader reads the fields of a set of nets, each field once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []field         // by their numbers in the set
-	sums []toolnet.Field // different ones
+	keys []field         // by number in the set
+	sums []toolnet.Field // distinct fields
 	rows bool
 }
 
-// field is one of a key.
+// field is a field of a key.
 type field struct {
 	name   string
 	result bool
 }
 
-// A Value is what a field has in a call or a result.
+// A Value is the value of a field in a call or a result.
 type Value struct {
 	Field  string   // as written
-	Texts  []string // of a key: one JSON value each
-	Amount string   // of a sum: a number of JSON
+	Texts  []string // for a key: JSON values
+	Amount string   // for a sum: a JSON number
 }
 
-// New returns a reader of the fields of the nets.
+// New returns a reader for the fields of the nets.
 func New(nets []toolnet.Net) *Reader {
 	r := &Reader{}
 	for i := range nets {
@@ -56,7 +56,7 @@ func (r *Reader) add(key []toolnet.Field) {
 	}
 }
 
-// Fields returns the names of the fields of arguments, and those of results.
+// Fields returns the names of the fields in arguments and in results.
 func (r *Reader) Fields() (arguments, results []string) {
 	for _, f := range r.keys {
 		if f.result {
@@ -71,16 +71,16 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the name by which the values of a field of a key are known: that of the first
-// field which reads the same.
+// Name returns the field name that the values of f are listed under: the name of the first field
+// that reads the same values.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].name
 }
 
-// Rows reports whether a net counts equal calls in a row.
+// Rows reports whether some net counts equal calls in a row.
 func (r *Reader) Rows() bool { return r.rows }
 
-// Call returns the values in the arguments of a call. A field without one is left out.
+// Call returns the values in the arguments of a call. Fields without a value are omitted.
 func (r *Reader) Call(c *toolnet.Call) []Value {
 	if len(r.keys)+len(r.sums) == 0 {
 		return nil
@@ -94,8 +94,8 @@ func (r *Reader) Call(c *toolnet.Call) []Value {
 	return values
 }
 
-// Result returns the values in the result of a call that succeeded. One that the gate
-// counts as not known has none.
+// Result returns the values in the result of a successful call. It returns nil for a result that
+// the gate cannot read.
 func (r *Reader) Result(result []byte) []Value {
 	if !keyvalue.Legible(result) {
 		return nil
@@ -103,7 +103,7 @@ func (r *Reader) Result(result []byte) []Value {
 	return r.read(&keyvalue.Carrier{Set: &r.set, Result: result}, true)
 }
 
-// read returns the values of the fields of arguments, or of results.
+// read returns the values of the fields in arguments, or in results if result is set.
 func (r *Reader) read(c *keyvalue.Carrier, result bool) (values []Value) {
 	for number, f := range r.keys {
 		if f.result != result {
@@ -122,5 +122,5 @@ func (r *Reader) read(c *keyvalue.Carrier, result bool) (values []Value) {
 	return values
 }
 
-// Shown returns a value of a key as the sentences of a refusal have it.
+// Shown returns the value of a key in the form that refusals use.
 func Shown(key []toolnet.KeyValue) string { return keyvalue.Shown(key) }

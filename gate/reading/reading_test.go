@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// nets read the path, by the net and by a transition, an id of the result, and two sums.
+// nets read a path (by the key of the net and of a transition), an id of the result, and two sums.
 func nets() []toolnet.Net {
 	amount := toolnet.Sum{Field: toolnet.Field{Path: "$.cost.eur", Source: "cost.eur"}}
 	return []toolnet.Net{
@@ -34,7 +34,7 @@ func ExampleReader() {
 	// a
 }
 
-// TestNothing: what is absent, doubtful or no JSON has no values.
+// TestNothing checks that absent, doubtful and malformed fields have no values.
 func TestNothing(t *testing.T) {
 	r := reading.New(nets())
 	for _, args := range []string{``, `{}`, `{"path":null,"cost":{"eur":"1"}}`, `{"path":"a","Path":"b","cost":{"eur":-1}}`} {

@@ -13,13 +13,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// minEvery is the shortest time of [Transition.Every].
+// minEvery is the minimum value of [Transition.Every].
 const minEvery = time.Microsecond
 
 // sortedKeys returns the keys in a deterministic order.
 func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
 
-// checker collects the mistakes of one net.
+// checker collects the errors in one net.
 type checker struct {
 	net    *Net
 	places map[string]bool
@@ -30,9 +30,9 @@ func (c *checker) report(transition, msg, hint string) {
 	c.errs = append(c.errs, &NetError{Net: c.net.Name, Transition: transition, Msg: msg, Hint: hint, Rule: c.net.Rule})
 }
 
-// Check returns every mistake in the net by itself, in the order of its parts: what it
-// names and does not have, options that exclude each other, a start that does not come to
-// rest, tokens without end.
+// Check returns all errors of the net by itself, in the order of its parts: references to undefined
+// names, mutually exclusive options, an initial marking that does not come to rest, and unbounded
+// places.
 func (n *Net) Check() ErrorList {
 	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {
@@ -130,8 +130,8 @@ func (c *checker) transition(t *Transition) {
 	}
 }
 
-// plain reports a name that stands for itself and looks like a pattern: it matches no tool,
-// so that a net which should forbid would never apply.
+// plain reports an error for a plain name that looks like a pattern. Such a name matches no tool,
+// so a net that is meant to forbid something would never apply.
 func (c *checker) plain(transition string, tool Tool) {
 	if tool.Kind == Plain && strings.ContainsAny(tool.Name, "*?") {
 		c.report(transition, fmt.Sprintf("the tool %q has a sign of a pattern and is read as a name", tool.Name),
@@ -139,7 +139,7 @@ func (c *checker) plain(transition string, tool Tool) {
 	}
 }
 
-// structural reports the options that a transition without tools must not have.
+// structural reports options that are not allowed for a transition without tools.
 func (c *checker) structural(t *Transition) {
 	for _, a := range []struct {
 		set  bool
@@ -151,7 +151,7 @@ func (c *checker) structural(t *Transition) {
 	}
 }
 
-// clock reports the mistakes in a transition that fires by the clock.
+// clock reports errors in a transition that fires by the clock.
 func (c *checker) clock(t *Transition) {
 	switch {
 	case t.Every == 0:
@@ -162,7 +162,7 @@ func (c *checker) clock(t *Transition) {
 	}
 }
 
-// Fault returns the mistake in a map, or "".
+// Fault returns a description of the error in a map, or "".
 func (m *Map) Fault() string {
 	switch {
 	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:

@@ -151,7 +151,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// manyKeys is a net with so many transitions, each with a key of its own.
+// manyKeys returns a net with the given number of transitions, each with its own key.
 func manyKeys(count int) toolnet.Net {
 	n := handNet("n", map[string]int{"p": 1})
 	n.Places = []string{"p"}
@@ -164,8 +164,8 @@ func manyKeys(count int) toolnet.Net {
 	return n
 }
 
-// resultGlobs is a net in which two transitions read the results of patterns, or of a
-// name after "=".
+// resultGlobs returns a net with two transitions that read the results of tools given as patterns,
+// or, after "=", as names.
 func resultGlobs(first, second string) toolnet.Net {
 	n := handKey("n", toolnet.Field{Path: "id", Result: true}, "t: p -> p [observe] [deferred] | x", "u: p -> p [observe] [deferred] | x")
 	for i, pattern := range []string{first, second} {
@@ -185,7 +185,8 @@ func handKey(name string, f toolnet.Field, transitions ...string) toolnet.Net {
 	return n
 }
 
-// tr is "name: in in -> out [flags] | tool tool"; a flag is also a time, as [20s].
+// tr parses a transition: "name: in in -> out [flags] | tool tool"; a flag can also be a duration,
+// as in [20s].
 func tr(text string) toolnet.Transition {
 	head, tools, _ := strings.Cut(text, "|")
 	name, arcs, _ := strings.Cut(head, ":")
@@ -214,7 +215,7 @@ func tr(text string) toolnet.Transition {
 	return t
 }
 
-// handNet has the places that its marking and its transitions name.
+// handNet returns a net whose places are those that its marking and its transitions mention.
 func handNet(name string, initial map[string]int, ts ...string) toolnet.Net {
 	n := toolnet.Net{Name: name, Initial: initial}
 	add := func(places ...string) {
@@ -236,7 +237,7 @@ func handNet(name string, initial map[string]int, ts ...string) toolnet.Net {
 	return n
 }
 
-// reader is an expression, and a reader of texts.
+// reader implements both ValueReader and Reader.
 type reader struct{}
 
 func (reader) Value(*toolnet.Call, int) ([]byte, bool)    { return nil, false }

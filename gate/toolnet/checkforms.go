@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// spoiler reports the mistakes in a transition that spoils evidence.
+// spoiler reports errors in a transition that spoils evidence.
 func (c *checker) spoiler(t *Transition) {
 	switch {
 	case !t.Spoils:
@@ -20,8 +20,8 @@ func (c *checker) spoiler(t *Transition) {
 	}
 }
 
-// unreachable reports the deferred transitions that can have the tokens in flight which
-// t takes: a failure would give them back, and so undo the spoiling.
+// unreachable reports the deferred transitions that can hold in flight the tokens that t takes: a
+// failure would give these tokens back and so undo the spoiling.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)
@@ -33,14 +33,14 @@ func (c *checker) unreachable(t *Transition) {
 	}
 }
 
-// evidence reports a transition that is evidence and follows no success.
+// evidence reports an error for a transition marked as evidence that does not follow successes.
 func (c *checker) evidence(t *Transition) {
 	if t.Evidence && !(t.Observe && t.Deferred) {
 		c.report(t.Name, "the transition is evidence and is not a deferred observer", "evidence is the success of a call")
 	}
 }
 
-// approvals reports a number of persons where nobody is asked.
+// approvals reports errors in the number of approvals.
 func (c *checker) approvals(t *Transition) {
 	switch {
 	case t.Approvals < 0:
@@ -50,7 +50,7 @@ func (c *checker) approvals(t *Transition) {
 	}
 }
 
-// sum reports the mistakes in the sum of the net.
+// sum reports errors in the sum of the net.
 func (c *checker) sum() {
 	s := c.net.Sum
 	if s == nil {
@@ -73,7 +73,7 @@ func (c *checker) sum() {
 	}
 }
 
-// phases reports the mistakes in the allowlists of the net.
+// phases reports errors in the allowlists of the net.
 func (c *checker) phases() {
 	seen := make(map[string]bool)
 	for _, ph := range c.net.Phases {

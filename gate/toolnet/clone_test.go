@@ -9,8 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// TestClone: what is changed in a copy of a net that has everything is not changed in the
-// net.
+// TestClone checks that changing any part of a copy does not change the original net.
 func TestClone(t *testing.T) {
 	full := func() *toolnet.Net {
 		return &toolnet.Net{

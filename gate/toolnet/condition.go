@@ -1,26 +1,26 @@
 package toolnet
 
-// A Condition decides by the result whether a call of Tool has succeeded: if it does not hold,
-// the call has failed, though its result says nothing of an error. Several conditions on one
-// call must all hold.
+// A Condition decides from the result whether a call of Tool succeeded: if the condition does not
+// hold, the call has failed even though its result reports no error. If several conditions apply to
+// a call, all of them must hold.
 type Condition struct {
-	Tool   string // a physical name of the call
-	Glob   bool   // Tool is a pattern over the physical names; as a tool of a [Glob]
-	Source string // the condition as it was written; it is part of the fingerprint
+	Tool   string // physical name of the call
+	Glob   bool   // Tool is a pattern over physical names, like a tool of kind [Glob]
+	Source string // the condition as written; part of the fingerprint
 	Rule   Position
 
 	Judge  Judge
-	Number int // of the condition, for the judge
+	Number int // number of the condition in Judge
 }
 
-// A Judge knows conditions on what calls return. It is safe for concurrent use.
+// A Judge evaluates conditions on the results of calls. It must be safe for concurrent use.
 type Judge interface {
-	// Holds reports whether the condition of that number certainly holds of a result:
-	// its value, which is nil where there is none, and its text.
+	// Holds reports whether the condition with this number certainly holds for a result, given as a
+	// value, which may be nil, and a text.
 	Holds(c *Call, value []byte, text string, number int) bool
 }
 
-// about reports whether the condition is about calls with this physical name.
+// about reports whether the condition applies to calls with this physical name.
 func (s *Condition) about(name string) bool {
 	if s.Glob {
 		return MatchGlob(s.Tool, name)
@@ -28,7 +28,7 @@ func (s *Condition) about(name string) bool {
 	return s.Tool == name
 }
 
-// AboutCall reports whether the condition is about the call.
+// AboutCall reports whether the condition applies to the call.
 func (s *Condition) AboutCall(c *Call) bool {
 	if s.about(c.Tool) {
 		return true

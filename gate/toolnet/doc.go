@@ -1,4 +1,18 @@
-// Package toolnet has what the author of a net writes: Petri nets whose transitions list
-// tools, and the calls that they speak of. It says what is wrong with a net and what the
-// net can do by itself; what a call may do is decided by package gate.
+// Package toolnet defines the nets that authors write: Petri nets whose transitions list tools, and
+// the calls that the nets refer to. It checks nets ([Net.Check]) and analyzes their behavior
+// ([Net.Explore], [Net.States]). Package gate combines nets into a policy and decides on calls.
+//
+// A [Net] has places with an initial marking and a list of [Transition] values. A transition with a
+// list of [Tool] entries fires when a call with a matching name is admitted; a transition without
+// tools fires by itself, at once or by the clock. The token flow thus restricts the order and the
+// number of calls.
+//
+// A [Call] can have several names. A [Map] derives names from the arguments, and may use a [Reader]
+// that parses a field, for example as a shell script. A name can be certain, weak (it restricts,
+// but does not count as evidence), or neither.
+//
+// A net with a key ([Field]) has a separate marking for each value of the key. A [Sum] limits the
+// sum of a numeric argument, and a [Phase] allows only certain tools while a place is marked.
+//
+// All types are plain data without locks; functions in them must be safe for concurrent use.
 package toolnet

@@ -2,16 +2,16 @@ package toolnet
 
 import "strings"
 
-// A Doubt is the reason why a map cannot tell whether a text matches, or why the
-// success of a call does not show that it has.
+// A Doubt is the reason why a map cannot decide whether a text matches, or why the success of the
+// call would not prove that the match was executed.
 type Doubt struct {
-	What   string // such as "a command word that is not literal"
-	Code   string // the part of the text that has it, shortened; empty: the text as a whole
-	At     int    // the position of Code in the text, in characters, counted from 1; 0: as Code
+	What   string // a description, such as "a command word that is not literal"
+	Code   string // the relevant part of the text, shortened; empty: the whole text
+	At     int    // 1-based position of Code in the text, in characters; 0: unknown
 	Advice string // what to write instead; may be empty
 }
 
-// String returns the doubt as a part of a sentence.
+// String returns the doubt as part of a sentence.
 func (d Doubt) String() string {
 	if d.Code == "" {
 		return d.What

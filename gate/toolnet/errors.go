@@ -6,17 +6,16 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A NetError is one mistake in a net, or in a map of the policy.
+// A NetError is an error in a net or in a map of the policy.
 type NetError struct {
-	Net        string // empty: it is about a map of the policy
-	Transition string // empty: it is about the net as a whole
+	Net        string // empty: the error is in a map of the policy
+	Transition string // empty: the error concerns the whole net
 	Msg        string
 	Hint       string // what to write instead; may be empty
 	Rule       Position
 }
 
-// Error returns the position as far as it is known, the net, the transition, the
-// message and the hint.
+// Error returns the known parts of the position, the net, the transition, the message and the hint.
 func (e *NetError) Error() string {
 	p := diag.At(diag.Position(e.Rule), e.Msg, e.Hint)
 	p.Net = e.Net
@@ -26,16 +25,16 @@ func (e *NetError) Error() string {
 	return p.Error()
 }
 
-// ErrorList has every mistake that was found, in the order of the nets.
+// ErrorList contains all errors found, in the order of the nets.
 type ErrorList []*NetError
 
-// Error returns one line for each mistake.
+// Error returns one line for each error.
 func (l ErrorList) Error() string { return diag.Lines(l) }
 
-// Unwrap returns the single errors for [errors.As].
+// Unwrap returns the individual errors, for [errors.As].
 func (l ErrorList) Unwrap() []error { return diag.Errors(l) }
 
-// Err returns l as an error, or nil if it is empty.
+// Err returns l as an error, or nil if l is empty.
 func (l ErrorList) Err() error {
 	if len(l) == 0 {
 		return nil

@@ -16,7 +16,7 @@ var backupBeforeDelete = toolnet.Net{
 	},
 }
 
-// A deployment has one place at a time, and never gets stuck.
+// A deployment is in one place at a time and never gets stuck.
 func ExampleNet_States() {
 	move := func(name, from, to string) toolnet.Transition {
 		return toolnet.Transition{Name: name, Inputs: []string{from}, Outputs: []string{to}, Tools: toolnet.Tools("deploy-" + name), Deferred: true}
@@ -82,7 +82,7 @@ func ExampleNet_Check() {
 	// nets.yaml:4:3: net "typo": transition "t": unknown place "redy" (did you mean "ready"?)
 }
 
-// The errors of several nets are one error, or none.
+// The errors of several nets form one error, or nil.
 func ExampleErrorList_Err() {
 	typo := backupBeforeDelete
 	typo.Initial = map[string]int{"redy": 1}
@@ -109,7 +109,7 @@ func ExampleTools() {
 	// edit_file
 }
 
-// A field is known to its readers as it was written.
+// The name of a field is its source text.
 func ExampleField_Name() {
 	path := toolnet.Field{Path: "$.files[*].path"}
 	expression := toolnet.Field{Source: `args.path.lowerAscii()`}
@@ -123,7 +123,7 @@ func ExampleMap_Fault() {
 	// Output: the path "$.command[": at byte 9: the bracket is not closed
 }
 
-// A backup names its file in another field than a deletion.
+// A backup names its file in a different field than a deletion.
 func ExampleNet_KeyOf() {
 	n := toolnet.Net{
 		Key: []toolnet.Field{{Path: "path"}},
@@ -141,7 +141,7 @@ func ExampleNet_KeyOf() {
 	// delete path
 }
 
-// The structure is what an analysis works on; the transitions without tools fire first.
+// An analysis works on the structure of a net; the transitions without tools fire first.
 func ExampleNet_Structure() {
 	n := toolnet.Net{
 		Places: []string{"idle", "ready"}, Initial: map[string]int{"idle": 1},

@@ -8,31 +8,29 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// An Exploration describes the reachable states of one net. It
-// counts from the initial marking over all transitions, whatever they gate.
+// An Exploration describes the reachable states of one net, starting from the initial marking. It
+// includes all transitions, regardless of their tools.
 type Exploration struct {
 	States          int
-	Complete        bool // every state was visited; otherwise the other fields are partial
-	Deadlocks       int  // states in which no transition can fire: terminal states
+	Complete        bool // all states were visited; otherwise the other fields are partial
+	Deadlocks       int  // states without enabled transitions
 	DeadTransitions []string
 	Bounded         Answer
-	Unbounded       []string // places that can grow without end
-	Pump            []string // the transitions that make them grow, after Prefix
+	Unbounded       []string // places whose token count is unbounded
+	Pump            []string // transitions that, repeated after Prefix, increase the unbounded places
 	Prefix          []string
 
-	// Trapped counts the deadlocks in which no place of [Net.Terminal] is marked,
-	// and Trap is a shortest sequence of transitions into one of them; nil if
-	// none is known.
+	// Trapped is the number of deadlocks without a marked place of [Net.Terminal]. Trap is a
+	// shortest sequence of transitions into such a deadlock; nil if unknown.
 	Trapped int
 	Trap    []string
 
-	// Invariants are the sums of tokens that never change, as few places in each as
-	// there can be. They hold also where the exploration is not complete; there
-	// may then be others.
+	// Invariants are sums of tokens that never change, with minimal sets of places. They hold even
+	// if the exploration is incomplete; there may then be others.
 	Invariants []string // such as "idle + 2 running = 1"
 }
 
-// Answer is yes, no, or not known.
+// Answer is yes, no or unknown.
 type Answer uint8
 
 const (
@@ -41,10 +39,9 @@ const (
 	No
 )
 
-// Explore counts the reachable states of the net, which must have no mistakes, see
-// [Net.Check]. Those that have to be visited one by one are at most limit; a limit below
-// 1 is 100,000. A large counter costs nothing of that, and a net that is unbounded has no
-// states to count.
+// Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
+// It visits at most limit states one by one; if limit is below 1, at most 100,000. A large counter
+// does not count against the limit. The states of an unbounded net are not counted.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))
@@ -62,7 +59,7 @@ func (n *Net) Explore(limit int) Exploration {
 	return e
 }
 
-// options returns those of an analysis of the net.
+// options returns the options for an analysis of the net.
 func (n *Net) options(limit int) petri.Options {
 	o := petri.Options{MaxStates: limit}
 	for _, place := range n.Terminal {
@@ -71,10 +68,9 @@ func (n *Net) options(limit int) petri.Options {
 	return o
 }
 
-// Conserves reports whether the weighted sum of tokens is the same in every state
-// that the net can reach; a place without a weight does not count. It visits at most
-// as many states as [Net.Explore] with that limit. For an unknown place, the answer is
-// not known.
+// Conserves reports whether the weighted sum of tokens is the same in every reachable state of the
+// net; places without a weight do not count. It visits at most as many states as [Net.Explore] with
+// the same limit. It returns Unsure if a place is unknown.
 func (n *Net) Conserves(weights map[string]int, limit int) Answer {
 	net, initial := n.Structure()
 	places := make([]int, len(n.Places))
@@ -88,15 +84,15 @@ func (n *Net) Conserves(weights map[string]int, limit int) Answer {
 	return Answer(petri.Conserves(&net, initial, places, n.options(limit)))
 }
 
-// A Reached is one state that a net can reach.
+// A Reached is a reachable state of a net.
 type Reached struct {
 	Marking Marking
-	Enabled []string // the transitions that can fire in it; none: it is terminal, a deadlock
+	Enabled []string // transitions that can fire; empty: a deadlock
 }
 
-// States yields the states that the net can reach from its initial marking by all
-// transitions, whatever they gate: each once, the nearest first. It ends when all
-// were yielded, so it never ends for an unbounded net.
+// States yields each reachable state of the net once, in breadth-first order from the initial
+// marking, over all transitions regardless of their tools. For an unbounded net, the sequence is
+// infinite.
 func (n *Net) States() iter.Seq[Reached] {
 	return func(yield func(Reached) bool) {
 		net, initial := n.Structure()

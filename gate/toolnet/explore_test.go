@@ -35,7 +35,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestConserves holds what is said of weights to the states themselves.
+// TestConserves compares the answers about weights with the states themselves.
 func TestConserves(t *testing.T) {
 	grows := handNet("grows", map[string]int{"p": 1}, "go: p -> q | x", "pump: q -> q r | y", "never: s -> p | z")
 	grows.AllowUnbounded = true
@@ -54,7 +54,7 @@ func TestConserves(t *testing.T) {
 		{&grows, weights{"p": 1 << 31}, 0, toolnet.Unsure},
 		{&grows, weights{"p": -1 << 31}, 0, toolnet.Unsure},
 		{&grows, weights{}, 0, toolnet.Yes},
-		{&grows, weights{"p": 1, "q": 1}, 0, toolnet.Yes}, // but for what never fires
+		{&grows, weights{"p": 1, "q": 1}, 0, toolnet.Yes}, // except for transitions that never fire
 		{&grows, weights{"p": 1, "q": 1, "r": 1}, 0, toolnet.No},
 		{&vast, weights{"q": 1}, 0, toolnet.Yes},
 		{&vast, weights{"p": 1}, 0, toolnet.Unsure},

@@ -2,11 +2,11 @@ package toolnet
 
 import "unicode/utf8"
 
-// MatchGlob reports whether the pattern of a [Glob] matches the whole of s:
-// * is any run of characters, ? is one character. On a mismatch it goes back
-// to the last star only, so that its cost is at most len(pattern)*len(s).
+// MatchGlob reports whether the pattern of a [Glob] matches all of s: * matches any sequence of
+// characters, ? matches one character. On a mismatch it backtracks only to the last star, so that
+// its cost is at most len(pattern)*len(s).
 func MatchGlob(pattern, s string) bool {
-	star, mark := -1, 0 // where the last * stands, and up to where it has eaten s
+	star, mark := -1, 0 // position of the last *, and the end of its match in s
 	p, i := 0, 0
 	for i < len(s) {
 		_, size := utf8.DecodeRuneInString(s[i:])

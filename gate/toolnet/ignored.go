@@ -1,12 +1,12 @@
 package toolnet
 
-// Ignored is an argument of a tool that describes or times a call and changes nothing that the call does, such
-// as a description for people: two calls that differ in nothing else are equal.
+// Ignored is an argument of a tool that describes or times a call without changing its effect, such
+// as a description for people. Two calls that differ only in ignored arguments are equal.
 type Ignored struct {
 	Tool  string // a name that calls certainly have
-	Field string // a member of the arguments
+	Field string // key of the argument
 
-	// Usual says that this holds for the tool wherever it is used, as its makers define it. It is no part of
-	// the fingerprint of a policy.
+	// Usual means that the makers of the tool define the argument in this way, so that the entry
+	// holds wherever the tool is used. Usual is not part of the fingerprint of a policy.
 	Usual bool `json:"-"`
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys bounds the different keys of the transitions of one net.
+// maxKeys limits the number of transitions with their own keys in a net.
 const maxKeys = 64
 
-// keys reports the mistakes in the keys of the net.
+// keys reports errors in the keys of the net.
 func (c *checker) keys() {
 	n := c.net
 	size, keyed, keys := len(n.Key), len(n.Key) > 0, 0
@@ -42,7 +42,7 @@ func (c *checker) keys() {
 	}
 }
 
-// key reports the mistakes in the key of one transition.
+// key reports errors in the key of one transition.
 func (c *checker) key(t *Transition, size int) {
 	key := c.net.KeyOf(t)
 	switch {
@@ -62,8 +62,8 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports transitions that read the result of one tool: which of them is enabled
-// first is not known for the values that nothing is kept of.
+// results reports pairs of transitions that read the result of the same tool: for values without a
+// state of their own, it is unknown which of the two would be enabled first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition
@@ -81,7 +81,7 @@ func (c *checker) results() {
 	}
 }
 
-// meets reports whether a name may be listed by both transitions.
+// meets reports whether both transitions may list the same name.
 func (t *Transition) meets(u *Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(a Tool) bool {
 		return slices.ContainsFunc(u.Tools, func(b Tool) bool {
@@ -97,7 +97,7 @@ func (t *Transition) meets(u *Transition) bool {
 	})
 }
 
-// fields reports the mistakes in the fields of one key.
+// fields reports errors in the fields of one key.
 func (c *checker) fields(transition string, key []Field) {
 	for i := range key {
 		if msg := key[i].fault(); msg != "" {
@@ -106,7 +106,7 @@ func (c *checker) fields(transition string, key []Field) {
 	}
 }
 
-// fault returns the mistake in a field, or "".
+// fault returns a description of the error in a field, or "".
 func (f *Field) fault() string {
 	switch {
 	case f.Path == "" && f.Reader == nil:

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A Marking has the number of tokens in each place.
+// A Marking lists the number of tokens in each place.
 type Marking []Tokens
 
-// Tokens is one place of a [Marking].
+// Tokens is the entry of one place in a [Marking].
 type Tokens struct {
 	Place    string
-	Count    int // all tokens, those in flight included
+	Count    int // all tokens, including those in flight
 	InFlight int
 }
 
-// String returns the marked places: "ready:1 (1 in flight), budget:2", or "" if no
-// place has tokens.
+// String returns the marked places, such as "ready:1 (1 in flight), budget:2", or "" if no place is
+// marked.
 func (m Marking) String() string {
 	var parts []string
 	for _, t := range m {

@@ -7,84 +7,82 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A Net is one Petri net of tools. It is a value that its author fills in;
-// [NewPolicy] checks it and never changes it.
+// A Net is a Petri net whose transitions list tools. Its author fills in the fields; [NewPolicy]
+// checks the net and never changes it.
 type Net struct {
 	Name        string
 	Places      []string
-	Initial     map[string]int // tokens at the start; a place that is absent has none
-	Terminal    []string       // places in which the net may stop
+	Initial     map[string]int // initial marking; absent places have no tokens
+	Terminal    []string       // places where the net is allowed to stop
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // in order: the first enabled one that lists a name gates it
+	Transitions []Transition   // ordered: the first enabled transition that lists a name gates it
 
-	// How the net names a call. The first of these that is set decides; where
-	// none is, the names are the physical names of the call.
-	Mapper     func(Call) []Name // a Go function that returns any names
-	Labels     *Labels           // the labels of the policy; rules bring theirs with every net
-	Maps       []Map             // the net's own maps, after the physical names
-	MatchFirst bool              // only the first matching entry of Maps, or the physical names
+	// The names that the net gives a call. The first of the following fields that is set decides;
+	// if none is set, a call has its physical names.
+	Mapper     func(Call) []Name // a Go function that returns arbitrary names
+	Labels     *Labels           // the labels of the policy; rules supply their own with every net
+	Maps       []Map             // the net's own maps, in addition to the physical names
+	MatchFirst bool              // use only the first matching entry of Maps, or else the physical names
 
-	// Validate judges the arguments of a call that Transition gates, after the
-	// structural and the approval phase. An error rejects the call, a panic
-	// too, and all meta data is as it was. It runs under the lock of the
-	// session and must not block.
+	// Validate checks the arguments of a call that Transition gates, after the structural and the
+	// approval phase. An error or a panic rejects the call and restores all metadata. Validate runs
+	// under the lock of the session and must not block.
 	Validate func(Firing) error
 
-	// OnSuccess runs when a deferred transition has produced its tokens, with
-	// the call that was admitted. It may change Meta; it must not block.
+	// OnSuccess is called with the admitted call after a deferred transition has produced its
+	// tokens. It may change Meta; it must not block.
 	OnSuccess func(Firing)
 
-	// Identity represents the code of the functions above in the fingerprint of the
-	// net, which cannot read it: the source texts of the functions, or a version. If
-	// it changes, the net has changed.
+	// Identity stands for the code of the functions above in the fingerprint of the net, which
+	// cannot include the code itself: for example their source text, or a version. If Identity
+	// changes, the net counts as changed.
 	Identity string
 
-	Cause          Cause    // what kind of constraint the net is
-	Because        string   // the author's words, which every refusal and question of the net begins with; may be empty
-	Reason         string   // the sentence of a refusal; empty: a general one
-	Rule           Position // where the user wrote it
-	AllowUnbounded bool     // an unbounded net is an error otherwise
+	Cause          Cause    // kind of constraint
+	Because        string   // the author's explanation, which introduces every refusal and question of the net; may be empty
+	Reason         string   // text of a refusal; empty: a general text
+	Rule           Position // position in the user's source
+	AllowUnbounded bool     // otherwise an unbounded net is an error
 
-	// Key are fields of calls. A net that has a key has a marking for each value of
-	// its fields: a call is judged in the marking of each of its values, and moves all
-	// of them or none. It is the key of the transitions that have none of their own.
-	// A net has a key if one of its transitions has one.
+	// Key are fields of calls. A net with a key has a separate marking for each value of the
+	// fields: a call is checked against the marking of each of its values, and either fires in all
+	// of them or in none. Key is the default for transitions without a key of their own. A net
+	// counts as a net with a key if any of its transitions has one.
 	Key []Field
 
-	// Row makes the net count equal calls in a row: an admitted call of another tool or
-	// with other arguments than the one before, also one that the net does not list or
-	// exempts, first puts it back to its start. Arguments are equal if they are equal as
-	// JSON values: the order of keys, escapes and the spelling of numbers do not matter.
-	// A refused call changes nothing.
+	// Row makes the net count equal calls in a row. Every admitted call with another tool or other
+	// arguments than the previous one resets the net to its initial marking first, even if the net
+	// does not list or exempts the call. Arguments are compared as JSON values: the order of keys,
+	// escapes and the spelling of numbers do not matter. A refused call changes nothing.
 	Row bool
 
-	// Sum limits the sum of a numeric field over the calls that a transition gates.
+	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists by place: while the place is marked, only calls that
-	// certainly have one of the names pass, whatever else they are, free ones too. Tokens
-	// in flight count where they came from. A call that a list has is known to
-	// [PolicyOptions].Deny, whatever the marking, as one is that the net gates.
+	// Phases are allowlists by place: while the place is marked, only calls that certainly have one
+	// of the listed names pass; this applies to free tools as well. Tokens in flight count in the
+	// place they came from. A listed call is known to [PolicyOptions].Deny in every marking, like a
+	// call that the net gates.
 	Phases []Phase
 
-	Scope  Scope // whose calls it counts
-	Shadow bool  // it records what it would have refused, and never blocks or asks
-	Static bool  // it cannot be switched on or off at run time
+	Scope  Scope // calls that share the state
+	Shadow bool  // records refusals without ever blocking or asking
+	Static bool  // cannot be switched on or off at run time
 
-	// Priority orders nets that contradict each other.
+	// Priority ranks nets that contradict each other.
 	Priority int
 
-	// Advisory makes the net yield: it does not block while a net of a higher
-	// priority is in recovery, nor while it would leave none of the offered tools
-	// (see [Session.Offer]) that the required nets, and advisory ones of a higher
-	// priority, allow. Among equals, the net that leaves fewer tools comes first, then
-	// by name. All other nets are required: they always block.
+	// Advisory makes the net yield to others. It does not block while a net of higher priority is
+	// in recovery. It also does not block if that would leave none of the offered tools (see
+	// [Session.Offer]) that the required nets, and advisory nets of higher priority, allow. Among
+	// advisory nets of equal priority, the net that allows fewer tools comes first, then the order
+	// is by name. All other nets are required: they always block.
 	Advisory bool
-	Recovery map[string]int // the net is in recovery while these places have that many tokens; nil: never
+	Recovery map[string]int // the net is in recovery while these places have these token counts; nil: never
 }
 
-// KeyOf returns the fields that a transition of the net reads; nil if the net has no key,
-// or the transition no tools.
+// KeyOf returns the key fields of a transition of the net, or nil if the net has no key or the
+// transition has no tools.
 func (n *Net) KeyOf(t *Transition) []Field {
 	switch {
 	case len(t.Tools) == 0:
@@ -96,12 +94,12 @@ func (n *Net) KeyOf(t *Transition) []Field {
 	}
 }
 
-// Scope says which calls share the state of a net.
+// Scope determines which calls share the state of a net.
 type Scope uint8
 
 const (
-	ScopeSession   Scope = iota // those of one conversation
-	ScopePrincipal              // those of all conversations of one principal
+	ScopeSession   Scope = iota // calls of one session
+	ScopePrincipal              // calls of all sessions of one principal
 	ScopeGlobal                 // all calls
 )
 
@@ -110,95 +108,93 @@ func (s Scope) String() string {
 	return [...]string{"session", "principal", "global"}[s]
 }
 
-// A Transition moves tokens from its inputs to its outputs, both multisets:
-// a place that is named twice has weight two. Without tools it is structural and
-// fires by itself.
+// A Transition moves tokens from its inputs to its outputs. Both are multisets: a place that is
+// listed twice has weight two. A transition without tools is structural and fires by itself.
 type Transition struct {
 	Name            string
 	Inputs, Outputs []string
-	Tools           []Tool // what it gates
+	Tools           []Tool // tools that it gates
 
 	Manual    bool   // a person must approve every firing
-	Via       string // the channel by which that person is asked; empty: any
-	Approvals int    // how many different persons must approve a firing, if it is manual; 0: one
-	Deferred  bool   // the net moves when the result is a success; until then the tokens are in flight
-	Observe   bool   // it follows its tools and never forbids them
-	Release   bool   // an unknown outcome gives the tokens back at once
+	Via       string // channel for asking that person; empty: any
+	Approvals int    // number of different persons who must approve a manual firing; 0: one
+	Deferred  bool   // produce the outputs only after a successful result; until then, the tokens are in flight
+	Observe   bool   // follow calls of its tools without ever forbidding them
+	Release   bool   // give the tokens back at once if the outcome is unknown
 
-	// Evidence makes a deferred observer count for later calls only. It does not let a
-	// call pass under a name that another transition of the net gates, and it counts the
-	// success of a call that is gated, if it is enabled once the gating transition has
-	// fired. Without it, an observer that is enabled is enough for the name, and a call
-	// that the net gates earns nothing, so that no call refills its own limit.
+	// Evidence makes the success of a deferred observer count only for later calls. The observer
+	// does not let the call itself pass under a name that another transition of the net gates; it
+	// counts the success of a gated call if it is still enabled after the gating transition has
+	// fired. Without Evidence, an enabled observer is sufficient for the name, and a call that the
+	// net gates produces nothing, so that no call can refill its own limit.
 	Evidence bool
 
-	// WeakProgress allows the transition for a weak [Name] although it puts a token
-	// anywhere but back. Without it, in a net without Labels, such a name may only
-	// use tokens up: the net blocks a call that is only perhaps the one that it waits
-	// for.
+	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
+	// other places than it took them from. Without WeakProgress, in a net without Labels, such a
+	// name can only use up tokens: the net blocks a call that is only possibly the one that it
+	// waits for.
 	WeakProgress bool
 
-	// Spoils makes an observer, which is not deferred, spoil evidence: when its call is
-	// admitted it fires if it is enabled, ends every watch of the net, and no watch
-	// begins until its call has succeeded or failed. So the success of a deferred observer
-	// counts only if no such call was under way at any time since its own commit.
+	// Spoils makes an observer that is not deferred spoil evidence. When its call is admitted, it
+	// fires if it is enabled and ends all watches of the net; no watch begins until the call has
+	// succeeded or failed. The success of a deferred observer thus counts only if no such call was
+	// in flight at any time since its own call was admitted.
 	//
-	// All transitions that spoil and list a name of the call do so, after those that are
-	// chosen, on the tokens that are left; they are not among the candidates for the name,
-	// and no validator judges them. A weak name spoils, a free one too, and so does a call
-	// that another transition of the net gates, that is evidence for the net itself, or
-	// that passes although the net would block it. An inactive net keeps its tokens, but
-	// a call that is under way when it becomes active spoils. In a net with a key, a
-	// call without a value spoils all values.
+	// All spoiling transitions that list a name of the call fire, after the chosen transitions and
+	// on the remaining tokens; they are not candidates for the name, and no validator checks them.
+	// Weak and free names spoil, too, and so do calls that another transition of the net gates,
+	// that are evidence for the net itself, or that pass although the net would block them. An
+	// inactive net keeps its tokens, but a call that is in flight when the net becomes active
+	// spoils. In a net with a key, a call without a value spoils all values.
 	Spoils bool
 
-	// Key are the fields of this transition's calls, where they differ from the key
-	// of the net: as many, in the same order.
+	// Key are the key fields of this transition's calls, if they differ from those of the net; they
+	// must have the same number and order.
 	Key []Field
 
-	// Unless exempts calls that certainly have one of these names: for them the
-	// transition lists no tools.
+	// Unless exempts calls that certainly have one of these names: the transition ignores all tools
+	// of such a call.
 	Unless []Tool
 
-	// Every lets a transition without tools fire by the clock, once in this
-	// time while it is enabled. The clock is [Call.Time].
+	// Every makes a transition without tools fire by the clock, once per period while it is
+	// enabled. The clock is [Call.Time].
 	Every time.Duration
 }
 
-// A Field is what a key or a sum reads of a call. Its value is a JSON string, number
-// or boolean. An array stands for its elements. Anything else, an absent field, and
-// a field that a key of other letter case makes doubtful have no value: then the
-// call is refused by a transition that gates it, and is no evidence.
+// A Field is the part of a call that a key or a sum reads. Its value is a JSON string, number or
+// boolean; an array stands for its elements. All other values have no value, and neither have
+// absent fields and fields that another key in different letter case makes ambiguous. A transition
+// that gates a call without a value refuses it, and such a call is not evidence.
 type Field struct {
-	Path   string      // one key of the arguments, or a path that begins with "$."; see [ParsePath]
-	Reader ValueReader // evaluates an expression; Path is empty then
-	Number int         // of the expression
-	Source string      // as written: part of the identity of the net, and for messages
-	Result bool        // Path leads into the result of the call, when it succeeds; only of an observer that is deferred
+	Path   string      // key of an argument, or a path that begins with "$."; see [ParsePath]
+	Reader ValueReader // evaluates an expression; Path is then empty
+	Number int         // number of the expression in Reader
+	Source string      // source text, which is part of the identity of the net and used in messages
+	Result bool        // Path refers to the result of the successful call; only for deferred observers
 }
 
-// Name returns the field as it was written.
+// Name returns the source text of the field.
 func (f *Field) Name() string { return cmp.Or(f.Source, f.Path) }
 
-// A ValueReader evaluates expressions over calls. It must be comparable and safe for
-// concurrent use, and must not block.
+// A ValueReader evaluates expressions over calls. It must be comparable and safe for concurrent
+// use, and must not block.
 type ValueReader interface {
-	// Value evaluates the expression with that number. It returns a JSON value, or
-	// false if there is none, or if it depends on a doubtful field.
+	// Value evaluates the expression with this number. It returns a JSON value; ok is false if the
+	// expression has no value or depends on a doubtful field.
 	Value(c *Call, number int) ([]byte, bool)
 }
 
-// A Sum limits the sum of a field over the calls that a transition gates; several names
-// of one call count once. A call is refused if it has not exactly one number there, if
-// that is negative, or if it has more than 100 digits or an exponent beyond 100. Numbers
-// are exact decimals. What an admitted call has spent is not given back if the call fails.
+// A Sum limits the sum of a field over the calls that a transition gates; a call with several names
+// counts once. A call is refused unless the field is exactly one nonnegative number with at most
+// 100 digits and an exponent of at most 100. Numbers are exact decimals. The amount of an admitted
+// call is not refunded if the call fails.
 type Sum struct {
-	Field Field         // of the arguments
-	Most  int           // the largest sum
-	Every time.Duration // the time in which Most comes back, evenly; 0: nothing comes back
+	Field Field         // must be an argument
+	Most  int           // maximum sum
+	Every time.Duration // time until all of Most is available again, at a constant rate; 0: never
 }
 
-// A Phase is an allowlist that holds while a place is marked.
+// A Phase is an allowlist that applies while a place is marked.
 type Phase struct {
 	Place string
 	Tools []Tool
@@ -209,30 +205,29 @@ type Tool struct {
 	Name string
 	Kind ToolKind
 
-	// Except exempts, for a Glob, a call that certainly has this name; for other
-	// calls the pattern is not compared with the name. It is read as the net lists
-	// it elsewhere: if it is only listed as a Literal, an action of this name does
-	// not count.
+	// Except exempts from a Glob the calls that certainly have this name; for other calls, the
+	// pattern is not compared with the name. Except has the kind that the net uses for the same
+	// name elsewhere: if it is only listed as a Literal, an action of this name does not count.
 	Except string
 
-	// Spared, of an entry of [Transition.Unless], says that the transition is not about
-	// the calls at all: [PolicyOptions].Deny then refuses them unless another transition
-	// gates them. A rule about * so leaves out what it requires first. It is no part of
-	// the identity of the net.
+	// Spared, in an entry of [Transition.Unless], means that the transition does not apply to the
+	// exempted calls at all: [PolicyOptions].Deny then refuses them unless another transition gates
+	// them. A rule about * uses it to exclude the calls that it requires first. Spared is not part
+	// of the identity of the net.
 	Spared bool `json:"-"`
 }
 
-// ToolKind says how the name of a [Tool] is read.
+// ToolKind determines how the name of a [Tool] is interpreted.
 type ToolKind uint8
 
 const (
-	Plain   ToolKind = iota // the name, also as tool.action; with * or ? in it, a mistake
-	Literal                 // the name and never an action: "chat.send" written in quotes
-	Glob                    // a pattern over the other names of a call: * any run, ? one character
+	Plain   ToolKind = iota // the name, including tool.action; * and ? are errors
+	Literal                 // the name, but never an action: "chat.send" written in quotes
+	Glob                    // a pattern over the other names of a call: * matches any sequence, ? one character
 )
 
-// Tools returns plain entries for [Transition.Tools]. A pattern is none of them: write
-// Tool{Name: "delete_*", Kind: Glob}.
+// Tools returns plain entries for [Transition.Tools]. It does not accept patterns: write Tool{Name:
+// "delete_*", Kind: Glob}.
 func Tools(names ...string) []Tool {
 	tools := make([]Tool, len(names))
 	for i, name := range names {
@@ -241,58 +236,58 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
-// Labels are names that maps give to calls, for the nets that share them. A
-// policy gives the labels of all its nets to each net that has Labels: every
-// map that matches counts, in addition to physical names, tool.action and globs.
-// Nets of one origin share one pointer, so that a map counts once. It must not be
-// changed once a net has it.
+// Labels are names that maps give to calls, for the nets that share them. A policy applies the
+// labels of all its nets to each net that has Labels: all matching maps count, in addition to
+// physical names, tool.action and globs. Nets of the same origin share one pointer, so that each
+// map counts once. Labels must not be modified after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results
 }
 
-// A Map gives a call of Tool a further name if the arguments match. Either
-// Match or Reader is set.
+// A Map gives a call of Tool an additional name if the arguments match. Exactly one of Match and
+// Reader is set.
 type Map struct {
-	Tool    string            // a physical name of the call
-	Glob    bool              // Tool is a pattern over the physical names; as a tool of a [Glob]
-	Field   string            // one key of the arguments, read as it stands, or a path that begins with "$."; see [ParsePath]
+	Tool    string            // physical name of the call
+	Glob    bool              // Tool is a pattern over physical names, like a tool of kind [Glob]
+	Field   string            // key of an argument, taken literally, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
-	Reader  Reader            // reads the field, or the whole call where Field is empty
-	Pattern int               // the pattern for the Reader
+	Reader  Reader            // reads the field, or the whole call if Field is empty
+	Pattern int               // number of the pattern in Reader
 	As      string
-	Source  string // the pattern as written: part of the identity of a net
+	Source  string // the pattern as written; part of the identity of a net
 	Rule    Position
 }
 
-// A Reader understands calls for the maps that share it, so that what it reads
-// is read once: a field as a shell script, or the call as the data of an
-// expression. It must be comparable and safe for concurrent use, and must not block.
+// A Reader parses calls for the maps that share it, so that each text is parsed once: a field as a
+// shell script, or the call as the data of an expression. It must be comparable and safe for
+// concurrent use, and must not block.
 type Reader interface {
-	// Read parses one text of the field; it is empty for a map without a field.
+	// Read parses one text of the field; text is empty for a map without a field.
 	Read(c *Call, text string) Reading
 }
 
-// A Reading answers for the patterns of its [Reader].
+// A Reading is a parsed text. It tells which patterns of its [Reader] match.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // the text consists only of matches of these patterns
-	Evidence(pattern int) bool // its match is evidence of a call: it unlocks and refills
-	// Doubt returns the reason for [Perhaps], or for [Surely] without evidence, and with evidence the part of the text
-	// that matches as its Code; for [NotFound], what is missing, or an empty Doubt.
+	Only(patterns []int) bool  // reports whether the text consists entirely of matches of these patterns
+	Evidence(pattern int) bool // reports whether the match is evidence of a call, which unlocks and refills
+	// Doubt returns the reason for [Perhaps], or for [Surely] without evidence. For a match with
+	// evidence, it returns the matching part of the text as Code. For [NotFound], it returns the
+	// missing part of a match, or an empty Doubt.
 	Doubt(pattern int) Doubt
 }
 
-// Found says whether a text matches a pattern.
+// Found is the result of matching a text against a pattern.
 type Found uint8
 
 const (
 	NotFound Found = iota
 	Surely
-	Perhaps // not known; the call is restricted as if it matched
+	Perhaps // unknown; the call is restricted as if it matched
 )
 
-// Cause is the kind of constraint that a net puts on a tool.
+// Cause is the kind of constraint that a net imposes on a tool.
 type Cause string
 
 const (
@@ -301,15 +296,15 @@ const (
 	CauseLimit    Cause = "limit"
 	CauseSequence Cause = "sequence"
 	CauseApproval Cause = "approval"
-	CauseAllow    Cause = "allow" // no constraint: the call passes where the default is to deny
+	CauseAllow    Cause = "allow" // not a constraint: the call passes even under default: deny
 )
 
-// A Position is a position in a file of the user. Line and Column count from 1;
-// the zero value is no position.
+// A Position is a position in a file of the user. Line and Column are 1-based; the zero value is an
+// unknown position.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String returns file:line:column, as far as they are known.
+// String returns file:line:column, without the parts that are unknown.
 func (p Position) String() string { return diag.Position(p).String() }

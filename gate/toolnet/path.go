@@ -6,20 +6,20 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// A Path leads from the arguments of a call to values inside them:
-// $.request.method, $.files[*].path, $.args[0], $["odd key"].
+// A Path selects values in the arguments of a call: $.request.method, $.files[*].path, $.args[0],
+// $["odd key"].
 type Path struct{ path jsonpath.Path }
 
-// A PathError is a mistake in a path, with its offset.
+// A PathError is a syntax error in a path.
 type PathError struct {
-	Offset int // in bytes, from the beginning of the path
+	Offset int // in bytes from the start of the path
 	Msg    string
 }
 
 // Error returns the offset and the message.
 func (e *PathError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Msg) }
 
-// ParsePath parses a path. Its error is a [*PathError].
+// ParsePath parses a path. The error is a [*PathError].
 func ParsePath(text string) (Path, error) {
 	p, err := jsonpath.Parse(text)
 	if err != nil {
@@ -28,5 +28,5 @@ func ParsePath(text string) (Path, error) {
 	return Path{p}, nil
 }
 
-// Many reports whether the path can lead to more than one value.
+// Many reports whether the path can select more than one value.
 func (p Path) Many() bool { return p.path.Many() }

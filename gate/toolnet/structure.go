@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds bounds the rounds in which the transitions without tools of a net fire: a
-// net that still moves by itself after them does not come to rest.
+// MaxRounds limits the number of rounds that the transitions without tools of a net may fire: a net
+// that can still move by itself afterwards does not come to rest.
 const MaxRounds = 10_000
 
-// Structure returns the net as places and transitions alone, both in their order, with
-// its initial marking. The net must have no mistakes, see [Net.Check].
+// Structure returns the net as a plain place/transition net with its initial marking; places and
+// transitions keep their order. The net must be free of errors (see [Net.Check]).
 func (n *Net) Structure() (petri.Net, petri.Marking) {
 	places := make(map[string]int, len(n.Places))
 	for i, place := range n.Places {
@@ -37,8 +37,8 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 	return net, initial
 }
 
-// Structural returns the transitions that fire by themselves, at once: those without
-// tools and clock.
+// Structural returns the transitions that fire by themselves at once: those without tools and
+// clock.
 func (n *Net) Structural() (numbers []int) {
 	for i := range n.Transitions {
 		if t := &n.Transitions[i]; len(t.Tools) == 0 && t.Every == 0 {
@@ -54,7 +54,7 @@ func (c *checker) behavior() {
 	net, initial := n.Structure()
 	if !net.Advance(slices.Clone(initial), n.Structural(), MaxRounds, slices.Clone[petri.Marking]) {
 		c.report("", fmt.Sprintf("the transitions without tools do not come to rest in %d rounds", MaxRounds), "give one of them a tool")
-		return // that it may be unbounded follows
+		return // such a net may be unbounded as a consequence
 	}
 	if n.AllowUnbounded || net.NeverGrows() {
 		return
@@ -65,7 +65,7 @@ func (c *checker) behavior() {
 	}
 }
 
-// named returns the names of transitions.
+// named returns the names of the transitions.
 func (n *Net) named(transitions []int) (names []string) {
 	for _, t := range transitions {
 		names = append(names, n.Transitions[t].Name)
@@ -73,7 +73,7 @@ func (n *Net) named(transitions []int) (names []string) {
 	return names
 }
 
-// placed returns the names of places.
+// placed returns the names of the places.
 func (n *Net) placed(places []int) (names []string) {
 	for _, p := range places {
 		names = append(names, n.Places[p])

@@ -10,20 +10,19 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Bounds of an amount, so that the work for one call is bounded.
+// Bounds on an amount, so that the work for one call is bounded.
 const (
 	maxAmountDigits   = 100
 	maxAmountExponent = 100
 )
 
-// Amount returns the value of the field, if that is one number, which is not negative,
-// and not too long.
+// Amount returns the value of the field if it is a single nonnegative number within the bounds.
 func Amount(f *toolnet.Field, c *toolnet.Call) (*big.Rat, bool) {
 	amount, _, ok := read(f, c)
 	return amount, ok
 }
 
-// Number returns the amount as it is written in the call.
+// Number returns the amount in the spelling of the call.
 func Number(f *toolnet.Field, c *toolnet.Call) (string, bool) {
 	_, number, ok := read(f, c)
 	return number, ok
@@ -44,7 +43,7 @@ func read(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok
 	return amount, number, ok && amount.Sign() >= 0
 }
 
-// single returns the one value of the field in the arguments of the call.
+// single returns the only value of the field in the arguments of the call.
 func single(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	if f.Reader != nil {
 		return Evaluate(f, c)
@@ -56,7 +55,7 @@ func single(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	return jsonpath.SingleMember(c.Args, f.Path)
 }
 
-// Evaluate evaluates the expression of the field. A reader that panics has no value.
+// Evaluate evaluates the expression of the field. It returns false if the reader panics.
 func Evaluate(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	defer func() {
 		if recover() != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// TestFingerprint: the spellings in one line are equal, and no two lines are.
+// TestFingerprint checks that the spellings in one line are equal and that no two lines are.
 func TestFingerprint(t *testing.T) {
 	lines := [][]string{
 		{``, `{}`, ` { } `}, {`[]`}, {`null`}, {`true`}, {`false`}, {`""`}, {`"true"`}, {`0`, `-0.0`, `0e7`}, {`1`, `10e-1`}, {`"1"`},
@@ -34,7 +34,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestIgnored: ignored arguments make no difference, however their keys are escaped, at the top level alone.
+// TestIgnored checks that ignored arguments make no difference, however their keys are escaped, but
+// only at the top level.
 func TestIgnored(t *testing.T) {
 	of := func(args string) string {
 		return argument.Fingerprint(&toolnet.Call{Tool: "x", Args: []byte(args)}, []string{"note", "ms"})
@@ -51,7 +52,7 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// expression has a value, or none, or fails.
+// expression is a reader that has a value, has no value, or panics.
 type expression struct{}
 
 func (expression) Value(_ *toolnet.Call, number int) ([]byte, bool) {
@@ -66,7 +67,7 @@ func TestAmount(t *testing.T) {
 	for _, c := range []struct {
 		field toolnet.Field
 		args  string
-		want  string // empty: none
+		want  string // empty: no amount
 	}{
 		{member, `{"n":1.50}`, "3/2"}, {member, `{"n": -0.0 }`, "0/1"}, {member, `{"n":1E+2}`, "100/1"}, {member, `{"n":5e-1}`, "1/2"},
 		{path, `{"at":{"n":3}}`, "3/1"}, {path, `{"n":3}`, ""},

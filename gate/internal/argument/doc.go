@@ -1,3 +1,3 @@
-// Package argument reads what limits count in the arguments of calls: whether two calls are
-// equal, and what amount one has. It is pure.
+// Package argument reads the arguments of calls for limits: whether two calls are equal, and the
+// amount of a call. It has no state.
 package argument

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Fingerprint returns a text that calls of one tool with equal arguments have, and no
-// others. Members of the ignored names are not compared.
+// Fingerprint returns a digest that is equal exactly for calls of the same tool with equal
+// arguments. Arguments named in ignored are not compared.
 func Fingerprint(c *toolnet.Call, ignored []string) string {
 	text := rawjson.AppendString(nil, c.Upstream)
 	text = rawjson.AppendString(text, c.Tool)
@@ -21,9 +21,9 @@ func Fingerprint(c *toolnet.Call, ignored []string) string {
 	return string(sum[:])
 }
 
-// appendCanonical appends the one spelling of a JSON value: the keys of objects in
-// order, strings with as few escapes as there can be, numbers by [jsonpath.Scalar].
-// Nothing at all is an empty object.
+// appendCanonical appends the canonical form of a JSON value: object keys in order, strings with
+// the fewest possible escapes, numbers by [jsonpath.Scalar]. An empty document counts as an empty
+// object.
 func appendCanonical(text, doc []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -32,7 +32,7 @@ func appendCanonical(text, doc []byte) []byte {
 	case len(doc) == 0:
 		return append(text, "{}"...)
 	case err != nil:
-		return append(text, doc...) // not JSON: equal if its bytes are
+		return append(text, doc...) // not JSON: compared byte for byte
 	}
 	return appendValue(text, value)
 }
@@ -58,7 +58,7 @@ func appendValue(text []byte, value any) []byte {
 		if number, ok := jsonpath.Scalar([]byte(v)); ok {
 			return append(text, number...)
 		}
-		return append(text, v...) // it is equal to what is spelled so
+		return append(text, v...) // equal only to the same spelling
 	case bool:
 		if v {
 			return append(text, 't')

@@ -5,7 +5,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Text returns the one text that the field of a map has in the call, if it has one.
+// Text returns the field of a map in the call if it is a single string.
 func Text(m *toolnet.Map, c *toolnet.Call) (string, bool) {
 	if m.Field == "" {
 		return "", false

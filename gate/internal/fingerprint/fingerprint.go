@@ -1,5 +1,5 @@
-// Package fingerprint tells apart what decides differently: it hashes nets, and policies
-// of nets.
+// Package fingerprint computes hashes of nets and policies that differ whenever their decisions can
+// differ.
 package fingerprint
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// identity has everything that determines the decisions of a net, except the code of
-// Go functions, the texts of refusals, and what changed in them without changing what a
-// marking means: Transition.Evidence, and Tool.Spared.
+// identity contains everything that determines the decisions of a net, with three exceptions: the
+// code of Go functions, the texts of refusals, and options that were added later without changing
+// the meaning of a marking (Transition.Evidence and Tool.Spared).
 type identity struct {
 	Places      []string
 	Initial     []int
@@ -57,7 +57,7 @@ type transitionIdentity struct {
 	Key                                []fieldIdentity `json:",omitempty"`
 }
 
-// fieldIdentity says by its source what an expression reads.
+// fieldIdentity identifies a field; an expression is identified by its source.
 type fieldIdentity struct {
 	Path   string `json:",omitempty"`
 	Source string `json:",omitempty"`
@@ -81,9 +81,8 @@ type mapIdentity struct {
 	Glob                    bool `json:",omitempty"`
 }
 
-// Net returns the fingerprint of the structure of a net, of its maps and its options: of
-// all that decides, except the code of Go functions and the texts of refusals. The net
-// must have no mistakes.
+// Net returns the fingerprint of a net: of its structure, maps and options, but not of the code of
+// Go functions and the texts of refusals. The net must be free of errors.
 func Net(n *toolnet.Net) string {
 	structure, initial := n.Structure()
 	ts := make([]transitionIdentity, len(n.Transitions))
@@ -110,7 +109,7 @@ func Net(n *toolnet.Net) string {
 	return hash(id)
 }
 
-// A Policy is what decides in a policy.
+// A Policy contains the parts of a policy that determine its decisions.
 type Policy struct {
 	AskDoubts bool `json:",omitempty"`
 	Nets      []NetOfPolicy
@@ -118,12 +117,12 @@ type Policy struct {
 	Successes []toolnet.Condition
 	Deny      bool
 	Shadow    bool
-	Keys      int // how many values a net keeps, if that matters and is not the usual number
+	Keys      int // number of values that a net keeps, if relevant and not the default
 
 	Ignored []toolnet.Ignored
 }
 
-// A NetOfPolicy is a net with what a policy adds to its structure.
+// A NetOfPolicy identifies a net and the options that apply to it within a policy.
 type NetOfPolicy struct {
 	Name, Print, Reason string
 	Because             string         `json:",omitempty"`
@@ -168,10 +167,10 @@ func mapIdentities(maps []toolnet.Map) []mapIdentity {
 	return ids
 }
 
-// solid returns s, but never nil: an empty list and nil are the same.
+// solid returns a copy of s that is never nil, so that nil and empty lists have equal fingerprints.
 func solid[T any](s []T) []T { return append([]T{}, s...) }
 
-// hash is the hexadecimal SHA-256 of the JSON form of plain data.
+// hash returns the hexadecimal SHA-256 of the JSON form of plain data.
 func hash(v any) string {
 	doc, err := json.Marshal(v)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// full is a net with all that a fingerprint covers.
+// full is a net with all parts that a fingerprint covers.
 func full() toolnet.Net {
 	return toolnet.Net{
 		Name: "full", Places: []string{"p", "q"}, Initial: map[string]int{"p": 2}, Free: []string{"free"},
@@ -26,7 +26,7 @@ type reader struct{}
 
 func (reader) Value(*toolnet.Call, int) ([]byte, bool) { return nil, false }
 
-// TestNetsKeepTheirPrints: states on disk are found by the fingerprints of nets.
+// TestNetsKeepTheirPrints pins the fingerprints of nets, which identify stored states.
 func TestNetsKeepTheirPrints(t *testing.T) {
 	for want, n := range map[string]toolnet.Net{
 		"716226dc29e0684f95d15a45ef78ef78696fb817489e84fe466f185b3f9f352c": full(),
@@ -53,7 +53,7 @@ func TestNetsKeepTheirPrints(t *testing.T) {
 	}
 }
 
-// TestPrintsDiffer edits all that decides.
+// TestPrintsDiffer changes every part that determines decisions.
 func TestPrintsDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for name, edit := range map[string]func(*toolnet.Net){

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Fed returns the fingerprint of a net that has print by itself, and that these maps feed.
+// Fed returns the fingerprint of a net with fingerprint print together with the maps that supply
+// its names.
 func Fed(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print
@@ -18,8 +19,8 @@ func Fed(print string, maps []toolnet.Map) string {
 	}{print, mapIdentities(maps)})
 }
 
-// Limit returns the fingerprint of what a limit counts, and for whom: the calls of its
-// transition with that number, in its scope.
+// Limit returns the fingerprint of the calls that a limit counts: those of the transition with
+// index spend, with the scope and key of the net.
 func Limit(n *toolnet.Net, spend int) string {
 	t := &n.Transitions[spend]
 	var tools []string
@@ -40,8 +41,9 @@ func Limit(n *toolnet.Net, spend int) string {
 	}{tools, n.Scope, fieldIdentities(n.KeyOf(t)), of, t.Deferred, n.Row})
 }
 
-// Family returns the fingerprint of a limit without its number, which is in the tokens of
-// the place, or in its sum. Its clock is known by the span in which all comes back.
+// Family returns the fingerprint of a limit without its number, which is the initial token count of
+// place, or the maximum of the sum. Its clock is reduced to the total period until all calls are
+// available again.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]
@@ -59,8 +61,8 @@ func Family(n *toolnet.Net, place string) string {
 	return Net(&c)
 }
 
-// span returns a usual span of time. Where each of many calls comes back after a time that
-// is rounded up, all do after a time that is a little longer.
+// span rounds a period down to a common unit. The total can be a little longer than the period in
+// the policy, because the time until each call becomes available again is rounded up.
 func span(all time.Duration) time.Duration {
 	for _, usual := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
 		if all >= usual {

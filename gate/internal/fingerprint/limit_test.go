@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// limitOf is a limit of that many calls, which come back one by one in the span.
+// limitOf returns a limit of the given number of calls, which become available again one by one
+// within span.
 func limitOf(n int, span time.Duration) toolnet.Net {
 	return toolnet.Net{
 		Places: []string{"budget", "spent"}, Initial: map[string]int{"budget": n},
@@ -18,7 +19,7 @@ func limitOf(n int, span time.Duration) toolnet.Net {
 	}
 }
 
-// TestFamilies: limits that differ in their number only are of one family.
+// TestFamilies checks that limits that differ only in their number belong to one family.
 func TestFamilies(t *testing.T) {
 	spans := []time.Duration{time.Second, time.Minute, time.Hour, 24 * time.Hour}
 	for i, span := range spans {
@@ -45,7 +46,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestLimits: a limit is of what it counts, and for whom.
+// TestLimits checks that the fingerprint of a limit depends on the counted calls, the scope and the
+// key.
 func TestLimits(t *testing.T) {
 	one := limitOf(3, time.Hour)
 	seen := map[string]string{}
@@ -74,7 +76,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestFed: the maps that feed a net are part of what it is.
+// TestFed checks that the maps of a net are part of its fingerprint.
 func TestFed(t *testing.T) {
 	m := toolnet.Map{Tool: "bash", Field: "command", As: "rm", Source: "rm"}
 	if Fed("p", nil) != "p" || Fed("p", []toolnet.Map{m}) == "p" || Fed("p", []toolnet.Map{m}) == Fed("p", []toolnet.Map{m, m}) {

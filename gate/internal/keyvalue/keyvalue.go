@@ -1,5 +1,5 @@
-// Package keyvalue reads the values of keys: what a call, or its result, carries in the
-// fields of a key, as one text for equal values, and how a reader sees it. It is pure.
+// Package keyvalue reads the values of keys: the values that the fields of a key have in a call or
+// its result, as one canonical text for equal values, and in a form for display. It has no state.
 package keyvalue
 
 import (
@@ -17,15 +17,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Bounds of what a key reads of one call.
+// Bounds on the data that a key reads from one call.
 const (
-	maxValues  = 1000    // of the key
-	maxKeyText = 200     // bytes of a text that stands for itself
+	maxValues  = 1000    // values of the key
+	maxKeyText = 200     // bytes of a text that is not replaced by its hash
 	maxResult  = 1 << 20 // bytes
 	maxNesting = 1000
 )
 
-// Legible reports whether a result can be read: another counts as not known.
+// Legible reports whether a result can be read. Any other result counts as unknown.
 func Legible(result []byte) bool {
 	return len(result) <= maxResult && rawjson.Check(result, maxNesting) == nil
 }
@@ -33,13 +33,13 @@ func Legible(result []byte) bool {
 // A Value is one value of a key in a call.
 type Value struct {
 	Text  string             // see [Text]
-	Hash  uint64             // of the text, see [trie.Hash]
+	Hash  uint64             // hash of Text, see [trie.Hash]
 	Named []toolnet.KeyValue // by field
-	Keys  uint64             // the keys of a net that have it, see [Union]
-	shown string             // as [Shown]; empty: not known yet
+	Keys  uint64             // keys of a net that have this value, see [Union]
+	shown string             // result of [Shown]; empty: not computed yet
 }
 
-// Show returns the value as [Shown].
+// Show returns the value in the form of [Shown].
 func (v *Value) Show() string {
 	if v.shown == "" {
 		v.shown = Shown(v.Named)
@@ -47,24 +47,24 @@ func (v *Value) Show() string {
 	return v.shown
 }
 
-// A Key reads a key.
+// A Key describes the fields of a key.
 type Key struct {
-	Result  bool // one of its fields reads the result
-	Mixed   bool // one of them does not
+	Result  bool // at least one field reads the result
+	Mixed   bool // at least one field does not read the result
 	Written []toolnet.Field
-	fields  []int // of the set
+	fields  []int // numbers of the fields in the set
 }
 
-// A Set has keys, each of them once, and their fields. It is ready to use.
+// A Set collects distinct keys and their fields. The zero value is ready to use.
 type Set struct {
 	keys   []Key
 	fields []fieldReader
 }
 
-// Len returns how many keys there are.
+// Len returns the number of keys.
 func (s *Set) Len() int { return len(s.keys) }
 
-// At returns the key of that number.
+// At returns the key with the given number.
 func (s *Set) At(number int) *Key { return &s.keys[number] }
 
 // fieldReader reads a field.
@@ -73,12 +73,12 @@ type fieldReader struct {
 	path jsonpath.Path
 }
 
-// same reports whether two fields always have the same value.
+// same reports whether the two fields always have the same value.
 func (f *fieldReader) same(g *toolnet.Field) bool {
 	return f.Path == g.Path && f.Reader == g.Reader && f.Number == g.Number && f.Result == g.Result
 }
 
-// Number returns the number of the key, which it collects.
+// Number returns the number of the key in the set, and adds the key if necessary.
 func (s *Set) Number(key []toolnet.Field) int {
 	k := Key{Written: key}
 	for i := range key {
@@ -105,15 +105,15 @@ func (s *Set) fieldNumber(f toolnet.Field) int {
 	return len(s.fields) - 1
 }
 
-// A Carrier reads the values that one call carries, each field and each key once.
+// A Carrier reads the key values of one call, each field and each key only once.
 type Carrier struct {
 	Set    *Set
 	Call   *toolnet.Call
-	Result []byte // nil: the call has none
+	Result []byte // nil: the call has no result
 	fields []fieldReading
 	keys   []Reading
 
-	// Space for the usual case: one key of one field with one value.
+	// Preallocated space for the usual case: one key of one field with one value.
 	fieldRoom [1]fieldReading
 	keyRoom   [1]Reading
 	valueRoom [1]Value
@@ -125,15 +125,16 @@ type fieldReading struct {
 	fault  jsonpath.Fault
 }
 
-// A Reading has the values of a key in a call, or says why there are none.
+// A Reading contains the values of a key in a call, or the fault that explains their absence.
 type Reading struct {
 	Values []Value
-	Field  int // of the key, that has the fault
+	Field  int // index of the field with the fault in the key
 	Fault  jsonpath.Fault
 	number int
 }
 
-// Lack says that a call of that name needs a value of the key, and why it has none.
+// Lack returns a sentence which explains that a call of that name needs a value of the key, and why
+// the call has no such value.
 func (r *Reading) Lack(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has none",
@@ -149,7 +150,7 @@ func (r *Reading) Lack(k *Key, name string) string {
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }
 
-// ReadResult reads the fields that are in the result, before the call is known.
+// ReadResult reads the fields of the result before the call is known.
 func (c *Carrier) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
@@ -158,7 +159,7 @@ func (c *Carrier) ReadResult() {
 	}
 }
 
-// Key returns the values of the key of that number.
+// Key returns the values of the key with the given number.
 func (c *Carrier) Key(number int) *Reading {
 	for i := range c.keys {
 		if c.keys[i].number == number {
@@ -189,7 +190,7 @@ func (c *Carrier) Key(number int) *Reading {
 	return &c.keys[len(c.keys)-1]
 }
 
-// combine makes the values of a key from those of its fields.
+// combine computes the values of a key as the product of the values of its fields.
 func (r *Reading) combine(k *Key, columns [][]string) {
 	count := 1
 	for i, column := range columns {
@@ -210,7 +211,7 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends one combination of as many as there are; the last column changes fastest.
+// combination appends combination number out of of combinations; the last column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, of int) []toolnet.KeyValue {
 	for i, column := range columns {
 		of /= len(column)
@@ -219,8 +220,8 @@ func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, 
 	return parts
 }
 
-// Text returns the text of a value: its parts or, of a long one, its hash with how it
-// begins. None has an empty one.
+// Text returns the text of a value: its parts or, if they are long, a hash followed by their
+// beginning. A value without parts has an empty text.
 func Text(parts []toolnet.KeyValue) string {
 	if len(parts) == 0 {
 		return ""
@@ -237,7 +238,7 @@ func Text(parts []toolnet.KeyValue) string {
 	return "#" + hex.EncodeToString(sum[:]) + strings.ToValidUTF8(text[:shown], "")
 }
 
-// field returns the values of the field of that number.
+// field returns the values of the field with the given number.
 func (c *Carrier) field(number int) *fieldReading {
 	for i := range c.fields {
 		if c.fields[i].number == number {
@@ -253,7 +254,7 @@ func (c *Carrier) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each is evidence by itself
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each value is evidence by itself
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]
@@ -278,7 +279,7 @@ func (f *fieldReader) evaluate(c *toolnet.Call) []byte {
 	return []byte("null")
 }
 
-// named returns the parts of a value with the fields of the key.
+// named pairs the parts of a value with the fields of the key.
 func (k *Key) named(parts []string) []toolnet.KeyValue {
 	all := make([]toolnet.KeyValue, len(parts))
 	for i := range parts {
@@ -287,8 +288,8 @@ func (k *Key) named(parts []string) []toolnet.KeyValue {
 	return all
 }
 
-// Read returns the parts of a value by its text, under the names of the fields. Of a
-// long one it is how it begins.
+// Read reverses [Text]: it returns the parts of a value under the names of the fields. For a long
+// value it returns only the beginning.
 func (k *Key) Read(text string) []toolnet.KeyValue {
 	if text[0] == '#' {
 		begin := strings.TrimPrefix(text[1+2*sha256.Size:], `"`)
@@ -311,8 +312,8 @@ func (k *Key) Names() string {
 	return strings.Join(all, ", ")
 }
 
-// Shown returns a value for a reader of text: bare where it is plain, and otherwise
-// as JSON, shortened, with escapes for what cannot be seen.
+// Shown formats a value for display: without quotes if it is plain, and otherwise as JSON,
+// shortened and with escapes for invisible characters.
 func Shown(parts []toolnet.KeyValue) string {
 	if len(parts) == 1 {
 		return shownPart(parts[0].Value)
@@ -325,11 +326,11 @@ func Shown(parts []toolnet.KeyValue) string {
 }
 
 func shownPart(part string) string {
-	const longest = 64 // characters
+	const longest = 64 // in characters
 	if part[0] != '"' {
 		return part
 	}
-	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // so it has no escapes
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // so bare has no escapes
 		return bare
 	}
 	s, _ := rawjson.String([]byte(part))
@@ -339,9 +340,9 @@ func shownPart(part string) string {
 	return string(text.EscapeJSON([]byte(part)))
 }
 
-// isPlain reports whether a string needs no quotes in a sentence: it begins with a
-// letter or one of /._~@#+ and has only those, digits, hyphens and colons, and it is no
-// other JSON value.
+// isPlain reports whether a string needs no quotes in a sentence: it starts with a letter or one of
+// /._~@#+, contains only those, digits, hyphens and colons, and does not look like another JSON
+// value.
 func isPlain(s string) bool {
 	if s == "" || s == "true" || s == "false" || s == "null" {
 		return false

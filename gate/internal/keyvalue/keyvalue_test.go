@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// fields returns fields of the arguments with these paths.
+// fields returns argument fields with these paths.
 func fields(paths ...string) (all []toolnet.Field) {
 	for _, p := range paths {
 		all = append(all, toolnet.Field{Path: p})
@@ -69,7 +69,7 @@ func TestCarrierReads(t *testing.T) {
 		{`{"path":` + list + `,"at":{"host":` + list + `}}`, strings.Join(many, " "), fmt.Sprintf("fault %d in field 1", jsonpath.Excess)},
 	} {
 		carrier := keyvalue.Carrier{Set: &s, Call: &toolnet.Call{Args: []byte(c.args)}}
-		for range 2 { // the second time it is what was read
+		for range 2 { // the second read returns the cached values
 			if got := texts(carrier.Key(one)); got != c.one {
 				t.Errorf("%s: %s, want %s", c.args, got, c.one)
 			}
@@ -80,7 +80,7 @@ func TestCarrierReads(t *testing.T) {
 	}
 }
 
-// expression has the value "x", none, or fails.
+// expression is a reader that has the value "x", has no value, or panics.
 type expression struct{}
 
 func (expression) Value(_ *toolnet.Call, number int) ([]byte, bool) {
@@ -193,7 +193,7 @@ func TestLack(t *testing.T) {
 	}
 }
 
-// numbers returns a list of so many different numbers.
+// numbers returns a list with the given number of distinct numbers.
 func numbers(count int) string {
 	all := make([]string, count)
 	for i := range all {

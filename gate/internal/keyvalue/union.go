@@ -2,10 +2,11 @@ package keyvalue
 
 import "slices"
 
-// A Union has the values of a call in several keys of a net, which are bits.
+// A Union contains the values of a call in several keys of a net. Each key is represented by one
+// bit.
 type Union struct {
 	Values []Value
-	Keys   uint64 // those that have all values, see [Union.KeysOf]
+	Keys   uint64 // keys that have all the values, see [Union.KeysOf]
 }
 
 // Add adds the values of one key.
@@ -30,7 +31,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	for _, v := range values {
 		if i, ok := at[v.Text]; ok {
 			if old := &u.Values[i]; key < old.Keys&-old.Keys {
-				old.Named = v.Named // as the first of its keys has them
+				old.Named = v.Named // use the field names of its first key
 			}
 			u.Values[i].Keys |= key
 			continue

@@ -21,7 +21,7 @@ func values(field string, texts ...string) (all []keyvalue.Value) {
 func TestUnion(t *testing.T) {
 	a, b, c := values("a", "1", "2"), values("b", "2", "3"), values("c", "3", "1")
 	for _, test := range []struct {
-		keys []uint64 // in the order in which they are added
+		keys []uint64 // in order of addition
 		want string
 	}{
 		{nil, ""},

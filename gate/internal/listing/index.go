@@ -6,24 +6,24 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// An Index finds the nets of a policy that a call can be about, so that the others cost
+// An Index finds the nets of a policy that might apply to a call, so that all other nets cost
 // nothing.
 type Index struct {
-	byName map[string][]int // nets that list a name, or map its tool
-	byGlob [][]int          // nets, by the number of the pattern
-	always []int            // nets that every call can be about
-	words  int              // of a set of nets
+	byName map[string][]int // nets that list a name or map its tool
+	byGlob [][]int          // nets by the number of the pattern
+	always []int            // nets that might apply to every call
+	words  int              // size of a set of nets
 }
 
-// NewIndex returns an index for so many nets, none of them in it, and patterns.
+// NewIndex returns an empty index for the given numbers of nets and patterns.
 func NewIndex(nets, patterns int) Index {
 	return Index{byName: make(map[string][]int), byGlob: make([][]int, patterns), words: words(nets)}
 }
 
-// Always adds a net that every call can be about.
+// Always adds a net that might apply to every call.
 func (x *Index) Always(net int) { x.always = append(x.always, net) }
 
-// Add adds a net that is about what it lists, and about tools.
+// Add adds a net that applies to the names and patterns in l and to the given tools.
 func (x *Index) Add(net int, l *Listing, tools []string) {
 	for i := range l.names {
 		x.name(net, l.names[i].name)
@@ -39,8 +39,8 @@ func (x *Index) Add(net int, l *Listing, tools []string) {
 
 func (x *Index) name(net int, name string) { x.byName[name] = append(x.byName[name], net) }
 
-// Find returns the nets that a call with these names can be about. The set is made in
-// room, which is empty, if that is large enough.
+// Find returns the nets that might apply to a call with these names. It builds the set in room,
+// which must be empty, if room is large enough.
 func (x *Index) Find(names []naming.Label, room Set) Set {
 	if x.words > len(room) {
 		room = make(Set, x.words)
@@ -56,15 +56,14 @@ func (x *Index) Find(names []naming.Label, room Set) Set {
 	return room
 }
 
-// A Set is a set of nets by their index: 64 of them in each number.
+// A Set is a bit set of net indexes.
 type Set []uint64
 
-// NewSet returns an empty set of so many nets.
+// NewSet returns an empty set for the given number of nets.
 func NewSet(nets int) Set { return make(Set, words(nets)) }
 
 func words(nets int) int { return (nets + 63) / 64 }
 
-// Add adds a net.
 func (s Set) Add(net int) { s[net/64] |= 1 << (net % 64) }
 
 func (s Set) add(nets []int) {
@@ -73,7 +72,7 @@ func (s Set) add(nets []int) {
 	}
 }
 
-// Len returns how many nets there are.
+// Len returns the number of nets in the set.
 func (s Set) Len() (n int) {
 	for _, nets := range s {
 		n += bits.OnesCount64(nets)

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// nets lists what is in a set.
+// nets lists the elements of a set.
 func nets(s listing.Set) (all []int) {
 	for word, nets := range s {
 		for ; nets != 0; nets &= nets - 1 {

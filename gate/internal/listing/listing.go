@@ -1,5 +1,5 @@
-// Package listing finds what the names of a call reach: the transitions of a net that list
-// them, and the nets of a policy that the call can be about.
+// Package listing resolves the names of a call: to the transitions of a net that list them, and to
+// the nets of a policy that might apply to the call.
 package listing
 
 import (
@@ -10,38 +10,37 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Listing has what a net lists, by name and by pattern. It never changes, once it has
-// joined the naming of its policy.
+// A Listing contains the names and patterns that a net lists. It is immutable after [Listing.Join].
 type Listing struct {
 	transitions []toolnet.Transition
 	rows        map[string]*row
-	names       []namedRow       // the rows, in order of first use
+	names       []namedRow       // the rows in order of first use
 	patterns    []naming.Pattern // in order of first use
-	globs       []globRow        // of the patterns
-	spares      bool             // a transition has Unless
-	leaves      bool             // it has names there that are Spared
+	globs       []globRow        // one for each pattern
+	spares      bool             // some transition has Unless
+	leaves      bool             // some Unless contains a Spared tool
 }
 
-// row has the transitions of a net for one name.
+// row contains the transitions of a net for one name.
 type row struct {
 	free  bool
-	plain []int // transitions that list it, also as tool.action
-	exact []int // plain ones and literal ones
+	plain []int // transitions that list the name, including as tool.action
+	exact []int // plain and literal ones
 }
 
-// namedRow is the row of a name.
+// namedRow is a row with its name.
 type namedRow struct {
 	name string
 	*row
 }
 
-// globRow has the transitions of a net for the names that a pattern matches.
+// globRow contains the transitions of a net for the names that a pattern matches.
 type globRow struct {
-	number      int // of the pattern in the policy, see [Listing.Join]; before that, in the net
+	number      int // number of the pattern in the policy, see [Listing.Join]; before Join, in the net
 	transitions []int
 }
 
-// New returns what the net lists, which must not change any more.
+// New returns the listing of the net, which must not change afterwards.
 func New(n *toolnet.Net) Listing {
 	l := Listing{transitions: n.Transitions, rows: make(map[string]*row)}
 	for _, name := range n.Free {
@@ -96,8 +95,8 @@ func (l *Listing) glob(tool toolnet.Tool) *globRow {
 	return &l.globs[i]
 }
 
-// literal reports whether the net knows name only in quotes, so that an
-// action of this name is another thing.
+// literal reports whether the net lists name only as a Literal, so that an action of this name does
+// not count.
 func (l *Listing) literal(name string) bool {
 	literal := false
 	for i := range l.transitions {
@@ -111,10 +110,11 @@ func (l *Listing) literal(name string) bool {
 	return literal
 }
 
-// Patterns returns the patterns, in order of first use.
+// Patterns returns the patterns in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Join makes g give calls what the net lists, and numbers the patterns as g does.
+// Join registers the names and patterns of the net with g, so that g gives them to calls, and
+// adopts the pattern numbers of g.
 func (l *Listing) Join(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
@@ -127,8 +127,8 @@ func (l *Listing) Join(g *naming.Naming) {
 	}
 }
 
-// Lookup returns the transitions for one name, in declaration order, and whether the net
-// always allows it.
+// Lookup returns the transitions for a name, in declaration order, and whether the net always
+// allows the name.
 func (l *Listing) Lookup(name *naming.Label) (transitions []int, free bool) {
 	if name.Glob > 0 {
 		if i := l.numbered(name); i >= 0 {
@@ -142,8 +142,8 @@ func (l *Listing) Lookup(name *naming.Label) (transitions []int, free bool) {
 	return nil, false
 }
 
-// numbered returns the place of the pattern that gave a call the name; -1: it is not one
-// of the net.
+// numbered returns the index of the pattern that gave the call this name, or -1 if the net does not
+// list that pattern.
 func (l *Listing) numbered(name *naming.Label) int {
 	for i := range l.globs {
 		if l.globs[i].number == int(name.Glob)-1 {
@@ -153,10 +153,10 @@ func (l *Listing) numbered(name *naming.Label) int {
 	return -1
 }
 
-// fewRows are so many that to compare each name is faster than a map.
+// fewRows is the maximum number of rows to search linearly, which is then faster than a map.
 const fewRows = 8
 
-// row returns the row of a name; nil if the net does not list it.
+// row returns the row of a name, or nil if the net does not list the name.
 func (l *Listing) row(name string) *row {
 	if len(l.names) > fewRows {
 		return l.rows[name]
@@ -169,7 +169,7 @@ func (l *Listing) row(name string) *row {
 	return nil
 }
 
-// lists returns the transitions that gate the name, in declaration order.
+// lists returns the transitions that list the name, in declaration order.
 func (r *row) lists(name *naming.Label) []int {
 	if name.ActionOnly() {
 		return r.plain
@@ -177,9 +177,9 @@ func (r *row) lists(name *naming.Label) []int {
 	return r.exact
 }
 
-// Knows reports whether the net gates a certain one of the names, or has it among its
-// free tools: then "default: deny" does not refuse the call. It is not enough to be
-// evidence for another call, or to refill its budget.
+// Knows reports whether the net gates or frees a certain name of the call; if so, "default: deny"
+// does not refuse the call. A transition that only observes, to count a call as evidence for
+// another one or to refill its budget, is not sufficient.
 func (l *Listing) Knows(names []naming.Label) bool {
 	out := l.leftOut(names)
 	for i := range names {
@@ -193,8 +193,8 @@ func (l *Listing) Knows(names []naming.Label) bool {
 	return false
 }
 
-// leftOut returns the transitions that are not about a call with these names, although they
-// list one of them; see [toolnet.Tool.Spared].
+// leftOut returns the transitions that do not apply to a call with these names although they list
+// one of them; see [toolnet.Tool.Spared].
 func (l *Listing) leftOut(names []naming.Label) (out []int) {
 	if !l.leaves {
 		return nil
@@ -212,8 +212,7 @@ func (l *Listing) OnlyObserve(transitions []int) bool {
 	return !slices.ContainsFunc(transitions, func(t int) bool { return !l.transitions[t].Observe })
 }
 
-// Evidence returns the names of the calls that observers wait for the success of, in the
-// order in which they are listed.
+// Evidence returns the names that deferred observers wait for, in the order of the declarations.
 func (l *Listing) Evidence() (names []string) {
 	for i := range l.transitions {
 		t := &l.transitions[i]
@@ -226,8 +225,7 @@ func (l *Listing) Evidence() (names []string) {
 	return names
 }
 
-// Except returns the name that exempts a call from the pattern that gave it this one, or
-// "".
+// Except returns the name that exempts a call from the pattern that gave the call this name, or "".
 func (l *Listing) Except(name *naming.Label) string {
 	if i := l.numbered(name); i >= 0 {
 		return l.patterns[i].Except
@@ -252,7 +250,7 @@ func (l *Listing) findSpared(names []naming.Label) (spared []int) {
 	return spared
 }
 
-// Without returns transitions without those that are spared.
+// Without returns the transitions that are not in spared.
 func Without(transitions, spared []int) []int {
 	if len(spared) == 0 {
 		return transitions
@@ -260,7 +258,7 @@ func Without(transitions, spared []int) []int {
 	return Delete(transitions, func(t int) bool { return slices.Contains(spared, t) })
 }
 
-// Delete returns transitions without those that are out; it does not change them.
+// Delete returns the transitions without those that out selects. It does not modify its argument.
 func Delete(transitions []int, out func(t int) bool) []int {
 	if !slices.ContainsFunc(transitions, out) {
 		return transitions

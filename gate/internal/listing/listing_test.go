@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// checks is a net that lists tools in each way.
+// checks is a net that lists tools in every possible way.
 func checks() *toolnet.Net {
 	return &toolnet.Net{
 		Free: []string{"help", "read"},
@@ -96,8 +96,8 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestJoin: patterns have the numbers of the policy, and calls get the names that the net
-// lists and that exempt them.
+// TestJoin checks that patterns get the numbers of the policy, and calls get the names that the net
+// lists and the names that exempt them.
 func TestJoin(t *testing.T) {
 	g := naming.New(nil)
 	g.Use()
@@ -132,7 +132,7 @@ func TestKnows(t *testing.T) {
 		{[]naming.Label{{Text: "read"}}, false},
 		{[]naming.Label{{Text: "read"}, {Text: "read", Certain: true}}, true},
 		{[]naming.Label{{Text: "help", Certain: true}}, true},
-		{[]naming.Label{{Text: "chat.send", Certain: true}}, false}, // observed
+		{[]naming.Label{{Text: "chat.send", Certain: true}}, false}, // observed only
 		{[]naming.Label{{Text: "unheard-of", Certain: true}}, false},
 		{[]naming.Label{{Text: "db_*", Glob: 1, Certain: true}}, true},
 	} {
@@ -157,7 +157,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestLeftOut: a net knows a call that is exempt, but not one that it is not about.
+// TestLeftOut checks that a net knows an exempt call, except if its exemption is Spared.
 func TestLeftOut(t *testing.T) {
 	glob := []toolnet.Tool{{Name: "*", Kind: toolnet.Glob}}
 	l := listing.New(&toolnet.Net{Transitions: []toolnet.Transition{

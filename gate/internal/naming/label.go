@@ -9,14 +9,14 @@ import (
 // A Label is one name of a call, with its sources.
 type Label struct {
 	Text    string
-	Glob    int32 // number of the pattern + 1 where Text is a pattern
+	Glob    int32 // 1 + number of the pattern if Text is a pattern, otherwise 0
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // a map finds it for certain, and its success would be no evidence
+	Near    bool // a map matches for certain, but the success of the call would not be evidence
 }
 
-// Source is the set of ways by which a call got a name.
+// Source is the set of reasons why a call has a name.
 type Source uint8
 
 const (
@@ -26,11 +26,11 @@ const (
 	FromGlob
 )
 
-// ActionOnly reports whether l is tool.action and nothing else besides.
+// ActionOnly reports whether tool.action is the only source of l.
 func (l *Label) ActionOnly() bool { return l.From == FromAction }
 
-// add appends l. A name that is there keeps its place; it is certain if any of
-// its sources is, and weak only if all are.
+// add adds l to ls. If ls already contains the name, its entry is merged in place: the name is
+// certain if any of its sources is, and weak only if all of them are.
 func add(ls []Label, l Label) []Label {
 	for i := range ls {
 		if k := &ls[i]; k.Text == l.Text && k.Glob == l.Glob {
@@ -43,7 +43,7 @@ func add(ls []Label, l Label) []Label {
 	return append(ls, l)
 }
 
-// Merge adds all of more to ls. A name that is there keeps its place.
+// Merge adds all labels of more to ls; see add.
 func Merge(ls, more []Label) []Label {
 	for _, l := range more {
 		ls = add(ls, l)
@@ -51,7 +51,7 @@ func Merge(ls, more []Label) []Label {
 	return ls
 }
 
-// Names returns ls for callers of the gate. Two versions of a pattern are one name.
+// Names converts labels to names for callers of the gate. Variants of one pattern become one name.
 func Names(ls []Label) []toolnet.Name {
 	out := make([]toolnet.Name, 0, len(ls))
 	for i := range ls {

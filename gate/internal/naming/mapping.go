@@ -8,17 +8,17 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// A Mapping indexes maps by the tool that they read.
+// A Mapping indexes maps by the tools that they apply to.
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // for each map with a Reader: the patterns that give the same name in the same place
+	same   [][]int // for each map with a Reader: the patterns that give the same name for the same place
 	byTool map[ofTool][]int
-	texts  map[ofTool][]place // the fields that readers read
-	globs  []string           // the patterns of tools, each once
+	texts  map[ofTool][]place // fields read by readers
+	globs  []string           // distinct patterns over tools
 }
 
-// ofTool is what maps are about: a tool, or a pattern over tools.
+// ofTool is the subject of a map: a tool, or a pattern over tools.
 type ofTool struct {
 	tool string
 	glob bool
@@ -28,7 +28,7 @@ type ofTool struct {
 type place struct {
 	key  string // empty: the whole call
 	path jsonpath.Path
-	deep bool // by the path
+	deep bool // use path instead of key
 }
 
 // placeOf returns the part of a call that m reads. The path of m must be valid.
@@ -41,7 +41,7 @@ func placeOf(m *toolnet.Map) place {
 	return p
 }
 
-// NewMapping indexes the maps, which must have no mistakes.
+// NewMapping indexes the maps, which must be free of errors.
 func NewMapping(maps []toolnet.Map) *Mapping {
 	m := &Mapping{maps: slices.Clone(maps), byTool: make(map[ofTool][]int), texts: make(map[ofTool][]place)}
 	type giver struct {
@@ -73,7 +73,7 @@ func NewMapping(maps []toolnet.Map) *Mapping {
 	return m
 }
 
-// tools returns what the map is about.
+// tools returns the subject of the map.
 func tools(m *toolnet.Map) ofTool { return ofTool{m.Tool, m.Glob} }
 
 // reads records that a reader reads this field.
@@ -84,7 +84,7 @@ func (m *Mapping) reads(of ofTool, at place) {
 	}
 }
 
-// about returns the numbers of the maps of a tool, in order.
+// about returns the numbers of the maps that apply to a tool, in order.
 func (m *Mapping) about(tool string) []int {
 	numbers := m.byTool[ofTool{tool: tool}]
 	for _, p := range m.globs {
@@ -107,11 +107,11 @@ func (m *Mapping) fields(tool string) []place {
 	return places
 }
 
-// Has reports whether a map is about the tool.
+// Has reports whether some map applies to the tool.
 func (m *Mapping) Has(tool string) bool { return len(m.about(tool)) > 0 }
 
-// Tools returns the tools that the maps are about, and whether some are about patterns
-// over tools. There may be no maps.
+// Tools returns the subjects of the maps, and whether some of them are patterns over tools. m may
+// be nil.
 func (m *Mapping) Tools() (tools []string, patterns bool) {
 	if m == nil {
 		return nil, false
@@ -127,10 +127,10 @@ type hit struct {
 	number  int
 	weak    bool
 	certain bool
-	near    bool // it is weak for the lack of evidence alone
+	near    bool // weak only because the match is not evidence
 }
 
-// names appends the names of the maps that match, in the order of the maps.
+// names appends the names given by the matching maps, in the order of the maps.
 func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	for _, h := range m.hits(c, tools) {
 		ls = add(ls, m.label(h))
@@ -138,8 +138,8 @@ func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	return ls
 }
 
-// doubt makes the certain readings of one field uncertain if the call has another
-// field that is read, since the tool acts on both.
+// doubt makes hits in one field uncertain if the call has another field that readers read, because
+// the tool acts on both fields.
 func (m *Mapping) doubt(c *toolnet.Call, fields []field, tools []Label, hits []hit) {
 	for i := range hits {
 		h := &hits[i]
@@ -151,7 +151,7 @@ func (m *Mapping) doubt(c *toolnet.Call, fields []field, tools []Label, hits []h
 	}
 }
 
-// another reports whether a reader reads another field of the call than this one.
+// another reports whether the call has a field other than key that a reader reads.
 func (m *Mapping) another(c *toolnet.Call, fields []field, tools []Label, key string) bool {
 	for _, tool := range tools {
 		for _, at := range m.fields(tool.Text) {
@@ -171,7 +171,7 @@ func (m *Mapping) label(h hit) Label {
 	return Label{Text: m.maps[h.number].As, From: FromMap, Weak: h.weak, Certain: h.certain, Near: h.near}
 }
 
-// hits finds the maps that match. It reads each field once for a call.
+// hits finds the maps that match. It reads each field of a call only once.
 func (m *Mapping) hits(c *toolnet.Call, tools []Label) []hit {
 	var room [4]field
 	fields := room[:0]
@@ -194,7 +194,7 @@ func (m *Mapping) hits(c *toolnet.Call, tools []Label) []hit {
 	return hits
 }
 
-// hit returns the match of one map with the texts of the field.
+// hit matches one map against the texts of the field.
 func (m *Mapping) hit(c *toolnet.Call, f *field, number int) (h hit, ok bool) {
 	d := &m.maps[number]
 	if d.Reader == nil {
@@ -216,7 +216,7 @@ func (m *Mapping) hit(c *toolnet.Call, f *field, number int) (h hit, ok bool) {
 	return h, ok
 }
 
-// why returns whether the maps that give a name find it in the call, and their doubt.
+// why reports whether the maps that give this name match the call, and the reason for a doubt.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	var fields []field
 	var part toolnet.Doubt
@@ -251,8 +251,8 @@ func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Do
 	return d, found
 }
 
-// labels returns the physical names and those of the maps or, with first, that of
-// the first map that matches.
+// labels returns the physical names and the names given by maps. With first, it returns only the
+// name given by the first matching map, if any map matches.
 func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	hits := m.hits(c, tools)
 	if first && len(hits) > 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Exempts reports whether one of the names is certain and is, or matches, u.
+// Exempts reports whether u matches a certain name.
 func Exempts(u *toolnet.Tool, ls []Label) bool {
 	return slices.ContainsFunc(ls, func(l Label) bool { return l.Certain && Matches(u, &l) })
 }
 
-// Matches reports whether l is a name, and u is or matches it. A pattern that l was given
-// is no name.
+// Matches reports whether u matches l. A label that is a pattern never matches, because it is not a
+// name.
 func Matches(u *toolnet.Tool, l *Label) bool {
 	if l.Glob > 0 {
 		return false
@@ -29,8 +29,8 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	}
 }
 
-// Gives reports whether arguments could give a call with these physical names one that u
-// matches; with certain, one that is certain.
+// Gives reports whether some arguments could give a call with these physical names a name that u
+// matches; with certain, a certain name.
 func (g *Naming) Gives(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool {
 		return g.mapping.gives(tool.Text, u, certain) || u.Kind != toolnet.Literal &&
@@ -38,13 +38,13 @@ func (g *Naming) Gives(tools []Label, u *toolnet.Tool, certain bool) bool {
 	})
 }
 
-// Gives is [Naming.Gives] for the names of the net; a Go function counts as none.
+// Gives is [Naming.Gives] for the names of the net; it does not consider a Go function.
 func (o *Own) Gives(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.gives(tool.Text, u, certain) })
 }
 
-// gives reports whether a map of the tool gives a name that u matches; with certain,
-// whether one gives it so that it is certain. There may be no maps.
+// gives reports whether a map of the tool gives a name that u matches; with certain, whether that
+// name can be certain. m may be nil.
 func (m *Mapping) gives(tool string, u *toolnet.Tool, certain bool) bool {
 	return m != nil && slices.ContainsFunc(m.about(tool), func(number int) bool {
 		d := &m.maps[number]

@@ -1,5 +1,5 @@
-// Package naming finds the names of a call: its tool, tool.action, the names that maps give
-// it, and the patterns that match them. A name says how sure it is.
+// Package naming computes the names of a call: its tool, tool.action, the names given by maps, and
+// the patterns that match these names. Each name states how certain it is.
 package naming
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Naming labels calls for a policy.
+// Naming computes the labels of calls for a policy.
 type Naming struct {
 	used    bool            // see [Naming.Use]
 	mapping *Mapping        // nil: no maps
-	bases   map[string]bool // tools of which a rule names an action
-	dotted  map[string]bool // the names of actions
+	bases   map[string]bool // tools with an action that a rule names
+	dotted  map[string]bool // names of actions
 	globs   []Pattern       // in order of first use
-	dots    bool            // some pattern sees actions
+	dots    bool            // some pattern applies to actions
 }
 
 // New returns the naming of a policy with these maps.
@@ -29,10 +29,10 @@ func New(maps []toolnet.Map) *Naming {
 	return g
 }
 
-// Use says that some net reads the labels of the policy.
+// Use records that some net uses the labels of the policy.
 func (g *Naming) Use() { g.used = true }
 
-// Exempt makes calls get the names that exempt them.
+// Exempt registers tools of Unless lists, so that calls get the names that exempt them.
 func (g *Naming) Exempt(tools []toolnet.Tool) {
 	for _, u := range tools {
 		switch u.Kind {
@@ -44,7 +44,7 @@ func (g *Naming) Exempt(tools []toolnet.Tool) {
 	}
 }
 
-// Name makes calls get that name, also where it is tool.action at one of its dots.
+// Name registers a name, so that calls get it even if it has the form tool.action.
 func (g *Naming) Name(name string) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '.' {
@@ -54,8 +54,9 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why returns whether the maps that give a name find it in the call with these physical names, and why
-// that is in doubt, or no evidence; if none finds it, the doubt says what a part of the call lacks.
+// Why reports whether the maps that give this name match the call with these physical names, and
+// the reason why the match is doubtful or is not evidence. If no map matches, the doubt describes
+// what a part of the call lacks for a match.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	if g.mapping == nil {
 		return toolnet.Doubt{}, toolnet.NotFound
@@ -63,8 +64,8 @@ func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt
 	return g.mapping.why(c, tools, name)
 }
 
-// Number returns the number of the pattern, which it collects: calls get it if it matches
-// one of their names.
+// Number returns the number of the pattern, and registers it if necessary: calls get the pattern as
+// a label if it matches one of their names.
 func (g *Naming) Number(p *Pattern) int {
 	g.dots = g.dots || p.Actions
 	g.Name(p.Except)
@@ -85,7 +86,7 @@ func Physical(c *toolnet.Call, ls []Label) []Label {
 	return ls
 }
 
-// Labels appends all labels of the call, in the order of the contract.
+// Labels appends all labels of the call: physical names, actions, names given by maps, patterns.
 func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	ls = append(ls, tools...)
 	if !g.used {
@@ -102,11 +103,11 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	return WithPatterns(ls, g.globs)
 }
 
-// Patterns returns the patterns that the policy uses, by their numbers.
+// Patterns returns the patterns of the policy by number.
 func (g *Naming) Patterns() []Pattern { return g.globs }
 
-// actions appends tool.action. Another value can contain many strings; only those
-// that a rule names count.
+// actions appends the names of the form tool.action. If the action is not a single string, it can
+// contain many strings; only those that a rule refers to are added.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
 	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}
@@ -120,7 +121,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// wants reports whether a pattern matches l that matches none of ls.
+// wants reports whether a pattern matches l but none of ls.
 func (g *Naming) wants(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)
@@ -128,7 +129,7 @@ func (g *Naming) wants(l *Label, ls []Label) bool {
 	})
 }
 
-// WithPatterns appends the globs that match one of ls.
+// WithPatterns appends the patterns that match one of ls.
 func WithPatterns(ls []Label, globs []Pattern) []Label {
 	names := slices.Clip(ls)
 	for i := range globs {
@@ -140,7 +141,7 @@ func WithPatterns(ls []Label, globs []Pattern) []Label {
 	return ls
 }
 
-// match returns the label that the pattern gives a call with these names.
+// match returns the label for a call with these names if the pattern matches.
 func (g *Pattern) match(names []Label) (Label, bool) {
 	l := Label{Text: g.Text, From: FromGlob, Weak: true}
 	found := false

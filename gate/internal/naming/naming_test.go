@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// call reads "tool" or "tool {arguments}".
+// call parses "tool" or "tool {arguments}".
 func call(text string) toolnet.Call {
 	tool, args, _ := strings.Cut(text, " ")
 	return toolnet.Call{Tool: tool, Args: []byte(args)}
@@ -18,19 +18,19 @@ func contains(word string) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, word) }
 }
 
-// used is the naming of a policy with these maps.
+// used returns the naming of a policy with these maps whose labels are used.
 func used(maps ...toolnet.Map) *naming.Naming {
 	g := naming.New(maps)
 	g.Use()
 	return g
 }
 
-// names spells the names of a call.
+// names formats the names of a call.
 func names(g *naming.Naming, c toolnet.Call) string {
 	return spell(naming.Names(g.Labels(&c, naming.Physical(&c, nil), nil)))
 }
 
-// spell writes names as a!: certain, b~: weak, c: neither.
+// spell formats names: a! is certain, b~ is weak, c is neither.
 func spell(names []toolnet.Name) string {
 	var out []string
 	for _, n := range names {
@@ -58,7 +58,7 @@ func TestNames(t *testing.T) {
 	g := used(maps...)
 	g.Name("chat.send")
 	for i, p := range []naming.Pattern{{Text: "re*"}, {Text: "*.x", Actions: true}, {Text: "re*", Except: "sh"}, {Text: "s?"}, {Text: "deep.*", Actions: true}} {
-		for range 2 { // the second time it is found
+		for range 2 { // the second time, the pattern is found
 			if n := g.Number(&p); n != i || g.Patterns()[i] != p {
 				t.Errorf("the number of %v is %d", p, n)
 			}
@@ -90,7 +90,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A name that could be that of another tool restricts, and does nothing else.
+// A name that another tool could have only restricts.
 func TestForeignTool(t *testing.T) {
 	foreign := call("a")
 	foreign.Foreign = true
@@ -151,8 +151,8 @@ func TestPathsOfMaps(t *testing.T) {
 	}
 }
 
-// TestExemptions: a call gets the actions that would exempt it, and they exempt it if they
-// are certain.
+// TestExemptions checks that a call gets the actions that could exempt it, and that they exempt it
+// if they are certain.
 func TestExemptions(t *testing.T) {
 	plain, literal, glob := toolnet.Tool{Name: "chat.send"}, toolnet.Tool{Name: "chat.send", Kind: toolnet.Literal}, toolnet.Tool{Name: "chat.*", Kind: toolnet.Glob}
 	g := used()
@@ -181,8 +181,8 @@ func TestExemptions(t *testing.T) {
 	}
 }
 
-// TestExceptionsOfPatterns: a pattern is not compared with its exception, and a call that
-// certainly has it is spared.
+// TestExceptionsOfPatterns checks that a pattern is not compared with its exception, and that a
+// call that certainly has that name is exempt.
 func TestExceptionsOfPatterns(t *testing.T) {
 	for _, c := range []struct {
 		literal    bool
@@ -202,7 +202,7 @@ func TestExceptionsOfPatterns(t *testing.T) {
 	}
 }
 
-// TestUnusedLabels: where no net reads labels, calls have their physical names.
+// TestUnusedLabels checks that calls have only physical names if no net uses labels.
 func TestUnusedLabels(t *testing.T) {
 	g := naming.New([]toolnet.Map{{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")}})
 	if got := names(g, call(`sh {"c":"cp"}`)); got != "sh!" {
@@ -210,7 +210,8 @@ func TestUnusedLabels(t *testing.T) {
 	}
 }
 
-// TestOwnNames: of a Go function, of maps, of the first map, of none; and of patterns.
+// TestOwnNames checks names by a Go function, by maps, by the first map, without any, and by
+// patterns.
 func TestOwnNames(t *testing.T) {
 	maps := naming.NewMapping([]toolnet.Map{
 		{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")},
@@ -246,7 +247,7 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestMapsByTool answers before there are arguments.
+// TestMapsByTool checks the lookup of maps without arguments.
 func TestMapsByTool(t *testing.T) {
 	reader := &commands{words: []string{"rm"}}
 	maps := []toolnet.Map{{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")}, {Tool: "s?", Glob: true, Field: "c", As: "remove", Reader: reader}}
@@ -263,8 +264,7 @@ func TestMapsByTool(t *testing.T) {
 	}
 }
 
-// TestGives answers before there are arguments: what maps, and for the policy actions,
-// could name a call.
+// TestGives checks, without arguments, which names maps and actions could give a call.
 func TestGives(t *testing.T) {
 	maps := []toolnet.Map{{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")}, {Tool: "s?", Glob: true, Field: "c", As: "remove", Reader: &commands{words: []string{"rm"}}}}
 	policy, own, none := used(maps...), naming.Own{Maps: naming.NewMapping(maps)}, naming.Own{}

@@ -6,20 +6,21 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Own has the names that a net without labels of the policy gives calls: those of a Go
-// function, or those of its maps, or the physical ones; then its patterns.
+// Own computes names for a net that does not use the labels of the policy: the names returned by a
+// Go function, or given by the net's maps, or the physical names; followed by the matching patterns
+// of the net.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
 	Maps     *Mapping // nil: the net has no maps
-	First    bool     // only the first map that matches counts
+	First    bool     // only the first matching map counts
 	Patterns []Pattern
 }
 
-// Adds reports whether the net can give calls names that the policy does not.
+// Adds reports whether the net can give calls names that the policy does not give.
 func (o *Own) Adds() bool { return o.Mapper != nil || o.Maps != nil }
 
-// Labels returns the names of the call with these physical names; ok is false if the Go
-// function panicked.
+// Labels returns the names of the call with these physical names; ok is false if the Go function
+// panicked.
 func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 	switch {
 	case o.Mapper != nil:
@@ -34,7 +35,7 @@ func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 	return WithPatterns(slices.Clip(ls), o.Patterns), true
 }
 
-// Why is [Naming.Why] for the names of the net; a Go function says nothing of them.
+// Why is [Naming.Why] for the names of the net; it does not consider a Go function.
 func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	if o.Maps == nil {
 		return toolnet.Doubt{}, toolnet.NotFound

@@ -3,12 +3,12 @@ package naming
 // A Pattern is a glob over the names of a call.
 type Pattern struct {
 	Text    string
-	Except  string // a call that certainly has this name is not matched
-	Literal bool   // Except is quoted: an action of that name does not count
-	Actions bool   // the pattern has a dot and so sees tool.action
+	Except  string // the pattern does not match a call that certainly has this name
+	Literal bool   // Except is quoted, so an action of that name does not count
+	Actions bool   // the pattern contains a dot and so applies to tool.action
 }
 
-// sees reports whether g applies to l at all.
+// sees reports whether g is compared with l at all.
 func (g *Pattern) sees(l *Label) bool {
 	if l.ActionOnly() && !g.Actions {
 		return false

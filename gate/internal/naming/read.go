@@ -7,21 +7,21 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// field has the strings that the maps read in one place of the arguments.
+// field contains the strings that maps read at one place of the arguments.
 type field struct {
 	jsonpath.Texts
 	key      string
 	readings []readings
 }
 
-// readings has the readings of one reader of the texts of a field.
+// readings contains the readings by one reader of the texts of a field.
 type readings struct {
 	reader toolnet.Reader
 	all    []toolnet.Reading
 }
 
-// readOnce is the field in this place among those that were read, read now if
-// it is not there yet.
+// readOnce returns the field at this place. It looks the field up in read and, if necessary, reads
+// it and adds it there.
 func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	for i := range read {
 		if read[i].key == at.key {
@@ -39,10 +39,10 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	return read, &read[len(read)-1]
 }
 
-// match reports whether one of the texts is ok.
+// match reports whether ok returns true for some text.
 func (f *field) match(ok func(string) bool) bool { return slices.ContainsFunc(f.All(), ok) }
 
-// read returns the readings of the texts by the reader, each made once.
+// read returns the readings of the texts by the reader, and caches them.
 func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	for i := range f.readings {
 		if f.readings[i].reader == r {
@@ -51,7 +51,7 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	}
 	made := readings{reader: r}
 	if f.Weak() && f.Exceeds(maxTexts, 2*maxTextBytes) {
-		made.all = []toolnet.Reading{nil} // nothing can be told
+		made.all = []toolnet.Reading{nil} // too much to read: everything is possible
 	} else {
 		for _, s := range f.All() {
 			made.all = append(made.all, readSafely(r, c, s))
@@ -61,14 +61,14 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	return made.all
 }
 
-// Bounds of what a reader reads of a field that is not one string, so that the
-// work for one call is bounded. A reader bounds what it does for one text.
+// Bounds on the texts that a reader gets from a field that is not a single string, so that the work
+// for one call is bounded. A reader limits the work for one text itself.
 const (
 	maxTexts     = 1000
 	maxTextBytes = 64 << 10
 )
 
-// Code returns the part of a text in which the reader of a map finds its pattern, if it does.
+// Code returns the part of text that matches the pattern of the map, if the reader can tell.
 func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
 	r := readSafely(m.Reader, c, text)
 	if r == nil || r.Finds(m.Pattern) == toolnet.NotFound {
@@ -77,7 +77,7 @@ func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
 	return r.Doubt(m.Pattern).Code, true
 }
 
-// readSafely reads a text. It returns nil, for doubt, if the reader panics.
+// readSafely reads a text. If the reader panics, it returns nil, which counts as a doubtful match.
 func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet.Reading) {
 	defer func() {
 		if recover() != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// commands is a reader of texts such as "cp; rm": pattern i is the word words[i].
-// A "?" may be anything; the text "panic" is beyond it.
+// commands is a reader of texts such as "cp; rm": pattern i is the word words[i]. A "?" matches any
+// word; for the text "panic" it panics.
 type commands struct {
 	words []string
 	reads int
@@ -62,8 +62,8 @@ func shellMaps(c *commands) []toolnet.Map {
 	}
 }
 
-// TestManyTexts: of a field that holds very many strings, or very long ones,
-// nothing is read, and it restricts.
+// TestManyTexts checks that a field with very many or very long strings is not read and only
+// restricts.
 func TestManyTexts(t *testing.T) {
 	array := func(n int, text string) string {
 		return `{"c":[` + strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%q,", text), n), ",") + `]}`
@@ -72,7 +72,7 @@ func TestManyTexts(t *testing.T) {
 		args, want string
 		reads      int
 	}{
-		{array(999, "echo"), "sh!", 1000}, // one by one, and all in one
+		{array(999, "echo"), "sh!", 1000}, // each one separately, and all joined
 		{array(1000, "echo"), "sh! read~ remove~", 0},
 		{array(300_000, "a"), "sh! read~ remove~", 0},
 		{array(2, strings.Repeat("a", 32<<10-1)), "sh!", 3},
@@ -93,7 +93,7 @@ func TestManyTexts(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes were allocated so far.
+// allocated returns the number of bytes allocated so far.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -139,8 +139,8 @@ func TestReadersReadOnce(t *testing.T) {
 	}
 }
 
-// TestTwoFields: the tool acts on both, so that neither alone says what it does; also where
-// the other is read by a map over tools.
+// TestTwoFields checks that if the tool acts on two fields, neither field alone is certain, even if
+// the other is read by a map over a pattern of tools.
 func TestTwoFields(t *testing.T) {
 	words := &commands{words: []string{"ls", "rm"}}
 	g := used(toolnet.Map{Tool: "sh", Field: "c", Reader: words, As: "read", Source: "ls"},
@@ -156,7 +156,7 @@ func TestTwoFields(t *testing.T) {
 	}
 }
 
-// TestWhy: of several fields, the doubt comes from the one with the surest match.
+// TestWhy checks that the doubt comes from the field with the surest match.
 func TestWhy(t *testing.T) {
 	words := &commands{words: []string{"ls", "rm"}}
 	maps := []toolnet.Map{
@@ -170,7 +170,7 @@ func TestWhy(t *testing.T) {
 		found toolnet.Found
 	}{
 		`{}`:                     {"", toolnet.NotFound},
-		`{"c":"rm"}`:             {"a doubt", toolnet.NotFound}, // what it lacks
+		`{"c":"rm"}`:             {"a doubt", toolnet.NotFound}, // the missing part
 		`{"c":"rm","d":"ls"}`:    {"", toolnet.Surely},
 		`{"c":"ls"}`:             {"", toolnet.Surely},
 		`{"c":"?"}`:              {"a doubt", toolnet.Perhaps},
@@ -194,7 +194,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestCode: the part of a text that a map has found, if its reader can tell.
+// TestCode checks the part of a text that a map matches, if its reader can tell.
 func TestCode(t *testing.T) {
 	m := toolnet.Map{Tool: "sh", Field: "c", Reader: coded{}, As: "read"}
 	for text, want := range map[string]string{"ls -l": "ls", "cat": "", "panic": ""} {

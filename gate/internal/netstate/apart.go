@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// Apart is the part of the state of a net that only nets with spoilers, a row or a key
-// have. It is replaced and never changed.
+// Apart is the part of a net's state that only nets with spoilers, a row or a key have. It is
+// immutable.
 type Apart struct {
-	// Spoilers are calls under way that spoil evidence: while there is one, no watch
-	// begins.
+	// Spoilers are calls in flight that spoil evidence: no watch begins while there are any.
 	Spoilers []Flight
 
-	// Lapsed, of the state for a value, are watches of the net at large that do not
-	// count for it.
+	// Lapsed, in the state for a value, are watches in the default state that do not count for the
+	// value.
 	Lapsed []Flight
 
-	Row string // of a net with [toolnet.Net].Row: tells the call that it counted last; empty: none
+	Row string // for a net with [toolnet.Net].Row: identifies the last counted call; empty: no call
 
-	Debt *Debt // nil: none
+	Debt *Debt // nil: no debt
 }
 
-// A Debt is what calls have used up of a limit beyond what there is of it, because there
-// was more of it under another policy. It counts where there is more again, and what a
-// call gives back pays it first. It is replaced and never changed.
+// A Debt is the usage of a limit beyond its maximum, which can occur because the limit was higher
+// under an earlier policy. It reduces a future increase of the limit, and refunds of calls pay it
+// off first. It is immutable.
 type Debt struct {
-	Amount *big.Rat  // calls, or a sum; more than 0
-	Until  time.Time // then the clock has brought all of it back; zero: no clock does, or the time is not known
+	Amount *big.Rat  // calls or a sum; positive
+	Until  time.Time // time when the clock has paid off all of it; zero: no clock, or unknown
 }
 
-// Debt returns what is owed, see [Apart].
+// Debt returns the debt, or nil; see [Apart].
 func (d *NetData) Debt() *Debt {
 	if d.Apart == nil {
 		return nil
@@ -37,7 +36,7 @@ func (d *NetData) Debt() *Debt {
 	return d.Apart.Debt
 }
 
-// Spoilers returns the calls under way that spoil evidence, see [Apart].
+// Spoilers returns the calls in flight that spoil evidence; see [Apart].
 func (d *NetData) Spoilers() []Flight {
 	if d.Apart == nil {
 		return nil
@@ -45,8 +44,8 @@ func (d *NetData) Spoilers() []Flight {
 	return d.Apart.Spoilers
 }
 
-// Lapsed returns the watches of the net at large that do not count for the value of d,
-// see [Apart].
+// Lapsed returns the watches in the default state that do not count for the value of d; see
+// [Apart].
 func (d *NetData) Lapsed() []Flight {
 	if d.Apart == nil {
 		return nil
@@ -54,7 +53,8 @@ func (d *NetData) Lapsed() []Flight {
 	return d.Apart.Lapsed
 }
 
-// Row tells the call that a net with [toolnet.Net].Row counted last, see [Apart].
+// Row returns the identification of the last call that a net with [toolnet.Net].Row counted; see
+// [Apart].
 func (d *NetData) Row() string {
 	if d.Apart == nil {
 		return ""
@@ -62,27 +62,27 @@ func (d *NetData) Row() string {
 	return d.Apart.Row
 }
 
-// SetSpoilers replaces the calls that spoil evidence; d must not be shared yet.
+// SetSpoilers sets the calls that spoil evidence; d must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
 	d.setApart(func(a *Apart) { a.Spoilers = flights })
 }
 
-// SetLapsed replaces the watches that do not count; d must not be shared yet.
+// SetLapsed sets the watches that do not count; d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setApart(func(a *Apart) { a.Lapsed = flights })
 }
 
-// SetRow replaces the call that was counted last; d must not be shared yet.
+// SetRow sets the last counted call; d must not be shared yet.
 func SetRow(d *NetData, row string) {
 	d.setApart(func(a *Apart) { a.Row = row })
 }
 
-// SetDebt replaces the debt; d must not be shared yet.
+// SetDebt sets the debt; d must not be shared yet.
 func SetDebt(d *NetData, debt *Debt) {
 	d.setApart(func(a *Apart) { a.Debt = debt })
 }
 
-// setApart changes what is apart, and keeps it if there is anything in it.
+// setApart replaces d.Apart by a changed copy, or by nil if the copy is empty.
 func (d *NetData) setApart(change func(*Apart)) {
 	var a Apart
 	if d.Apart != nil {

@@ -1,5 +1,4 @@
-// Package netstate has what a policy remembers of one net as plain data: tokens, calls
-// in flight, clocks, what is spent, and all of that for each value of a key. It copies
-// and compares states; what they mean, and how a net moves, is for package gate. It is
-// pure.
+// Package netstate represents the state of one net as plain data: tokens, calls in flight, clocks,
+// spent sums, and the same for each value of a key. It copies and compares states; package gate
+// interprets them and moves the nets. It has no mutable state of its own.
 package netstate

@@ -7,46 +7,45 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// NetData is the state of one net. It is replaced and never changed.
+// NetData is the state of one net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // it does not come to rest by itself
-	Marking []int // tokens at hand, by place; those in flight are not among them
+	Stuck   bool  // the structural transitions do not come to rest
+	Marking []int // available tokens by place, without those in flight
 	Flights []Flight
 	Watches []Flight
 	Meta    toolnet.Meta
-	Shadow  *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
-	Spent   *Spent      // of a net with a sum; nil: nothing
-	Clock   *Clock      // nil: it has no clock, or no time was told yet
-	Apart   *Apart      // what few nets have; nil: nothing
+	Shadow  *ShadowData // for a net in shadow mode, whose other fields are the actual state; nil for other nets
+	Spent   *Spent      // for a net with a sum; nil: nothing spent
+	Clock   *Clock      // nil: no timed transitions, or no known time yet
+	Apart   *Apart      // state that few nets have; nil: empty
 
-	// Of a net with a key, this is the state for every value that Values does not
-	// have. Its watches are those whose value is in the result, and its spoilers are
+	// In a net with a key, this NetData is the default state: the state for every value without an
+	// entry in Values. Its watches are those whose value is in the result, and its spoilers are
 	// those that spoil all values.
 	Values *Values
 }
 
 // A Flight is a transition that waits for the end of a call.
 type Flight struct {
-	Owner      uint64 // the session of the call, see the owners of the state
+	Owner      uint64 // session of the call, see the owners of the state
 	Call       uint64
-	Transition int       // its index
-	Name       string    // of the call
-	Since      time.Time // of the call
+	Transition int       // index of the transition
+	Name       string    // name of the call
+	Since      time.Time // time of the call
 }
 
-// Is reports whether both belong to one call.
+// Is reports whether f and g belong to the same call.
 func (f *Flight) Is(g *Flight) bool { return f.Owner == g.Owner && f.Call == g.Call }
 
-// ShadowData is the further state of a net in shadow. It is replaced and never
-// changed.
+// ShadowData is the additional state of a net in shadow mode. It is immutable.
 type ShadowData struct {
-	Enforced *NetData // the net as it would be if the nets in shadow had blocked; assumes that people agree
-	Refused  int      // calls that it would have refused
-	Asked    int      // calls for which it would have asked a person
+	Enforced *NetData // state of the net if the nets in shadow mode had blocked, assuming that people always approve
+	Refused  int      // number of calls that the net would have refused
+	Asked    int      // number of calls that would have needed approval
 }
 
-// Deciding is the state by which the net decides.
+// Deciding returns the state that determines the decisions of the net.
 func (d *NetData) Deciding() *NetData {
 	if d.Shadow != nil {
 		return d.Shadow.Enforced
@@ -60,12 +59,12 @@ func (d *NetData) Waits(call *Flight) bool {
 	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || slices.ContainsFunc(d.Spoilers(), its)
 }
 
-// Owes reports whether a place has a negative number of tokens.
+// Owes reports whether some place has a negative number of tokens.
 func Owes(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 })
 }
 
-// Switched returns d as active or inactive.
+// Switched returns d with the net switched on or off.
 func Switched(d *NetData, active bool) *NetData {
 	c := *d
 	c.Active = active
@@ -90,7 +89,7 @@ func Switched(d *NetData, active bool) *NetData {
 	return &c
 }
 
-// Single returns the state for a value of which nothing is kept yet.
+// Single returns the initial state for a value without an entry.
 func Single(d *NetData) NetData {
 	c := *d
 	c.Values, c.Watches = nil, nil
@@ -104,8 +103,8 @@ func Single(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the watches of the call and, where it has ended, without
-// what it spoils.
+// Unwatched returns d without the watches of the call and, if the call has ended, without its
+// spoiling.
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -125,8 +124,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune drops the lapsed watches that the net at large does not have any more. The
-// state d is not shared yet.
+// Prune drops the lapsed watches that the default state base no longer has. d must not be shared
+// yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, Keep(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -140,7 +139,7 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// Keep returns a new slice of the flights that are ok.
+// Keep returns a new slice of the flights that ok accepts.
 func Keep(flights []Flight, ok func(Flight) bool) []Flight {
 	var kept []Flight
 	for _, f := range flights {
@@ -151,8 +150,8 @@ func Keep(flights []Flight, ok func(Flight) bool) []Flight {
 	return kept
 }
 
-// Like reports whether the state d for a value is that of the net at large, and
-// nothing is in flight, watched or spent.
+// Like reports whether the state d for a value equals the default state base, with nothing in
+// flight, watched or spent.
 func Like(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.like(base.Clock) &&

@@ -14,13 +14,14 @@ import (
 
 func flight(call uint64) netstate.Flight { return netstate.Flight{Owner: 1, Call: call} }
 
-// spent is what is spent of a sum.
+// spent returns a spent amount.
 func spent(text string) *netstate.Spent {
 	amount, _ := new(big.Rat).SetString(text)
 	return &netstate.Spent{Amount: amount}
 }
 
-// TestWaits: a net waits for a call that is in flight, watched or spoils its evidence.
+// TestWaits checks that a net waits for a call that is in flight, is watched, or spoils its
+// evidence.
 func TestWaits(t *testing.T) {
 	spoiled := &netstate.NetData{}
 	netstate.SetSpoilers(spoiled, []netstate.Flight{flight(3)})
@@ -34,7 +35,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestApart: what few nets have is kept in one place, which is not there if it is empty.
+// TestApart checks that the rare parts of a state are stored in one object, which is nil if they
+// are empty.
 func TestApart(t *testing.T) {
 	d := &netstate.NetData{}
 	if d.Spoilers() != nil || d.Lapsed() != nil || d.Row() != "" {
@@ -53,8 +55,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestSwitched: without a net that is active no watch goes on and no clock, in all worlds
-// and for all values.
+// TestSwitched checks that watches and clocks end when a net is switched off, in the actual and the
+// shadow state and for all values.
 func TestSwitched(t *testing.T) {
 	now := time.Unix(100, 0)
 	data := func() *netstate.NetData {
@@ -81,7 +83,7 @@ func TestSwitched(t *testing.T) {
 	}
 }
 
-// TestValues: a value whose state is that of the net at large is not kept.
+// TestValues checks that a value whose state equals the default state is not stored.
 func TestValues(t *testing.T) {
 	var none *netstate.Values
 	if none.Len() != 0 || none.Get("a") != nil || netstate.GetHashed(none, trie.Hash("a"), "a") != nil {
@@ -113,7 +115,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestEqualStates: equal states are one, clocks and what is spent stay apart.
+// TestEqualStates checks that equal states share memory, while clocks and spent amounts stay
+// separate.
 func TestEqualStates(t *testing.T) {
 	base := &netstate.NetData{Active: true, Marking: []int{9}, Values: &netstate.Values{}}
 	huge := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
@@ -156,7 +159,7 @@ func TestEqualStates(t *testing.T) {
 	}
 }
 
-// TestManyStates: states are right whether or not equal ones are kept as one.
+// TestManyStates checks that states are correct whether or not equal ones share memory.
 func TestManyStates(t *testing.T) {
 	values := &netstate.Values{}
 	for i := range 1500 {
@@ -169,7 +172,8 @@ func TestManyStates(t *testing.T) {
 	}
 }
 
-// TestSingle: what holds for all values is none of one value.
+// TestSingle checks that the state of one value lacks the watches and spoilers that apply to all
+// values.
 func TestSingle(t *testing.T) {
 	base := &netstate.NetData{Marking: []int{1}, Watches: []netstate.Flight{flight(1)}, Values: &netstate.Values{}}
 	base.Shadow = &netstate.ShadowData{Enforced: &netstate.NetData{Watches: []netstate.Flight{flight(1)}}, Asked: 3}
@@ -183,7 +187,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// TestUnwatched: the watches of a call end, and what it spoils where it has ended.
+// TestUnwatched checks that the watches of a call end, and its spoiling if the call has ended.
 func TestUnwatched(t *testing.T) {
 	call := flight(1)
 	other := &netstate.NetData{Watches: []netstate.Flight{flight(2)}}
@@ -207,7 +211,7 @@ func TestUnwatched(t *testing.T) {
 	}
 }
 
-// TestPrune: a watch that lapsed is forgotten with the watch.
+// TestPrune checks that a lapsed watch is dropped together with the watch.
 func TestPrune(t *testing.T) {
 	lapsed := func() *netstate.NetData {
 		d := &netstate.NetData{}
@@ -223,7 +227,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestLike: a state is that of the net at large if nothing is different.
+// TestLike checks that any difference makes a state differ from the default state.
 func TestLike(t *testing.T) {
 	at := func(times ...time.Time) *netstate.Clock { return &netstate.Clock{Since: times} }
 	now := time.Unix(50, 0)
@@ -249,7 +253,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// TestClock: a clock never goes back.
+// TestClock checks that a clock never goes backwards.
 func TestClock(t *testing.T) {
 	early, late := time.Unix(1, 0), time.Unix(2, 0)
 	clock := &netstate.Clock{Time: late, Since: []time.Time{early}}
@@ -268,14 +272,14 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestOwes finds a negative number of tokens.
+// TestOwes checks that negative token counts are found.
 func TestOwes(t *testing.T) {
 	if netstate.Owes(&netstate.NetData{Marking: []int{0, 1}}) || !netstate.Owes(&netstate.NetData{Marking: []int{1, -1}}) {
 		t.Error("a negative number of tokens is not told")
 	}
 }
 
-// TestDebt: a state that owes something is that of no other value.
+// TestDebt checks that a state with a debt differs from the default state.
 func TestDebt(t *testing.T) {
 	d := &netstate.NetData{Marking: []int{1}}
 	netstate.SetDebt(d, &netstate.Debt{Amount: big.NewRat(2, 1)})

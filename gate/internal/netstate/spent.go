@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// Spent is what the calls of a net with a sum have spent. It is replaced and never
-// changed.
+// Spent is the amount that the calls of a net with a sum have spent. It is immutable.
 type Spent struct {
-	Amount *big.Rat  // more than 0
-	Time   time.Time // until then, what comes back is taken off; zero: the time is not known
+	Amount *big.Rat  // positive
+	Time   time.Time // refunds up to this time are already deducted; zero: unknown time
 }
 
-// spending is a [Spent] of which both numbers of the fraction are small.
+// spending is a compact [Spent] whose numerator and denominator fit into 64 bits.
 type spending struct {
 	num, denom int64
 	time       time.Time
 }
 
-// small returns s in little space, if that is possible; of nothing, nothing.
+// small returns the compact form of s; ok is false if s does not fit. A nil s has a nil form.
 func (s *Spent) small() (*spending, bool) {
 	if s == nil {
 		return nil, true
@@ -30,7 +29,7 @@ func (s *Spent) small() (*spending, bool) {
 	return &spending{num: num.Int64(), denom: denom.Int64(), time: s.Time}, true
 }
 
-// large returns s as what it was.
+// large reverses small.
 func (s *spending) large() *Spent {
 	return &Spent{Amount: big.NewRat(s.num, s.denom), Time: s.time}
 }

@@ -8,26 +8,25 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/trie"
 )
 
-// Values are the states of a net for the values of its key, but for those values
-// whose state is that of the net at large. They are replaced and never changed. A nil
-// pointer has none.
+// Values are the states of a net for the values of its key, without the values whose state equals
+// the default state. They are immutable. A nil pointer is empty.
 type Values struct {
 	states trie.Trie[kept]
-	plain  trie.Trie[kept] // states without anything but a marking, by that: equal ones are one
+	plain  trie.Trie[kept] // pool of plain states by their encoding, so that equal ones share memory
 }
 
-// kept is a state as it is kept. The clock, and what is spent, is apart, so that states
-// that are equal but for those can be one.
+// kept is the stored form of a state. The clock and the spent amount are stored separately, so that
+// states that differ only in them can share the rest.
 type kept struct {
 	data  *NetData
 	clock *Clock
 	spent *spending
 }
 
-// maxPlain bounds the states that are kept so that equal ones are one.
+// maxPlain is the maximum number of states in the pool of shared states.
 const maxPlain = 1000
 
-// Len returns how many there are.
+// Len returns the number of entries.
 func (v *Values) Len() int {
 	if v == nil {
 		return 0
@@ -35,16 +34,16 @@ func (v *Values) Len() int {
 	return v.states.Len()
 }
 
-// Get returns the state for a value, or nil. A value is known by the text that
-// a delta of package gate has.
+// Get returns the state for a value, or nil. key is the text of the value that a delta of package
+// gate uses.
 func (v *Values) Get(key string) *NetData {
-	if v == nil { // it needs no hash
+	if v == nil { // avoids computing the hash
 		return nil
 	}
 	return GetHashed(v, trie.Hash(key), key)
 }
 
-// GetHashed is [Values.Get] of a value with this hash, see [trie.Hash].
+// GetHashed is [Values.Get] for a value whose hash is already known; see [trie.Hash].
 func GetHashed(v *Values, hash uint64, key string) *NetData {
 	if v == nil {
 		return nil
@@ -64,7 +63,7 @@ func (v *Values) All() iter.Seq2[string, *NetData] {
 	}
 }
 
-// state returns the state with its clock and with what is spent.
+// state returns the complete state, including the clock and the spent amount.
 func (k *kept) state() *NetData {
 	if k.clock == nil && k.spent == nil {
 		return k.data
@@ -89,10 +88,10 @@ func (v *Values) put(key string, d *NetData) {
 // drop removes the state for a value; v must not be shared yet.
 func (v *Values) drop(key string) { v.states = v.states.Without(trie.Hash(key), key) }
 
-// share gives k a state equal to d, without its clock and without what is spent where
-// many values can have it.
+// share stores d in k. If many values can have an equal state, it stores the clock and the spent
+// amount separately and shares the rest.
 func (v *Values) share(k *kept, d *NetData) {
-	own := *d // d can be part of something larger
+	own := *d // d can be part of a larger object
 	k.data = &own
 	spent, small := d.Spent.small()
 	if !small || !d.plain() {
@@ -113,13 +112,13 @@ func (v *Values) share(k *kept, d *NetData) {
 	v.plain = v.plain.With(&trie.Entry[kept]{Hash: hash, Text: string(text), Value: kept{data: &own}})
 }
 
-// plain reports whether the state is nothing but a marking, and perhaps a clock and what
-// is spent.
+// plain reports whether the state consists only of a marking and perhaps a clock and a spent
+// amount.
 func (d *NetData) plain() bool {
 	return len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Apart == nil && d.Shadow == nil
 }
 
-// appendPlain appends what distinguishes plain states of one net.
+// appendPlain appends an encoding that distinguishes the plain states of one net.
 func (d *NetData) appendPlain(text []byte) []byte {
 	flags := byte(0)
 	if d.Active {
@@ -135,8 +134,8 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns the state d of a net with that of one value; fresh says that d is not
-// shared yet. A value whose state is that of the net at large is removed.
+// With returns the state d of a net with the state of for the value key; fresh means that d is not
+// shared yet and can be modified. A value whose state equals the default state is removed.
 func With(d *NetData, key string, of *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d
@@ -155,8 +154,8 @@ func With(d *NetData, key string, of *NetData, fresh bool) *NetData {
 	return d
 }
 
-// Distinct yields the state of the net at large and those of its values, equal ones
-// perhaps once.
+// Distinct yields the default state of the net and the states of its values; it may skip equal
+// states.
 func Distinct(d *NetData) func(yield func(*NetData) bool) {
 	return func(yield func(*NetData) bool) {
 		if !yield(d) || d.Values == nil {

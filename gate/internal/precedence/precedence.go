@@ -1,5 +1,5 @@
-// Package precedence decides which nets are heeded where they contradict each other: each
-// net lets some tools pass and not others, and advisory nets yield rather than leave none.
+// Package precedence decides which nets take effect if they contradict each other: each net allows
+// some of the tools, and advisory nets yield rather than leave no tool at all.
 package precedence
 
 import (
@@ -8,36 +8,36 @@ import (
 	"strings"
 )
 
-// A Net is what ranks a net.
+// A Net contains the attributes that rank a net.
 type Net struct {
 	Name     string
 	Priority int
-	Advisory bool // it can yield; all others are required
+	Advisory bool // can yield; all other nets are required
 }
 
-// A Contest has what the nets of a policy block.
+// A Contest collects the tools that the nets of a policy block.
 type Contest struct {
 	nets  []Net
 	tools int
-	lists []*allowlist // by net; nil: it narrows nothing
+	lists []*allowlist // by net; nil: the net blocks no tool
 
 	recovery bool // some net is in recovery
-	priority int  // the highest of those that are
+	priority int  // highest priority of the nets in recovery
 }
 
-// allowlist has the tools that one net allows, stored as those that it blocks.
+// allowlist contains the tools that one net allows, stored as the tools that it blocks.
 type allowlist struct {
 	net     int
 	blocked []bool // by tool
-	left    int    // the number of tools that it allows
+	left    int    // number of tools that the net allows
 }
 
-// New returns the contest of nets, none of which blocks any of so many tools yet.
+// New returns a contest of nets over the given number of tools; initially, no net blocks any tool.
 func New(nets []Net, tools int) *Contest {
 	return &Contest{nets: nets, tools: tools, lists: make([]*allowlist, len(nets))}
 }
 
-// Block says, once, that the net blocks the tool.
+// Block records that the net blocks the tool. It must be called at most once for each pair.
 func (c *Contest) Block(net, tool int) {
 	l := c.lists[net]
 	if l == nil {
@@ -48,14 +48,14 @@ func (c *Contest) Block(net, tool int) {
 	l.left--
 }
 
-// Recover says that the net is in recovery: advisory nets of a lower priority yield.
+// Recover records that the net is in recovery: advisory nets of lower priority yield.
 func (c *Contest) Recover(net int) {
 	if p := c.nets[net].Priority; !c.recovery || p > c.priority {
 		c.recovery, c.priority = true, p
 	}
 }
 
-// Settled says which nets are heeded.
+// Settled is the result of a contest.
 type Settled struct {
 	Yields   []bool    // by net
 	Ignored  []string  // nets that block tools and yield
@@ -63,15 +63,15 @@ type Settled struct {
 	heeded   []*allowlist
 }
 
-// A Conflict is that no tool passes all nets.
+// A Conflict means that the nets together allow no tool.
 type Conflict struct {
-	Winner string   // the most important net that does not yield; empty if none yields
-	Nets   []string // those in conflict, the most important first
-	Yields []string // the advisory ones among them that yield
+	Winner string   // the highest-ranking net that does not yield; empty if none of the nets yields
+	Nets   []string // the nets in conflict, by rank
+	Yields []string // the advisory nets among them that yield
 }
 
-// Settle heeds all required nets, and then, by priority, each advisory one that no
-// recovery overrules and that leaves a tool which the nets before it allow.
+// Settle decides which nets take effect: all required nets and then, by priority, each advisory net
+// that is not overruled by a recovery and leaves at least one tool that the nets before it allow.
 func (c *Contest) Settle() *Settled {
 	s := &Settled{Yields: c.overruled()}
 	lists := c.ordered(s)
@@ -103,7 +103,7 @@ func (c *Contest) Settle() *Settled {
 	return s
 }
 
-// overruled returns which nets yield to one in recovery.
+// overruled reports for each net whether it yields to a net in recovery.
 func (c *Contest) overruled() []bool {
 	yields := make([]bool, len(c.nets))
 	for i := range c.nets {
@@ -112,8 +112,8 @@ func (c *Contest) overruled() []bool {
 	return yields
 }
 
-// ordered returns the lists of the nets that no recovery overrules, the most important
-// first, and records the others as ignored.
+// ordered returns the lists of the nets that are not overruled by a recovery, by rank, and records
+// the other nets as ignored.
 func (c *Contest) ordered(s *Settled) []*allowlist {
 	var lists []*allowlist
 	for i, l := range c.lists {
@@ -132,8 +132,8 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 	return lists
 }
 
-// conflict returns the conflict of the lists, or nil; some says that the required ones
-// leave a tool. A required net that blocks every tool is not a conflict: it agrees with
+// conflict returns the conflict of the lists, or nil; some reports whether the required nets leave
+// a tool. A required net that blocks every tool is not a conflict, because it is consistent with
 // all others.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool) *Conflict {
 	found := &Conflict{Yields: yield}
@@ -156,7 +156,7 @@ func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool
 	return found
 }
 
-// Hides returns the most important net that is heeded and blocks the tool, or -1.
+// Hides returns the highest-ranking net that takes effect and blocks the tool, or -1.
 func (s *Settled) Hides(tool int) int {
 	for _, l := range s.heeded {
 		if l.blocked[tool] {
@@ -166,14 +166,14 @@ func (s *Settled) Hides(tool int) int {
 	return -1
 }
 
-// narrow adds what the net blocks.
+// narrow adds the tools that the net blocks to blocked.
 func (l *allowlist) narrow(blocked []bool) {
 	for i := range blocked {
 		blocked[i] = blocked[i] || l.blocked[i]
 	}
 }
 
-// leaves reports whether the net lets a tool pass that is not blocked.
+// leaves reports whether the net allows a tool that is not in blocked.
 func (l *allowlist) leaves(blocked []bool) bool {
 	for i := range blocked {
 		if !blocked[i] && !l.blocked[i] {

@@ -9,8 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/precedence"
 )
 
-// net reads a net: "advisory m 2 bc" blocks the tools b and c; "!" says that it is in
-// recovery.
+// net parses a net: "advisory m 2 bc" blocks the tools b and c; "!" means that it is in recovery.
 func net(t *testing.T, text string) (n precedence.Net, blocks string, recovers bool) {
 	t.Helper()
 	text, n.Advisory = strings.CutPrefix(text, "advisory ")
@@ -21,7 +20,7 @@ func net(t *testing.T, text string) (n precedence.Net, blocks string, recovers b
 	return n, strings.Trim(blocks, "-"), recovers
 }
 
-// settle returns, in words, what comes of nets that block some of the tools abcd.
+// settle describes the result for nets that block some of the tools abcd.
 func settle(t *testing.T, texts ...string) string {
 	t.Helper()
 	var nets []precedence.Net

@@ -2,8 +2,8 @@ package sum
 
 import "math/big"
 
-// decimal writes a number that is not negative: whole, or with two to six decimal
-// places. If it has more, it is rounded to two.
+// decimal formats a nonnegative number: as an integer, or with two to six decimal places. A number
+// with more places is rounded to two.
 func decimal(r *big.Rat, up bool) string {
 	places, exact := r.FloatPrec()
 	switch {
@@ -21,7 +21,7 @@ func decimal(r *big.Rat, up bool) string {
 	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), hundred).FloatString(2)
 }
 
-// ceil returns the least whole number that is not below r, which is not negative.
+// ceil returns the smallest integer that is not less than r, which must not be negative.
 func ceil(r *big.Rat) *big.Int {
 	whole, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
 	if rest.Sign() > 0 {

@@ -1,5 +1,5 @@
-// Package sum reckons with limited sums: what a call adds to one, what is left, what comes
-// back with time, and how that is said. It is pure.
+// Package sum computes with limited sums: the amount that a call adds, the remaining amount, the
+// refund over time, and the texts that describe them. It has no state.
 package sum
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Limit is the limit that a net sets to a sum. What is spent of it is nil where that is
-// nothing.
+// A Limit is the limit that a net sets on a sum. The spent amounts passed to its methods are nil if
+// nothing was spent.
 type Limit struct {
 	*toolnet.Sum
 	Scope toolnet.Scope
-	Each  bool // it is that for each value of a key: its reasons have a {key}
+	Each  bool // the limit applies to each value of a key separately: its texts contain {key}
 }
 
-// Add returns what a call with this name adds to what is spent. It is nil if the call has
-// no amount, or too much of it: then there is a reason, and perhaps a time after which it
-// is possible.
+// Add returns the amount that a call with this name adds to the spent amount. If the call has no
+// amount or exceeds the limit, amount is nil and reason explains why; retry is then the time until
+// the call becomes possible, or 0.
 func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Rat, reason string, retry time.Duration) {
 	amount, ok := argument.Amount(&l.Field, c)
 	if !ok {
@@ -36,7 +36,7 @@ func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Ra
 	return amount, "", 0
 }
 
-// left returns how much can be spent.
+// left returns the remaining amount.
 func (l Limit) left(spent *big.Rat) *big.Rat {
 	left := l.most()
 	if spent != nil {
@@ -47,8 +47,8 @@ func (l Limit) left(spent *big.Rat) *big.Rat {
 
 func (l Limit) most() *big.Rat { return new(big.Rat).SetInt64(int64(l.Most)) }
 
-// exceeded returns the reason why a call with this name cannot spend the amount, and
-// when it can.
+// exceeded returns the reason why a call with this name cannot spend the amount, and the time until
+// it can.
 func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	if amount.Cmp(l.most()) > 0 {
 		return fmt.Sprintf("%s can spend at most %s, and this call needs %s.", name, l.each(), decimal(amount, true)), 0
@@ -63,8 +63,8 @@ func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retr
 	return fmt.Sprintf("%s; that is possible in %s.", reason, text.RoundedUp(retry)), retry
 }
 
-// each describes the largest sum, of a net with a key with the value: "1000 per user per
-// day for {key}".
+// each describes the maximum sum, for a net with a key including the value: "1000 per user per day
+// for {key}".
 func (l Limit) each() string {
 	if l.Each {
 		return l.String() + " for {key}"
@@ -72,7 +72,7 @@ func (l Limit) each() string {
 	return l.String()
 }
 
-// String describes the largest sum: "1000 per user per day".
+// String describes the maximum sum: "1000 per user per day".
 func (l Limit) String() string {
 	per := [...]string{" per session", " per user", ""}[l.Scope]
 	if l.Every > 0 {
@@ -84,8 +84,7 @@ func (l Limit) String() string {
 	return strconv.Itoa(l.Most) + per
 }
 
-// After returns what is spent when that much time has passed, in which some of it has come
-// back.
+// After returns the amount that is still spent when the given time has passed.
 func (l Limit) After(spent *big.Rat, passed time.Duration) *big.Rat {
 	back := new(big.Rat).SetFrac64(int64(passed), int64(l.Every))
 	back.Mul(back, l.most())
@@ -95,7 +94,7 @@ func (l Limit) After(spent *big.Rat, passed time.Duration) *big.Rat {
 	return back
 }
 
-// Spending describes what is spent: "120.50 of 1000 per user per day".
+// Spending describes the spent amount: "120.50 of 1000 per user per day".
 func (l Limit) Spending(spent *big.Rat) string {
 	if spent == nil {
 		spent = new(big.Rat)

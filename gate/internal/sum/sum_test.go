@@ -11,7 +11,7 @@ import (
 
 const day = 24 * time.Hour
 
-// rat reads a number; empty: nil.
+// rat parses a number; empty: nil.
 func rat(t *testing.T, text string) *big.Rat {
 	t.Helper()
 	if text == "" {
@@ -24,7 +24,7 @@ func rat(t *testing.T, text string) *big.Rat {
 	return r
 }
 
-// limit is that of "limit transfer to 1000 of amount per every".
+// limit returns the limit of "limit transfer to 1000 of amount per every".
 func limit(every time.Duration) sum.Limit {
 	return sum.Limit{Sum: &toolnet.Sum{Field: toolnet.Field{Path: "amount"}, Most: 1000, Every: every}}
 }
@@ -35,7 +35,7 @@ func TestAdd(t *testing.T) {
 	for _, c := range []struct {
 		limit        sum.Limit
 		spent, args  string
-		want, reason string // one of them is empty
+		want, reason string // one of the two is empty
 		retry        time.Duration
 	}{
 		{limit: limit(0), args: `{"amount":1000}`, want: "1000"},
@@ -84,7 +84,7 @@ func TestAfter(t *testing.T) {
 	for _, c := range []struct {
 		spent  string
 		passed time.Duration
-		want   string // empty: nothing
+		want   string // empty: nothing is spent
 	}{
 		{"500", 0, "500"}, {"500", 6 * time.Hour, "250"}, {"500", 12*time.Hour - 1, "1/86400000000"}, {"500", 12 * time.Hour, ""}, {"500", 20 * time.Hour, ""},
 	} {

@@ -1,5 +1,5 @@
-// Package trie is a persistent map from texts: a change makes another map, which shares
-// almost all of the one before.
+// Package trie implements a persistent map with string keys: an update returns a new map, which
+// shares almost all of its memory with the old one. It is a hash array mapped trie.
 package trie
 
 import (
@@ -8,45 +8,46 @@ import (
 	"slices"
 )
 
-// A Trie maps texts to values. It never changes: its methods return another, which
-// shares almost all of it. The zero value is empty.
+// A Trie maps texts to values. It is immutable: its methods return a new trie, which shares almost
+// all of its memory with the old one. The zero value is empty.
 type Trie[V any] struct {
 	root *node[V]
 	size int
 }
 
-// node has what begins with the same bits of a hash, by its next four bits.
+// node contains the entries whose hashes have a common prefix, by the next four bits of their
+// hashes.
 type node[V any] struct {
-	bits  uint16 // the slots that there are
+	bits  uint16 // occupied slots
 	slots []slot[V]
 }
 
-// slot has a node, or the entries of one hash.
+// slot contains either a node, or the entries with one hash.
 type slot[V any] struct {
 	node  *node[V]
 	entry *Entry[V]
 }
 
-// An Entry is a text with its value. It belongs to the trie that it is put into.
+// An Entry is a text with its value. [Trie.With] takes ownership of it.
 type Entry[V any] struct {
-	Hash  uint64 // of Text, see [Hash]
+	Hash  uint64 // hash of Text, see [Hash]
 	Text  string
 	Value V
-	next  *Entry[V] // of the same hash
+	next  *Entry[V] // next entry with the same hash
 }
 
-// width is the number of bits by which a node divides what it has.
+// width is the number of hash bits that select a slot of a node.
 const width = 4
 
 var seed = maphash.MakeSeed()
 
-// Hash returns the hash of a text, which is another in each process.
+// Hash returns the hash of a text, which differs between processes.
 func Hash(text string) uint64 { return maphash.String(seed, text) }
 
-// Len returns how many entries there are.
+// Len returns the number of entries.
 func (t Trie[V]) Len() int { return t.size }
 
-// Get returns the entry of the text, or nil.
+// Get returns the entry for the text, or nil.
 func (t Trie[V]) Get(hash uint64, text string) *Entry[V] {
 	shift := 0
 	for n := t.root; n != nil; shift += width {
@@ -65,7 +66,7 @@ func (t Trie[V]) Get(hash uint64, text string) *Entry[V] {
 	return nil
 }
 
-// With returns t with the entry in place of the one of its text.
+// With returns t with the entry added; the entry replaces one with the same text.
 func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	if t.Get(e.Hash, e.Text) == nil {
 		t.size++
@@ -74,7 +75,7 @@ func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	return t
 }
 
-// Without returns t without the entry of the text.
+// Without returns t without the entry for the text.
 func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 	if t.Get(hash, text) == nil {
 		return t
@@ -84,11 +85,11 @@ func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 	return t
 }
 
-// All yields the entries in some order, until it returns false; it reports whether it
-// never did.
+// All yields the entries in no particular order until yield returns false. It reports whether all
+// entries were yielded.
 func (t Trie[V]) All(yield func(*Entry[V]) bool) bool { return t.root.all(yield) }
 
-// slot returns where n has the hash, if it has it.
+// slot returns the bit and the index of the slot for the hash; the slot need not exist.
 func (n *node[V]) slot(hash uint64, shift int) (bit uint16, at int) {
 	bit = 1 << (hash >> shift & (1<<width - 1))
 	return bit, bits.OnesCount16(n.bits & (bit - 1))
@@ -121,15 +122,15 @@ func (n *node[V]) with(e *Entry[V], shift int) *node[V] {
 	return n.replaced(at, next)
 }
 
-// replaced returns n with another slot there.
+// replaced returns a copy of n with another slot at the given index.
 func (n *node[V]) replaced(at int, s slot[V]) *node[V] {
 	c := &node[V]{bits: n.bits, slots: slices.Clone(n.slots)}
 	c.slots[at] = s
 	return c
 }
 
-// without returns what is left of n. If that is one entry in the end, the node above
-// takes it: the shape of a trie depends on its entries alone.
+// without returns the rest of n after a removal. If that is a single entry, the parent node takes
+// it over, so that the shape of a trie depends only on its entries.
 func (n *node[V]) without(hash uint64, text string, shift int) slot[V] {
 	bit, at := n.slot(hash, shift)
 	var next slot[V]
@@ -169,7 +170,7 @@ func (n *node[V]) all(yield func(*Entry[V]) bool) bool {
 	return true
 }
 
-// without returns the entries of one hash but for that of the text.
+// without returns the entries of one hash except the entry for the text.
 func (e *Entry[V]) without(text string) *Entry[V] {
 	if e == nil {
 		return nil

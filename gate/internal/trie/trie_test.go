@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTrie compares tries with a map, also where hashes are equal in part or whole.
+// TestTrie compares tries with a map, including texts whose hashes are partly or completely equal.
 func TestTrie(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var tr Trie[*int]
