@@ -70,15 +70,15 @@ func (v *Analysis) open() []openQuestion {
 func openText(q verify.Question) (said, group string) {
 	nets, tools := manyTogether(q.Nets), many(toolTexts(q.Tools))
 	switch {
-	case q.Topic == verify.Lasting:
+	case q.Topic == verify.TopicLost:
 		said = "a failure can take away " + tools + " for good"
-	case q.Topic == verify.Going && len(q.Nets) > 1:
+	case q.Topic == verify.TopicDeadlock && len(q.Nets) > 1:
 		return "", cited(q.Nets[0].Name, q.Nets[0].Rule) + " and what shares calls with it"
-	case q.Topic == verify.Going:
+	case q.Topic == verify.TopicDeadlock:
 		return "", nets
-	case q.Topic == verify.Useful && len(q.Nets) > 1:
+	case q.Topic == verify.TopicRedundant && len(q.Nets) > 1:
 		said = "each of these rules changes a verdict: " + nets
-	case q.Topic == verify.Useful:
+	case q.Topic == verify.TopicRedundant:
 		said = nets + " ever changes a verdict"
 	case len(q.Tools) == 0:
 		said = "all of " + nets + " are needed to forbid all further calls"

@@ -250,7 +250,7 @@ type want struct {
 	excused func(*gate.State) bool // nil: none
 }
 
-// admitted reports whether some state admits a call that ok likes.
+// admitted reports whether some state admits a call that ok match.
 func (b *brute) admitted(ok func(state, call int) bool) bool {
 	for k := range b.moves {
 		for c := range b.moves[k] {

@@ -9,7 +9,7 @@ import (
 // group explores the nets of a group whole, and looks for a deadlock.
 func (m *prover) group(nets []int) Group {
 	g := m.explored(nets)
-	run, why := m.accepted(g.Deadlock.Trace)
+	run, why := m.checkRun(g.Deadlock.Trace)
 	if g.Deadlock.Trace = run; why != "" {
 		g.Deadlock = Deadlock{Why: why}
 	}

@@ -14,8 +14,8 @@ import (
 // something is played with what they say: where they refuse the arguments, others are
 // tried.
 
-// maxRehearsed bounds the calls of a run that is played.
-const maxRehearsed = 20_000
+// maxReplayed bounds the calls of a run that is played.
+const maxReplayed = 20_000
 
 // judging reports whether some net that is enforced judges arguments.
 func judging(nets []*explore.Net) bool {
@@ -29,13 +29,13 @@ func inARow(nets []*explore.Net) bool {
 	return slices.ContainsFunc(nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Row })
 }
 
-// judged is the proof, or that it is unknown where its run has arguments that
+// checkRefutation is the proof, or that it is unknown where its run has arguments that
 // nets refuse and no others were found.
-func (m *prover) judged(p Proof) Proof {
-	p.Witness = bare(p.Witness) // it was played
-	run, why := bare(p.Counterexample), ""
+func (m *prover) checkRefutation(p Proof) Proof {
+	p.Witness = withoutClasses(p.Witness) // it was played
+	run, why := withoutClasses(p.Counterexample), ""
 	if m.judging {
-		run, why = m.rehearsed(p.Counterexample, p.query)
+		run, why = m.replayed(p.Counterexample, p.query)
 	}
 	if why != "" {
 		return Proof{Assertion: p.Assertion, Why: why}
@@ -44,32 +44,32 @@ func (m *prover) judged(p Proof) Proof {
 	return p
 }
 
-// accepted is the run with arguments that the nets accept. Where none were
+// checkRun is the run with arguments that the nets accept. Where none were
 // found, why says of what; the run is as it was then.
-func (m *prover) accepted(t Trace) (run Trace, why string) {
+func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	if !m.judging || len(t) == 0 {
-		return bare(t), ""
+		return withoutClasses(t), ""
 	}
-	return m.rehearsed(t, nil)
+	return m.replayed(t, nil)
 }
 
-// rehearsed is the run with arguments that the nets accept, as it was played. It still
+// replayed is the run with arguments that the nets accept, as it was played. It still
 // meets the query; nil: none.
-func (m *prover) rehearsed(t Trace, q *explore.Query) (run Trace, why string) {
-	r := m.newRehearsal(t)
-	for _, s := range apart(t, func(s *Step) bool { return m.rows || s.another() }) {
+func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
+	r := m.newReplay(t)
+	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
 		if why := r.play(s); why != "" {
-			return bare(t), why
+			return withoutClasses(t), why
 		}
 	}
 	if q != nil && !r.meets(q) {
-		return bare(t), explore.WhyValues
+		return withoutClasses(t), explore.WhyValues
 	}
-	return bare(r.run), ""
+	return withoutClasses(r.run), ""
 }
 
-// bare is the run as a report has it.
-func bare(t Trace) Trace {
+// withoutClasses is the run as a report has it.
+func withoutClasses(t Trace) Trace {
 	t = slices.Clone(t)
 	for i := range t {
 		t[i].class = nil
@@ -83,9 +83,9 @@ func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 // maxApart bounds the calls of a step that are written one by one.
 const maxApart = 64
 
-// apart writes calls one by one that a step makes several times, so that they can have
+// expandRepeats writes calls one by one that a step makes several times, so that they can have
 // different arguments.
-func apart(t Trace, may func(*Step) bool) Trace {
+func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0
 	at := make(map[int]int)

@@ -31,7 +31,7 @@ const (
 // losses finds what failures take away of the names that can be called.
 func (m *prover) losses(r *Report, o Options) {
 	o.Stop = m.Stop
-	lasting := m.lasting(o)
+	lasting := m.withoutFixedLimits(o)
 	if lasting == nil {
 		return
 	}
@@ -48,11 +48,11 @@ func (m *prover) losses(r *Report, o Options) {
 			l, why = lasting.loses(n.Tool)
 		}
 		if why == "" && len(l.Because) > 0 {
-			l.Trace, why = m.rehearsed(l.Trace, nil)
+			l.Trace, why = m.replayed(l.Trace, nil)
 		}
 		switch {
 		case why != "":
-			q := r.open(Lasting, why)
+			q := r.open(TopicLost, why)
 			q.Tools = append(q.Tools, n.Tool)
 		case len(l.Because) > 0:
 			r.lost(n.Tool, l)
@@ -70,12 +70,12 @@ func (r *Report) lost(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// lasting is the prover of the policy without the limits that nothing refills; nil
+// withoutFixedLimits is the prover of the policy without the limits that nothing refills; nil
 // where it has no other nets.
-func (m *prover) lasting(o Options) *prover {
+func (m *prover) withoutFixedLimits(o Options) *prover {
 	var nets []gate.Net
 	for _, n := range m.Nets {
-		if !n.Info.Shadow && !spent(&n.Info) {
+		if !n.Info.Shadow && !isFixedLimit(&n.Info) {
 			nets = append(nets, n.Info.Net)
 		}
 	}
@@ -93,8 +93,8 @@ func (m *prover) lasting(o Options) *prover {
 	return newProver(p, &o)
 }
 
-// spent reports whether the net is a limit that calls use up and nothing refills.
-func spent(n *gate.NetInfo) bool {
+// isFixedLimit reports whether the net is a limit that calls use up and nothing refills.
+func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
@@ -102,12 +102,12 @@ func spent(n *gate.NetInfo) bool {
 // name, where every run of successes leaves a way to it. The loss has no reasons where
 // there is none; why says why that is not known.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
-	likes, one := m.ofOne(t)
+	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		likes, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // not every value can be one of it
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // not every value can be one of it
 	}
 	for i, ok := range m.Attract().Ok {
-		if ok && likes(m.Classes[i]) {
+		if ok && match(m.Classes[i]) {
 			return Loss{}, ""
 		}
 	}
@@ -122,15 +122,15 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 			nets = append(nets, n.Index)
 		}
 	}
-	if kept, why := m.kept(nets, goalOf(likes, one)); !kept {
+	if kept, why := m.keptBySuccess(nets, goalOf(match, one)); !kept {
 		return Loss{}, why
 	}
 	return Loss{Trace: p.Counterexample, Because: p.Because, Rough: p.Rough}, ""
 }
 
-// kept reports whether each run of successes leaves a way to the goal, or why that is not
+// keptBySuccess reports whether each run of successes leaves a way to the goal, or why that is not
 // known. It begins with some nets and adds those that may be in the way.
-func (m *prover) kept(nets []int, g *explore.Goal) (kept bool, why string) {
+func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {
 		s := m.Serial(nets, explore.ViewOptions{Tag: tag, Limit: m.Limit, Beyond: true})

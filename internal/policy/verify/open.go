@@ -26,10 +26,10 @@ type Topic uint8
 
 // The topics of questions.
 const (
-	Lasting Topic = iota // whether a failure can take away Tools for good
-	Useful               // of each of Nets, whether it ever changes a verdict
-	Going                // whether Nets can forbid all further calls
-	Needed               // whether all of Nets are needed to forbid Tools, or where there are none all further calls
+	TopicLost      Topic = iota // whether a failure can take away Tools for good
+	TopicRedundant              // of each of Nets, whether it ever changes a verdict
+	TopicDeadlock               // whether Nets can forbid all further calls
+	TopicBecause                // whether all of Nets are needed to forbid Tools, or where there are none all further calls
 )
 
 // String is the topic as "check --json" writes it.
@@ -52,7 +52,7 @@ const whyFewer = "not all were left out to see whether the others do"
 func (r *Report) askOpen() {
 	need := func(rough bool, nets []Net, tools ...gate.Tool) {
 		if rough {
-			r.Open = append(r.Open, Question{Needed, tools, nets, whyFewer})
+			r.Open = append(r.Open, Question{TopicBecause, tools, nets, whyFewer})
 		}
 	}
 	for _, n := range r.Names {
@@ -67,7 +67,7 @@ func (r *Report) askOpen() {
 	for _, g := range r.Groups {
 		need(g.Deadlock.Rough, g.Deadlock.Because)
 		if g.Deadlock.Result == Unknown {
-			r.Open = append(r.Open, Question{Going, nil, g.Nets, g.Deadlock.Why})
+			r.Open = append(r.Open, Question{TopicDeadlock, nil, g.Nets, g.Deadlock.Why})
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestCutsAreSaid(t *testing.T) {
 			said("questions of the time", asks, early)
 		}
 	}
-	for _, topic := range []verify.Topic{verify.Lasting, verify.Useful, verify.Going, verify.Needed} {
+	for _, topic := range []verify.Topic{verify.TopicLost, verify.TopicRedundant, verify.TopicDeadlock, verify.TopicBecause} {
 		if !topics[topic] {
 			t.Errorf("no bound has left open the topic %v", topic)
 		}
@@ -69,14 +69,14 @@ func unsaid(whole, r *verify.Report) (missing []string) {
 	for _, l := range whole.Losses {
 		for _, t := range l.Tools {
 			found := slices.ContainsFunc(r.Losses, func(l verify.Loss) bool { return of(t)(verify.Question{Tools: l.Tools}) })
-			if !found && !unsure(t) && !open(verify.Lasting, of(t)) {
+			if !found && !unsure(t) && !open(verify.TopicLost, of(t)) {
 				missing = append(missing, "the loss of "+t.Name)
 			}
 		}
 	}
 	for _, x := range whole.Redundant {
 		found := slices.ContainsFunc(r.Redundant, func(y verify.Redundant) bool { return x.Net == y.Net || slices.Contains(y.Because, x.Net) })
-		if !found && !open(verify.Useful, func(q verify.Question) bool { return slices.Contains(q.Nets, x.Net) }) {
+		if !found && !open(verify.TopicRedundant, func(q verify.Question) bool { return slices.Contains(q.Nets, x.Net) }) {
 			missing = append(missing, "redundant "+x.Net.Name)
 		}
 	}
@@ -85,7 +85,7 @@ func unsaid(whole, r *verify.Report) (missing []string) {
 		switch {
 		case m.Callable == verify.Unsure && m.Why == "":
 			missing = append(missing, "why "+n.Tool.Name+" is not known")
-		case m.Callable == verify.Impossible && len(m.Because) > len(n.Because) && !open(verify.Needed, of(n.Tool)):
+		case m.Callable == verify.Impossible && len(m.Because) > len(n.Because) && !open(verify.TopicBecause, of(n.Tool)):
 			missing = append(missing, "that fewer nets forbid "+n.Tool.Name)
 		}
 	}
@@ -95,11 +95,11 @@ func unsaid(whole, r *verify.Report) (missing []string) {
 		}
 		d := r.Groups[i].Deadlock
 		about := func(q verify.Question) bool { return slices.Equal(q.Nets, g.Nets) }
-		if d.Result == verify.Unknown && !open(verify.Going, about) && slices.Equal(r.Groups[i].Nets, g.Nets) {
+		if d.Result == verify.Unknown && !open(verify.TopicDeadlock, about) && slices.Equal(r.Groups[i].Nets, g.Nets) {
 			missing = append(missing, "the deadlock")
 		}
 		less := func(q verify.Question) bool { return len(q.Tools) == 0 && slices.Equal(q.Nets, d.Because) }
-		if d.Result == verify.Refuted && g.Deadlock.Result == verify.Refuted && len(d.Because) > len(g.Deadlock.Because) && !open(verify.Needed, less) {
+		if d.Result == verify.Refuted && g.Deadlock.Result == verify.Refuted && len(d.Because) > len(g.Deadlock.Because) && !open(verify.TopicBecause, less) {
 			missing = append(missing, "that fewer nets cause the deadlock")
 		}
 	}

@@ -43,40 +43,40 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	if a.ButBudget {
 		return a.butBudget(m)
 	}
-	likes, one := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }, false
+	match, one := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }, false
 	if a.each {
-		likes, one = m.ofOne(a.Tool)
+		match, one = m.ofOne(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var liked, known []int // nets
+	var matched, known []int // nets
 	for i, s := range classes {
-		if !likes(s) {
+		if !match(s) {
 			continue
 		}
-		liked = append(liked, s.Nets()...)
+		matched = append(matched, s.Nets()...)
 		if i >= len(m.Classes) || !s.Unsure() {
 			known = append(known, s.Nets()...)
 		}
 	}
-	if why := m.Yielding(m.around(liked)); why != "" {
+	if why := m.Yielding(m.groupsOf(matched)); why != "" {
 		return Proof{Why: why}
 	}
 	for i, ok := range m.Attract().Ok {
-		if ok && likes(m.Classes[i]) {
+		if ok && match(m.Classes[i]) {
 			return Proof{Result: Proved}
 		}
 	}
 	if gap != "" {
 		return Proof{Why: gap}
 	}
-	if m.deny && !slices.ContainsFunc(classes, likes) && m.Calls.AnyGap() == "" {
+	if m.deny && !slices.ContainsFunc(classes, match) && m.Calls.AnyGap() == "" {
 		return Proof{Result: Refuted, Default: true}
 	}
-	return m.always(m.around(known), nil, goalOf(likes, one))
+	return m.always(m.groupsOf(known), nil, goalOf(match, one))
 }
 
-// around are the groups of the nets.
-func (m *prover) around(nets []int) []int {
+// groupsOf are the groups of the nets.
+func (m *prover) groupsOf(nets []int) []int {
 	var out []int
 	for _, g := range m.groups() {
 		if slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) }) {

@@ -67,6 +67,6 @@ func unlimited(n gate.Net) gate.Net {
 
 // plays reports whether the gate admits the run.
 func (m *prover) plays(t Trace) bool {
-	r := m.newRehearsal(t)
+	r := m.newReplay(t)
 	return !slices.ContainsFunc(t, func(s Step) bool { return r.play(s) != "" })
 }

@@ -17,16 +17,16 @@ type NoFailureLocks struct{ Tool gate.Tool }
 func (a NoFailureLocks) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
 func (a NoFailureLocks) prove(m *prover) Proof {
-	likes, one := m.ofOne(a.Tool)
-	tag := explore.Tagged(likes)
+	match, one := m.ofOne(a.Tool)
+	tag := explore.Tagged(match)
 	classes, gap := m.ClassesFor(nil, tag)
-	var liked []int
+	var matched []int
 	for _, s := range classes {
-		if likes(s) {
-			liked = append(liked, s.Nets()...)
+		if match(s) {
+			matched = append(matched, s.Nets()...)
 		}
 	}
-	around := m.around(liked)
+	around := m.groupsOf(matched)
 	slices.Sort(around)
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}
@@ -41,13 +41,13 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	if s == nil {
 		return Proof{Why: m.Spent()}
 	}
-	f := s.FailureLock(goalOf(likes, one))
+	f := s.FailureLock(goalOf(match, one))
 	if f.Result == Refuted {
 		if _, stopped := m.Replay(f.Moves); stopped >= 0 {
 			return Proof{Why: explore.WhyNoRun}
 		}
 		if m.Keyed() {
-			return m.lockedByFailure(f.Moves, likes)
+			return m.lockedByFailure(f.Moves, match)
 		}
 		return Proof{Result: Refuted, Counterexample: trace(f.Moves)}
 	}
@@ -55,15 +55,15 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 }
 
 // lockedByFailure is the proof of a run that ends with a failure, if there are values
-// with which its success leads to what likes wants.
-func (m *prover) lockedByFailure(failed []explore.Move, likes func(*callclass.Class) bool) Proof {
+// with which its success leads to what match wants.
+func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success
-	then, why := m.Leads(won, likes)
+	then, why := m.Leads(won, match)
 	if why != "" {
 		return Proof{Why: why}
 	}
-	if _, refused := m.rehearsed(trace(slices.Concat(won, then)), nil); refused != "" {
+	if _, refused := m.replayed(trace(slices.Concat(won, then)), nil); refused != "" {
 		return Proof{Why: explore.WhyValues}
 	}
 	return Proof{Result: Refuted, Counterexample: traceTo(failed, then)}
@@ -71,7 +71,7 @@ func (m *prover) lockedByFailure(failed []explore.Move, likes func(*callclass.Cl
 
 // ofOne are the calls of the tool that have the value that is looked at in all that keys
 // read of them; where no key gates one of its calls, those of other values too.
-func (m *prover) ofOne(t gate.Tool) (likes func(*callclass.Class) bool, one bool) {
+func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return carries(s) && m.gatedByKey(s) }) {
@@ -90,10 +90,10 @@ func (m *prover) gatedByKey(s *callclass.Class) bool {
 	})
 }
 
-// goalOf is the goal of what likes wants, about one value or any.
-func goalOf(likes func(*callclass.Class) bool, one bool) *explore.Goal {
+// goalOf is the goal of what match wants, about one value or any.
+func goalOf(match func(*callclass.Class) bool, one bool) *explore.Goal {
 	if one {
-		return explore.GoalOfOne(likes)
+		return explore.GoalOfOne(match)
 	}
-	return explore.TaggedGoal(likes)
+	return explore.TaggedGoal(match)
 }

@@ -33,8 +33,8 @@ func (a Exclusive) tools() []gate.Tool        { return nil }
 func (a DeadlockFree) tools() []gate.Tool     { return nil }
 func (a NoTerminalStates) tools() []gate.Tool { return nil }
 
-// ofNet is the proof about a net, if there is such a net that is enforced.
-func (m *prover) ofNet(name string, prove func(net int) Proof) Proof {
+// proveNet is the proof about a net, if there is such a net that is enforced.
+func (m *prover) proveNet(name string, prove func(net int) Proof) Proof {
 	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
 	if i < 0 {
 		return Proof{Why: fmt.Sprintf("there is no net %q that is enforced", name)}
@@ -43,11 +43,11 @@ func (m *prover) ofNet(name string, prove func(net int) Proof) Proof {
 }
 
 func (a Conserved) prove(m *prover) Proof {
-	return m.ofNet(a.Net, func(net int) Proof { return m.safe(m.Unbalanced(net), net) })
+	return m.proveNet(a.Net, func(net int) Proof { return m.safe(m.Unbalanced(net), net) })
 }
 
 func (a Exclusive) prove(m *prover) Proof {
-	return m.ofNet(a.Net, func(net int) Proof {
+	return m.proveNet(a.Net, func(net int) Proof {
 		var places []int
 		for _, p := range a.Places {
 			k := slices.Index(m.Nets[net].Info.Places, p)
@@ -64,15 +64,15 @@ func (a Exclusive) prove(m *prover) Proof {
 }
 
 func (a DeadlockFree) prove(m *prover) Proof {
-	return m.ofNet(a.Net, func(net int) Proof { return m.lively(net, m.Nets[net].Info.Terminal) })
+	return m.proveNet(a.Net, func(net int) Proof { return m.proveLive(net, m.Nets[net].Info.Terminal) })
 }
 
 func (a NoTerminalStates) prove(m *prover) Proof {
-	return m.ofNet(a.Net, func(net int) Proof { return m.lively(net, nil) })
+	return m.proveNet(a.Net, func(net int) Proof { return m.proveLive(net, nil) })
 }
 
-// lively proves that the net can always move again, or gate a call at least,
+// proveLive proves that the net can always move again, or gate a call at least,
 // except where one of the places is marked.
-func (m *prover) lively(net int, terminal []string) Proof {
-	return m.always(m.around([]int{net}), []int{net}, m.GatedGoal(net, terminal))
+func (m *prover) proveLive(net int, terminal []string) Proof {
+	return m.always(m.groupsOf([]int{net}), []int{net}, m.GatedGoal(net, terminal))
 }

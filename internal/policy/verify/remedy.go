@@ -203,8 +203,8 @@ func (t *remedySearch) states() []*gate.NetData {
 // maxRounds bounds the values of one call for which a way is looked for.
 const maxRounds = 8
 
-// further goes on from a state in which the call is refused for another value.
-func (t *remedySearch) further(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
+// continueFrom goes on from a state in which the call is refused for another value.
+func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
 		return Remedy{}, false
@@ -223,7 +223,7 @@ func (t *remedySearch) find(nets []int) Remedy {
 		case !complete:
 			return Remedy{Why: t.model.Spent()}
 		case plan == nil:
-			return t.hopeless(nets)
+			return t.withoutPlan(nets)
 		}
 		remedy, after, stopped := t.try(plan)
 		if stopped == nil {
@@ -231,7 +231,7 @@ func (t *remedySearch) find(nets []int) Remedy {
 		}
 		fresh := slices.DeleteFunc(t.finder.numbers(stopped), func(n int) bool { return slices.Contains(nets, n) })
 		if len(fresh) == 0 && after != nil {
-			if further, ok := t.further(after, remedy, stopped); ok {
+			if further, ok := t.continueFrom(after, remedy, stopped); ok {
 				return further
 			}
 		}
@@ -243,9 +243,9 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// hopeless says that no plan was found: that there is none, if nothing else can
+// withoutPlan says that no plan was found: that there is none, if nothing else can
 // move the nets than what was planned with.
-func (t *remedySearch) hopeless(nets []int) Remedy {
+func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}
 	}
@@ -276,20 +276,20 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.
 		step.Args, step.Result = class.Filled(t.values)
 		remedy.Steps = append(remedy.Steps, step)
 		c := gate.Call{Tool: class.Tool, Also: t.finder.also[class.Tool], Args: []byte(step.Args), Time: t.call.Time}
-		if stopped := t.make(s, c, &remedy, step.Result); stopped != nil {
+		if stopped := t.makeLast(s, c, &remedy, step.Result); stopped != nil {
 			return Remedy{}, nil, stopped
 		}
 	}
 	c := t.call
 	c.ID = ""
 	remedy.Steps = append(remedy.Steps, Step{})
-	stopped := t.make(s, c, &remedy, "")
+	stopped := t.makeLast(s, c, &remedy, "")
 	remedy.Steps = remedy.Steps[:len(remedy.Steps)-1]
 	return remedy, s, stopped
 }
 
-// make makes the last call of the remedy, which succeeds with the result, with the approval that it needs.
-func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, result string) *gate.Refusal {
+// makeLast makes the last call of the remedy, which succeeds with the result, with the approval that it needs.
+func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, result string) *gate.Refusal {
 	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)
 	if a, ok := d.(*gate.Ask); ok {

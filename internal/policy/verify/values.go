@@ -18,7 +18,7 @@ func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
 		return a.prove(m) // proof by proof
 	}
-	p := m.judged(a.prove(m))
+	p := m.checkRefutation(a.prove(m))
 	if p.Result == Proved || !m.Keyed() {
 		return p
 	}
@@ -30,9 +30,9 @@ func (m *prover) proof(a Assertion) Proof {
 		return p // likewise
 	}
 	one := m.oneValue()
-	q := one.judged(a.prove(one))
+	q := one.checkRefutation(a.prove(one))
 	switch {
-	case leadsOn(a) && q.Result != Refuted:
+	case isLiveness(a) && q.Result != Refuted:
 		return p
 	case q.Result == Refuted:
 		return q
@@ -111,9 +111,9 @@ func paired(about, other []gate.Field) (key []Compared) {
 	return key
 }
 
-// leadsOn reports whether the assertion is about what calls lead to; those of other
+// isLiveness reports whether the assertion is about what calls lead to; those of other
 // values do too.
-func leadsOn(a Assertion) bool {
+func isLiveness(a Assertion) bool {
 	switch a.(type) {
 	case AlwaysPossible, NoFailureLocks:
 		return true
@@ -132,11 +132,11 @@ func (m *prover) oneValue() *prover {
 // where that does not lead there with several.
 func (m *prover) callable(t gate.Tool) Name {
 	if m.Keyed() {
-		if n, why := m.played(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
+		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
 			return n
 		}
 	}
-	n, why := m.played(m.callableBy(t))
+	n, why := m.checkName(m.callableBy(t))
 	switch {
 	case why == "" || !m.Keyed() && m.validates():
 		return n // what validators refuse is not looked at
@@ -151,10 +151,10 @@ func (m *prover) validates() bool {
 	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
 }
 
-// played is the name with runs that the gate admits; why is empty where it does.
-func (m *prover) played(n Name) (played Name, why string) {
+// checkName is the name with runs that the gate admits; why is empty where it does.
+func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
-	n.Shortest, why = m.accepted(n.Shortest)
-	n.Failing, failing = m.accepted(n.Failing)
+	n.Shortest, why = m.checkRun(n.Shortest)
+	n.Failing, failing = m.checkRun(n.Failing)
 	return n, cmp.Or(why, failing)
 }

@@ -29,7 +29,7 @@ func Policy(p *gate.Policy, o Options) *Report {
 		r.Redundant = append(r.Redundant, Redundant{m.named([]int{x.Net})[0], m.named(x.Because)})
 	}
 	for _, x := range untried {
-		q := r.open(Useful, x.Why)
+		q := r.open(TopicRedundant, x.Why)
 		q.Nets = append(q.Nets, m.named([]int{x.Net})...)
 	}
 	r.askOpen()
@@ -52,8 +52,8 @@ func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
 // admits looks for a call that has the name.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
-// never notes that some nets alone never admit a call of the name.
-func (m *prover) never(name *Name, q *explore.Query, nets []int) {
+// setImpossible notes that some nets alone never admit a call of the name.
+func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
@@ -74,7 +74,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 		return name
 	}
 	if f := m.Barred(q); f.Result == Proved {
-		m.never(&name, q, f.Nets)
+		m.setImpossible(&name, q, f.Nets)
 		return name
 	}
 	plan := m.Plan(q.Tag, true)
@@ -104,7 +104,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 		name.Callable, name.Failing = AfterFailure, trace(f.Moves)
 		name.Failing[len(name.Failing)-1].Name = t.Name
 	case Proved:
-		m.never(&name, q, f.Nets)
+		m.setImpossible(&name, q, f.Nets)
 	default:
 		name.Why, name.Supposed = f.Why, f.Supposed
 	}

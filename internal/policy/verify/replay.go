@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A rehearsal is a session in which a run is played as the gate decides.
-type rehearsal struct {
+// A replay is a session in which a run is played as the gate decides.
+type replay struct {
 	prover  *prover
 	session *gate.Session
 	now     time.Time
@@ -28,9 +28,9 @@ type rehearsal struct {
 	others int // further values that calls have
 }
 
-func (m *prover) newRehearsal(t Trace) *rehearsal {
+func (m *prover) newReplay(t Trace) *replay {
 	start := time.Unix(0, 0)
-	r := &rehearsal{
+	r := &replay{
 		prover: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: start}), now: start,
 		numbers: make(map[int]uint64), results: make(map[int]string), at: make(map[int]int), asked: make(map[int][]gate.Step),
 	}
@@ -46,7 +46,7 @@ func (m *prover) newRehearsal(t Trace) *rehearsal {
 
 // play plays one step, with other arguments where those of the step are not
 // accepted. It returns why it cannot.
-func (r *rehearsal) play(s Step) (why string) {
+func (r *replay) play(s Step) (why string) {
 	switch {
 	case s.Wait > 0:
 		r.now = r.now.Add(s.Wait * time.Duration(max(1, s.Times)))
@@ -61,7 +61,7 @@ func (r *rehearsal) play(s Step) (why string) {
 		return ""
 	}
 	for k := range max(1, s.Times) {
-		if r.played++; r.played > maxRehearsed {
+		if r.played++; r.played > maxReplayed {
 			return explore.WhyLong
 		}
 		number, refused := r.admit(&s, k == 0)
@@ -78,14 +78,14 @@ func (r *rehearsal) play(s Step) (why string) {
 }
 
 // add appends a step that was played: a call that begins, or time that passes.
-func (r *rehearsal) add(s Step) {
+func (r *replay) add(s Step) {
 	r.calls++
 	r.at[s.Call], s.Call = r.calls, r.calls
 	r.asked[s.Call] = r.steps
 	r.run = append(r.run, s)
 }
 
-func (r *rehearsal) end(number uint64, result string, o gate.Outcome) {
+func (r *replay) end(number uint64, result string, o gate.Outcome) {
 	e := gate.End{Outcome: o, Time: r.now}
 	if result != "" {
 		e.Result = []byte(result)
@@ -103,7 +103,7 @@ func whyRefused(s *Step, r *gate.Refusal) string {
 
 // admit makes the call of a step; every person who is asked consents. With vary it changes the
 // arguments where the nets accept only others.
-func (r *rehearsal) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal) {
+func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal) {
 	if number, refused = r.decide(s.Tool, s.Args); refused == nil || !vary {
 		return number, refused
 	}
@@ -127,7 +127,7 @@ const maxOthers = 100
 // renewed makes the call of a step with a further value: one that other calls have had,
 // or a new one. Where the gate refuses that too, calls of the new value that lead to it
 // are made first.
-func (r *rehearsal) renewed(s *Step) (number uint64, ok bool) {
+func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
 		if !ok {
@@ -146,7 +146,7 @@ func (r *rehearsal) renewed(s *Step) (number uint64, ok bool) {
 }
 
 // led makes the call of a step with the values after calls that lead to it.
-func (r *rehearsal) led(s *Step, values callclass.Values) (number uint64, ok bool) {
+func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
 		args, result := c.Filled(values)
@@ -185,7 +185,7 @@ func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	return way
 }
 
-func (r *rehearsal) decide(tool, args string) (number uint64, refused *gate.Refusal) {
+func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal) {
 	c := r.prover.call(tool, args)
 	c.Time, r.steps = r.now, nil
 	d := r.session.Decide(c, nil)
@@ -204,7 +204,7 @@ func (r *rehearsal) decide(tool, args string) (number uint64, refused *gate.Refu
 
 // meets follows the monitor of the query, and reports whether the run as it was played
 // meets it. A query of which calls may stay is taken to be met.
-func (r *rehearsal) meets(q *explore.Query) bool {
+func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
 	}
@@ -231,7 +231,7 @@ func (r *rehearsal) meets(q *explore.Query) bool {
 }
 
 // asks reports whether people were asked before the call what counts for the query.
-func (r *rehearsal) asks(q *explore.Query, call int) bool {
+func (r *replay) asks(q *explore.Query, call int) bool {
 	return slices.ContainsFunc(r.asked[call], func(s gate.Step) bool {
 		return q.Asks == nil || q.Asks(&gate.Transition{Approvals: s.Approvals, Via: s.Via})
 	})
