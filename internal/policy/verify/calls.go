@@ -7,23 +7,23 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Call stands for all calls that a policy cannot tell from it.
+// A Call stands for all calls that a policy cannot distinguish from it.
 type Call struct {
-	Name string // how a person would call it: its label, or the tool
+	Name string // readable name: its label, or the tool
 	Tool string
-	Also []gate.Name // of Options.Tools
+	Also []gate.Name // further names, from Options.Tools
 	Args string      // JSON; empty: {}
 
-	// Doubtful calls perhaps cannot be made: no arguments are known that have these names,
-	// by maps. Calls returns them where Options.Doubtful wants them.
+	// Doubtful marks a call that might not exist: no arguments are known that maps give exactly the
+	// names in Mapped. Calls returns doubtful calls only if Options.Doubtful is set.
 	Doubtful bool
 	Mapped   []gate.Name
 }
 
-// Calls are calls of every kind that the nets of the policy and the names of
-// Options.Prove tell apart. why is empty where none was left out.
+// Calls returns a call of every kind that the nets of the policy and the names in Options.Prove
+// distinguish. why is empty if no kind was left out.
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
-	o.passes = true // what no net knows is a kind of its own
+	o.passes = true // include calls that no net knows
 	m := newProver(p, &o)
 	nets := make([]int, len(m.Nets))
 	for i := range nets {
@@ -53,9 +53,9 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns, for each set of the patterns that a name can match together behind one of
-// the prefixes or another, such a name that is not taken; the first of the prefixes is empty.
-// complete is false where they are too many.
+// Synthesize returns, for each set of the patterns that a single name can match after one of the
+// prefixes, such a name that is not taken; the first of the prefixes is empty. complete is false if
+// there are too many sets.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

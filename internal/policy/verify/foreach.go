@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// ForEach claims Of, a [NeverBefore] or an [AtMost], for each value of the key by itself:
-// calls of other values do not count.
+// ForEach claims Of, a [NeverBefore] or an [AtMost], separately for each value of the key: calls
+// with other values do not count.
 type ForEach struct {
 	Of  Assertion
 	Key []Compared
 }
 
-// Compared are the fields that have the value: Field of the calls that the claim is
-// about, Other of those that come before them or start the count anew.
+// Compared holds the fields that must have the value: Field of the calls that the claim is about,
+// Other of the calls that precede them or restart the count.
 type Compared struct{ Field, Other gate.Field }
 
 func (a ForEach) tools() []gate.Tool { return a.Of.tools() }
@@ -42,7 +42,7 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// sides are the names of the calls that the claim is about, and those of the others.
+// sides returns the names of the calls that the claim is about, and the names of the other calls.
 func (a ForEach) sides() (about, others []gate.Tool) {
 	switch of := a.Of.(type) {
 	case NeverBefore:
@@ -56,7 +56,8 @@ func (a ForEach) sides() (about, others []gate.Tool) {
 	return a.Of.tools(), nil
 }
 
-// compared are the fields that assertions read and compare with each other.
+// compared returns the fields that assertions read and compare with each other. It also sets the
+// readers of expressions in the keys of the assertions, see known.
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {
@@ -83,8 +84,8 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// known is the field or, of an expression without a reader, that of a key of the policy
-// that is written alike.
+// known returns the field, or for an expression without a reader, the equally written field of a
+// key of the policy.
 func known(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f
@@ -101,8 +102,8 @@ func known(p *gate.Policy, f gate.Field) gate.Field {
 	return f
 }
 
-// narrow leaves out calls of other values. A call that the claim is about and that has
-// no value comes before nothing of its value.
+// narrow restricts a tag to calls with the tracked value. A call that the claim is about and that
+// has no value is not preceded by any call with its value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -122,8 +123,8 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether the call is looked at as one of its own value. A claim about each
-// value of a key chooses the value: that may be in another field than the first.
+// own reports whether the call is considered with its own value as the tracked value. A claim for
+// each value of a key determines the value, which may be in another field than the first.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()
@@ -135,7 +136,7 @@ func (m *prover) own(s *callclass.Class) bool {
 	return s.OfItself(chosen...)
 }
 
-// Never asks the model, of one value where the assertion is about each.
+// Never asks the model, restricted to one value if the assertion is about each value of a key.
 func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
 		return m.Model.Never(q, nets)
@@ -166,8 +167,8 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether the calls of the run that count have one value as the run is
-// shown: maps can give them different ones.
+// ofOneValue reports whether the counting calls of the run have a common value when the run is
+// printed; maps may require different ones.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	var classes []*callclass.Class
 	for _, mv := range ms {
@@ -179,7 +180,7 @@ func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }
 
-// Budgeted asks the model likewise.
+// Budgeted asks the model with the same restriction.
 func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// group explores the nets of a group whole, and looks for a deadlock.
+// group explores all states of a group of nets and looks for a deadlock.
 func (m *prover) group(nets []int) Group {
 	g := m.explored(nets)
 	run, why := m.checkRun(g.Deadlock.Trace)
@@ -24,7 +24,7 @@ func (m *prover) explored(nets []int) Group {
 	}
 	gap := m.Calls.Gap(nets, nil)
 	if !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) {
-		g.Complete, g.Deadlock.Result = true, Proved // each call can have other arguments
+		g.Complete, g.Deadlock.Result = true, Proved // each call can have different arguments
 		return g
 	}
 	if !m.deny && gap == "" && m.Callless(nets) {
@@ -67,7 +67,7 @@ func (m *prover) explored(nets []int) Group {
 	return g
 }
 
-// deadlocked is the answer in the words of the report.
+// deadlocked converts the answer for the report.
 func (m *prover) deadlocked(t explore.Answer) Deadlock {
 	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Rough: t.Rough, Why: t.Why}
 }

@@ -9,30 +9,29 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// Nets can judge the arguments of calls, and what they say is not looked at in a
-// search: validators, keys, equal calls in a row, sums. A run that is shown to refute
-// something is played with what they say: where they refuse the arguments, others are
-// tried.
+// Nets can judge the arguments of calls with validators, keys, rows of equal calls and sums. The
+// searches do not evaluate these. A run that refutes a claim is therefore replayed in the gate; if
+// a net refuses the arguments of a call, other arguments are tried.
 
-// maxReplayed bounds the calls of a run that is played.
+// maxReplayed bounds the calls of a replayed run.
 const maxReplayed = 20_000
 
-// judging reports whether some net that is enforced judges arguments.
+// judging reports whether some enforced net judges arguments.
 func judging(nets []*explore.Net) bool {
 	return slices.ContainsFunc(nets, func(n *explore.Net) bool {
 		return !n.Info.Shadow && (n.Info.Validate != nil || n.Info.Row || n.Info.Sum != nil || n.Keyed())
 	})
 }
 
-// inARow reports whether some net that is enforced counts equal calls in a row.
+// inARow reports whether some enforced net counts equal calls in a row.
 func inARow(nets []*explore.Net) bool {
 	return slices.ContainsFunc(nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Row })
 }
 
-// checkRefutation is the proof, or that it is unknown where its run has arguments that
-// nets refuse and no others were found.
+// checkRefutation returns the proof with its counterexample replayed. The proof becomes unknown if
+// nets refuse arguments of the run and no other arguments were found.
 func (m *prover) checkRefutation(p Proof) Proof {
-	p.Witness = withoutClasses(p.Witness) // it was played
+	p.Witness = withoutClasses(p.Witness) // already replayed
 	run, why := withoutClasses(p.Counterexample), ""
 	if m.judging {
 		run, why = m.replayed(p.Counterexample, p.query)
@@ -44,8 +43,8 @@ func (m *prover) checkRefutation(p Proof) Proof {
 	return p
 }
 
-// checkRun is the run with arguments that the nets accept. Where none were
-// found, why says of what; the run is as it was then.
+// checkRun returns the run with arguments that the nets accept. If none were found, why names the
+// call, and the run is unchanged.
 func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	if !m.judging || len(t) == 0 {
 		return withoutClasses(t), ""
@@ -53,8 +52,8 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	return m.replayed(t, nil)
 }
 
-// replayed is the run with arguments that the nets accept, as it was played. It still
-// meets the query; nil: none.
+// replayed returns the run as the gate admitted it, with arguments that the nets accept. It checks
+// that the run still meets the query; nil: no query.
 func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
@@ -68,7 +67,7 @@ func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	return withoutClasses(r.run), ""
 }
 
-// withoutClasses is the run as a report has it.
+// withoutClasses returns the run as a report shows it.
 func withoutClasses(t Trace) Trace {
 	t = slices.Clone(t)
 	for i := range t {
@@ -77,14 +76,14 @@ func withoutClasses(t Trace) Trace {
 	return t
 }
 
-// another reports whether the step is a call of another value than the tracked one.
+// another reports whether the step is a call with another value than the tracked one.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
-// maxApart bounds the calls of a step that are written one by one.
+// maxApart bounds the repetitions of a step that are written one by one.
 const maxApart = 64
 
-// expandRepeats writes calls one by one that a step makes several times, so that they can have
-// different arguments.
+// expandRepeats writes the repetitions of a step as separate calls if may selects the step, so that
+// they can have different arguments.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0
@@ -122,9 +121,9 @@ func (m *prover) call(tool, args string) gate.Call {
 	return c
 }
 
-// others are arguments with which a net may let the call pass that refused it, where
-// the call has the same names with them: members that the conditions of nets name, or
-// one that no net reads.
+// others returns arguments that a net might accept after it refused the call, and that give the
+// call the same names: with members that the conditions of nets mention, or with one that no net
+// reads.
 func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

@@ -8,27 +8,27 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A limit per session ends as it is meant to, whatever comes of the calls. What
-// else takes a tool away for good is the end of a workflow if calls that succeed
-// do it too, and a trap if it takes a call that fails.
+// A limit per session is used up by design, whatever the outcomes of calls are. Anything else that
+// makes a tool permanently unavailable is the end of a workflow if successful calls do it too, and
+// a trap if it takes a failed call.
 
-// A Loss is names that a run with failures takes away for good, and no run of calls
-// that succeed one after the other.
+// A Loss is a set of names that a run with failures makes permanently unavailable, although no run
+// of consecutive successful calls does.
 type Loss struct {
 	Tools   []gate.Tool
-	Trace   Trace // a shortest run after which no calls that succeed lead to them
-	Because []Net // forbid it from there on; none of them can be left out
-	Rough   bool  // fewer of Because may do, and not all were tried
+	Trace   Trace // a shortest run such that no successful calls lead to Tools after it
+	Because []Net // nets that forbid Tools from then on; none of them can be omitted
+	Rough   bool  // a subset of Because might suffice, but not all subsets were tried
 }
 
-// Bounds of the search for losses, where the limit of a search is the usual one or less:
-// states in all, and of one search.
+// Bounds on the search for losses if Options.States is the default or less: states in total, and
+// states of one search.
 const (
 	lossEffort = 2 * DefaultStates
 	lossStates = DefaultStates / 25
 )
 
-// losses finds what failures take away of the names that can be called.
+// losses finds the callable names that failures can make unavailable.
 func (m *prover) losses(r *Report, o Options) {
 	o.Stop = m.Stop
 	lasting := m.withoutFixedLimits(o)
@@ -60,7 +60,7 @@ func (m *prover) losses(r *Report, o Options) {
 	}
 }
 
-// lost adds the tool to the loss, with others that the same run takes away.
+// lost adds the tool to an equal loss of the report, or adds the loss.
 func (r *Report) lost(t gate.Tool, l Loss) {
 	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
 	if at < 0 {
@@ -70,8 +70,8 @@ func (r *Report) lost(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// withoutFixedLimits is the prover of the policy without the limits that nothing refills; nil
-// where it has no other nets.
+// withoutFixedLimits returns the prover of the policy without the limits that nothing refills; nil
+// if it has no other nets.
 func (m *prover) withoutFixedLimits(o Options) *prover {
 	var nets []gate.Net
 	for _, n := range m.Nets {
@@ -89,7 +89,7 @@ func (m *prover) withoutFixedLimits(o Options) *prover {
 	if err != nil {
 		return nil
 	}
-	o.passes, o.Prove = true, nil // what only a limit knows is not to be denied
+	o.passes, o.Prove = true, nil // calls that only a limit knows must not be denied
 	return newProver(p, &o)
 }
 
@@ -98,13 +98,13 @@ func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// loses looks for a run with a failure after which no calls that succeed lead to the
-// name, where every run of successes leaves a way to it. The loss has no reasons where
-// there is none; why says why that is not known.
+// loses looks for a run with a failure that makes the name unreachable by successful calls,
+// although it stays reachable in every run of successes. Without such a run the loss has no
+// reasons; why is not empty if that is unknown.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // not every value can be one of it
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // not every value can be the value of such a call
 	}
 	for i, ok := range m.Attract().Ok {
 		if ok && match(m.Classes[i]) {
@@ -128,8 +128,8 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	return Loss{Trace: p.Counterexample, Because: p.Because, Rough: p.Rough}, ""
 }
 
-// keptBySuccess reports whether each run of successes leaves a way to the goal, or why that is not
-// known. It begins with some nets and adds those that may be in the way.
+// keptBySuccess reports whether the goal stays reachable after every run of successes, or why that
+// is unknown. It starts with the given nets and adds those that may block.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {

@@ -7,35 +7,35 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// Reasons why a question is open that a larger bound can remove.
+// Reasons for an open question that a larger bound can remove.
 const (
-	WhyStates = explore.WhyStates // Options.States
-	WhyTime   = explore.WhyTime   // Options.Stop
+	WhyStates = explore.WhyStates // raise Options.States
+	WhyTime   = explore.WhyTime   // Options.Stop ended the search
 )
 
-// A Question is one that a report does not answer.
+// A Question is a question that a report leaves open.
 type Question struct {
 	Topic Topic
-	Tools []gate.Tool // that it is about
-	Nets  []Net       // likewise
-	Why   string      // it is open
+	Tools []gate.Tool // tools that it is about
+	Nets  []Net       // nets that it is about
+	Why   string      // the reason why it is open
 }
 
-// A Topic is what a question is about.
+// A Topic is the subject of a question.
 type Topic uint8
 
 // The topics of questions.
 const (
-	TopicLost      Topic = iota // whether a failure can take away Tools for good
-	TopicRedundant              // of each of Nets, whether it ever changes a verdict
+	TopicLost      Topic = iota // whether a failure can make Tools permanently unavailable
+	TopicRedundant              // for each of Nets, whether it ever changes a verdict
 	TopicDeadlock               // whether Nets can forbid all further calls
-	TopicBecause                // whether all of Nets are needed to forbid Tools, or where there are none all further calls
+	TopicBecause                // whether all of Nets are needed to forbid Tools, or all further calls if Tools is empty
 )
 
-// String is the topic as "check --json" writes it.
+// String returns the topic as "check --json" prints it.
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// open returns the question of the topic that is open for the reason.
+// open returns the open question with the topic and reason, adding it if necessary.
 func (r *Report) open(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {
@@ -45,7 +45,7 @@ func (r *Report) open(t Topic, why string) *Question {
 	return &r.Open[at]
 }
 
-// whyFewer is why it is not known that all nets are needed.
+// whyFewer is the reason why it is unknown whether all nets are needed.
 const whyFewer = "not all were left out to see whether the others do"
 
 // askOpen adds the questions that parts of the report leave open.

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// An Assertion is a claim about a policy. About calls: [Never], [NeverBefore],
-// [NeverAfter], [NeverWhile], [NeverWithoutApproval], [Only], [AtMost], [Reachable] and
-// [AlwaysPossible]; about nets: [Conserved], [Exclusive], [DeadlockFree] and
-// [NoTerminalStates]; about several of them: [Each].
+// An Assertion is a claim about a policy. [Never], [NeverBefore], [NeverAfter], [NeverWhile],
+// [NeverWithoutApproval], [Only], [AtMost], [Reachable], [AlwaysPossible] and [NoFailureLocks] are
+// about calls; [Conserved], [Exclusive], [DeadlockFree] and [NoTerminalStates] are about nets;
+// [Each] and [ForEach] combine others.
 type Assertion interface {
 	tools() []gate.Tool
 	prove(m *prover) Proof
@@ -20,28 +20,28 @@ type Assertion interface {
 // Each claims that all of the assertions hold.
 type Each struct{ Of []Assertion }
 
-// A Proof is what came of an assertion.
+// A Proof is the result of an assertion.
 type Proof struct {
-	Assertion      Assertion // of Each: the one of which the rest speaks
-	Part           int       // of Each: its index
+	Assertion      Assertion // for Each: the assertion that the other fields are about
+	Part           int       // for Each: the index of Assertion
 	Result         Result
-	Counterexample Trace  // shortest; where Refuted, as far as there is a run that shows it
-	Witness        Trace  // of Reachable, where Proved
-	Because        []Net  // nets that cause it; where Refuted, none of them can be left out
-	Rough          bool   // where Refuted: fewer of Because may do, and not all were tried
-	Default        bool   // where Refuted: the default denies all calls that it is about
-	ForEach        string // where not Proved: the fields of a key, as a claim has them; the same claim for each value of them is proved
+	Counterexample Trace  // if Refuted: a shortest run that violates the assertion, if a run can show it
+	Witness        Trace  // for Reachable, if Proved
+	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted
+	Rough          bool   // if Refuted: a subset of Because might suffice, but not all subsets were tried
+	Default        bool   // if Refuted: the default denies all calls that the assertion is about
+	ForEach        string // if not Proved: key fields as a claim writes them, such that the claim for each of their values is proved
 	Why            string
-	Supposed       string // where Unknown: the tool of which it depends whether it is there
+	Supposed       string // if Unknown: the tool whose existence decides the result
 
-	query *explore.Query // that Counterexample meets; nil: none
+	query *explore.Query // query that Counterexample meets; nil: none
 }
 
-// easyStates is how many states a search looks at before others have had their turn.
+// easyStates is the bound on a search in the first round of proofs.
 const easyStates = 2000
 
-// proofs are those of all assertions: first those that are easy, so that none
-// is unknown for the time that another one takes.
+// proofs proves all assertions. It tries each with a small bound first, so that an expensive
+// assertion does not use up the time of the others.
 func (m *prover) proofs(all []Assertion) []Proof {
 	limit := m.Limit
 	m.Limit = min(limit, easyStates)
@@ -79,7 +79,7 @@ func (a Each) tools() []gate.Tool {
 	return all
 }
 
-// prove looks for an assertion that is refuted, then for one that is unknown.
+// prove returns the first refuted part, or else the first unknown part.
 func (a Each) prove(m *prover) Proof {
 	all := Proof{Result: Proved}
 	for i, one := range a.Of {
@@ -102,12 +102,12 @@ func (a Each) prove(m *prover) Proof {
 	return all
 }
 
-// safe is the proof that a query is never met.
+// safe proves that a query is never met.
 func (m *prover) safe(q *explore.Query, nets ...int) Proof {
 	return m.answered(m.Never(q, nets), q)
 }
 
-// answered is the proof of a search for the query.
+// answered converts the answer of a search for the query into a proof.
 func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	p := Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 	switch f.Result {
@@ -119,11 +119,11 @@ func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	return p
 }
 
-// earlier is the bit of a tag of calls that begin what a monitor watches.
+// earlier is the tag bit of calls that start what a monitor watches.
 const earlier = 4
 
-// tagged tags calls: those that a claim is about, those with which something begins,
-// and those whose success ends it.
+// tagged returns a tag function for the calls that a claim is about, those that start a watch, and
+// those whose success ends it.
 func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {
@@ -143,7 +143,7 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// Open is an assertion of which nothing is known, for a reason.
+// Open is an assertion whose result is unknown for the given reason.
 type Open struct{ Why string }
 
 func (a Open) tools() []gate.Tool  { return nil }

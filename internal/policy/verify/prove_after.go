@@ -6,18 +6,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// NeverAfter claims that no call of Tool is admitted once a call of After was, whatever
-// came of it, until a call of one of Until has succeeded. With Unapproved it claims so
-// of calls about which no person is asked.
+// NeverAfter claims that no call of Tool is admitted after a call of After was admitted, regardless
+// of its outcome, until a call of one of Until has succeeded. With Unapproved the claim covers only
+// calls that need no approval.
 type NeverAfter struct {
 	Tool, After gate.Tool
-	Until       []gate.Tool // none: nothing ends it
+	Until       []gate.Tool // empty: nothing ends the restriction
 	Unapproved  *Approval   // nil: no call may be admitted
 }
 
 func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.After}, a.Until...) }
 
-// prove looks for a call of Tool where the monitor is 1: a call of After was admitted.
+// prove looks for a call of Tool while the monitor is 1, which means that a call of After was
+// admitted.
 func (a NeverAfter) prove(m *prover) Proof {
 	tools := tagged([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
 	return m.safe(&explore.Query{
@@ -45,14 +46,14 @@ func (a NeverAfter) prove(m *prover) Proof {
 	})
 }
 
-// NeverWhile claims that no call of Tool is admitted while one of Other is under way or
-// its outcome is unknown, nor the other way round. If both are the same, no two of
-// these calls are ever in flight together.
+// NeverWhile claims that no call of Tool is admitted while a call of Other is in flight or its
+// outcome is unknown, and vice versa. If both are the same tool, no two of its calls are ever in
+// flight together.
 type NeverWhile struct{ Tool, Other gate.Tool }
 
 func (a NeverWhile) tools() []gate.Tool { return []gate.Tool{a.Tool, a.Other} }
 
-// The monitor of NeverWhile: which call is under way for good.
+// Monitor bits of NeverWhile: which call stays in flight.
 const (
 	otherStays = 1 << iota
 	toolStays

@@ -9,17 +9,16 @@ import (
 )
 
 type (
-	// Reachable claims that successful calls lead to one of Tool.
+	// Reachable claims that successful calls lead to a call of Tool.
 	Reachable struct{ Tool gate.Tool }
 
-	// AlwaysPossible claims that a call of Tool can be reached by successful
-	// calls from every state that the policy can get into. With ButBudget, limits that
-	// gate nothing else are put aside.
+	// AlwaysPossible claims that successful calls lead to a call of Tool from every reachable state
+	// of the policy. With ButBudget, limits that gate only Tool are ignored.
 	AlwaysPossible struct {
 		Tool      gate.Tool
 		ButBudget bool
 
-		each bool // of each value of keys by itself
+		each bool // for each value of keys separately
 	}
 )
 
@@ -48,7 +47,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.ofOne(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var matched, known []int // nets
+	var matched, known []int // nets of all matching calls, and of those known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -75,7 +74,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.always(m.groupsOf(known), nil, goalOf(match, one))
 }
 
-// groupsOf are the groups of the nets.
+// groupsOf returns all nets of the groups that contain the given nets.
 func (m *prover) groupsOf(nets []int) []int {
 	var out []int
 	for _, g := range m.groups() {
@@ -86,14 +85,13 @@ func (m *prover) groupsOf(nets []int) []int {
 	return out
 }
 
-// always proves that the goal can be reached from everywhere: by the states of
-// all nets around, where they are few, and otherwise by as few nets as show it,
-// of which some are given to begin with.
+// always proves that the goal can be reached from every state: with all nets around if they have
+// few states, and otherwise with as few nets as suffice, starting with the given few.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}
 	}
-	m.Attract() // so that it is known what calls can mean to nets
+	m.Attract() // determines whether the effects of calls on nets are known
 	if m.Calls.Gap(around, nil) == "" && m.Whole(around, explore.ViewOptions{Limit: min(m.Limit, m.small)}) != nil {
 		p, _ := m.alwaysBy(around, g)
 		return p
@@ -108,9 +106,9 @@ func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	}
 }
 
-// alwaysBy is what some nets say of the goal: it can always be reached by calls
-// that no other net ever refuses, or a run which all nets admit leads to where
-// these nets forbid it. Where it is neither, more are nets that matter too.
+// alwaysBy tries to decide the goal with the given nets: it can always be reached by calls that no
+// other net ever refuses, or a run that all nets admit leads to a state where these nets forbid it.
+// If neither holds, more returns further nets to include.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

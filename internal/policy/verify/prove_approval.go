@@ -8,14 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// An Approval is what is asked of people before a call. The zero value is one person,
+// An Approval is the approval that must be requested before a call. The zero value is one person,
 // by any channel.
 type Approval struct {
-	Count int    // so many people; less than 2: one
-	Via   string // the channel; empty: any
+	Count int    // number of people; less than 2: one
+	Via   string // channel; empty: any
 }
 
-// asks tells which transitions ask for so much; nil: all that ask.
+// asks returns a function that selects the transitions with a sufficient approval; nil: all
+// transitions that ask.
 func (a *Approval) asks() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil
@@ -26,23 +27,23 @@ func (a *Approval) asks() func(*gate.Transition) bool {
 }
 
 type (
-	// NeverWithoutApproval claims that people are asked about each call of Tool.
+	// NeverWithoutApproval claims that every call of Tool needs an approval.
 	NeverWithoutApproval struct {
 		Tool gate.Tool
 		Approval
 	}
 
-	// Only claims that every call that is admitted certainly has one of the names. With
-	// Unapproved it claims so of calls about which no person is asked.
+	// Only claims that every admitted call certainly has one of the names. With Unapproved the
+	// claim covers only calls that need no approval.
 	Only struct {
 		Tools      []gate.Tool
-		Unapproved *Approval // nil: of all calls
+		Unapproved *Approval // nil: all calls
 	}
 )
 
 func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
-// anything is a pattern that no rule has, so that there are tools of which none speaks.
+// anything is a pattern that no rule uses, so that tools exist that no rule matches.
 var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }
@@ -51,7 +52,7 @@ func (a NeverWithoutApproval) prove(m *prover) Proof {
 	return m.safe(unasked(ofItself(a.Tool), &a.Approval))
 }
 
-// unasked looks for a call that is admitted without so much being asked.
+// unasked returns the query for a call that is admitted without sufficient approval.
 func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 	return &explore.Query{
 		Sole: -1, Tag: tag, Unasked: true, Asks: a.asks(),

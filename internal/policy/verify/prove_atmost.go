@@ -9,19 +9,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// AtMost claims that no more than Count calls of Tools together are admitted, of
-// whatever outcome, over the period.
+// AtMost claims that at most Count calls of Tools together are admitted over the period, regardless
+// of their outcomes.
 type AtMost struct {
 	Count int
 	Tools []gate.Tool
 	Per   Period
 }
 
-// A Period is what calls are counted over. The zero value is a session.
+// A Period delimits the calls that are counted together. The zero value is a session.
 type Period struct {
-	Call       gate.Tool     // it starts the count anew; no name: no call does
-	Successful bool          // only its success does
-	Window     time.Duration // as a limit counts: so many at once, and one more each time that part of the window has passed; 0: no time
+	Call       gate.Tool     // restarts the count; no name: no call does
+	Successful bool          // only the success of Call restarts it
+	Window     time.Duration // token bucket as in a limit: Count calls at once, and one more after each Window/Count; 0: no window
 	User       bool          // over all sessions of a user
 }
 
@@ -52,19 +52,19 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// every is the time after which one call comes back.
+// every returns the interval between two refills of one call.
 func (a AtMost) every() time.Duration {
 	n := time.Duration(a.Count)
 	return (a.Per.Window + n - 1) / n
 }
 
-// maxCount is up to where calls are counted one by one.
+// maxCount bounds the calls that a monitor counts one by one.
 const maxCount = 64
 
-// maxExact is up to where it is tried to count them one by one if that fails.
+// maxExact is the larger bound if extending a shorter run fails.
 const maxExact = 500
 
-// query looks for more than count calls.
+// query returns the query for more than count calls.
 func (a AtMost) query(count int) *explore.Query {
 	var begins, ends []gate.Tool
 	if a.Per.Call.Name != "" {
@@ -95,8 +95,8 @@ func (a AtMost) query(count int) *explore.Query {
 	return q
 }
 
-// counted is the proof that no more calls are admitted in a session, or between two
-// calls that start the count anew, and the run that refutes it.
+// counted proves that no more calls are admitted in a session, or between two calls that restart
+// the count. If it is refuted, it also returns the run.
 func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	q := a.query(min(a.Count, maxCount))
 	f := m.Never(q, nil)
@@ -110,8 +110,8 @@ func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	return m.answered(f, q), f.Moves
 }
 
-// longer repeats a call of a run with fewer calls, until there are too many; nil: that
-// is not admitted.
+// longer repeats a call of a shorter run until there are too many calls; nil if that run is not
+// admitted.
 func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	q := a.query(a.Count)
 	for i, mv := range ms {
@@ -125,8 +125,7 @@ func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	return nil
 }
 
-// inTime is the proof for a window of time: the runs that are found are counted as a
-// limit counts.
+// inTime proves the claim for a window of time: a run refutes it if a limit would refuse the run.
 func (a AtMost) inTime(m *prover) Proof {
 	over := a
 	over.Per.Window = 0
@@ -139,10 +138,10 @@ func (a AtMost) inTime(m *prover) Proof {
 	return Proof{Why: "calls were counted at some times, and there are others"}
 }
 
-// past is the monitor of calls at one time when time has passed.
+// past is the state of the monitor after time has passed.
 const past = ^uint32(0)
 
-// atOnce looks for more calls than Count before any time has passed.
+// atOnce returns the query for more than Count calls before any time has passed.
 func (a AtMost) atOnce() *explore.Query {
 	carries := tagged(a.Tools, nil, nil)
 	return &explore.Query{
@@ -188,8 +187,8 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 	return false
 }
 
-// ofUser is the proof over all sessions of a user, where it holds in one: what nets of a
-// session forbid, another session may do.
+// ofUser extends a proof for one session to all sessions of a user. Nets with session scope do not
+// count, because another session can make the calls that they forbid.
 func (a AtMost) ofUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}

@@ -10,8 +10,8 @@ type (
 	// Never claims that no call of Tool is admitted.
 	Never struct{ Tool gate.Tool }
 
-	// NeverBefore claims that no call of Tool is admitted without a success of
-	// First since the call of Tool before it; with Once, without any earlier success.
+	// NeverBefore claims that no call of Tool is admitted without a success of First since the
+	// previous call of Tool; with Once, without any earlier success of First.
 	NeverBefore struct {
 		Tool, First gate.Tool
 		Once        bool
@@ -26,10 +26,10 @@ func (a Never) prove(m *prover) Proof {
 	return m.safe(&explore.Query{Tag: explore.Tagged(own), Sole: -1})
 }
 
-// again is the bit of a tag of calls after which a new success is due.
+// again is the tag bit of calls that require a new success afterwards.
 const again = 8
 
-// prove looks for a call of Tool where the monitor is 0: no success counts there.
+// prove looks for a call of Tool while the monitor is 0, which means that no success counts.
 func (a NeverBefore) prove(m *prover) Proof {
 	tools := tagged([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First})
 	return m.safe(&explore.Query{

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// butBudget proves the claim of the policy in which the limits of the call itself
-// forbid nothing. It has every run that the policy has; one that it has and the policy
-// has not shows nothing.
+// butBudget proves the claim for the policy without the limits that gate only the tool itself. That
+// policy admits every run of the real one; a counterexample counts only if the real policy admits
+// it.
 func (a AlwaysPossible) butBudget(m *prover) Proof {
 	var nets []gate.Net
 	own := false
@@ -37,7 +37,7 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	return p
 }
 
-// budget reports whether the net limits nothing but calls of the name.
+// budget reports whether the net limits only calls of the name.
 func (a AlwaysPossible) budget(n *gate.Net) bool {
 	gates := false
 	for _, t := range n.Transitions {
@@ -52,7 +52,7 @@ func (a AlwaysPossible) budget(n *gate.Net) bool {
 	return gates && n.Cause == gate.CauseLimit && !n.Shadow
 }
 
-// unlimited is the net whose calls take nothing and are never refused.
+// unlimited returns the net with calls that take no tokens and are never refused.
 func unlimited(n gate.Net) gate.Net {
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {

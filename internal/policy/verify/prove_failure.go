@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// NoFailureLocks claims that no call in flight, by its failure or an unknown outcome,
-// loses a call of Tool where its success would not: successful calls lead there after
-// the one and not after the other. Where keys read the calls of Tool, it is about each
-// value by itself: a call of another value does not do instead.
+// NoFailureLocks claims that no failure or unknown outcome of a call makes Tool unreachable if the
+// success of the same call would not: if successful calls lead to Tool after the success, they do
+// so after the other outcomes too. If keys read the calls of Tool, the claim is about each value
+// separately: a call with another value does not count.
 type NoFailureLocks struct{ Tool gate.Tool }
 
 func (a NoFailureLocks) tools() []gate.Tool { return []gate.Tool{a.Tool} }
@@ -54,8 +54,8 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	return Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 }
 
-// lockedByFailure is the proof of a run that ends with a failure, if there are values
-// with which its success leads to what match wants.
+// lockedByFailure turns a run that ends with a failure into a refutation if, for some values, its
+// success leads to a call that match selects.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success
@@ -69,8 +69,9 @@ func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Cl
 	return Proof{Result: Refuted, Counterexample: traceTo(failed, then)}
 }
 
-// ofOne are the calls of the tool that have the value that is looked at in all that keys
-// read of them; where no key gates one of its calls, those of other values too.
+// ofOne returns a function that selects the calls of the tool with the tracked value in all fields
+// that keys read. If no key gates one of its calls, it also selects those with other values, and
+// one is false.
 func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))
@@ -90,7 +91,7 @@ func (m *prover) gatedByKey(s *callclass.Class) bool {
 	})
 }
 
-// goalOf is the goal of what match wants, about one value or any.
+// goalOf returns the goal of the calls that match selects, for one value or any.
 func goalOf(match func(*callclass.Class) bool, one bool) *explore.Goal {
 	if one {
 		return explore.GoalOfOne(match)

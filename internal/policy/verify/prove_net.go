@@ -12,19 +12,19 @@ type (
 	// Conserved claims that the number of tokens in Net never changes.
 	Conserved struct{ Net string }
 
-	// Exclusive claims that no two of Places in Net are ever marked at once. Tokens
-	// in flight are counted where they came from, also after an unknown outcome has
-	// released them: the call may still run.
+	// Exclusive claims that no two of Places in Net are ever marked at the same time. Tokens in
+	// flight count for the place that they were taken from, even after an unknown outcome has
+	// released them, since the call may still be running.
 	Exclusive struct {
 		Net    string
 		Places []string
 	}
 
-	// DeadlockFree claims that a call that Net gates can always be reached by
-	// successful calls, except where a terminal place of Net is marked.
+	// DeadlockFree claims that successful calls always lead to a call that Net gates, except where
+	// a terminal place of Net is marked.
 	DeadlockFree struct{ Net string }
 
-	// NoTerminalStates claims it without exception.
+	// NoTerminalStates claims the same without exception.
 	NoTerminalStates struct{ Net string }
 )
 
@@ -33,7 +33,7 @@ func (a Exclusive) tools() []gate.Tool        { return nil }
 func (a DeadlockFree) tools() []gate.Tool     { return nil }
 func (a NoTerminalStates) tools() []gate.Tool { return nil }
 
-// proveNet is the proof about a net, if there is such a net that is enforced.
+// proveNet proves a claim about the enforced net with the name; unknown if no such net exists.
 func (m *prover) proveNet(name string, prove func(net int) Proof) Proof {
 	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
 	if i < 0 {
@@ -71,8 +71,8 @@ func (a NoTerminalStates) prove(m *prover) Proof {
 	return m.proveNet(a.Net, func(net int) Proof { return m.proveLive(net, nil) })
 }
 
-// proveLive proves that the net can always move again, or gate a call at least,
-// except where one of the places is marked.
+// proveLive proves that successful calls always lead to a call that the net gates, except where one
+// of the terminal places is marked.
 func (m *prover) proveLive(net int, terminal []string) Proof {
 	return m.always(m.groupsOf([]int{net}), []int{net}, m.GatedGoal(net, terminal))
 }

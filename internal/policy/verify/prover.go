@@ -14,11 +14,11 @@ import (
 type prover struct {
 	*explore.Model
 	deny       bool
-	small      int // states of a group that is looked at whole
+	small      int // maximum number of states of a group that is explored whole
 	policy     *gate.Policy
-	also       map[string][]gate.Name // of tools that are known: their further names
-	conditions []string               // by which nets judge arguments
-	each       *ForEach               // what is asked is asked of one value of it; nil: of all calls
+	also       map[string][]gate.Name // further names of known tools
+	conditions []string               // conditions that nets judge arguments by
+	each       *ForEach               // restricts questions to one value of its key; nil: all calls
 	options    *Options
 
 	judging bool // some net judges arguments
@@ -41,7 +41,7 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// listed are the names that the nets list, in order.
+// listed returns the names that the nets list, in order.
 func listed(p *gate.Policy) []gate.Tool {
 	var out []gate.Tool
 	seen := make(map[string]bool)
@@ -53,7 +53,7 @@ func listed(p *gate.Policy) []gate.Tool {
 			for _, tool := range t.Tools {
 				name := tool.Name
 				if tool.Kind == gate.Literal && strings.Contains(name, ".") {
-					name = "\"" + name // another thing than the action
+					name = "\"" + name // distinct from the action of that name
 				}
 				if !seen[name] {
 					seen[name] = true
@@ -65,9 +65,9 @@ func listed(p *gate.Policy) []gate.Tool {
 	return out
 }
 
-// groups are the nets that share calls, with all that can be called in them.
+// groups partitions the enforced nets: nets that share calls are in one group.
 func (m *prover) groups() [][]int {
-	group := make([]int, len(m.Nets)) // the first net of the group of each
+	group := make([]int, len(m.Nets)) // the first net of each net's group
 	for i := range group {
 		group[i] = i
 	}

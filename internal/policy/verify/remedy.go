@@ -12,44 +12,42 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A RemedyFinder finds the way from a refusal to a call that is allowed. It is safe
-// for concurrent use.
+// A RemedyFinder finds the calls that lead from a refusal to an admission. It is safe for
+// concurrent use.
 type RemedyFinder struct {
 	policy *gate.Policy
 	tools  []Tool
 	lacks  func(tool string, f gate.Field) string
-	also   map[string][]gate.Name // of the tools that are known; nil: none are known
+	also   map[string][]gate.Name // further names of the known tools; nil: the tools are unknown
 
 	mu    sync.Mutex
 	model *explore.Model
 }
 
-// A Remedy is what has to happen before a refused call is allowed.
+// A Remedy describes the calls that lead to the admission of a refused call.
 type Remedy struct {
-	Found bool   // Steps lead there
-	None  bool   // no calls that succeed lead there
-	Steps Trace  // each call succeeds before the next begins; the refused one is not among them
-	Why   string // where neither is known
+	Found bool   // Steps lead to an admission
+	None  bool   // no successful calls lead to an admission
+	Steps Trace  // each call succeeds before the next begins; without the refused call
+	Why   string // the reason if neither Found nor None
 
-	// Asks is how many people have to approve which of Steps; len(Steps) is the refused
-	// call itself.
+	// Asks is the number of people who must approve each step; the key len(Steps) stands for the
+	// refused call.
 	Asks map[int]int
 
-	Shared bool              // nets refuse that count the calls of other sessions too
-	valued map[int]bool      // steps of which Args are values of keys, and perhaps what a map looks for
-	madeUp map[string]string // tools of Steps that stand for all that a pattern matches, with the pattern
+	Shared bool              // some refusing nets also count the calls of other sessions
+	valued map[int]bool      // steps whose Args contain values of keys
+	madeUp map[string]string // synthesized tools of Steps, with the pattern that they represent
 }
 
-// remedyStates is how many states are looked at for one refusal: an answer waits
-// for it.
+// remedyStates bounds the states visited for one refusal, because a response waits for the result.
 const remedyStates = 2000
 
-// remedyRoom is after how many states a model is made anew, so that it does not
-// grow with each refusal.
+// remedyRoom bounds the states visited by a model; then it is recreated to limit its memory.
 const remedyRoom = 1_000_000
 
-// NewRemedyFinder prepares remedies for the policy. Of the options it takes Tools and Lacks;
-// where they are given, no others are part of a remedy.
+// NewRemedyFinder prepares remedies for the policy. It uses Tools and Lacks of the options; if
+// Tools is set, remedies use only these tools.
 func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	f := &RemedyFinder{policy: p, tools: o.Tools, lacks: o.Lacks}
 	if o.Tools != nil {
@@ -58,8 +56,8 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy is the shortest way from the state to an admission of c, which was
-// refused with r in this state. The state is not changed.
+// Remedy returns the shortest way from the state to an admission of c, which was refused with r in
+// this state. It does not change the state.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
@@ -69,7 +67,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 		return Remedy{Why: "no other call changes what was refused"}
 	}
 	if awaited(r) {
-		return Remedy{Why: "a call that is under way brings what is missing"} // as the reason says
+		return Remedy{Why: "a call that is under way brings what is missing"} // the refusal already says so
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,7 +79,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	}
 	refusing := f.numbers(r)
 	if slices.ContainsFunc(refusing, func(n int) bool { return f.model.Nets[n].Info.Row }) {
-		return Remedy{Why: "any other call begins the row anew"} // as the reason says
+		return Remedy{Why: "any other call begins the row anew"} // the refusal already says so
 	}
 	for _, b := range r.Blocks {
 		if n := f.number(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {
@@ -96,16 +94,16 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	return remedy
 }
 
-// awaited reports whether for each net that refuses a call is under way that brings what
-// is missing: to call the same again is no way out.
+// awaited reports whether, for each refusing net, a call in flight will bring the missing tokens.
+// Repeating that call is not a remedy.
 func awaited(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		return !slices.ContainsFunc(b.Holds, func(h gate.Holder) bool { return h.Brings })
 	})
 }
 
-// madeUp are the tools that no rule names and that stand for what a pattern
-// matches: which tools there are is not known.
+// madeUp returns the tools of the steps that no rule names and that represent any tool matching a
+// pattern, if the existing tools are unknown.
 func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	if f.also != nil {
 		return nil
@@ -113,7 +111,7 @@ func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	made := make(map[string]string)
 	for i, step := range r.Steps {
 		if step.Name != step.Tool || step.Args != "" && !r.valued[i] {
-			continue // it is written in a map, or with an action
+			continue // a map or an action rule names the tool
 		}
 		if pattern, named := f.patternOf(step.Tool); !named && pattern != "" {
 			made[step.Tool] = pattern
@@ -122,8 +120,8 @@ func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	return made
 }
 
-// patternOf is the longest pattern that matches a tool, and whether rules name
-// the tool itself.
+// patternOf returns the longest pattern that matches a tool, and whether rules name the tool
+// itself.
 func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 	for _, n := range f.policy.Nets() {
 		for _, t := range n.Transitions {
@@ -140,12 +138,12 @@ func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 	return longest, false
 }
 
-// number is that of the net; -1 if there is none.
+// number returns the index of the net, or -1.
 func (f *RemedyFinder) number(net string) int {
 	return slices.IndexFunc(f.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
-// numbers are the nets that refuse.
+// numbers returns the indexes of the refusing nets.
 func (f *RemedyFinder) numbers(r *gate.Refusal) []int {
 	var nets []int
 	for i, n := range f.policy.Nets() {
@@ -163,12 +161,12 @@ type remedySearch struct {
 	state  *gate.State
 	call   gate.Call
 	goal   *callclass.Class
-	values callclass.Values // that the nets with a key are asked about
-	done   Remedy           // the way for other values of the call
+	values callclass.Values // values in the keys of nets
+	done   Remedy           // steps found so far, for other values of the call
 	rounds int
 }
 
-// value takes the values for which the nets refuse the call.
+// value sets the values that the nets refuse the call for.
 func (t *remedySearch) value(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -187,7 +185,7 @@ func (t *remedySearch) value(r *gate.Refusal) {
 	}
 }
 
-// states are those of the nets, of nets with a key those for the values.
+// states returns the states of the nets; for nets with a key, the states for the values.
 func (t *remedySearch) states() []*gate.NetData {
 	states := slices.Clone(t.state.Nets)
 	for i, n := range t.model.Nets {
@@ -200,10 +198,10 @@ func (t *remedySearch) states() []*gate.NetData {
 	return states
 }
 
-// maxRounds bounds the values of one call for which a way is looked for.
+// maxRounds bounds the values of one call that are handled one after the other.
 const maxRounds = 8
 
-// continueFrom goes on from a state in which the call is refused for another value.
+// continueFrom continues the search from a state where the call is refused for another value.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
@@ -215,7 +213,7 @@ func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refu
 	return next.find(t.finder.numbers(stopped)), true
 }
 
-// find plans among the nets, and adds those that stop the plan, until none does.
+// find plans with the given nets, and adds the nets that refuse the plan until none does.
 func (t *remedySearch) find(nets []int) Remedy {
 	for {
 		plan, complete := t.plan(nets, true)
@@ -243,8 +241,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan says that no plan was found: that there is none, if nothing else can
-// move the nets than what was planned with.
+// withoutPlan returns the result if no plan was found: None is set if only calls that the plan
+// considered can change the nets.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}
@@ -262,9 +260,9 @@ func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	return Remedy{None: true}
 }
 
-// try makes the calls of a plan in a copy of the state. It is the gate that
-// decides here: what it refuses is no remedy. The refusal is what stopped it. Where that
-// is the call itself, it returns the state after the plan too.
+// try makes the calls of a plan in a copy of the state. The gate decides: a plan that it refuses is
+// not a remedy. It returns the refusal that stopped the plan, and, if the call itself was refused,
+// the state after the plan.
 func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.Refusal) {
 	s := t.state.Clone()
 	remedy := Remedy{Found: true, Steps: slices.Clone(t.done.Steps), Asks: make(map[int]int), valued: make(map[int]bool)}
@@ -288,7 +286,8 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.
 	return remedy, s, stopped
 }
 
-// makeLast makes the last call of the remedy, which succeeds with the result, with the approval that it needs.
+// makeLast makes the last call of the remedy with the approval that it needs; it succeeds with the
+// result.
 func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, result string) *gate.Refusal {
 	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)
@@ -310,10 +309,10 @@ func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, resu
 	return nil
 }
 
-// plan is the classes of the shortest run of successful calls to the goal, which
-// is left out; nil where there is none.
+// plan returns the classes of the shortest run of successful calls to the goal, without the goal;
+// nil if no run exists.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
-	offers := func(s *callclass.Class) bool { // its tool is there to be called
+	offers := func(s *callclass.Class) bool { // only tools that exist
 		_, ok := t.finder.also[s.Tool]
 		return ok || t.finder.also == nil
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Calls are the names of the steps, those that are made several times so many
-// times. Where any tool does that a pattern matches it is the pattern.
+// Calls returns the names of the steps, each repeated as often as the step is made. A synthesized
+// name is replaced by its pattern.
 func (r *Remedy) Calls() []string {
 	names := r.Steps.Calls()
 	for i, name := range names {
@@ -22,12 +22,12 @@ func (r *Remedy) Calls() []string {
 	return names
 }
 
-// OwnToolMay is what a client is told where no tool of a server is the way out, and a tool that
-// an agent has of its own may be.
+// OwnToolMay is the sentence for a client if no tool of a server is a remedy, but a tool of the
+// agent may be.
 const OwnToolMay = "No call of a server's tool changes that; one of a tool that the agent has of its own may."
 
-// Sentence tells a model what to do about the refusal of tool; it is empty
-// where nothing is known.
+// Sentence tells a model how to proceed after the refusal of tool; it is empty if no remedy is
+// known.
 func (r *Remedy) Sentence(tool string) string {
 	switch {
 	case r.None && r.Shared:
@@ -55,7 +55,7 @@ func (r *Remedy) Sentence(tool string) string {
 	return fmt.Sprintf("Way out: call %s; after that %s is allowed%s.", strings.Join(parts, ", then "), quoted(tool), after)
 }
 
-// step is one call as a model can make it, and how often.
+// step returns a phrase for one call and the number of times to make it.
 func (r *Remedy) step(i, times int) string {
 	s := &r.Steps[i]
 	said := quoted(s.Name)
@@ -87,8 +87,8 @@ func (r *Remedy) step(i, times int) string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// written are the arguments of a step: values of keys as a person would say them, with
-// escapes for what cannot be seen.
+// written returns the arguments of a step: values of keys in readable form, with escapes for
+// invisible characters.
 func (r *Remedy) written(i int) string {
 	s := &r.Steps[i]
 	var members map[string]json.RawMessage

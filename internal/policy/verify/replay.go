@@ -10,22 +10,22 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A replay is a session in which a run is played as the gate decides.
+// A replay is a session where the gate replays a run.
 type replay struct {
 	prover  *prover
 	session *gate.Session
 	now     time.Time
-	numbers map[int]uint64 // of calls, by their number in the run that is played
-	results map[int]string // likewise
+	numbers map[int]uint64 // call numbers in the session, by number in the run to replay
+	results map[int]string // results of calls, by number in the run to replay
 	played  int
 
-	run    Trace               // as it was played
-	at     map[int]int         // numbers of calls in run, by those in the run that is played
-	asked  map[int][]gate.Step // what people were asked, by number of the call in run
-	steps  []gate.Step         // likewise, of the call that was decided last
-	calls  int                 // in run
+	run    Trace               // the run as replayed
+	at     map[int]int         // call numbers in run, by number in the run to replay
+	asked  map[int][]gate.Step // requested approvals, by number of the call in run
+	steps  []gate.Step         // requested approvals of the last decision
+	calls  int                 // number of calls in run
 	values callclass.Values
-	others int // further values that calls have
+	others int // number of additional values used
 }
 
 func (m *prover) newReplay(t Trace) *replay {
@@ -44,8 +44,8 @@ func (m *prover) newReplay(t Trace) *replay {
 	return r
 }
 
-// play plays one step, with other arguments where those of the step are not
-// accepted. It returns why it cannot.
+// play replays one step, with other arguments if those of the step are refused. It returns why it
+// failed; empty if it did not.
 func (r *replay) play(s Step) (why string) {
 	switch {
 	case s.Wait > 0:
@@ -77,7 +77,7 @@ func (r *replay) play(s Step) (why string) {
 	return ""
 }
 
-// add appends a step that was played: a call that begins, or time that passes.
+// add appends a step that was replayed: a call that begins, or time that passes.
 func (r *replay) add(s Step) {
 	r.calls++
 	r.at[s.Call], s.Call = r.calls, r.calls
@@ -101,8 +101,8 @@ func whyRefused(s *Step, r *gate.Refusal) string {
 	return fmt.Sprintf("to refute it takes a call of %s that the net %s accepts, and it accepts none of those that were tried", s.Name, net)
 }
 
-// admit makes the call of a step; every person who is asked consents. With vary it changes the
-// arguments where the nets accept only others.
+// admit makes the call of a step; all approvals are granted. With vary set, it tries other
+// arguments if the nets refuse those of the step.
 func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal) {
 	if number, refused = r.decide(s.Tool, s.Args); refused == nil || !vary {
 		return number, refused
@@ -121,12 +121,12 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 	return 0, refused
 }
 
-// maxOthers bounds the further values of calls in one run.
+// maxOthers bounds the additional values in one run.
 const maxOthers = 100
 
-// renewed makes the call of a step with a further value: one that other calls have had,
-// or a new one. Where the gate refuses that too, calls of the new value that lead to it
-// are made first.
+// renewed makes the call of a step with an additional value: one that earlier calls have, or a new
+// one. If the gate refuses that as well, it first makes calls of the new value that lead to the
+// call.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
@@ -145,7 +145,7 @@ func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	return r.led(s, s.class.AsSame(r.values, r.others))
 }
 
-// led makes the call of a step with the values after calls that lead to it.
+// led makes the call of a step with the given values, preceded by calls that lead to it.
 func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -169,8 +169,8 @@ func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) 
 	return 0, false
 }
 
-// wayTo is the calls of one value that lead to a call of the class and end with it; nil
-// where none are known.
+// wayTo returns the calls of one value that lead to a call of the class and end with it; nil if
+// none are known.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	plan := m.OneValue().Plan(explore.Tagged(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {
@@ -202,8 +202,8 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets follows the monitor of the query, and reports whether the run as it was played
-// meets it. A query of which calls may stay is taken to be met.
+// meets reports whether the replayed run meets the query, by following its monitor. A query about
+// calls that never end is assumed to be met.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
@@ -230,7 +230,7 @@ func (r *replay) meets(q *explore.Query) bool {
 	return false
 }
 
-// asks reports whether people were asked before the call what counts for the query.
+// asks reports whether an approval that counts for the query was requested before the call.
 func (r *replay) asks(q *explore.Query, call int) bool {
 	return slices.ContainsFunc(r.asked[call], func(s gate.Step) bool {
 		return q.Asks == nil || q.Asks(&gate.Transition{Approvals: s.Approvals, Via: s.Via})

@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// DefaultStates is how many states one search looks at where nothing else is said.
+// DefaultStates is the default bound on the states of one search.
 const DefaultStates = explore.DefaultStates
 
 // A Tool is a tool that can be called, with its further physical names.
 type Tool = callclass.Tool
 
-// An Overlap is two maps of one field that can match one call.
+// An Overlap is a pair of maps of one field that can match the same call.
 type Overlap = callclass.Overlap
 
 // Result is the answer to an assertion.
@@ -28,121 +28,120 @@ const (
 	Refuted = explore.Refuted
 )
 
-// Options say what to verify, and how much work it may be. The zero value is
-// ready to use.
+// Options say what to verify, and bound the effort. The zero value is ready to use.
 type Options struct {
 	Prove []Assertion
-	Tools []Tool // that are known to be there; those that the policy speaks of may be there too
-	Known bool   // Tools are all that there is: none is called as an action, or as what a map gives
+	Tools []Tool // tools known to exist; tools that the policy names may exist as well
+	Known bool   // no other tools exist, not even with the name of an action or label
 
-	// Lacks returns the argument that the field reads and the tool does not take, by its
-	// schema; empty: none. Nothing is possible by a call with it. Nil: no schema is known.
+	// Lacks returns the argument that the field reads although the tool's schema does not list it;
+	// empty if the tool takes all of them. A call with it does not show that anything is possible.
+	// If Lacks is nil, no schemas are known.
 	Lacks func(tool string, f gate.Field) string
 
-	Doubtful bool // Calls returns calls for which no arguments are known, too
+	Doubtful bool // Calls also returns calls without known arguments
 
-	Conditions []string // in CEL, by which nets judge arguments: some are made of what these name
+	Conditions []string // CEL conditions that nets judge arguments by; arguments are derived from them
 
-	States int         // of one search; less than 1: DefaultStates
-	Stop   func() bool // asked now and then; true ends the searches; nil: never
+	States int         // maximum states of one search; less than 1: DefaultStates
+	Stop   func() bool // asked from time to time; true ends the searches; nil: never
 
-	passes     bool // what no net knows passes, whatever the default is
-	groups     int  // states of a group, up to which it is asked whole whether calls are always possible; 0: groupLimit
-	inventions int  // how many names are tried of those that patterns match; 0: maxInventions
+	passes     bool // calls unknown to all nets are admitted, regardless of the default
+	groups     int  // maximum states of a group explored whole for liveness; 0: explore.GroupLimit
+	inventions int  // bound on the names tried for patterns; 0: the default of package callclass
 }
 
-// A Report is what is known of a policy before anybody calls anything. It is
-// about nets that are all active and enforced, of one session.
+// A Report holds the findings about a policy before any call is made. It assumes that all nets are
+// active and enforced, and covers a single session.
 type Report struct {
 	Names        []Name
 	Proofs       []Proof // of Options.Prove, in order
 	Losses       []Loss
-	Open         []Question // that the report does not answer, besides what is Unknown or Unsure in it
+	Open         []Question // open questions besides the Unknown and Unsure results in the report
 	Groups       []Group
 	Redundant    []Redundant
 	Overlaps     []Overlap
-	MoreOverlaps bool     // there may be more of them
-	Gaps         []string // why not all kinds of calls were looked at; nothing is proved of those that it concerns
-	States       int      // of the groups that could be explored whole
+	MoreOverlaps bool     // there may be more overlaps
+	Gaps         []string // reasons why not all kinds of calls were considered; nothing is proved about the affected calls
+	States       int      // states of the groups that were explored whole
 	Visited      int      // states of all searches
 }
 
-// A Name is what is known of a name that a net lists.
+// A Name holds the findings about a name that a net lists.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest Trace  // of successful calls, the last one carries the name; where Callable is Possible
-	Failing  Trace  // a run that gets there, where Callable is AfterFailure
-	Because  []Net  // where Callable is Impossible: nets that forbid it, none of which can be left out
-	Rough    bool   // fewer of Because may do, and not all were tried
-	Default  bool   // where Callable is Impossible: the default denies it
-	Why      string // where Callable is Unsure
-	Supposed string // where Callable is Unsure: the tool of which it depends whether it is there
+	Shortest Trace  // if Possible: a shortest run of successful calls whose last call has the name
+	Failing  Trace  // if AfterFailure: a run that leads to such a call
+	Because  []Net  // if Impossible: nets that forbid it; none of them can be omitted
+	Rough    bool   // a subset of Because might suffice, but not all subsets were tried
+	Default  bool   // if Impossible: the default denies it
+	Why      string // if Unsure: the reason
+	Supposed string // if Unsure: the tool whose existence decides the result
 }
 
 // Callable says whether a name can be called.
 type Callable uint8
 
 const (
-	Unsure       Callable = iota // it did not fit the budget
+	Unsure       Callable = iota // not decided within the budget
 	Possible                     // after successful calls
-	AfterFailure                 // but only after calls that fail, or overlap
+	AfterFailure                 // only after calls that fail or overlap
 	Impossible
 )
 
-// A Net names a net in the words of the user.
+// A Net identifies a net by its name and the position of its rule.
 type Net struct {
 	Name string
 	Rule gate.Position
 }
 
-// A Group is the nets that share calls, directly or through others.
+// A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets     []Net
-	States   int  // that can be reached, over all outcomes and interleavings; 0: not all were visited
-	Complete bool // they all were
+	States   int  // reachable states over all outcomes and interleavings; 0: not all were visited
+	Complete bool // all states were visited
 	Deadlock Deadlock
 }
 
-// A Deadlock is whether a state of the group can be reached in which no call
-// that it gates can ever be admitted again, though all calls that are in
-// flight and all that come succeed.
+// A Deadlock says whether the group can reach a state where no call that it gates can ever be
+// admitted again, even if all calls in flight and all later calls succeed.
 type Deadlock struct {
-	Result  Result // Proved: there is none
-	Trace   Trace  // leads into it
-	Because []Net  // forbid all calls from there on; none of them can be left out
-	Rough   bool   // fewer of Because may do, and not all were tried
-	Why     string // where it is Unknown
+	Result  Result // Proved: no such state is reachable
+	Trace   Trace  // leads to such a state
+	Because []Net  // nets that forbid all calls from then on; none of them can be omitted
+	Rough   bool   // a subset of Because might suffice, but not all subsets were tried
+	Why     string // if Unknown: the reason
 }
 
-// A Redundant net never changes a verdict: with and without it the same calls
-// pass, and the same questions are asked.
+// A Redundant net never changes a verdict: with and without it, the same calls are admitted and the
+// same approvals are requested.
 type Redundant struct {
 	Net     Net
-	Because []Net // that forbid before it does
+	Because []Net // nets that forbid the same calls before it does
 }
 
 // A Trace is a run: calls that begin and end.
 type Trace []Step
 
-// A Step is a call that begins, or how one ends.
+// A Step is the beginning or the end of a call.
 type Step struct {
-	Call    int           // its number in the trace, from 1
-	Tool    string        // of a call that begins
-	Names   *gate.Call    // a call with its names; nil: it has those of its tool
+	Call    int           // number of the call in the trace, starting at 1
+	Tool    string        // if the call begins
+	Names   *gate.Call    // a call with the names of this one; nil: the names follow from the tool
 	Args    string        // JSON; empty: {}
-	Result  string        // JSON that the call has to return where it succeeds; empty: any
-	Name    string        // how a person would call it: its label, or the tool
-	Weak    bool          // that it succeeds is no evidence of Name
-	Wait    time.Duration // more than 0: it is no call, but that much time passes
+	Result  string        // JSON that a successful call must return; empty: any
+	Name    string        // readable name: the label, or the tool
+	Weak    bool          // the success of the call is not evidence of Name
+	Wait    time.Duration // more than 0: not a call, but the passage of time
 	Ends    bool          // the call ends
-	Outcome gate.Outcome  // where it ends
-	Times   int           // more than 1: so many calls, one after the other, all successful
+	Outcome gate.Outcome  // if Ends
+	Times   int           // more than 1: this many consecutive successful calls
 
-	class *callclass.Class // of a call that begins; nil once the run was played
+	class *callclass.Class // if the call begins; nil after the run was replayed
 }
 
-// Calls are the names of the calls that begin, in order.
+// Calls returns the names of the calls that begin, in order.
 func (t Trace) Calls() []string {
 	var names []string
 	for _, s := range t {
@@ -155,7 +154,7 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo is the trace of a run with values that calls which come after it can have too.
+// traceTo returns the trace of a run with values that the calls in then can have as well.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

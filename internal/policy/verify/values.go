@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// Nets with a key are judged for one arbitrary value of it. What is proved so while calls
-// have other values too holds for all values. A run that refutes a claim may have calls of
-// several values: without a key a claim is about all of them together.
+// A net with a key is verified for one arbitrary value of the key. A claim that is proved while
+// calls may also have other values holds for all values. A counterexample may use several values,
+// since a claim without a key is about the calls of all values together.
 
-// proof proves the assertion for all values, or refutes it with calls of one value or,
-// where that does not do, of several.
+// proof proves the assertion for all values, or refutes it with calls of one value or, if that
+// fails, of several values.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
-		return a.prove(m) // proof by proof
+		return a.prove(m) // its parts are proved one by one
 	}
 	p := m.checkRefutation(a.prove(m))
 	if p.Result == Proved || !m.Keyed() {
@@ -24,10 +24,10 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // these look at both themselves
+		return p // these consider one value and several themselves
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // likewise
+		return p // so does this one
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -45,8 +45,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach is the key of one of the nets, as a claim has it, if the claim about each value
-// of it by itself is proved; empty: none is known.
+// forEach returns the key of one of the nets, as a claim writes it, if the claim is proved for each
+// value of that key separately; empty otherwise.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, Net{n.Info.Name, n.Info.Rule}) {
@@ -61,7 +61,7 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 }
 
 // compares returns the key fields of the net that the claim compares between its calls, and the
-// words of the claim for it, such as "with same path".
+// wording in a claim, such as "with same path".
 func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
@@ -97,7 +97,7 @@ func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// paired are the fields of both sides of a key as a claim can have them.
+// paired returns the fields of both sides of a key for a claim; nil if a claim cannot compare them.
 func paired(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil
@@ -111,8 +111,8 @@ func paired(about, other []gate.Field) (key []Compared) {
 	return key
 }
 
-// isLiveness reports whether the assertion is about what calls lead to; those of other
-// values do too.
+// isLiveness reports whether the assertion claims that calls stay reachable; calls with other
+// values may lead there too.
 func isLiveness(a Assertion) bool {
 	switch a.(type) {
 	case AlwaysPossible, NoFailureLocks:
@@ -121,15 +121,15 @@ func isLiveness(a Assertion) bool {
 	return false
 }
 
-// oneValue is the prover for which calls have one value alone.
+// oneValue returns the prover for calls of one value only.
 func (m *prover) oneValue() *prover {
 	one := *m
 	one.Model = m.OneValue()
 	return &one
 }
 
-// callable says whether a call that has the name can be admitted: with one value, or
-// where that does not lead there with several.
+// callable decides whether a call with the name can be admitted: with one value, or if that is not
+// possible with several values.
 func (m *prover) callable(t gate.Tool) Name {
 	if m.Keyed() {
 		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
@@ -139,19 +139,19 @@ func (m *prover) callable(t gate.Tool) Name {
 	n, why := m.checkName(m.callableBy(t))
 	switch {
 	case why == "" || !m.Keyed() && m.validates():
-		return n // what validators refuse is not looked at
+		return n // refusals by validators are not considered
 	case m.Keyed():
 		why = explore.WhyValues
 	}
 	return Name{Tool: t, Why: why}
 }
 
-// validates reports whether some net that is enforced judges arguments by conditions.
+// validates reports whether some enforced net judges arguments by conditions.
 func (m *prover) validates() bool {
 	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
 }
 
-// checkName is the name with runs that the gate admits; why is empty where it does.
+// checkName returns the name with runs that the gate admits; why is not empty if it admits none.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)

@@ -9,8 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// Policy says what can and what cannot happen under a policy. Where the time is
-// short, assertions have it before all else.
+// Policy verifies a policy. If the time is short, assertions are proved first.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
 	r := &Report{Proofs: m.proofs(o.Prove)}
@@ -38,27 +37,27 @@ func Policy(p *gate.Policy, o Options) *Report {
 	return r
 }
 
-// carrying is the tag of calls that have the name.
+// carrying returns a tag for the calls that have the name.
 func carrying(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }
 
-// ofItself is the tag of calls that have the name and the tracked value: each call is one
-// of its own value.
+// ofItself returns a tag for the calls that have the name and, as their own value, the tracked
+// value.
 func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
 }
 
-// admits looks for a call that has the name.
+// admits returns the query for a call that has the name.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
-// setImpossible notes that some nets alone never admit a call of the name.
+// setImpossible records that some nets alone never admit a call of the name.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 
-// callableBy says whether the model admits a call that has the name.
+// callableBy decides whether the model admits a call that has the name.
 func (m *prover) callableBy(t gate.Tool) Name {
 	name := Name{Tool: t}
 	if m.Stop() {
@@ -68,7 +67,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	q := admits(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
-		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has it, or only one that the default denies
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or only calls that the default denies
 			name.Callable, name.Default = Impossible, true
 		}
 		return name
