@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // abbreviating are the programs that accept an abbreviated subcommand.
@@ -132,4 +133,25 @@ func (c *command) as(name string) []arg {
 		return nil
 	}
 	return args[i+1:]
+}
+
+// folded returns the case-folded form of a file name. A case-insensitive file system treats names
+// with the same folded form as one.
+func folded(name string) string {
+	return strings.Map(func(c rune) rune {
+		least := c
+		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, name)
+}
+
+// sameFile reports whether two names may denote one file, on a file system that ignores case or on
+// a system that adds .exe.
+func sameFile(name, want string) bool {
+	if len(name) == len(want)+4 && strings.EqualFold(name[len(want):], ".exe") {
+		name = name[:len(want)]
+	}
+	return strings.EqualFold(name, want)
 }

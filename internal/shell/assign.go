@@ -230,3 +230,81 @@ func (r *reader) named(args []arg) {
 		r.assigned(a.text, arg{kind: anything})
 	}
 }
+
+// bindBranches records the variables that every branch of an if, including else, sets to a known
+// text.
+func bindBranches(r *reader, cmd syntax.Command) {
+	c, ok := cmd.(*syntax.IfClause)
+	held, branches := make(map[string][]string), 0
+	for ; ok && c != nil; c = c.Else {
+		branches++
+		for name, text := range r.vars.assignedIn(c.Then) {
+			held[name] = append(held[name], text)
+		}
+		if c.Else == nil && c.ThenPos.IsValid() {
+			return // no else
+		}
+	}
+	for name, texts := range held {
+		if len(texts) == branches && branches <= maxAlternatives && r.vars.mayBind(name) && !r.vars.fixed[name] {
+			r.vars.bindEither(name, texts)
+		}
+	}
+}
+
+// assigned records that a variable gets a value.
+func (r *reader) assigned(name string, value arg) {
+	r.vars.unbind(name)
+	if name == "IFS" { // it is unknown how expansions are split
+		r.vars.forget()
+		r.vars.unbound, r.vars.customIFS = true, true
+	}
+	if name == "argv" { // argv holds the arguments in zsh
+		r.vars.setArguments(nil, false)
+	}
+	r.vars.commandIndex = r.vars.commandIndex || hasCommandIndex(value.text) || hasCommandIndex(value.tail)
+	r.vars.shells = r.vars.shells || strings.Contains(value.text, "$")
+	if r.vars.allexport && !isInertVariable(name, value) {
+		r.vars.exported = true
+		r.vars.passed = append(r.vars.passed, value)
+	}
+	switch {
+	case runVariables[name] && value.kind == literal:
+		r.tentativeScript(value.text)
+	case respells[name], strings.HasSuffix(name, "_functions"):
+		r.sideEffects = true
+		r.doubtAll("a variable that changes what is run: " + name)
+	case steers(name) && !isInertSetting(name, value):
+		r.sideEffects = true
+		r.doubtStrict("a variable that changes what is run: " + name)
+		r.mentions.add([]arg{value}, len(r.doubts)-1)
+	}
+	if isInteger(value) {
+		return
+	}
+	r.vars.note(name, free)
+	if counters[name] {
+		r.arithmeticOn("arithmetic on text") // RANDOM='a[$(rm y)]'
+	}
+}
+
+// compute records that arithmetic evaluates and may assign a variable.
+func (r *reader) compute(name string) {
+	if steers(name) {
+		r.doubtStrict("a variable that changes what is run: " + name) // ((PATH=1))
+	}
+	r.vars.unbind(name)
+	if name == "IFS" {
+		r.assigned(name, arg{kind: anything})
+	}
+	r.vars.note(name, computed)
+}
+
+// tentativeScript reads a text as a script that a program may run.
+func (r *reader) tentativeScript(text string) {
+	defer func(before bool) { r.tentative = before }(r.tentative)
+	defer otherShell(r)()
+	r.flow.mask(started)
+	r.tentative = true
+	r.script(text)
+}

@@ -42,28 +42,3 @@ func (r *reader) codePaths() (all []codePath, more bool) {
 
 // isBetweenPaths reports whether a character cannot be part of a path.
 func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }
-
-// named looks for files that p describes in code of other languages. The glob * matches no file
-// there.
-func (r *Reading) named(p *FilePattern) (Outcome, Doubt) {
-	if strings.Trim(p.glob, "*") == "" {
-		return NoMatch, Doubt{}
-	}
-	for _, c := range r.codePaths {
-		if p.matches(c.path) {
-			return Opaque, r.inCode(c.of, "that names "+c.path)
-		}
-	}
-	if r.moreCode {
-		return Opaque, r.inCode(r.codePaths[0].of, "of very many words")
-	}
-	return NoMatch, Doubt{}
-}
-
-// inCode returns the doubt about code in another language that may use a file.
-func (r *Reading) inCode(of int, which string) Doubt {
-	d := r.exported(&r.doubts[of])
-	d.What += " " + which
-	d.Advice = "use the file by a command of its own, such as cat"
-	return d
-}

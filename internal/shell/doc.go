@@ -29,15 +29,19 @@
 // not understand becomes a doubt, never a silent NoMatch; the work is bounded, and a script that
 // exceeds a bound is opaque.
 //
-// The walk through the script is in walk.go, word.go and run.go, and the control flow on the way in
-// flow.go. The answers are in runs.go, success.go, only.go and touched.go.
+// Files depend on one another in one direction, with one exception: the walk is recursive, as the
+// language is. Its state is in state.go; statements are read in walk.go and loop.go, words in
+// word.go, arithm.go and assign.go, and commands in run.go and the files for kinds of commands
+// (builtin.go, function.go, wrapper.go, shells.go, readtool.go, find.go, git.go). Control flow is in
+// flow.go, values of variables in values.go. How a command matches a pattern is in match.go; the
+// answers are in runs.go, success.go, only.go and touched.go.
 //
 // # Tables
 //
 // Knowledge about programs is in tables, one per file, and a new program is one new entry: options
 // and operands in programs.go, subcommands in subcommands.go, aliases in alias.go, wrappers such as
 // sudo in wrapper.go, launchers such as npx in launchers.go, programs that take commands from their
-// arguments or from a project file in tool.go, files read and written in filetable.go, operands
+// arguments or from a project file in tools.go, files read and written in filetable.go, operands
 // that leave a test run complete in tests.go, and advice for each kind of doubt in advice.go.
 //
 // # Concurrency

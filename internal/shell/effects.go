@@ -56,25 +56,6 @@ func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	return c
 }
 
-// nameOf returns the name that an assignment sets, or "" if it is not literal.
-func nameOf(a *syntax.Assign) string {
-	switch {
-	case a.Name != nil:
-		return a.Name.Value
-	case a.Value != nil && a.Value.Lit() != "":
-		return a.Value.Lit() // an option of declare
-	}
-	return ""
-}
-
-// lit returns the text of an operand that is a single literal word, or "".
-func lit(x syntax.ArithmExpr) string {
-	if w, ok := x.(*syntax.Word); ok {
-		return w.Lit()
-	}
-	return ""
-}
-
 // setters are the builtins that set the variables named by their arguments.
 var setters = setOf("read mapfile readarray getopts unset")
 
@@ -147,27 +128,6 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// bindBranches records the variables that every branch of an if, including else, sets to a known
-// text.
-func bindBranches(r *reader, cmd syntax.Command) {
-	c, ok := cmd.(*syntax.IfClause)
-	held, branches := make(map[string][]string), 0
-	for ; ok && c != nil; c = c.Else {
-		branches++
-		for name, text := range r.vars.assignedIn(c.Then) {
-			held[name] = append(held[name], text)
-		}
-		if c.Else == nil && c.ThenPos.IsValid() {
-			return // no else
-		}
-	}
-	for name, texts := range held {
-		if len(texts) == branches && branches <= maxAlternatives && r.vars.mayBind(name) && !r.vars.fixed[name] {
-			r.vars.bindEither(name, texts)
-		}
-	}
-}
-
 // assignedIn returns the known texts that a statement list assigns, for variables that nothing else
 // in the list changes.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
@@ -197,23 +157,15 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// plainText returns the text of a word without expansions or special characters.
-func plainText(w *syntax.Word) (text string, ok bool) {
-	if len(w.Parts) != 1 {
-		return "", false
+// lose makes unknown what a part of the script may change that runs repeatedly or later.
+func (v *variables) lose(c effects) {
+	if c.all {
+		v.forget()
 	}
-	switch p := w.Parts[0].(type) {
-	case *syntax.SglQuoted:
-		text, ok = p.Value, !p.Dollar
-	case *syntax.DblQuoted:
-		if len(p.Parts) == 0 {
-			return "", true
-		}
-		if l, is := p.Parts[0].(*syntax.Lit); is && len(p.Parts) == 1 {
-			text, ok = l.Value, !p.Dollar
-		}
-	case *syntax.Lit:
-		text, ok = p.Value, true
+	if c.arguments {
+		v.setArguments(nil, false)
 	}
-	return text, ok && strings.Trim(text, plainLetters+" ") == ""
+	for name := range c.names {
+		v.unbind(name)
+	}
 }

@@ -6,28 +6,6 @@ import (
 	"strings"
 )
 
-// readFiles records the files that the arguments of a command name, according to the tables. The
-// arguments of a program in no table count as files that it reads.
-func readFiles(r *reader, name string, args []arg) {
-	if r.tentative {
-		return
-	}
-	if f, ok := fileTable[name]; ok {
-		f.read(r, args)
-		return
-	}
-	if r.commands[r.owner].unlisted && r.commands[r.owner].by < 0 {
-		for _, a := range args {
-			_, value, with := a.cut()
-			if !with {
-				value = a
-			}
-			value.text = strings.TrimPrefix(value.text, "@")
-			r.touch(Reads, value)
-		}
-	}
-}
-
 // A fileRule describes which arguments of a program are files. Lists of options are separated by
 // spaces.
 type fileRule struct {
@@ -183,16 +161,6 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 		table[name] = f
 	}
 	return table
-}
-
-// hasWord reports whether a space-separated list contains the word.
-func hasWord(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // split separates operands from options, and records files that are values of options. elsewhere

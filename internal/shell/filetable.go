@@ -1,5 +1,7 @@
 package shell
 
+import "strings"
+
 // fileTable describes which arguments of a program are files that it reads or writes, and which
 // arguments make it write other files of the project; see [withRows].
 var fileTable = withRows(eachName(map[string]fileRule{
@@ -93,3 +95,25 @@ var fileTable = withRows(eachName(map[string]fileRule{
 	"gradle,gradlew":                     {unnamed: "spotlessApply,ktlintFormat"},
 	"codemod,jscodeshift,ast-grep,comby": {unnamed: "+"},
 }))
+
+// readFiles records the files that the arguments of a command name, according to the tables. The
+// arguments of a program in no table count as files that it reads.
+func readFiles(r *reader, name string, args []arg) {
+	if r.tentative {
+		return
+	}
+	if f, ok := fileTable[name]; ok {
+		f.read(r, args)
+		return
+	}
+	if r.commands[r.owner].unlisted && r.commands[r.owner].by < 0 {
+		for _, a := range args {
+			_, value, with := a.cut()
+			if !with {
+				value = a
+			}
+			value.text = strings.TrimPrefix(value.text, "@")
+			r.touch(Reads, value)
+		}
+	}
+}

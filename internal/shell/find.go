@@ -3,8 +3,6 @@ package shell
 import (
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // readFind reads the commands of -exec and similar actions.
@@ -110,18 +108,6 @@ func findsNames(args []arg) bool {
 		}
 	}
 	return true
-}
-
-// A pipeline is the part of a pipe before the current element.
-type pipeline struct {
-	from     int // index of its first command
-	elements int // number of elements if all are simple commands; otherwise 0 or less
-}
-
-// isSimple reports whether an element of a pipe is a simple command without redirections.
-func isSimple(s *syntax.Stmt) bool {
-	_, ok := s.Cmd.(*syntax.CallExpr)
-	return ok && !s.Negated && len(s.Redirs) == 0
 }
 
 // producers are the programs that print file names, and the words that make them do so; "": they

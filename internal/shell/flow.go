@@ -93,8 +93,6 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 
 func nothing() {}
 
-func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
-
 // enterElement enters an element of a list or a pipe: n is 0 for the first one, otherwise the
 // element is the right operand of list[n-1]. Pass the results to leaveElement at its end.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
@@ -174,15 +172,6 @@ func fails(s *syntax.Stmt) bool {
 // failure reports whether a text is an exit status other than 0.
 func failure(status string) bool {
 	return status != "" && len(status) < 4 && isDigits(status) && status != "0" && status != "00" && status != "000" && status != "256"
-}
-
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // endsScript reports whether any failure within a statement ends the script under set -e.

@@ -8,17 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A body is a function body being read: once at the definition, and again at each call if the
-// function uses its arguments.
-type body struct {
-	definition bool
-	trap       bool // the action of a trap, not a function
-	given      bool // the body uses the arguments of the function
-	texts      int  // nesting depth of scripts at the body
-	begin      flow
-	owner      int // index of the calling command
-}
-
 // Bounds for the bodies read at calls: their number and their bytes in total.
 const (
 	maxCalls  = 128
@@ -217,3 +206,6 @@ func expandAlias(r *reader, name string, args []arg, redirs []*syntax.Redirect) 
 	r.tentative = loose
 	r.aliases[name] = words
 }
+
+// handlers are the functions that a shell calls when it does not find a command.
+var handlers = setOf("command_not_found_handle command_not_found_handler")

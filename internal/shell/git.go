@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// gitOptions are the options before the subcommand of git.
-var gitOptions = leading("v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs exec-path c= C= git-dir= work-tree= namespace=")
-
 // readGit reads the options of git that run a command, and the subcommand.
 func readGit(r *reader, args []arg) {
 	found, rest, ok := gitOptions().lead(args)

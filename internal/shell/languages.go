@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // clients are the programs that execute their standard input as commands, among them shell
@@ -15,28 +13,6 @@ var (
 	clients    = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")
 	sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 )
-
-// readClientInput reads the input that the script gives to a client. A redirected file counts as a
-// program in a file.
-func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
-	if !clients[name] {
-		return
-	}
-	if r.input && !r.harmlessInput() {
-		r.doubtAll("an input that may run a command")
-	}
-	for _, rd := range redirs {
-		switch rd.Op {
-		case syntax.RdrIn:
-			readScriptFile(r, r.word(rd.Word))
-		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-			text, ok := stdin([]*syntax.Redirect{rd})
-			if !ok || !sqlClients[name] || !harmlessSQL(text) {
-				r.doubtText("an input that may run a command", arg{text: text})
-			}
-		}
-	}
-}
 
 // harmlessInput reports whether the input from the pipe is literal text without commands in it, or
 // the content of files.

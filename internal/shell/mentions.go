@@ -142,3 +142,6 @@ func isBetween(c rune) bool {
 	isName := c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	return c < utf8.RuneSelf && !isName
 }
+
+// lines replaces escape sequences for white space by spaces.
+var lines = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ")

@@ -103,16 +103,6 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// onlyLocated reports whether all options of git before its subcommand are locationOptions. Others
-// can make git run a command that they name.
-func (c *command) onlyLocated() bool {
-	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
-		return true
-	}
-	found, _, ok := gitOptions().lead(c.args)
-	return ok && !slices.ContainsFunc(found, func(o givenOption) bool { return !locationOptions[o.name] })
-}
-
 // passes reports whether a command does nothing but run another command of the script.
 func (o *only) passes(i int) bool {
 	c := &o.commands[i]
@@ -193,65 +183,4 @@ func (c *command) certainly(p *Pattern) bool {
 		return p.leads(c.args)
 	}
 	return c.inert(p)
-}
-
-// inert reports whether the tables have all options and operands of a command that matches p, and
-// the command does exactly what its name says with them.
-func (c *command) inert(p *Pattern) bool {
-	args := c.plainArgs()
-	known, options, lead, ok := programOf(c.name, args)
-	if !ok {
-		return len(args) == len(p.words) && startsWith(args, p.words)
-	}
-	given, operands, ok := options.given(args[lead:], true)
-	if !ok {
-		return false
-	}
-	if slices.ContainsFunc(given, func(o givenOption) bool { return !o.inert() && !p.names(o) }) {
-		return false
-	}
-	operands = append(args[:lead:lead], operands...)
-	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
-}
-
-// plainArgs returns the arguments without options of git before its subcommand, as in git -C DIR
-// status, if all of them are locationOptions.
-func (c *command) plainArgs() []arg {
-	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
-		return c.args
-	}
-	if _, rest, ok := gitOptions().lead(c.args); ok && c.onlyLocated() {
-		return rest
-	}
-	return c.args
-}
-
-// locationOptions are the options of git that only set where it works and how it prints.
-var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
-
-// names reports whether the pattern itself includes the option.
-func (p *Pattern) names(o givenOption) bool {
-	return slices.ContainsFunc(p.options, func(w wanted) bool {
-		return o.known != nil && w.is(o.known) && (!w.with || o.set && o.value.kind == literal && o.value.text == w.value)
-	})
-}
-
-// leads reports whether arguments begin with the operands of the pattern.
-func (p *Pattern) leads(args []arg) bool {
-	if len(args) < len(p.operands) {
-		return false
-	}
-	for i := range p.operands {
-		if p.operand(i, args[i]) != Match {
-			return false
-		}
-	}
-	return true
-}
-
-// startsWith reports whether the first arguments are these words.
-func startsWith(args []arg, words []string) bool {
-	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
-		return a.kind == literal && (a.text == w || matchStar(w, a.text))
-	})
 }

@@ -7,35 +7,6 @@ import (
 	"strings"
 )
 
-// An Outcome is the answer to whether a script runs a command or touches a file.
-type Outcome uint8
-
-// The outcomes. A doubt leads to Opaque.
-const (
-	NoMatch Outcome = iota // nothing in the script indicates it
-	Match                  // the script does
-	Opaque                 // the script may or may not
-)
-
-// String returns "no match", "match" or "opaque".
-func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
-
-// or combines two outcomes if one match is enough.
-func (o Outcome) or(other Outcome) Outcome {
-	if o == Match || other == Match {
-		return Match
-	}
-	return max(o, other)
-}
-
-// and combines two outcomes if both must match.
-func (o Outcome) and(other Outcome) Outcome {
-	if o == NoMatch || other == NoMatch {
-		return NoMatch
-	}
-	return max(o, other)
-}
-
 // A Pattern describes a command to look for, as in `runs git push --force`. Create it with
 // [Compile]; the zero value matches nothing.
 type Pattern struct {
@@ -65,29 +36,6 @@ func (w *word) is(text string) bool {
 		return text == w.text
 	}
 	return matchStar(w.text, text)
-}
-
-// matchStar reports whether a text matches a glob whose only wildcard is *, which matches any text.
-func matchStar(glob, text string) bool {
-	before, rest, star := strings.Cut(glob, "*")
-	if !star {
-		return text == glob
-	}
-	if !strings.HasPrefix(text, before) {
-		return false
-	}
-	text = text[len(before):]
-	for {
-		part, more, star := strings.Cut(rest, "*")
-		if !star {
-			return strings.HasSuffix(text, rest)
-		}
-		i := strings.Index(text, part)
-		if i < 0 {
-			return false
-		}
-		text, rest = text[i+len(part):], more
-	}
 }
 
 // Compile builds a pattern from words. The first word is the name of the command; the others narrow
@@ -131,26 +79,15 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 	return p, nil
 }
 
-// literals returns words as literal arguments.
-func literals(words []string) []arg {
-	args := make([]arg, len(words))
-	for i, w := range words {
-		args[i] = arg{text: w}
-	}
-	return args
-}
-
-// isOption reports whether a word looks like an option.
-func isOption(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
-
 // String returns the words of the pattern.
 func (p Pattern) String() string { return p.source }
 
-// sameFile reports whether two names may denote one file, on a file system that ignores case or on
-// a system that adds .exe.
-func sameFile(name, want string) bool {
-	if len(name) == len(want)+4 && strings.EqualFold(name[len(want):], ".exe") {
-		name = name[:len(want)]
+// mayBe reports whether the argument can match a word of a pattern.
+func (a arg) mayBe(w *word) bool {
+	if !w.glob || a.kind == literal {
+		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)
 	}
-	return strings.EqualFold(name, want)
+	before, _, _ := strings.Cut(w.text, "*")
+	n := min(len(before), len(a.text))
+	return before[:n] == a.text[:n]
 }

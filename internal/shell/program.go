@@ -84,15 +84,6 @@ type knownOptions struct {
 	exact  bool // a value may look like an option
 }
 
-// knownPrograms has the parsed options of all programs.
-var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
-	all := make(map[string]*knownOptions, len(programs))
-	for name, p := range programs {
-		all[name] = parseOptions(p.options)
-	}
-	return all
-})
-
 // parseOptions parses the options of an entry, see [program].
 func parseOptions(text string) *knownOptions {
 	known := &knownOptions{byName: make(map[string]*knownOption)}
@@ -123,24 +114,6 @@ func parseOptions(text string) *knownOptions {
 		}
 	}
 	return known
-}
-
-// programOf returns the entry of a command, and the number of its first arguments that belong to
-// the name of the entry, as "stash list" does in git stash list.
-func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
-	for lead < min(2, len(args)) && args[lead].kind == literal {
-		lead++
-	}
-	for ; lead >= 0; lead-- {
-		key := name
-		for _, a := range args[:lead] {
-			key += " " + a.text
-		}
-		if p, ok = programs[key]; ok {
-			return p, knownPrograms()[key], lead, true
-		}
-	}
-	return program{}, nil, 0, false
 }
 
 // A givenOption is an option of a command in the script.
@@ -304,36 +277,4 @@ func (o givenOption) inert() bool {
 		return true
 	}
 	return o.value.kind == literal && slices.Contains(o.known.values, o.value.text)
-}
-
-// eachName expands a table whose rows may have several names, separated by commas, to one row per
-// name.
-func eachName[T any](rows map[string]T) map[string]T {
-	table := make(map[string]T, len(rows))
-	for names, row := range rows {
-		for name := range strings.SplitSeq(names, ",") {
-			table[name] = row
-		}
-	}
-	return table
-}
-
-// A set is a set of names.
-type set map[string]bool
-
-// add adds a name.
-func (s *set) add(name string) {
-	if *s == nil {
-		*s = make(set)
-	}
-	(*s)[name] = true
-}
-
-// setOf returns the set of the space-separated words in a list.
-func setOf(list string) set {
-	var s set
-	for name := range strings.FieldsSeq(list) {
-		s.add(name)
-	}
-	return s
 }

@@ -1,5 +1,7 @@
 package shell
 
+import "sync"
+
 // programs is the table of programs with known options, see [program]. Anything that is missing
 // from it is not known to be inert.
 var programs = eachName(map[string]program{
@@ -187,3 +189,48 @@ var plainPrograms = setOf(`
 	mypy flake8 isort gofmt goimports rustfmt clang-format clang-tidy javac shellcheck shfmt golangci-lint staticcheck vite next jest vitest
 	mocha pyright protoc redis-cli open xdg-open pbcopy pbpaste xclip lsb_release sysctl modprobe lsmod trash rimraf shutdown reboot fdisk
 	srm`)
+
+// knownPrograms has the parsed options of all programs.
+var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
+	all := make(map[string]*knownOptions, len(programs))
+	for name, p := range programs {
+		all[name] = parseOptions(p.options)
+	}
+	return all
+})
+
+// programOf returns the entry of a command, and the number of its first arguments that belong to
+// the name of the entry, as "stash list" does in git stash list.
+func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
+	for lead < min(2, len(args)) && args[lead].kind == literal {
+		lead++
+	}
+	for ; lead >= 0; lead-- {
+		key := name
+		for _, a := range args[:lead] {
+			key += " " + a.text
+		}
+		if p, ok = programs[key]; ok {
+			return p, knownPrograms()[key], lead, true
+		}
+	}
+	return program{}, nil, 0, false
+}
+
+var (
+	// selfContained run nothing that their environment, their configuration or another file names.
+	selfContained = setOf(`
+	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
+	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)
+	// configurable do, although they run none of their arguments.
+	configurable = setOf(`
+	zgrep pytest eslint prettier tsc ruff black mypy flake8 isort gofmt goimports rustfmt clang-format clang-tidy javac shellcheck shfmt
+	golangci-lint staticcheck vite next jest vitest mocha pyright protoc redis-cli open xdg-open yum dnf apk pacman snap service rimraf
+	trash journalctl modprobe sysctl top htop useradd usermod mount umount apt-cache curl`)
+)
+
+// isSelfContained reports whether a program runs nothing that its environment, its configuration or
+// another file names.
+func isSelfContained(name string) bool {
+	return selfContained[name] || programs[name].free || plainPrograms[name] && !configurable[name]
+}

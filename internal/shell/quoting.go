@@ -109,18 +109,3 @@ func (r *reader) quotedExpansion(p *syntax.ParamExp) {
 		return true
 	})
 }
-
-// within reads a word in ${...}. bash runs a process substitution there, whereas the parser reads
-// it as text.
-func (r *reader) within(w *syntax.Word) arg {
-	if w == nil {
-		return arg{}
-	}
-	for _, part := range w.Parts {
-		l, ok := part.(*syntax.Lit)
-		if ok && strings.ContainsAny(l.Value, "<>") && strings.Contains(l.Value, "(") {
-			r.doubtAll("a process substitution that is not read")
-		}
-	}
-	return r.word(w)
-}

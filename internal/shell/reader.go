@@ -3,7 +3,6 @@ package shell
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -69,18 +68,6 @@ func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	r.numbers[key] = n
 	r.patterns = append(r.patterns, Pattern{files: &p, source: access.String() + " " + glob})
 	return n, nil
-}
-
-// folded returns the case-folded form of a file name. A case-insensitive file system treats names
-// with the same folded form as one.
-func folded(name string) string {
-	return strings.Map(func(c rune) rune {
-		least := c
-		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, name)
 }
 
 // named returns the patterns that can match a command with this name.

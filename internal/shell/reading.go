@@ -1,6 +1,10 @@
 package shell
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 // A Reading is the result of reading a script: the commands that it runs, the files that it
 // touches, and doubts. The zero value is the reading of an empty script.
@@ -18,43 +22,6 @@ type Reading struct {
 	codePaths []codePath
 	moreCode  bool // codePaths is incomplete
 }
-
-// A command is a simple command that the script runs, directly or through another command.
-type command struct {
-	name    string // base name of the program, never empty
-	path    string // path of the program, if the command word is a path
-	local   bool   // the program is in a bin directory of a project, such as .venv/bin
-	outside bool   // the program is in no known directory
-	args    []arg
-	inputs  []arg // redirected input files
-	// possible: it is uncertain that this command runs at all, as with the words after `docker
-	// exec`.
-	possible bool
-	// unknown: the tables do not describe the program fully. It may run what its arguments name.
-	unknown bool
-	// unlisted: the program is in no table.
-	unlisted bool
-	by       int // index of the command that runs this one; -1: the script itself
-	maker    maker
-	filter   bool    // its standard input is a pipe
-	masking  masking // why the script's success does not prove this command's success
-	from, to int     // byte range in the outermost script
-}
-
-// Bounds of the work. A script that exceeds one of them is opaque.
-const (
-	maxScript = 1 << 20 // bytes of a script
-	maxWeight = 20_000  // estimated nesting, see weight
-	maxPieces = 25_000  // words and separators, see pieces
-	maxWork   = 40_000  // pieces, including those of nested scripts
-	maxArgs   = 100_000 // arguments of all commands; arguments of wrappers count again for the wrapped command
-	maxLooks  = 100_000 // arguments compared with all patterns together
-	maxName   = 1024    // bytes of a command name; file systems allow 255
-	maxDepth  = 10_000  // depth of nested nodes
-	maxTexts  = 16      // depth of nested scripts, such as sh -c "sh -c ..."
-
-	piecesOfParser = 8 // pieces charged for each call of the parser, even for an empty script
-)
 
 // Options control how scripts are read. The zero value is the default.
 type Options struct {
@@ -111,3 +78,31 @@ func (r *Reading) Doubt() (d Doubt, ok bool) {
 	}
 	return Doubt{}, false
 }
+
+// exported converts a doubt to its exported form.
+func (r *Reading) exported(d *doubt) Doubt {
+	return Doubt{What: d.what, Code: r.code(d.from, d.to), At: r.character(d.from), Advice: advice(d.what)}
+}
+
+// character converts a byte offset to the number of a character, counted from 1.
+func (r *Reading) character(at int) int {
+	return utf8.RuneCountInString(r.text[:min(at, len(r.text))]) + 1
+}
+
+// code returns a part of the script for display: its first line, shortened.
+func (r *Reading) code(from, to int) string {
+	if to == 0 {
+		return ""
+	}
+	line, _, more := strings.Cut(strings.TrimRight(strings.TrimSpace(r.text[from:to]), ";"), "\n")
+	if utf8.RuneCountInString(line) > longestCode {
+		return string([]rune(line)[:longestCode-3]) + "..."
+	}
+	if more {
+		return line + " ..."
+	}
+	return line
+}
+
+// longestCode is the maximum number of characters of a command shown in a doubt.
+const longestCode = 60

@@ -77,38 +77,6 @@ func readDialect(r *reader, name string, script arg) {
 	r.posix = before
 }
 
-// readForeign reads a script in another shell's language, on the command line or on standard input.
-func readForeign(r *reader, args []arg) {
-	if len(args) == 0 && !r.textInput {
-		r.doubtAll("a script in another shell's language")
-		return
-	}
-	r.doubtText("a script in another shell's language", args...)
-}
-
-// readProgramInput reads the program that an interpreter gets on standard input: a text in the
-// script, or the output of another command.
-func readProgramInput(r *reader, args []arg) {
-	if r.textInput && !r.input || !r.input && len(args) == 0 {
-		r.doubtText("a program that is read from the input", args...)
-		return
-	}
-	r.doubtAll("a program that is read from the input")
-}
-
-// readScriptFile reads an operand of a shell or an interpreter that names a program file.
-func readScriptFile(r *reader, a arg) {
-	switch {
-	case a.pipe:
-		r.doubtAll("a shell that reads its input")
-	case a.text == "-", isDevice(a.text), r.strict && begins(strings.TrimLeft(a.text, "./"), "dev/ proc/"):
-		r.doubtAll("a program that is read from the input")
-	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
-		r.doubtMild("a program whose file is not literal")
-	}
-	r.files.programs.add(a.file())
-}
-
 // readScriptInput reads the script that a shell gets on standard input.
 func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 	text, ok := stdin(redirs)
@@ -150,49 +118,73 @@ func readsFile(r *reader, redirs []*syntax.Redirect) bool {
 	return true
 }
 
-// asksHelp reports whether the only argument asks for help or the version.
-func asksHelp(args []arg) bool {
-	return len(args) == 1 && args[0].kind == literal && (args[0].text == "--version" || args[0].text == "--help")
+// stdin returns the text that a statement gets through << or <<<, if it is literal.
+func stdin(list []*syntax.Redirect) (text string, ok bool) {
+	var found *syntax.Redirect
+	for _, rd := range list {
+		switch rd.Op {
+		case syntax.DplOut, syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
+			if rd.N == nil || rd.N.Value != "0" {
+				continue
+			}
+		}
+		if found != nil || rd.N != nil && rd.N.Value != "0" {
+			return "", false
+		}
+		found = rd
+	}
+	if found == nil {
+		return "", false
+	}
+	switch found.Op {
+	case syntax.WordHdoc:
+		return constant(found.Word, (*reader).word)
+	case syntax.Hdoc, syntax.DashHdoc:
+		return hereText(found)
+	}
+	return "", false
 }
 
-// isCluster reports whether a text is one dash followed by letters.
-func isCluster(text string) bool {
-	return len(text) > 1 && text[0] == '-' && text[1] != '-'
+// hereText returns the text of a here document. If the delimiter is quoted, nothing is expanded.
+func hereText(rd *syntax.Redirect) (text string, ok bool) {
+	if rd.Hdoc == nil {
+		return "", true
+	}
+	if !isQuoted(rd.Word) {
+		return constant(rd.Hdoc, (*reader).hereDoc)
+	}
+	text = rd.Hdoc.Lit()
+	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
-// interpreters are the programs that run programs in languages other than that of the shell.
-var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
-	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
-	lldb`)
+// constant returns the text of a word without expansions. Commands in expansions have already been
+// read and are not read again.
+func constant(w *syntax.Word, read func(*reader, *syntax.Word) arg) (text string, ok bool) {
+	if !isText(w.Parts) {
+		return "", false
+	}
+	a := read(&reader{}, w)
+	return a.text, a.kind == literal
+}
 
-// readInterpreter reads a call of an interpreter. Its program is in the file named by the first
-// argument, or in a Python module. Any other program adds a doubt.
-func readInterpreter(r *reader, family string, args []arg) {
-	r.recognized = true
-	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
+// readClientInput reads the input that the script gives to a client. A redirected file counts as a
+// program in a file.
+func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
+	if !clients[name] {
 		return
 	}
-	python := family == "python" || family == "pypy"
-	for python && len(args) > 0 && args[0].kind == literal && isCluster(args[0].text) && strings.Trim(args[0].text[1:], "bBdEIOPqsSuv") == "" {
-		args = args[1:] // flags that run nothing
+	if r.input && !r.harmlessInput() {
+		r.doubtAll("an input that may run a command")
 	}
-	switch {
-	case python && len(args) > 1 && args[0].matchWord("=-m") != "":
-		module, _, _ := strings.Cut(args[1].text, ".")
-		if args[1].kind != literal || module == "" || runningModules[module] {
-			r.doubtText("a module that runs its arguments", args...)
+	for _, rd := range redirs {
+		switch rd.Op {
+		case syntax.RdrIn:
+			readScriptFile(r, r.word(rd.Word))
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			text, ok := stdin([]*syntax.Redirect{rd})
+			if !ok || !sqlClients[name] || !harmlessSQL(text) {
+				r.doubtText("an input that may run a command", arg{text: text})
+			}
 		}
-	case len(args) == 0, args[0].text == "-", args[0].kind == literal && args[0].text == "":
-		readProgramInput(r, args)
-	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text), args[0].text == "inspect":
-		r.doubtText("a program on the command line", args...)
-	default:
-		readScriptFile(r, args[0])
 	}
 }
-
-// isData reports whether a text is a data URL, as in node --import data:...
-func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
-
-// runningModules are the Python modules that run their arguments.
-var runningModules = setOf("timeit pdb profile cProfile trace code runpy asyncio doctest idlelib IPython bpython ptpython xonsh debugpy")

@@ -3,7 +3,6 @@ package shell
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -32,11 +31,4 @@ func isSource(name string) bool {
 		return true
 	}
 	return sourceEnds[strings.ToLower(path.Ext(base))] && !namesTool.MatchString(name) && !isForGit(name)
-}
-
-// makesSources reports whether all files named by a command are sources, see [isSource].
-func (c *command) makesSources() bool {
-	return makers[c.name] && !slices.ContainsFunc(c.args, func(a arg) bool {
-		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !isSource(a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=")
-	})
 }

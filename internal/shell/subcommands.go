@@ -172,3 +172,6 @@ func (l *leads) beside(args []arg, options []wanted) []arg {
 	}
 	return append(kept, args[end:]...)
 }
+
+// gitOptions are the options before the subcommand of git.
+var gitOptions = leading("v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs exec-path c= C= git-dir= work-tree= namespace=")

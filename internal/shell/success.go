@@ -96,9 +96,6 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	return nil
 }
 
-// handlers are the functions that a shell calls when it does not find a command.
-var handlers = setOf("command_not_found_handle command_not_found_handler")
-
 // spoiled returns a doubt about something that may have replaced the program of command number i,
 // or nil.
 func (r *Reading) spoiled(i int) *doubt {
@@ -255,12 +252,6 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 		return o.known != nil || k.shortens(name)
 	}
 	return !o.inert()
-}
-
-// name returns an option without its value.
-func name(text string) string {
-	name, _, _ := strings.Cut(text, "=")
-	return name
 }
 
 // shortens reports whether a long option could be an abbreviation of one that changes the effect of

@@ -3,78 +3,9 @@ package shell
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// A reader walks through the statements and words of a script and collects commands, doubts and
-// touched files. How a program or a builtin interprets its arguments is in a function of its own:
-// readGit, readSed, readXargs.
-type reader struct {
-	commands    []command
-	doubts      []doubt
-	opaque      bool // a doubt concerns all commands
-	strict      bool
-	sideEffects bool
-	defined     set // functions that the script defines
-	mentions    mentions
-	touched     []file
-
-	outermost string       // the script passed to Read
-	at        *syntax.Stmt // statement of the outermost script that is being read
-	owner     int          // index of the command whose arguments are being read; -1: none
-	flow      flow
-	settling  bool // the whole script has been read
-
-	depth     int  // nesting depth of nodes
-	texts     int  // nesting depth of scripts
-	budget    int  // bytes of script text that may still be parsed
-	posix     bool // the shell that runs this part does not have bash's extensions
-	tentative bool // commands found now are only possible
-
-	// covered: possibly is reading one suffix after another of an argument list as a command, and
-	// this is one of them.
-	covered bool
-	// recognized: a table has the program being read, though its arguments may still name a
-	// command.
-	recognized bool
-	argCount   int // arguments of all commands; arguments of wrappers count again for the wrapped command
-	loopBodies int // loop bodies read so far, once per word
-	work       int // pieces parsed so far, including nested scripts
-
-	vars       variables
-	files      files
-	gitAliases map[string]string // aliases of git that the script defines
-	aliases    map[string][]string
-	functions  map[string][]*syntax.Stmt // bodies of the functions that use their arguments
-	body       *body                     // body of a function or a trap that is being read; nil: none
-	calling    map[string][]arg          // arguments of the function calls that are being read, by function name
-	calls      int                       // function bodies read for calls so far
-	called     int                       // bytes of those bodies
-
-	source      string // text of the innermost script
-	input       bool   // standard input comes from the script itself: a pipe, a redirection or a here document
-	textInput   bool   // standard input is a here document or a here string
-	pipe        pipeline
-	outerRedirs []*syntax.Redirect // redirections of the calling program: ssh host 'bash -s' < x.sh
-	piped       bool               // standard input is a pipe
-	expanding   bool               // within ${...} in double quotes, which quotedExpansion has checked as a whole
-}
-
-// enter descends one node and reports whether it may; false means too deep. Call leave after every
-// enter that returns true.
-func (r *reader) enter() bool {
-	if r.depth >= maxDepth {
-		r.doubtAll("too deeply nested")
-		return false
-	}
-	r.depth++
-	return true
-}
-
-func (r *reader) leave() { r.depth-- }
 
 // script parses text as a script and reads it.
 func (r *reader) script(text string) {
@@ -106,111 +37,6 @@ func (r *reader) script(text string) {
 	r.stmts(file.Stmts)
 	r.texts, r.covered, r.source = r.texts-1, covered, source
 }
-
-// parse parses a script. It reports a panic of the parser as an error.
-func parse(text string) (file *syntax.File, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = syntax.ParseError{Text: "the parser gave up"}
-		}
-	}()
-	for range maxCommentRounds {
-		file, err = syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
-		if err != nil {
-			return nil, err
-		}
-		ended := endComments(file, text)
-		if ended == text {
-			return file, nil
-		}
-		text = ended
-	}
-	return nil, syntax.ParseError{Text: "comments that end with a backslash hide others"}
-}
-
-// maxCommentRounds bounds the rounds of endComments.
-const maxCommentRounds = 8
-
-// endComments replaces each backslash that ends a comment line by a space. A shell ends the comment
-// at the newline, whereas the parser joins the next line to the command before the comment.
-func endComments(file *syntax.File, text string) string {
-	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
-		return text
-	}
-	ended := []byte(text)
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if c, is := n.(*syntax.Comment); is && strings.HasSuffix(c.Text, "\\\n") {
-			begin := int(c.Hash.Offset()) //nolint:gosec // within the text
-			if i := strings.Index(text[begin:], "\\\n"); i >= 0 {
-				ended[begin+i] = ' '
-			}
-		}
-		return true
-	})
-	return string(ended)
-}
-
-// unreadable returns the reason why a text must not be parsed, or "". Shells disagree about control
-// characters and unusual spaces, and so do people.
-func unreadable(text string) string {
-	if len(text) > maxScript {
-		return "a script that is too long"
-	}
-	if !utf8.ValidString(text) {
-		return "a script that is not UTF-8"
-	}
-	for _, c := range text {
-		switch {
-		case c == '\n' || c == '\t' || ' ' <= c && c < 0x7f:
-		case c >= utf8.RuneSelf && unicode.IsPrint(c): // the common case, checked first
-		case c < utf8.RuneSelf, unicode.Is(unicode.C, c), unicode.IsSpace(c), unicode.Is(unicode.Z, c):
-			return "a control character or an odd space"
-		}
-	}
-	if weight(text) > maxWeight {
-		return "a script that may be nested too deeply"
-	}
-	return ""
-}
-
-// weight returns an upper bound for the parser's recursion on a text, in units of roughly three
-// kilobytes of stack. The parser has no bound of its own.
-func weight(text string) int {
-	if len(text) < 1<<10 {
-		return 0
-	}
-	n := 3*strings.Count(text, "(") + 2*strings.Count(text, "{") + 2*strings.Count(text, "[")
-	for _, op := range []string{"|", "&", "!", "?", "~", "=", "+", "-", ":"} {
-		n += strings.Count(text, op)
-	}
-	for _, word := range []string{"if", "while", "until", "for", "case", "select", "time", "coproc", "function"} {
-		n += 2 * strings.Count(text, word)
-	}
-	return n
-}
-
-// pieces returns an upper bound for the parser's work: the words of a text, plus the characters
-// that can split a word into parts.
-func pieces(text string) int {
-	n, before := 0, 1
-	for i := range len(text) {
-		kind := kinds[text[i]]
-		n += int(kind>>1) + before&^int(kind)
-		before = int(kind & 1)
-	}
-	return n
-}
-
-// kinds maps a byte to 1 if it separates words, and to 2 if it can split a word.
-var kinds = func() (k [256]byte) {
-	for _, c := range []byte(" \t\n") {
-		k[c] = 1
-	}
-	for _, c := range []byte(";&|<>()$`'\"{}[") {
-		k[c] = 2
-	}
-	return k
-}()
 
 // stmts reads statements.
 func (r *reader) stmts(list []*syntax.Stmt) {
@@ -462,12 +288,6 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 			}
 		}
 	}
-}
-
-// mayFail reports whether a redirection opens a file. If that fails, the shell does not run the
-// command.
-func mayFail(rd *syntax.Redirect) bool {
-	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }
 
 // harmless reports whether a redirection changes nothing outside the script.

@@ -156,13 +156,6 @@ func (k *knownOptions) values(args []arg) int {
 	return 0
 }
 
-func toInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // in reports whether the first of args is the option, or contains it.
 func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	a := args[0]

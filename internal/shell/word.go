@@ -1,104 +1,13 @@
 package shell
 
 import (
-	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An arg is the expansion of one word of a script, as far as it is known.
-type arg struct {
-	kind  argKind
-	text  string // known beginning; the whole text of a literal
-	mid   string // known part between two unknown ones, as in ~/.ssh/*
-	tail  string // known end; empty for a literal
-	name  bool   // the unknown part is a name or a number, never an option
-	glob  bool   // the unknown part comes from a glob and does not begin with a dot
-	pipe  bool   // a process substitution
-	setUp bool   // only the output of a program that sets up a shell
-	given bool   // only arguments of the enclosing function
-	split bool   // an unquoted expansion, usually one word; never set under [Options.Strict]
-}
-
-// An argKind describes how much of an argument is known.
-type argKind uint8
-
-const (
-	literal  argKind = iota // exactly text
-	single                  // one word: text, something unknown, tail
-	spread                  // one or more such words, as from a glob
-	anything                // any number of unknown words
-)
-
 // maxBraces bounds the words that a brace expansion is expanded to.
 const maxBraces = 64
-
-// may reports whether the argument can expand to the word.
-func (a arg) may(word string) bool {
-	if a.kind == literal {
-		return a.text == word
-	}
-	return len(word) >= len(a.text)+len(a.tail) && strings.HasPrefix(word, a.text) && strings.HasSuffix(word, a.tail)
-}
-
-// cut splits an argument at its first equals sign.
-func (a arg) cut() (name string, value arg, ok bool) {
-	name, text, ok := strings.Cut(a.text, "=")
-	value, value.text = a, text
-	return name, value, ok
-}
-
-// base returns the program name in a command word, whether the name is certain, and whether the
-// program is found in the system's program directories.
-func (a arg) base() (name string, sure, system bool) {
-	switch {
-	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
-		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // C:\x\y.exe
-	case a.kind == literal && !strings.Contains(a.text, "/"):
-		return a.text, true, true
-	case a.kind == literal:
-		return path.Base(a.text), true, isSystem(a.text)
-	case a.kind == single && strings.Contains(a.tail, "/"):
-		return path.Base(a.tail), true, false
-	}
-	return "", false, false
-}
-
-// isLocalBin reports whether a path is in a bin directory of a project, as node_modules/.bin/jest
-// and .venv/bin/pytest.
-func isLocalBin(a arg) bool {
-	at := a.text
-	if a.kind != literal {
-		at = a.tail
-	}
-	if strings.HasPrefix(at, "/tmp/") || strings.HasPrefix(at, "/var/") || strings.HasPrefix(at, "/dev/") || strings.Contains(at, "..") {
-		return false
-	}
-	switch path.Base(path.Dir(at)) {
-	case "bin", ".bin", "Scripts":
-		return true
-	}
-	return false
-}
-
-// mayBe reports whether the argument can match a word of a pattern.
-func (a arg) mayBe(w *word) bool {
-	if !w.glob || a.kind == literal {
-		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)
-	}
-	before, _, _ := strings.Cut(w.text, "*")
-	n := min(len(before), len(a.text))
-	return before[:n] == a.text[:n]
-}
-
-// systemDirs are the program directories of the system.
-var systemDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
-
-// isSystem reports whether a path is in a program directory of the system.
-func isSystem(p string) bool {
-	return !strings.Contains(p, "..") && systemDirs[path.Dir(path.Clean(p))]
-}
 
 // words expands the words of a command.
 func (r *reader) words(words []*syntax.Word) []arg {
@@ -283,17 +192,6 @@ func (r *reader) substitute(list []*syntax.Stmt) {
 	r.stmts(list)
 }
 
-// isZsh reports whether the first two parts form a zsh expansion, $=x, $~x or $^x, which the parser
-// splits after the dollar sign.
-func isZsh(parts []syntax.WordPart) bool {
-	dollar, ok := parts[0].(*syntax.Lit)
-	if !ok || dollar.Value != "$" || len(parts) == 1 {
-		return false
-	}
-	next, ok := parts[1].(*syntax.Lit)
-	return ok && len(next.Value) > 1 && strings.IndexByte("=~^", next.Value[0]) >= 0 && (next.Value[1] == '{' || isName(next.Value[1:2]))
-}
-
 // mayRun reports whether zsh may read a pattern in parentheses as glob qualifiers that run a
 // command: e and +.
 func mayRun(pattern string) bool {
@@ -451,11 +349,6 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 	return words(quoted)
 }
 
-// isList reports whether an expansion yields separate words, as "$@" does.
-func isList(p *syntax.ParamExp) bool {
-	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || isLit(p.Index, "@") || isLit(p.Index, "*") || p.Names != 0
-}
-
 // expansion reads the word in ${x:-word} and reports whether it is at most one word.
 func (r *reader) expansion(p *syntax.ParamExp) bool {
 	if p.Exp.Op == syntax.OtherParamOps && p.Exp.Word != nil && p.Exp.Word.Lit() == "P" {
@@ -471,13 +364,26 @@ func (r *reader) expansion(p *syntax.ParamExp) bool {
 	return a.kind != anything
 }
 
-// isNumber reports whether the value of a special parameter is always a number.
-func isNumber(name string) bool {
-	return name == "?" || name == "#" || name == "$" || name == "!"
+// hereDoc returns the expansion of a here document.
+func (r *reader) hereDoc(w *syntax.Word) arg {
+	var b wordBuilder
+	for _, part := range w.Parts {
+		b.part(r, part, true, false)
+	}
+	return b.arg()
 }
 
-// isLit reports whether an index is the given literal text.
-func isLit(x syntax.ArithmExpr, text string) bool {
-	w, ok := x.(*syntax.Word)
-	return ok && w.Lit() == text
+// within reads a word in ${...}. bash runs a process substitution there, whereas the parser reads
+// it as text.
+func (r *reader) within(w *syntax.Word) arg {
+	if w == nil {
+		return arg{}
+	}
+	for _, part := range w.Parts {
+		l, ok := part.(*syntax.Lit)
+		if ok && strings.ContainsAny(l.Value, "<>") && strings.Contains(l.Value, "(") {
+			r.doubtAll("a process substitution that is not read")
+		}
+	}
+	return r.word(w)
 }

@@ -1,0 +1,157 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// An arg is the expansion of one word of a script, as far as it is known.
+type arg struct {
+	kind  argKind
+	text  string // known beginning; the whole text of a literal
+	mid   string // known part between two unknown ones, as in ~/.ssh/*
+	tail  string // known end; empty for a literal
+	name  bool   // the unknown part is a name or a number, never an option
+	glob  bool   // the unknown part comes from a glob and does not begin with a dot
+	pipe  bool   // a process substitution
+	setUp bool   // only the output of a program that sets up a shell
+	given bool   // only arguments of the enclosing function
+	split bool   // an unquoted expansion, usually one word; never set under [Options.Strict]
+}
+
+// An argKind describes how much of an argument is known.
+type argKind uint8
+
+const (
+	literal  argKind = iota // exactly text
+	single                  // one word: text, something unknown, tail
+	spread                  // one or more such words, as from a glob
+	anything                // any number of unknown words
+)
+
+// may reports whether the argument can expand to the word.
+func (a arg) may(word string) bool {
+	if a.kind == literal {
+		return a.text == word
+	}
+	return len(word) >= len(a.text)+len(a.tail) && strings.HasPrefix(word, a.text) && strings.HasSuffix(word, a.tail)
+}
+
+// cut splits an argument at its first equals sign.
+func (a arg) cut() (name string, value arg, ok bool) {
+	name, text, ok := strings.Cut(a.text, "=")
+	value, value.text = a, text
+	return name, value, ok
+}
+
+// base returns the program name in a command word, whether the name is certain, and whether the
+// program is found in the system's program directories.
+func (a arg) base() (name string, sure, system bool) {
+	switch {
+	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
+		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // C:\x\y.exe
+	case a.kind == literal && !strings.Contains(a.text, "/"):
+		return a.text, true, true
+	case a.kind == literal:
+		return path.Base(a.text), true, isSystem(a.text)
+	case a.kind == single && strings.Contains(a.tail, "/"):
+		return path.Base(a.tail), true, false
+	}
+	return "", false, false
+}
+
+// isLocalBin reports whether a path is in a bin directory of a project, as node_modules/.bin/jest
+// and .venv/bin/pytest.
+func isLocalBin(a arg) bool {
+	at := a.text
+	if a.kind != literal {
+		at = a.tail
+	}
+	if strings.HasPrefix(at, "/tmp/") || strings.HasPrefix(at, "/var/") || strings.HasPrefix(at, "/dev/") || strings.Contains(at, "..") {
+		return false
+	}
+	switch path.Base(path.Dir(at)) {
+	case "bin", ".bin", "Scripts":
+		return true
+	}
+	return false
+}
+
+// systemDirs are the program directories of the system.
+var systemDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
+
+// isSystem reports whether a path is in a program directory of the system.
+func isSystem(p string) bool {
+	return !strings.Contains(p, "..") && systemDirs[path.Dir(path.Clean(p))]
+}
+
+// size returns the number of bytes in an argument.
+func (a arg) size() int { return len(a.text) + len(a.mid) + len(a.tail) }
+
+// sizes returns the number of bytes in a list of arguments.
+func sizes(list []arg) (n int) {
+	for _, a := range list {
+		n += a.size()
+	}
+	return n
+}
+
+// file returns the base name of the file that an argument names. The argument may be a setting such
+// as of=x.
+func (a arg) file() string {
+	text := a.text
+	if a.kind != literal {
+		text = a.tail
+	}
+	if _, value, ok := strings.Cut(text, "="); ok {
+		text = value
+	}
+	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // host:x
+}
+
+// literals returns words as literal arguments.
+func literals(words []string) []arg {
+	args := make([]arg, len(words))
+	for i, w := range words {
+		args[i] = arg{text: w}
+	}
+	return args
+}
+
+// matchWord returns the first of the words that the argument can be, or "". A word --name matches
+// an abbreviation and an attached value; -x matches among other letters; =name matches the argument
+// up to an equals sign; *text, and any other text, matches a part of the argument.
+func (a arg) matchWord(words string) string {
+	name, _, with := strings.Cut(a.text, "=")
+	for word := range strings.FieldsSeq(words) {
+		found := false
+		switch {
+		case strings.HasPrefix(word, "--"):
+			found = len(name) > 2 && strings.HasPrefix(word, name)
+		case word[0] == '-':
+			found = isCluster(a.text) && strings.Contains(a.text, word[1:])
+		case word[0] == '=':
+			found = name == word[1:] && (a.kind == literal || with)
+		default:
+			part := strings.TrimPrefix(word, "*")
+			found = strings.Contains(a.text, part) || strings.Contains(a.tail, part)
+		}
+		if found {
+			return word
+		}
+	}
+	return ""
+}
+
+// isInteger reports whether a value is a plain number in arithmetic.
+func isInteger(a arg) bool {
+	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
+}
+
+// startsWith reports whether the first arguments are these words.
+func startsWith(args []arg, words []string) bool {
+	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
+		return a.kind == literal && (a.text == w || matchStar(w, a.text))
+	})
+}

@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// implicitVariables are those that bash itself sets to text from the script.
+	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
+	// counters are variables for which bash evaluates each assigned value as arithmetic.
+	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
+	// runVariables are variables whose value some program runs as a command.
+	runVariables = setOf(`
+	PAGER EDITOR VISUAL MANPAGER BROWSER GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
+	SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT PROMPT_COMMAND GH_PAGER GH_EDITOR AWS_PAGER CC CXX CPP LD
+	AR AS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC PSQL_PAGER KUBE_EDITOR MAKE CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER`)
+	// steeringVariables are variables that change in other ways what is run.
+	steeringVariables = setOf(`
+	PATH BASH_ENV ENV IFS SHELL CONFIG_SHELL SHELLOPTS BASHOPTS BASH_ALIASES BASH_CMDS BASH_LOADABLES_PATH BASH_XTRACEFD BASH_COMPAT
+	POSIXLY_CORRECT HISTFILE INPUTRC PS0 PS1 PS2 PS3 PS4 LESS LESSOPEN LESSCLOSE LESSKEY MORE MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES
+	PERL5OPT PERL5DB RUBYOPT PYTHONSTARTUP PYTHONINSPECT PYTHONWARNINGS PYTHONHOME JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS
+	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
+	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
+	PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONOPTIMIZE MAVEN_ARGS SPEC_OPTS TESTOPTS GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
+	// respells are variables that change how the shell resolves command words.
+	respells = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
+	// zshArrays are the arrays in which zsh looks up command words. As scalars they are ordinary
+	// variables, in bash as well.
+	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
+)
+
+// steers reports whether a variable changes what is run.
+func steers(name string) bool {
+	switch {
+	case runVariables[name] || steeringVariables[name]:
+		return true
+	case begins(name, "GIT_AUTHOR_ GIT_COMMITTER_ GIT_TERMINAL_PROMPT GIT_TRACE GIT_MERGE_AUTOEDIT GIT_OPTIONAL_LOCKS GIT_LFS_SKIP_SMUDGE"):
+		return false
+	}
+	return strings.HasSuffix(name, "_functions") || begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
+}
+
+// inertSettings matches values of steeringFlags that make no program run another.
+var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|--color=(yes|no|auto)|-q+|-v+|--tb=[a-z]+|-O[0-3s]|-g|-Wall|[ ])+$`)
+
+// isInertSetting reports whether a variable is one of the steeringFlags and has an inert value.
+func isInertSetting(name string, value arg) bool {
+	return (steeringFlags[name]) && value.kind == literal && inertSettings.MatchString(value.text)
+}
+
+// steeringFlags are the variables that hold command-line options for a program.
+var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
+
+// What makes no program run anything: values, names of variables, and endings of such names.
+var (
+	inertValues    = setOf("true false yes no on off none always never auto")
+	inertVariables = setOf(`
+	NODE_ENV RAILS_ENV RACK_ENV APP_ENV FLASK_ENV FLASK_APP DJANGO_SETTINGS_MODULE ENVIRONMENT PORT HOST HOSTNAME CI DEBUG LOG_LEVEL VERBOSE
+	LANG LANGUAGE TZ TERM COLORTERM COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TMPDIR TEMP TMP USER LOGNAME PWD OLDPWD GOOS
+	GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GOTRACEBACK GO111MODULE CGO_ENABLED GOCACHE GODEBUG GOEXPERIMENT GOPRIVATE RUST_LOG
+	RUST_BACKTRACE PYTHONPATH PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 PIP_INDEX_URL AWS_PROFILE
+	AWS_REGION AWS_DEFAULT_REGION AWS_DEFAULT_OUTPUT COMPOSE_PROJECT_NAME DOCKER_BUILDKIT BUILDKIT_PROGRESS SOURCE_DATE_EPOCH
+	DEBIAN_FRONTEND PGHOST PGPORT PGUSER PGDATABASE PGPASSWORD PGSSLMODE MYSQL_PWD TOKEN VERSION TF_LOG VIRTUAL_ENV_DISABLE_PROMPT
+	HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy`)
+	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
+)
+
+// isInertVariable reports whether a variable makes no program run anything. For variables that
+// steer programs it returns true as well, since assigned adds their doubts.
+func isInertVariable(name string, value arg) bool {
+	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
+		return true
+	}
+	end := name[max(0, strings.LastIndexByte(name, '_')):]
+	return inertVariables[name] || inertEnds[end] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_")
+}
+
+// ownVariables are the variables that bash or zsh set themselves.
+var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD argv status pipestatus")

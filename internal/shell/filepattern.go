@@ -1,0 +1,159 @@
+package shell
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// An Access is a way to use a file: reading it or writing it.
+type Access uint8
+
+// The two kinds of access.
+const (
+	Reads Access = iota
+	Writes
+)
+
+// String returns "reads" or "writes".
+func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
+
+// A file is a file that a script openly reads or writes. If its path has kind anything, the script
+// does not name the file.
+type file struct {
+	access   Access
+	path     arg
+	from, to int
+}
+
+// A FilePattern is a glob over file paths, for [Reading.Touches]. Create it with [CompileFiles].
+type FilePattern struct {
+	access Access
+	glob   string
+}
+
+// CompileFiles returns a pattern for files that a script reads or writes. A glob without a slash is
+// matched against the base name of a file, any other glob against the path or a suffix of it. A *
+// matches any text, including slashes.
+func CompileFiles(access Access, glob string) (FilePattern, error) {
+	switch {
+	case glob == "":
+		return FilePattern{}, errors.New("a pattern of files must not be empty")
+	case strings.ContainsAny(glob, "[]{}?"):
+		return FilePattern{}, errors.New("only * stands for other text in a pattern of files")
+	}
+	return FilePattern{access, strings.ReplaceAll(strings.TrimPrefix(glob, "./"), "**/", "*")}, nil
+}
+
+// is reports whether a path matches the pattern.
+func (p *FilePattern) is(at arg) Outcome {
+	any := strings.Trim(p.glob, "*") == ""
+	switch {
+	case at.kind == literal && p.matches(at.text), at.kind != literal && any:
+		return Match
+	case at.kind == literal, at.text+at.mid+at.tail == "":
+		return NoMatch
+	}
+	if i := strings.IndexByte(at.mid, '/'); i >= 0 {
+		at.text, at.mid, at.glob = at.mid[i+1:], "", at.kind == spread
+		return p.is(at)
+	}
+	text, tail := at.text[strings.LastIndexByte(at.text, '/')+1:], at.tail
+	if at.glob && text == "" && strings.HasPrefix(path.Base(p.glob), ".") && !strings.Contains(tail, "/") {
+		return NoMatch // a glob such as * matches no name that begins with a dot
+	}
+	if strings.Contains(p.glob, "/") {
+		return p.ends(at)
+	}
+	if i := strings.LastIndexByte(tail, '/'); i >= 0 {
+		if p.matches(tail[i+1:]) {
+			return Match
+		}
+		return NoMatch
+	}
+	if text+tail == "" {
+		return NoMatch
+	}
+	return couldBe(p.glob, text, tail)
+}
+
+// ends compares a glob with a slash with the known beginning and end of a path. It takes an unknown
+// part after the last slash for a file name.
+func (p *FilePattern) ends(at arg) Outcome {
+	glob := strings.TrimPrefix(p.glob, "~/")
+	for rest := at.tail; ; {
+		_, after, ok := strings.Cut(rest, "/")
+		if !ok {
+			break
+		}
+		if rest = after; matchStar(glob, rest) {
+			return Match
+		}
+	}
+	folder, file := path.Split(glob)
+	in, name := path.Split(at.text)
+	switch {
+	case in == "" || strings.Contains(at.tail, "/") || !endsLike(strings.TrimSuffix(folder, "/"), path.Clean(in)):
+		return NoMatch
+	case strings.Trim(file, "*") == "":
+		return Match
+	}
+	return couldBe(file, name, at.tail)
+}
+
+// endsLike reports whether a glob matches a path or a suffix of it that begins after a slash.
+func endsLike(glob, at string) bool {
+	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
+		if matchStar(glob, at) {
+			return true
+		}
+	}
+	return false
+}
+
+// couldBe reports whether a glob can match a text with the given beginning and end: Opaque or
+// NoMatch.
+func couldBe(glob, text, tail string) Outcome {
+	before, _, _ := strings.Cut(glob, "*")
+	after := glob[strings.LastIndexByte(glob, '*')+1:]
+	if compatible(before, text, strings.HasPrefix) && compatible(after, tail, strings.HasSuffix) {
+		return Opaque
+	}
+	return NoMatch
+}
+
+// compatible reports whether one of two texts is a prefix of the other, or a suffix, as has checks.
+func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
+
+// outputs are the extensions of files that hold the output of commands.
+var outputs = setOf(".log .out .err .tmp .pid")
+
+// homes matches the home directories of users.
+var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
+
+// isTemporary reports whether a path is a directory for temporary files, or in one.
+func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
+
+// isOutput reports whether a file name suggests that the file holds the output of a command.
+func isOutput(name string) bool {
+	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
+}
+
+// matches reports whether a known path matches the pattern.
+func (p *FilePattern) matches(at string) bool {
+	clean := path.Clean(at)
+	if glob, ok := strings.CutPrefix(p.glob, "~/"); ok {
+		return matchStar(p.glob, clean) || matchStar(glob, homes.ReplaceAllString(clean, ""))
+	}
+	if strings.HasPrefix(p.glob, "/") {
+		return matchStar(p.glob, clean)
+	}
+	if p.access == Writes && (isTemporary(clean) || strings.Trim(p.glob, "*") == "" && isOutput(path.Base(clean))) {
+		return false // such files are not part of the work
+	}
+	if !strings.Contains(p.glob, "/") {
+		return matchStar(p.glob, path.Base(clean))
+	}
+	return endsLike(p.glob, clean)
+}

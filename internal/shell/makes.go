@@ -1,0 +1,105 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+var (
+	// makers create or change files.
+	makers = setOf("touch cp mv ln link install tee sponge dd truncate tar unzip rename")
+	// idlePrograms create no files. modePrograms change only the metadata of files.
+	idlePrograms = setOf(`
+	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
+	tput help times bg fg`)
+	modePrograms = setOf("chmod chown chgrp chattr mkdir")
+)
+
+// makes reports whether a program may create or change files. Build tools, which are known to write
+// only what they build, do not count.
+func (c *command) makes() bool {
+	if makers[c.name] {
+		return true
+	}
+	if idlePrograms[c.name] || programs[c.name].free || c.inert(&Pattern{name: word{text: c.name}}) {
+		return false
+	}
+	t, ok := tools[c.name]
+	plain := plainPrograms[c.name] && !configurable[c.name]
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // a client that writes a file has already added a doubt
+}
+
+// makesSources reports whether all files named by a command are sources, see [isSource].
+func (c *command) makesSources() bool {
+	return makers[c.name] && !slices.ContainsFunc(c.args, func(a arg) bool {
+		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !isSource(a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=")
+	})
+}
+
+// namesOption reports whether an operand names a file that looks like an option: touch -- -x.
+func (c *command) namesOption() bool {
+	behind := false
+	for _, a := range c.args {
+		if strings.HasPrefix(path.Base(a.text), "-") && (behind || strings.Contains(a.text, "/")) {
+			return true
+		}
+		behind = behind || a.text == "--"
+	}
+	return false
+}
+
+// takesOptions reports whether a command may take file names for options.
+func (c *command) takesOptions() bool {
+	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
+}
+
+// namesPartOf reports whether an argument contains the name of one of the files, as s.sh.gz and
+// -os.sh do.
+func (c *command) namesPartOf(files set) bool {
+	for _, a := range c.args {
+		file := a.file()
+		for name := range files {
+			if file == name || name != "" && name != "." && (strings.Contains(a.text, name) || strings.Contains(a.tail, name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// writesUnknown reports whether a program may write a file that none of its arguments names.
+func (c *command) writesUnknown() bool {
+	switch c.name {
+	case "awk", "gawk", "mawk", "nawk":
+		return c.holds(">") && c.holds("print")
+	case "cp", "mv", "ln", "install":
+		return c.hasOption("-b -S --b --s")
+	case "patch":
+		return !c.hasOption("--dry-run")
+	case "git":
+		return len(c.args) > 0 && c.args[0].text == "apply"
+	}
+	return c.name == "split" || c.name == "csplit"
+}
+
+// hasOption reports whether an argument begins with one of the options.
+func (c *command) hasOption(options string) bool {
+	return slices.ContainsFunc(c.args, func(a arg) bool { return begins(a.text, options) })
+}
+
+// holds reports whether an argument contains the text.
+func (c *command) holds(text string) bool {
+	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
+}
+
+// Programs that write the files named by their arguments: always, or only with an option.
+var (
+	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
+	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}
+)
+
+// writes reports whether a program writes files named by its arguments.
+func (c *command) writes() bool {
+	return writers[c.name] || c.hasOption(writingOptions[c.name])
+}

@@ -1,0 +1,244 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// matches reports whether the command is what p describes.
+func (c *command) matches(p *Pattern) Outcome {
+	best, args := c.is(p)
+	if best == NoMatch {
+		return NoMatch
+	}
+	if c.possible {
+		best = Opaque
+	}
+	if p.exactly {
+		best = best.and(c.onlyWords(p, args))
+	}
+	best = best.and(p.found(c, args))
+	if table := subcommandsOf(p.name.text); table != nil && best != NoMatch && len(p.options) > 0 {
+		args = table.beside(args, p.options)
+	}
+	for i := range p.options {
+		if best == NoMatch {
+			break
+		}
+		best = best.and(p.options[i].given(p.known, args))
+	}
+	if best != NoMatch && !p.any && !p.dry() && c.changesNothing() {
+		return NoMatch
+	}
+	return best
+}
+
+// mayBeSplit reports whether an argument before the subcommand may expand to several words, one of
+// them the subcommand.
+func (c *command) mayBeSplit() bool {
+	table := subcommandsOf(c.name)
+	if table == nil {
+		return false
+	}
+	_, rest, _ := table.next(c.args)
+	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
+}
+
+// is reports whether the program is that of the pattern, and returns the arguments that the command
+// takes under the pattern's name.
+func (c *command) is(p *Pattern) (Outcome, []arg) {
+	switch {
+	case p.name.text == "":
+		return NoMatch, nil
+	case p.name.glob && strings.Contains(p.name.text, "/"):
+		if c.path != "" && matchStar(p.name.text, c.path) || c.path == "" && p.name.is(c.name) {
+			return Match, c.args
+		}
+		return NoMatch, nil
+	case p.name.is(c.name), sameProgram(c.name, p.name.text):
+		return Match, c.args
+	}
+	if args := c.as(p.name.text); args != nil {
+		return Opaque, args
+	}
+	return NoMatch, nil
+}
+
+// found reports whether the operands of the pattern are among args, in the required places.
+func (p *Pattern) found(c *command, args []arg) Outcome {
+	if len(p.operands) == 0 {
+		return Match
+	}
+	at := 0
+	if table := subcommandsOf(p.name.text); table != nil {
+		sub, rest, sure := table.next(args)
+		if sub == nil {
+			return NoMatch
+		}
+		first := p.operand(0, *sub)
+		if isEquivalent(p, *sub, rest) {
+			first = Match
+		}
+		switch {
+		case !sure && first == NoMatch:
+			return p.inOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
+		case first == NoMatch:
+			return NoMatch
+		case first == Opaque || !sure:
+			return p.inOrder(c, rest, 1).and(Opaque)
+		}
+		args, at = rest, 1
+		if group := groups[p.name.text+" "+sub.text]; group != nil && len(p.operands) > 1 {
+			second, rest, sure := group().next(args)
+			if second == nil {
+				return NoMatch
+			}
+			switch found := p.operand(1, *second); {
+			case sure && found == NoMatch:
+				return NoMatch
+			case sure && found == Match:
+				args, at = rest, 2
+			}
+		}
+	}
+	return p.inOrder(c, args, at)
+}
+
+// operand reports whether an argument matches operand number n.
+func (p *Pattern) operand(n int, a arg) Outcome {
+	w := &p.operands[n]
+	switch {
+	case a.kind == literal && (w.is(a.text) || isAlias(p, a.text, n)):
+		return Match
+	case a.kind == literal && isShort(p, a.text, n), a.kind != literal && a.mayBe(w):
+		return Opaque
+	}
+	return NoMatch
+}
+
+// inOrder reports whether the operands starting at number from are among args, in their order.
+func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
+	sure, may := from, from // number of operands found certainly, and possibly
+	files := subcommandsOf(p.name.text) == nil
+	for _, list := range [...][]arg{args, c.inputs} {
+		for _, a := range list {
+			if sure < len(p.operands) && a.kind == literal && (p.operand(sure, a) == Match || files && p.operands[sure].isFile(a.text)) {
+				sure++
+			}
+			may = p.advance(a, may, files)
+		}
+	}
+	switch {
+	case may < len(p.operands):
+		return NoMatch
+	case sure < len(p.operands):
+		return Opaque
+	}
+	return Match
+}
+
+// advance returns how many operands may have been found once a is counted as well, given that n
+// were found before it.
+func (p *Pattern) advance(a arg, n int, files bool) int {
+	switch {
+	case n == len(p.operands):
+		return n
+	case a.kind == anything:
+		return len(p.operands)
+	case a.kind == spread:
+		for n < len(p.operands) && a.mayBe(&p.operands[n]) {
+			n++
+		}
+	case p.operand(n, a) != NoMatch || files && a.kind == literal && p.operands[n].isFile(a.text):
+		n++
+	}
+	return n
+}
+
+// isFile reports whether a path is that of the file named by the word.
+func (w *word) isFile(at string) bool {
+	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
+		return false
+	}
+	clean := path.Clean(at)
+	if strings.Contains(w.text, "/") {
+		return w.is(clean) || strings.HasSuffix(clean, "/"+w.text)
+	}
+	return w.is(path.Base(clean))
+}
+
+// onlyWords reports whether the command has only arguments of the pattern and inert ones.
+func (c *command) onlyWords(p *Pattern, args []arg) Outcome {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal }) {
+		return Opaque
+	}
+	if c.inert(p) {
+		return Match
+	}
+	return NoMatch
+}
+
+// inert reports whether the tables have all options and operands of a command that matches p, and
+// the command does exactly what its name says with them.
+func (c *command) inert(p *Pattern) bool {
+	args := c.plainArgs()
+	known, options, lead, ok := programOf(c.name, args)
+	if !ok {
+		return len(args) == len(p.words) && startsWith(args, p.words)
+	}
+	given, operands, ok := options.given(args[lead:], true)
+	if !ok {
+		return false
+	}
+	if slices.ContainsFunc(given, func(o givenOption) bool { return !o.inert() && !p.names(o) }) {
+		return false
+	}
+	operands = append(args[:lead:lead], operands...)
+	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
+}
+
+// plainArgs returns the arguments without options of git before its subcommand, as in git -C DIR
+// status, if all of them are locationOptions.
+func (c *command) plainArgs() []arg {
+	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
+		return c.args
+	}
+	if _, rest, ok := gitOptions().lead(c.args); ok && c.onlyLocated() {
+		return rest
+	}
+	return c.args
+}
+
+// onlyLocated reports whether all options of git before its subcommand are locationOptions. Others
+// can make git run a command that they name.
+func (c *command) onlyLocated() bool {
+	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
+		return true
+	}
+	found, _, ok := gitOptions().lead(c.args)
+	return ok && !slices.ContainsFunc(found, func(o givenOption) bool { return !locationOptions[o.name] })
+}
+
+// locationOptions are the options of git that only set where it works and how it prints.
+var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
+
+// names reports whether the pattern itself includes the option.
+func (p *Pattern) names(o givenOption) bool {
+	return slices.ContainsFunc(p.options, func(w wanted) bool {
+		return o.known != nil && w.is(o.known) && (!w.with || o.set && o.value.kind == literal && o.value.text == w.value)
+	})
+}
+
+// leads reports whether arguments begin with the operands of the pattern.
+func (p *Pattern) leads(args []arg) bool {
+	if len(args) < len(p.operands) {
+		return false
+	}
+	for i := range p.operands {
+		if p.operand(i, args[i]) != Match {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,55 @@
+package shell
+
+import "strings"
+
+// A set is a set of names.
+type set map[string]bool
+
+// add adds a name.
+func (s *set) add(name string) {
+	if *s == nil {
+		*s = make(set)
+	}
+	(*s)[name] = true
+}
+
+// setOf returns the set of the space-separated words in a list.
+func setOf(list string) set {
+	var s set
+	for name := range strings.FieldsSeq(list) {
+		s.add(name)
+	}
+	return s
+}
+
+// eachName expands a table whose rows may have several names, separated by commas, to one row per
+// name.
+func eachName[T any](rows map[string]T) map[string]T {
+	table := make(map[string]T, len(rows))
+	for names, row := range rows {
+		for name := range strings.SplitSeq(names, ",") {
+			table[name] = row
+		}
+	}
+	return table
+}
+
+// hasWord reports whether a space-separated list contains the word.
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether a text begins with one of the space-separated words.
+func begins(text, words string) bool {
+	for word := range strings.FieldsSeq(words) {
+		if strings.HasPrefix(text, word) {
+			return true
+		}
+	}
+	return false
+}

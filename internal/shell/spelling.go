@@ -1,0 +1,72 @@
+package shell
+
+import "strings"
+
+const nameLetters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// plainLetters are the characters without special meaning in every shell, except at the start of a
+// word.
+const plainLetters = nameLetters + "0123456789./:=@%+,-"
+
+// isName reports whether a text is the name of a variable.
+func isName(s string) bool {
+	return s != "" && strings.Trim(s, nameLetters+"0123456789") == "" && strings.Trim(s[:1], nameLetters) == ""
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isCluster reports whether a text is one dash followed by letters.
+func isCluster(text string) bool {
+	return len(text) > 1 && text[0] == '-' && text[1] != '-'
+}
+
+// isOption reports whether a word looks like an option.
+func isOption(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
+
+// matchStar reports whether a text matches a glob whose only wildcard is *, which matches any text.
+func matchStar(glob, text string) bool {
+	before, rest, star := strings.Cut(glob, "*")
+	if !star {
+		return text == glob
+	}
+	if !strings.HasPrefix(text, before) {
+		return false
+	}
+	text = text[len(before):]
+	for {
+		part, more, star := strings.Cut(rest, "*")
+		if !star {
+			return strings.HasSuffix(text, rest)
+		}
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text, rest = text[i+len(part):], more
+	}
+}
+
+// name returns an option without its value.
+func name(text string) string {
+	name, _, _ := strings.Cut(text, "=")
+	return name
+}
+
+// isNumber reports whether the value of a special parameter is always a number.
+func isNumber(name string) bool {
+	return name == "?" || name == "#" || name == "$" || name == "!"
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,81 @@
+package shell
+
+import "strings"
+
+// settle adds the doubts that depend on the whole script.
+func (v *variables) settle(r *reader) {
+	evaluated, array := v.tests && v.commandIndex, false // x=-v; y='a[$(rm z)]'; [ $x $y ]
+	for name, f := range v.facts {
+		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || v.wild && isName(name))
+		array = array || f&isArray != 0 && f&filled != 0
+	}
+	if evaluated {
+		r.arithmeticOn("arithmetic on text")
+	}
+	if array {
+		r.arrayOf("an array that is read from text")
+	}
+	if v.made && v.shells {
+		r.doubtAll("a text that make expands")
+	}
+	if v.exported {
+		r.doubtObeyed(r.commands)
+	}
+}
+
+// arithmeticOn adds a doubt that bash evaluates a text as arithmetic, where an array index may run
+// a command. The doubt concerns all commands only if the script has such a text.
+func (r *reader) arithmeticOn(what string) {
+	if mayHaveCommandIndex(r.outermost) {
+		r.doubtAll(what)
+		return
+	}
+	r.doubtStrict(what)
+}
+
+// arrayOf adds a doubt that bash expands a text again, as the elements of an array.
+func (r *reader) arrayOf(what string) {
+	if strings.Contains(r.outermost, "$(") || strings.Contains(r.outermost, "`") || strings.Contains(r.outermost, "<(") {
+		r.doubtAll(what)
+		return
+	}
+	r.doubtStrict(what)
+}
+
+// mayHaveCommandIndex reports whether a script may have quoted text with a command in it, as in
+// x='a[$(rm y)]'.
+func mayHaveCommandIndex(script string) bool {
+	return strings.Contains(script, "[") && (strings.Contains(script, "$(") || strings.Contains(script, "`") || strings.Contains(script, "${"))
+}
+
+// given records that programs get a variable in their environment. Unless the variable is known to
+// be inert, it is uncertain what programs that obey variables do with it.
+func (r *reader) given(name string, value arg) {
+	if !isInertVariable(name, value) {
+		r.vars.given = true
+		r.vars.passed = append(r.vars.passed, value)
+	}
+}
+
+// doubtObeyed adds a doubt if one of the commands may obey an environment variable.
+func (r *reader) doubtObeyed(commands []command) {
+	for i := range commands {
+		if !isSelfContained(commands[i].name) {
+			r.sideEffects = true
+			r.doubtMild("a variable that a program may obey")
+			if !r.strict {
+				r.mentions.add(r.vars.passed, len(r.doubts)-1)
+			}
+			return
+		}
+	}
+}
+
+// otherShell enters a part that runs in another process: the variables and options that it sets are
+// lost when the process ends. Call leave at the end of the part.
+func otherShell(r *reader) (leave func()) {
+	flow, before := r.flow, r.vars.values
+	r.vars.values = before.clone()
+	r.vars.lost = nil
+	return func() { r.flow, r.vars.values = flow, before }
+}

@@ -1,0 +1,147 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// runsWritten adds a doubt if the script may run a program that it has written itself. If the
+// script writes only literal text, the doubt concerns only commands in this text.
+func (f *files) runsWritten(r *reader) {
+	if f.runsReplaced(r.commands) {
+		r.doubtAll("a program that the script itself writes")
+		return
+	}
+	if len(f.programs) == 0 {
+		return
+	}
+	for name := range f.written {
+		f.unknown = f.unknown || f.programs[name]
+	}
+	writes := false
+	for i := range r.commands {
+		switch c := &r.commands[i]; {
+		case f.unknown || writes:
+		case c.writes():
+			writes = c.writesUnknown() || c.namesPartOf(f.programs) || slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == anything })
+		case c.writesUnknown():
+			writes = r.strict || c.name != "patch" && c.name != "git"
+			f.data = append(f.data, c.args...)
+		case c.makes() && c.namesPartOf(f.programs):
+			writes = r.strict || !compilers[c.name]
+		}
+	}
+	switch {
+	case !f.unknown && !writes:
+	case f.isText(r.commands):
+		r.addDoubt("a program that the script itself writes", inText)
+		r.doubts[len(r.doubts)-1].spoils = true
+		r.mentions.text(unquote.Replace(lines.Replace(r.outermost)), len(r.doubts)-1)
+		for _, text := range f.data {
+			r.mentions.add([]arg{text}, len(r.doubts)-1)
+		}
+	default:
+		r.doubtAll("a program that the script itself writes")
+	}
+}
+
+// compilers build programs from files that existed before.
+var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
+
+// textual are the programs whose output is literal text of the script.
+var textual = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
+
+// isText reports whether everything written to files is text of the script.
+func (f *files) isText(commands []command) bool {
+	return !slices.ContainsFunc(commands, func(c command) bool {
+		if c.writes() && c.name != "tee" || c.name == "cat" && len(c.args) > 0 && f.writer["cat"] {
+			return true
+		}
+		return f.writer[c.name] && !textual[c.name]
+	})
+}
+
+// runsReplaced reports whether a command may run a system program that the script itself has put in
+// place: ln -s /bin/rm /usr/bin/x; x y.
+func (f *files) runsReplaced(commands []command) bool {
+	for _, c := range commands {
+		if !c.writes() {
+			continue
+		}
+		for _, a := range c.args {
+			clean := path.Clean(a.text)
+			if a.kind == literal && isSystem(clean+"/x") && strings.HasPrefix(clean, "/") {
+				return true // into a directory, under any name
+			}
+			if _, value, ok := strings.Cut(a.text, "="); ok {
+				clean = path.Clean(value)
+			}
+			if a.kind == literal && isSystem(clean) {
+				f.system.add(path.Base(clean))
+			}
+		}
+	}
+	return slices.ContainsFunc(commands, func(c command) bool { return f.system[c.name] })
+}
+
+// element reads an element of a list or of a pipe with read, and records the files written by all
+// commands from index at on, which include the preceding elements of the pipe.
+func (r *reader) element(at int, read func()) {
+	outer := r.files.texts
+	read()
+	f := &r.files
+	for i := at; i < len(r.commands); i++ {
+		c := &r.commands[i]
+		if c.maker == unasked { // an inner list may have set it already
+			if c.maker = makesNone; c.makes() {
+				c.maker = makesFiles
+			}
+		}
+		if c.maker == makesFiles {
+			f.writing = true
+			f.obeying = f.obeying || f.strict || !c.makesSources()
+			f.git = f.git || slices.ContainsFunc(c.args, func(a arg) bool { return isForGit(a.text) || isForGit(a.tail) })
+			f.dashed = f.dashed || c.namesOption()
+		}
+	}
+	if f.writing {
+		for _, c := range r.commands[at:] {
+			f.data = append(f.data, c.args...)
+			f.writer.add(c.name)
+		}
+		f.data = append(f.data, f.texts...)
+		if f.after == 0 && f.obeying {
+			f.after = len(r.commands) + 1
+		}
+		f.writing, f.obeying = false, false
+	}
+	f.texts = outer
+}
+
+// mayBeObeyed reports whether a command may obey a file that the script wrote earlier.
+func (f *files) mayBeObeyed(commands []command) bool {
+	if f.after == 0 {
+		return false
+	}
+	if !f.loops {
+		commands = commands[f.after-1:]
+	}
+	return slices.ContainsFunc(commands, func(c command) bool {
+		return !isSelfContained(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (f.strict || !elsewhere[c.name])
+	})
+}
+
+// runsPackage reports whether a command may run a script that another command has put into
+// package.json.
+func (f *files) runsPackage(commands []command) bool {
+	for i := range commands {
+		if len(f.pkg) > 0 && tools[commands[i].name].files == "package.json" && !slices.Contains(f.pkg, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere are the programs that run commands from files inside containers.
+var elsewhere = setOf("docker podman nerdctl docker-compose podman-compose")
