@@ -14,16 +14,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// An archive is the segments that were put aside. One goroutine at a time changes it.
+// archive manages the renamed segments. Only one goroutine at a time may change it.
 type archive struct {
 	directory
 	checkpoint *sqlite.Checkpoint
 }
 
-// seal leaves of the segments that were put aside, and are folded up to that step, the records. It
-// needs folding.
+// seal replaces the renamed segments up to the step folded by segments with only their records. The
+// caller must hold the folding lock.
 func (a *archive) seal(folded uint64) error {
-	numbers, full, _, err := a.asides()
+	numbers, full, _, err := a.listSegments()
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (a *archive) seal(folded uint64) error {
 		if !full[after] {
 			continue
 		}
-		end, err := a.endOf(numbers[i+1:])
+		end, err := a.segmentEnd(numbers[i+1:])
 		if err != nil || end > folded {
 			return err
 		}
@@ -42,14 +42,15 @@ func (a *archive) seal(folded uint64) error {
 	return nil
 }
 
-// endOf returns the last step of a segment: the number of the next one.
-func (a *archive) endOf(later []uint64) (uint64, error) {
+// segmentEnd returns the last step of a segment, given the numbers of the later renamed segments.
+// It is the number of the next segment.
+func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil
 	}
 	f, header, err := a.openSegment(a.name(), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return math.MaxUint64, nil // the next has no name yet
+		return math.MaxUint64, nil // the next segment has no name yet
 	}
 	if err != nil {
 		return 0, err
@@ -58,10 +59,10 @@ func (a *archive) endOf(later []uint64) (uint64, error) {
 }
 
 func (a *archive) sealOne(after uint64) error {
-	name := a.aside(after)
+	name := a.segmentName(after)
 	f, header, err := a.openSegment(name+fullSuffix, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another process has done it
+		return nil // another process has sealed it
 	}
 	if err != nil {
 		return err
@@ -82,10 +83,11 @@ func (a *archive) sealOne(after uint64) error {
 	return err
 }
 
-// copyRecords writes a sealed segment of the lines of records, which is on the disk when it returns.
+// copyRecords writes a sealed segment from lines of records. The segment is on the disk when
+// copyRecords returns.
 func (a *directory) copyRecords(name string, after uint64, lines func(yield func(line []byte) error) error) (*sqlite.Segment, error) {
 	d := a.disk
-	torn := fmt.Sprintf("%s.%s%s", name, a.owner, tornSuffix)
+	torn := fmt.Sprintf("%s.%s%s", name, a.owner, unsealedSuffix)
 	if err := d.remove(torn); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -96,7 +98,7 @@ func (a *directory) copyRecords(name string, after uint64, lines func(yield func
 	s := &sqlite.Segment{After: after, Chains: map[string]sqlite.Range{}}
 	out := bufio.NewWriterSize(f, 256<<10)
 	err = lines(func(line []byte) error {
-		r, _, err := readPlace(line, backend.Record{})
+		r, _, err := readRecordHead(line, backend.Record{})
 		if err != nil {
 			return err
 		}
@@ -126,7 +128,8 @@ func (a *directory) copyRecords(name string, after uint64, lines func(yield func
 	return s, nil
 }
 
-// purge rewrites or removes sealed segments after records were removed. It needs folding.
+// purge rewrites or removes sealed segments after records were removed. The caller must hold the
+// folding lock.
 func (a *archive) purge() error {
 	var removed map[string]uint64
 	var all []sqlite.Segment
@@ -154,14 +157,14 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 		stay += r.Last - min(max(removed[writer], r.First-1), r.Last)
 		leave += max(min(removed[writer], r.Last), r.First-1) - (r.First - 1)
 	}
-	name := a.aside(s.After)
+	name := a.segmentName(s.After)
 	switch {
 	case stay == 0:
 		if err := a.disk.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if err := a.disk.syncDir(filepath.Dir(name)); err != nil {
-			return err // the file might come back, and the database would not know it
+			return err // after a crash the file might come back, and the database would not know it
 		}
 		return a.checkpoint.Seal(nil, []uint64{s.After})
 	case leave < stay:
@@ -177,7 +180,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 	defer f.Close()
 	left, err := a.copyRecords(name, s.After, func(yield func([]byte) error) error {
 		return eachLine(io.NewSectionReader(f, 0, math.MaxInt64), false, func(line []byte) error {
-			r, _, err := readPlace(line, backend.Record{})
+			r, _, err := readRecordHead(line, backend.Record{})
 			if err != nil || r.Seq <= removed[r.Writer] {
 				return err
 			}

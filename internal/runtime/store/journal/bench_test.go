@@ -23,7 +23,7 @@ func BenchmarkRecover(b *testing.B) {
 	must(err)
 	first := open(b, Options{Path: path, Sync: Normal, segment: 1 << 30})
 	versions := make([]int64, 64)
-	for size := int64(0); size < mostBacklog; {
+	for size := int64(0); size < maxBacklog; {
 		var ops []*backend.Op
 		for i := range versions {
 			ops = append(ops, sample(fmt.Sprint("session", i), versions[i]))
@@ -35,7 +35,7 @@ func BenchmarkRecover(b *testing.B) {
 		size = info.Size()
 	}
 	must(first.Close())
-	b.SetBytes(mostBacklog)
+	b.SetBytes(maxBacklog)
 	for b.Loop() {
 		b.StopTimer()
 		must(os.WriteFile(path, empty, 0o600)) // nothing is folded

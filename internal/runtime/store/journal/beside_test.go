@@ -24,13 +24,13 @@ func (h *hooked) WriteAt(b []byte, at int64) (int, error) {
 	return h.file.WriteAt(b, at)
 }
 
-// TestFlushFailedBesideRoll: a segment stays where it is after a failed flush until the checkpoint has its
-// steps. Otherwise the next step would stand behind steps that a loss of power takes.
-func TestFlushFailedBesideRoll(t *testing.T) {
+// TestNoRotationAfterFailedFlush: after a failed flush a segment is not renamed until the checkpoint has
+// its steps. Otherwise the next step would follow steps that a power loss may lose.
+func TestNoRotationAfterFailedFlush(t *testing.T) {
 	b, g := gated(t)
 	first := flushed(lasting(t, b, "a"))
 	<-g.arrived
-	d := b.log.flushing
+	d := b.log.flusher
 	b.log.file = &hooked{b.log.file, func() {
 		for g.result <- errTampered; !d.failed(); {
 			runtime.Gosched()
@@ -48,15 +48,16 @@ func TestFlushFailedBesideRoll(t *testing.T) {
 	if b.image.at.segment != 0 {
 		t.Errorf("the segment was put aside behind step %d", b.image.at.segment)
 	}
-	b.segment = mostSegment
+	b.segment = maxSegment
 	g.open()
 	if err := lasting(t, b, "c")(); err != nil || place1(t, b).Step != 2 || b.image.at.segment != 2 {
 		t.Errorf("%v in the segment behind step %d, with the checkpoint at step %d", err, b.image.at.segment, place1(t, b).Step)
 	}
 }
 
-// TestRecordsBesideAppends: a reader of records reads room, another goroutine writes steps there, and the
-// reader goes on in the middle of a step. It still returns all earlier records without a gap.
+// TestRecordsBesideAppends: a reader of records reads padding, another goroutine writes steps
+// there, and the reader continues in the middle of a step. It still returns all earlier records
+// without a gap.
 func TestRecordsBesideAppends(outer *testing.T) {
 	t := try(outer)
 	const block = 256 << 10 // is read at a time
@@ -84,7 +85,7 @@ func TestRecordsBesideAppends(outer *testing.T) {
 	}
 }
 
-// unlocked removes the files by which processes take turns.
+// unlocked removes the files of the process lock.
 func unlocked(t *testing.T, path string) {
 	t.Helper()
 	for _, suffix := range []string{"-turn", "-next"} {
@@ -101,16 +102,16 @@ func reserves(version int64) *backend.Op {
 	return op
 }
 
-// TestTurnWithoutLocks: somebody has removed the files of the turn while a process had it. It sees what
-// another process has written into the room meanwhile.
-func TestTurnWithoutLocks(outer *testing.T) {
+// TestLockFilesRemovedWhileHeld: the lock files are removed while a process holds the lock. It sees what
+// another process has written into the padding meanwhile.
+func TestLockFilesRemovedWhileHeld(outer *testing.T) {
 	t := try(outer)
 	b := open(outer, Options{Path: t.path})
 	t.step(400, true)
-	t.backend.begin()
+	t.backend.lockAppend()
 	unlocked(outer, t.path)
 	does(outer, b, reserves(0))
-	t.backend.end()
+	t.backend.unlockAppend()
 	t.due()
 	if err := commit(t.Context(), t.backend, reserves(0)); !errors.Is(err, backend.ErrStale) {
 		t.Errorf("a second reservation of the same version: %v", err)
@@ -119,8 +120,9 @@ func TestTurnWithoutLocks(outer *testing.T) {
 	has(outer, b, shared, 1)
 }
 
-// TestCloseWithoutLocks: the same while the process ends, which cuts off room, but no steps.
-func TestCloseWithoutLocks(outer *testing.T) {
+// TestLockFilesRemovedBeforeClose: the lock files are removed while the process closes the log. It cuts off
+// padding, but no steps.
+func TestLockFilesRemovedBeforeClose(outer *testing.T) {
 	d := &tampered{}
 	path := place(outer)
 	a, b := open(outer, Options{Path: path, disk: d}), open(outer, Options{Path: path})
@@ -134,7 +136,7 @@ func TestCloseWithoutLocks(outer *testing.T) {
 		return nil
 	}))
 	_ = a.Close()
-	if right, err := ends(b.log.file, &b.log.header, &b.image.at); err != nil || !right {
+	if right, err := endsAt(b.log.file, &b.log.header, &b.image.at); err != nil || !right {
 		outer.Errorf("step %d, which was acknowledged, is cut off: %v", b.image.at.step, err)
 	}
 }
@@ -148,7 +150,7 @@ func TestCloseBesideOthers(t *testing.T) {
 		does(t, b, reserves(1))
 		return nil
 	}))
-	b.turns.patience /= 100
+	b.process.timeout /= 100
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}

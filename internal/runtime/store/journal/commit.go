@@ -13,32 +13,33 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// A link is the end of the chain of records of this process.
-type link struct {
+// chainEnd is the last record in the chain of this process.
+type chainEnd struct {
 	seq  uint64
 	hash [32]byte
 }
 
-// A batch is the steps that are appended together.
+// batch holds the steps that are appended in one write.
 type batch struct {
 	*Backend
-	versions  map[backend.PartID]int64    // of parts that steps of the batch move
-	refused   map[backend.PartID]bool     // parts that refused steps would have moved
-	approvals map[string]backend.Approval // that may be used, as far as the checkpoint knows
-	spent     []string                    // of these, those that the log had used before the checkpoint was read
-	chain     link
-	at        position // behind the steps so far, but for the offset
+	versions  map[backend.PartID]int64    // versions of parts after the steps of the batch
+	refused   map[backend.PartID]bool     // parts that refused steps would have changed
+	approvals map[string]backend.Approval // approvals named by the ops, as stored in the checkpoint
+	usedInLog []string                    // those that the log had used before the checkpoint was read
+	chain     chainEnd
+	at        position // position after the steps so far; the offset is not set
 
 	lines   []byte
 	steps   []step
 	ops     []*backend.Op
-	ends    []int // of the steps in lines
+	ends    []int // offset in lines where each step ends
 	flush   bool
-	amiss   error  // why the log cannot be folded; nil: it can, or its database is locked for a while
-	scratch []byte // for the hashes of records
+	foldErr error  // why the log cannot be folded; nil if it can, or if another program locks the database for a while
+	scratch []byte // buffer for hashing records
 }
 
-// newBatch returns the batch that is used again and again. It needs appending.
+// newBatch returns an empty batch, reusing the memory of the last one. The caller must hold the
+// appending lock.
 func (b *Backend) newBatch() *batch {
 	w := &b.batch
 	clear(w.versions)
@@ -50,8 +51,8 @@ func (b *Backend) newBatch() *batch {
 	return w
 }
 
-// next is another step of the batch, with the room of one that was.
-func (w *batch) next() *step {
+// nextStep adds an empty step to the batch, reusing memory of an earlier one.
+func (w *batch) nextStep() *step {
 	if len(w.steps) < cap(w.steps) {
 		w.steps = w.steps[:len(w.steps)+1]
 	} else {
@@ -64,31 +65,31 @@ func (w *batch) next() *step {
 	return s
 }
 
-// Commit appends the ops, each as one step, in one write.
+// Commit implements [backend.Backend]. It appends each op as one step, all in one write.
 func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 	for _, op := range ops {
 		op.Err, op.Flush = nil, nil
 	}
-	b.begin()
-	defer b.end()
+	b.lockAppend()
+	defer b.unlockAppend()
 	if err := b.commit(ctx, ops); err != nil {
 		return fmt.Errorf("committing to the state: %w", err)
 	}
 	return nil
 }
 
-// commit needs appending.
+// commit is Commit for a caller that holds the appending lock.
 func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
-	err := b.lead(ctx)
+	err := b.lockProcess(ctx)
 	if err == nil {
-		err = b.repair()
+		err = b.replaceFailedSegment()
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { b.turns.rest(time.Now()) }()
+	defer func() { b.process.yield(time.Now()) }()
 	w := b.newBatch()
-	w.amiss = b.foldAnew()
+	w.foldErr = b.retryFold()
 	if err := w.fetch(ops); err != nil {
 		return err
 	}
@@ -96,17 +97,17 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 		return err
 	}
 	if w.flush {
-		w.defers()
+		w.setFlush()
 	}
-	b.roll()
+	b.rotateIfFull()
 	return nil
 }
 
-// fetch reads versions and approvals that only the checkpoint has.
+// fetch reads the versions and approvals that only the checkpoint knows.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string
-	w.hold()
+	w.lockImage()
 	for _, op := range ops {
 		for i := range op.Writes {
 			if _, known := w.image.version(op.Writes[i].ID); !known {
@@ -116,12 +117,12 @@ func (w *batch) fetch(ops []*backend.Op) error {
 		if op.Uses != "" {
 			uses = append(uses, op.Uses)
 			if _, used := w.image.used[op.Uses]; used {
-				w.spent = append(w.spent, op.Uses)
+				w.usedInLog = append(w.usedInLog, op.Uses)
 			}
 		}
 	}
 	folded := w.image.folded
-	w.release()
+	w.unlockImage()
 	if len(parts)+len(uses) == 0 {
 		return nil
 	}
@@ -129,7 +130,7 @@ func (w *batch) fetch(ops []*backend.Op) error {
 	err := w.checkpoint.Read(func(r sqlite.Reading) (err error) {
 		place, err := r.Place()
 		if err == nil {
-			err = w.vet(&place, folded)
+			err = w.checkPlace(&place, folded)
 		}
 		if err != nil {
 			return err
@@ -151,39 +152,39 @@ func (w *batch) fetch(ops []*backend.Op) error {
 		}
 		return nil
 	})
-	w.hold()
-	defer w.release()
+	w.lockImage()
+	defer w.unlockImage()
 	if err != nil {
-		w.fault = err
+		w.lastErr = err
 		return err
 	}
 	for i, id := range parts {
 		if _, known := w.image.version(id); !known {
-			w.image.know(id, versions[i])
+			w.image.setVersion(id, versions[i])
 		}
 	}
 	return nil
 }
 
-// append decides which ops may be, and appends them.
+// append checks the ops and appends those that are permitted.
 func (w *batch) append(ops []*backend.Op) error {
-	w.hold()
-	defer w.release()
+	w.lockImage()
+	defer w.unlockImage()
 	w.at, w.chain, w.lines = w.image.at, w.Backend.chain, w.log.buf[:0]
 	for _, op := range ops {
-		if op.Err = w.judge(op); op.Err != nil {
-			w.refuse(op)
+		if op.Err = w.check(op); op.Err != nil {
+			w.noteRefused(op)
 			continue
 		}
-		if err := w.take(op); err != nil {
+		if err := w.add(op); err != nil {
 			op.Err = err
-			w.refuse(op)
+			w.noteRefused(op)
 		}
 	}
 	if len(w.steps) == 0 {
 		return nil
 	}
-	if err := w.room(); err != nil {
+	if err := w.checkBacklog(); err != nil {
 		return err
 	}
 	w.log.end = w.image.at.offset
@@ -191,26 +192,26 @@ func (w *batch) append(ops []*backend.Op) error {
 	if cap(w.lines) <= 1<<20 {
 		w.log.buf = w.lines[:0]
 	}
-	if w.fault = err; err == nil && w.flush {
-		w.log.makeRoom()
+	if w.lastErr = err; err == nil && w.flush {
+		w.log.addPadding()
 	}
 	start := w.image.at.offset
 	for i := range w.steps {
 		if w.ends[i] > n {
-			w.lacked(len(w.lines) - n)
-			return w.lost(i, err)
+			w.noteNoSpace(len(w.lines) - n)
+			return w.failFrom(i, err)
 		}
 		s := &w.steps[i]
-		w.moved(s, position{s.number, s.hash, w.image.at.segment, start + int64(w.ends[i])})
+		w.advance(s, position{s.number, s.hash, w.image.at.segment, start + int64(w.ends[i])})
 	}
 	return nil
 }
 
-// lost ends the ops from the step on, which could not be written.
-func (w *batch) lost(from int, err error) error {
-	w.turns.lost()
+// failFrom fails the ops of the steps from the given index on, which could not be written.
+func (w *batch) failFrom(from int, err error) error {
+	w.process.setStale()
 	if from == 0 {
-		return err // nothing of any op is committed
+		return err // no op is committed
 	}
 	for _, op := range w.ops[from:] {
 		op.Err = err
@@ -218,24 +219,24 @@ func (w *batch) lost(from int, err error) error {
 	return nil
 }
 
-// room refuses to write where too much is not folded.
-func (w *batch) room() error {
-	if w.image.bytes < mostBacklog {
+// checkBacklog returns an error if too much of the log is not folded.
+func (w *batch) checkBacklog() error {
+	if w.image.bytes < maxBacklog {
 		return nil
 	}
-	if w.unfolded == nil {
+	if w.lastFoldErr == nil {
 		return errBacklog
 	}
-	return fmt.Errorf("%w: %w", errBacklog, w.unfolded)
+	return fmt.Errorf("%w: %w", errBacklog, w.lastFoldErr)
 }
 
 var errBacklog = errors.New("too much of the log of the state is not folded into its database")
 
-// judge says why an op may not be.
-func (w *batch) judge(op *backend.Op) error {
+// check returns why an op must be refused; nil: it is permitted.
+func (w *batch) check(op *backend.Op) error {
 	if op.Reserve {
-		if w.amiss != nil {
-			return w.amiss
+		if w.foldErr != nil {
+			return w.foldErr
 		}
 		if _, all := w.image.stops[""]; all {
 			return backend.ErrStopped
@@ -262,15 +263,15 @@ func (w *batch) judge(op *backend.Op) error {
 		return nil
 	}
 	a, ok := w.approvals[op.Uses]
-	if _, used := w.image.used[op.Uses]; !ok || used || slices.Contains(w.spent, op.Uses) || a.State != backend.Approved || !a.Expires.After(w.time(op)) {
+	if _, used := w.image.used[op.Uses]; !ok || used || slices.Contains(w.usedInLog, op.Uses) || a.State != backend.Approved || !a.Expires.After(w.time(op)) {
 		return backend.ErrUsed
 	}
 	return nil
 }
 
-// refuse notes what op would have moved: a later op of the batch may have been decided on it, while
-// another process has written the same version.
-func (w *batch) refuse(op *backend.Op) {
+// noteRefused notes the parts that a refused op would have changed: a later op of the batch may
+// depend on them, while another process may have written the same version.
+func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
 		if m := &op.Writes[i]; !m.Read {
 			if w.refused == nil {
@@ -281,7 +282,7 @@ func (w *batch) refuse(op *backend.Op) {
 	}
 }
 
-// time is that of an op.
+// time returns the time of an op; zero: now.
 func (w *batch) time(op *backend.Op) time.Time {
 	if op.Time.IsZero() {
 		return w.now()
@@ -289,9 +290,9 @@ func (w *batch) time(op *backend.Op) time.Time {
 	return op.Time
 }
 
-// take makes an op a step of the batch.
-func (w *batch) take(op *backend.Op) error {
-	s, at := w.next(), w.time(op)
+// add adds an op to the batch as a step.
+func (w *batch) add(op *backend.Op) error {
+	s, at := w.nextStep(), w.time(op)
 	if op.Uses != "" {
 		s.used, s.usedAt = op.Uses, at
 	}
@@ -306,7 +307,7 @@ func (w *batch) take(op *backend.Op) error {
 		}
 		s.moves = append(s.moves, move{id: m.ID, version: version, changed: at, data: m.Data, change: m.Change, values: m.Values})
 	}
-	chain := w.enter(s, op.Events)
+	chain := w.addRecords(s, op.Events)
 	lines, err := appendStep(w.lines, s, w.at.hash)
 	if err != nil {
 		w.steps = w.steps[:len(w.steps)-1]
@@ -321,12 +322,12 @@ func (w *batch) take(op *backend.Op) error {
 	w.lines, w.chain = lines, chain
 	w.at.step, w.at.hash = s.number, s.hash
 	w.ops, w.ends = append(w.ops, op), append(w.ends, len(lines))
-	w.flush = w.flush || w.flushes(op)
+	w.flush = w.flush || w.needsFlush(op)
 	return nil
 }
 
-// enter makes the records of a step, and returns the end of the chain with them.
-func (w *batch) enter(s *step, events []backend.Event) link {
+// addRecords adds records for the events to a step, and returns the new end of the chain.
+func (w *batch) addRecords(s *step, events []backend.Event) chainEnd {
 	c := w.chain
 	for i := range events {
 		e := &events[i]
@@ -337,8 +338,8 @@ func (w *batch) enter(s *step, events []backend.Event) link {
 	return c
 }
 
-// flushes reports whether an op is on the disk once it is committed.
-func (w *batch) flushes(op *backend.Op) bool {
+// needsFlush reports whether an op must be on the disk before its call is sent.
+func (w *batch) needsFlush(op *backend.Op) bool {
 	switch w.sync {
 	case Always:
 		return op.Reserve
@@ -348,17 +349,17 @@ func (w *batch) flushes(op *backend.Op) bool {
 	return op.Reserve && (op.Lasts || op.Uses != "")
 }
 
-// defers gives the ops that must be on the disk their flush. The caller of Commit runs it, so that other
-// steps are appended meanwhile.
-func (w *batch) defers() {
-	w.hold()
-	d, step := w.log.flushing, w.image.at.step
-	d.enter()
-	w.release()
+// setFlush sets Flush of the ops that must be on the disk. The caller of Commit runs it, so that
+// other steps can be appended meanwhile.
+func (w *batch) setFlush() {
+	w.lockImage()
+	d, step := w.log.flusher, w.image.at.step
+	d.retain()
+	w.unlockImage()
 	b := w.Backend
 	flush := sync.OnceValue(func() error {
-		defer d.leave()
-		if err := b.bring(d, step); err != nil {
+		defer d.release()
+		if err := b.ensureFlushed(d, step); err != nil {
 			return fmt.Errorf("%w: %w", backend.ErrUnflushed, err)
 		}
 		return nil
@@ -370,38 +371,38 @@ func (w *batch) defers() {
 	}
 }
 
-// bring returns once a step is on the disk. After an error a loss of power may take the step, and those
-// behind it in its segment.
-func (b *Backend) bring(d *flushing, step uint64) error {
-	err := d.bring(step, func() uint64 {
-		b.hold()
-		defer b.release()
+// ensureFlushed returns when the step is on the disk. After an error, a power loss may lose the
+// step and the later ones of its segment.
+func (b *Backend) ensureFlushed(d *flusher, step uint64) error {
+	err := d.flushTo(step, func() uint64 {
+		b.lockImage()
+		defer b.unlockImage()
 		return b.image.at.step
 	})
 	if err != nil {
-		b.hold()
-		defer b.release()
-		b.fault = err
+		b.lockImage()
+		defer b.unlockImage()
+		b.lastErr = err
 	}
 	return err
 }
 
-// repair begins another segment after a flush has failed: how much of the old one is on the disk is not
-// known. It needs the turn.
-func (b *Backend) repair() error {
-	b.hold()
-	failed := b.log.flushing.failed()
-	b.release()
+// replaceFailedSegment begins a new segment after a failed flush: it is unknown how much of the old
+// one is on the disk. The caller must hold the process lock.
+func (b *Backend) replaceFailedSegment() error {
+	b.lockImage()
+	failed := b.log.flusher.failed()
+	b.unlockImage()
 	if !failed {
 		return nil
 	}
-	b.beginFold()
+	b.lockFold()
 	err := b.foldNow(false)
-	b.endFold()
+	b.unlockFold()
 	if err != nil {
 		return err
 	}
-	b.hold()
-	defer b.release()
-	return b.putAside(true)
+	b.lockImage()
+	defer b.unlockImage()
+	return b.rotate(true)
 }

@@ -27,16 +27,16 @@ func (b *Backend) abandon() {
 	b.timer.Stop()
 	close(b.stop)
 	<-b.ended
-	b.turns.close()
+	b.process.close()
 	b.mu.Lock()
 	b.log.close()
 	b.mu.Unlock()
 	_ = b.checkpoint.Close()
 }
 
-// A tampered disk is that of the machine, with something that happens before it does as it is told.
+// tampered is a disk that lets a test act before each operation.
 type tampered struct {
-	machine
+	osDisk
 	before func(op, name string) error // nil: nothing happens
 }
 
@@ -51,7 +51,7 @@ func (d *tampered) open(name string, flags int) (file, error) {
 	if err := d.does("open", name); err != nil {
 		return nil, err
 	}
-	f, err := d.machine.open(name, flags)
+	f, err := d.osDisk.open(name, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -62,28 +62,28 @@ func (d *tampered) stat(name string) (fs.FileInfo, error) {
 	if err := d.does("stat", name); err != nil {
 		return nil, err
 	}
-	return d.machine.stat(name)
+	return d.osDisk.stat(name)
 }
 
 func (d *tampered) rename(from, to string) error {
 	if err := d.does("rename", to); err != nil {
 		return err
 	}
-	return d.machine.rename(from, to)
+	return d.osDisk.rename(from, to)
 }
 
 func (d *tampered) remove(name string) error {
 	if err := d.does("remove", name); err != nil {
 		return err
 	}
-	return d.machine.remove(name)
+	return d.osDisk.remove(name)
 }
 
 func (d *tampered) list(dir string) ([]string, error) {
 	if err := d.does("list", dir); err != nil {
 		return nil, err
 	}
-	return d.machine.list(dir)
+	return d.osDisk.list(dir)
 }
 
 type tamperedFile struct {
@@ -99,7 +99,7 @@ func (f *tamperedFile) sync() error {
 	return f.file.sync()
 }
 
-// tamper says what happens before the disk of b does as it is told.
+// tamper sets the function that runs before each operation of the disk of b.
 func (b *Backend) tamper(before func(op, name string) error) {
 	b.folding.Lock()
 	defer b.folding.Unlock()
@@ -127,7 +127,7 @@ func writes(id backend.PartID, version int64) *backend.Op {
 	return &backend.Op{Lasts: true, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(`{"n":` + strconv.FormatInt(version+1, 10) + `}`)}}}
 }
 
-// does commits ops, all of which have to be committed.
+// does commits ops, which must all be committed.
 func does(t *testing.T, b *Backend, ops ...*backend.Op) {
 	t.Helper()
 	if err := commit(t.Context(), b, ops...); err != nil {
@@ -147,12 +147,12 @@ func (b *Backend) rollNow(t *testing.T) {
 	t.Helper()
 	b.appending.Lock()
 	defer b.appending.Unlock()
-	if err := b.lead(t.Context()); err != nil {
+	if err := b.lockProcess(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.putAside(false); err != nil {
+	if err := b.rotate(false); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -169,8 +169,8 @@ func place1(t *testing.T, b *Backend) (at sqlite.Place) {
 	return at
 }
 
-// TestSealedUnderCheckpoint: a segment is put aside while it is folded up to its end, and is sealed: the
-// checkpoint still names it, and the next start goes on with the segment that follows.
+// TestSealedUnderCheckpoint: a segment is renamed while it is folded up to its end, and is then
+// sealed. The checkpoint still names it, and the next start continues with the following segment.
 func TestSealedUnderCheckpoint(t *testing.T) {
 	for _, more := range []int64{0, 1} { // segments that follow, and are put aside as well
 		path := place(t)
@@ -192,8 +192,8 @@ func TestSealedUnderCheckpoint(t *testing.T) {
 	}
 }
 
-// TestSealedBeforeRead: between the read of the checkpoint and that of the log another process seals
-// the segment that the checkpoint has named.
+// TestSealedBeforeRead: after the checkpoint is read and before the log is, another process seals
+// the segment that the checkpoint names.
 func TestSealedBeforeRead(t *testing.T) {
 	path := place(t)
 	a := open(t, Options{Path: path})
@@ -208,8 +208,8 @@ func TestSealedBeforeRead(t *testing.T) {
 	has(t, b, shared, 3)
 }
 
-// TestKilledBetweenNames: the process ends when the first segment has its name aside and the next has
-// none yet, and nothing was ever folded.
+// TestKilledBetweenNames: the process ends after the first segment was renamed and before the next
+// one is named, and nothing was ever folded.
 func TestKilledBetweenNames(t *testing.T) {
 	path := place(t)
 	a := open(t, Options{Path: path, disk: &tampered{}})
@@ -221,7 +221,7 @@ func TestKilledBetweenNames(t *testing.T) {
 		return nil
 	})
 	a.mu.Lock()
-	if err := a.putAside(false); !errors.Is(err, errTampered) {
+	if err := a.rotate(false); !errors.Is(err, errTampered) {
 		t.Error(err)
 	}
 	a.mu.Unlock()
@@ -235,7 +235,7 @@ func TestKilledBetweenNames(t *testing.T) {
 }
 
 // TestUsedAndFolded: the use of an approval is folded after the checkpoint was read and before the
-// next use of it is judged.
+// next use is checked.
 func TestUsedAndFolded(t *testing.T) {
 	b := open(t, Options{Path: place(t)})
 	now := time.Now()
@@ -246,7 +246,7 @@ func TestUsedAndFolded(t *testing.T) {
 	again := []*backend.Op{{Reserve: true, Uses: "a", Time: now}}
 	b.appending.Lock()
 	defer b.appending.Unlock()
-	if err := b.lead(t.Context()); err != nil {
+	if err := b.lockProcess(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w := b.newBatch()
@@ -258,9 +258,8 @@ func TestUsedAndFolded(t *testing.T) {
 	}
 }
 
-// TestForgottenVersion: so many versions are remembered that some are forgotten between the read of
-// the checkpoint and the judgment. A part whose version is not known is not taken for one that is
-// not there.
+// TestForgottenVersion: so many versions are cached that some are evicted between the read of the
+// checkpoint and the check. A part with an unknown version does not count as missing.
 func TestForgottenVersion(t *testing.T) {
 	b := open(t, Options{Path: place(t)})
 	does(t, b, writes(shared, 0))
@@ -269,7 +268,7 @@ func TestForgottenVersion(t *testing.T) {
 	}
 	b.mu.Lock()
 	clear(b.image.versions)
-	for i := range mostVersions - 1 {
+	for i := range maxVersions - 1 {
 		b.image.versions[backend.PartID{Scope: backend.Session, Name: strconv.Itoa(i)}] = 1
 	}
 	b.mu.Unlock()
@@ -284,8 +283,8 @@ func TestForgottenVersion(t *testing.T) {
 	does(t, b, writes(shared, 1))
 }
 
-// TestFlushThatFailed: what a flush has failed to bring to the disk is not folded because the next
-// flush has no error, which says nothing of it.
+// TestFlushThatFailed: data that a flush has failed to write is not folded, even if the next flush
+// succeeds, because that flush does not cover the lost data.
 func TestFlushThatFailed(t *testing.T) {
 	b := open(t, Options{Path: place(t), disk: &tampered{}})
 	does(t, b, writes(shared, 0))
@@ -305,8 +304,8 @@ func TestFlushThatFailed(t *testing.T) {
 	}
 }
 
-// TestRemovedChain: a process that has still to fold the end of a chain does not bring back one that was
-// removed meanwhile.
+// TestRemovedChain: a process that still has to fold the end of a chain does not bring back a chain
+// that was removed meanwhile.
 func TestRemovedChain(t *testing.T) {
 	path := place(t)
 	a := open(t, Options{Path: path, Writer: "a"})
@@ -328,7 +327,7 @@ func TestRemovedChain(t *testing.T) {
 	}
 }
 
-// TestBehindBetweenNames: a process ended while it put a segment aside, and another one is still in an
+// TestBehindBetweenNames: a process ended during a rotation, while another one is still in an
 // earlier segment.
 func TestBehindBetweenNames(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
@@ -352,11 +351,11 @@ func TestBehindBetweenNames(t *testing.T) {
 			d.before = func(string, string) error { return errTampered } // nothing is done any more
 			return errTampered
 		}))
-		a.begin()
-		a.hold()
-		err := a.putAside(false)
-		a.release()
-		a.end()
+		a.lockAppend()
+		a.lockImage()
+		err := a.rotate(false)
+		a.unlockImage()
+		a.unlockAppend()
 		if !errors.Is(err, errTampered) {
 			t.Fatal(err)
 		}
@@ -375,9 +374,9 @@ func TestBehindBetweenNames(t *testing.T) {
 	}
 }
 
-// TestReadWhilePutAside: who reads records while segments are put aside, sealed and removed has all that
-// were there at the begin.
-func TestReadWhilePutAside(t *testing.T) {
+// TestReadDuringRotation: while segments are renamed, sealed and removed, a reader gets all records
+// that existed at the beginning.
+func TestReadDuringRotation(t *testing.T) {
 	b := open(t, Options{Path: place(t), segment: 700})
 	add := func(n int) {
 		t.Helper()

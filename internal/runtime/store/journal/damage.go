@@ -16,15 +16,15 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Damage finds a line of the log, or a part in the checkpoint, that is not as it was written, as far as
-// the log still has the steps: those since the last segment was sealed. It returns the file and what is
-// wrong with it; empty: nothing is.
+// Damage looks for a line of the log or a part of the checkpoint that was changed by somebody else.
+// It can check only the steps that the log still has: those since the last sealed segment. It
+// returns the file and the damage; both are empty if nothing was found.
 func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	if err := b.isOpen(); err != nil {
 		return "", "", err
 	}
 	err = b.checkpoint.Read(func(r sqlite.Reading) error {
-		for range 3 { // segments are sealed meanwhile
+		for range 3 { // segments may be sealed meanwhile
 			i := inspection{directory: b.archive.directory, reading: r}
 			err = i.run()
 			if file, what = i.file, i.what; !errors.Is(err, fs.ErrNotExist) && !i.moved {
@@ -39,19 +39,19 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	return file, what, err
 }
 
-// An inspection reads the log from the first segment that has its steps.
+// inspection checks the log, from the first segment that still has its steps.
 type inspection struct {
 	directory
 	reading sqlite.Reading
 	place   sqlite.Place
 	image   image
-	begun   bool
+	started bool
 	file    string
 	what    string
-	moved   bool // the log may have been put aside after the segments were listed
+	moved   bool // the log may have been renamed after the segments were listed
 }
 
-func (i *inspection) fault(file, format string, args ...any) {
+func (i *inspection) report(file, format string, args ...any) {
 	if i.what == "" {
 		i.file, i.what = file, fmt.Sprintf(format, args...)
 	}
@@ -61,44 +61,44 @@ func (i *inspection) run() (err error) {
 	if i.place, err = i.reading.Place(); err != nil {
 		return err
 	}
-	numbers, full, sealed, err := i.asides()
+	numbers, full, sealed, err := i.listSegments()
 	if err != nil {
 		return err
 	}
 	for _, after := range numbers {
 		if full[after] && !sealed[after] {
-			if err := i.segment(i.aside(after) + fullSuffix); err != nil || i.what != "" {
+			if err := i.checkSegment(i.segmentName(after) + fullSuffix); err != nil || i.what != "" {
 				return err
 			}
 		}
 	}
-	if err := i.segment(i.name()); err != nil || i.what != "" {
+	if err := i.checkSegment(i.name()); err != nil || i.what != "" {
 		return err
 	}
 	if i.image.at.step < i.place.Step {
-		i.fault(i.name(), "it ends with step %d, and the database has it up to step %d", i.image.at.step, i.place.Step)
+		i.report(i.name(), "it ends with step %d, and the database has it up to step %d", i.image.at.step, i.place.Step)
 	}
 	return nil
 }
 
-// segment verifies one segment, and the checkpoint where its place is in it.
-func (i *inspection) segment(name string) error {
+// checkSegment verifies one segment, and the checkpoint if its position is in the segment.
+func (i *inspection) checkSegment(name string) error {
 	f, header, err := i.openSegment(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err != nil {
-		i.fault(name, "%v", err)
+		i.report(name, "%v", err)
 		return nil
 	}
 	defer func() { _ = f.Close() }()
-	if !i.begun {
+	if !i.started {
 		i.image = newImage(&sqlite.Place{Step: header.step, Hash: header.hash, Segment: header.segment, Offset: header.offset}, map[string]backend.Stop{}, sqlite.Clock{})
-		i.begun = true
+		i.started = true
 	}
 	if at := &i.image.at; header.step != at.step || header.hash != at.hash {
 		i.moved = true
-		i.fault(name, "its first line does not follow step %d, with which the segment before it ends: it was changed", at.step)
+		i.report(name, "its first line does not follow step %d, with which the segment before it ends: it was changed", at.step)
 		return nil
 	}
 	end, err := linesEnd(f)
@@ -110,7 +110,7 @@ func (i *inspection) segment(name string) error {
 		return err
 	}
 	i.image.at = header
-	if err := i.meet(name); err != nil {
+	if err := i.compareCheckpoint(name); err != nil {
 		return err
 	}
 	s := scan{at: header}
@@ -118,36 +118,37 @@ func (i *inspection) segment(name string) error {
 		from := s.at.offset
 		st, ok, broken := s.next(data)
 		if broken != nil {
-			i.fault(name, "a line behind step %d is not as it was written: it was changed", s.at.step)
+			i.report(name, "a line behind step %d is not as it was written: it was changed", s.at.step)
 		}
 		if !ok {
-			break // it is being written
+			break // another process is writing the step
 		}
 		data = data[s.at.offset-from:]
 		i.image.apply(&st)
 		i.image.at = s.at
-		if err := i.meet(name); err != nil {
+		if err := i.compareCheckpoint(name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// meet compares the checkpoint with the log where its place is reached.
-func (i *inspection) meet(name string) error {
+// compareCheckpoint compares the checkpoint with the log if the current step is that of the
+// checkpoint.
+func (i *inspection) compareCheckpoint(name string) error {
 	at := &i.image.at
 	if at.step != i.place.Step {
 		return nil
 	}
 	if at.hash != i.place.Hash {
-		i.fault(name, "step %d is not the one that the database knows", at.step)
+		i.report(name, "step %d is not the one that the database knows", at.step)
 		return nil
 	}
 	for id, p := range i.image.parts {
 		if p.data == nil && p.version > 0 {
-			continue // the log has only changes of it
+			continue // the log has only changes of this part
 		}
-		if err := i.compare(id, p); err != nil {
+		if err := i.comparePart(id, p); err != nil {
 			return err
 		}
 	}
@@ -155,35 +156,35 @@ func (i *inspection) meet(name string) error {
 	for session := range i.image.switched {
 		want, stopped := i.image.stops[session]
 		if got, is := stops[session]; is != stopped || stopped && !got.Time.Equal(want.Time) {
-			i.fault(i.path, "the stop of %s is not as the log has it: it was changed", map[bool]string{true: "all sessions", false: fmt.Sprintf("session %q", session)}[session == ""])
+			i.report(i.path, "the stop of %s is not as the log has it: it was changed", map[bool]string{true: "all sessions", false: fmt.Sprintf("session %q", session)}[session == ""])
 		}
 	}
 	return err
 }
 
-func (i *inspection) compare(id backend.PartID, p *part) error {
+func (i *inspection) comparePart(id backend.PartID, p *part) error {
 	got, err := i.reading.Part(id)
 	if err != nil {
 		return err
 	}
-	want := p.now(id)
+	want := p.snapshot(id)
 	data, err := want.Merged(nil)
 	if err != nil {
 		return err
 	}
 	if got.Version != want.Version || !equal(got.Data, data) {
-		i.fault(i.path, "the %s %q is not as the log has it: it was changed", id.Scope, id.Name)
+		i.report(i.path, "the %s %q is not as the log has it: it was changed", id.Scope, id.Name)
 		return nil
 	}
 	for key, row := range want.Values {
 		if !slices.Equal(got.Values[key], row) {
-			i.fault(i.path, "a value of the %s %q is not as the log has it: it was changed", id.Scope, id.Name)
+			i.report(i.path, "a value of the %s %q is not as the log has it: it was changed", id.Scope, id.Name)
 		}
 	}
 	return nil
 }
 
-// equal compares two values of JSON but for the order of members.
+// equal reports whether two JSON values are equal, ignoring the order of members.
 func equal(a, b []byte) bool {
 	if slices.Equal(a, b) {
 		return true

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// moved is a state that has steps of all kinds in its log, all of which are folded.
+// moved returns a state with steps of all kinds in its log, all of them folded.
 func moved(t *testing.T, path string) *Backend {
 	t.Helper()
 	b := open(t, Options{Path: path})
@@ -47,8 +47,8 @@ func damaged(t *testing.T, b *Backend, how string) {
 	}
 }
 
-// TestEveryByteOfTheLog: each byte of the log that is changed is found, in records and in what moves the
-// state.
+// TestEveryByteOfTheLog: a change of any byte of the log is detected, both in records and in
+// changes of the state.
 func TestEveryByteOfTheLog(t *testing.T) {
 	path := place(t)
 	b := moved(t, path)
@@ -59,7 +59,7 @@ func TestEveryByteOfTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log = withoutRoom(log)
+	log = trimPadding(log)
 	f, err := os.OpenFile(path+logSuffix, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestEveryByteOfTheLog(t *testing.T) {
 	}
 }
 
-// TestChangedCheckpoint: a state or a stop that is not as the log has it is found.
+// TestChangedCheckpoint: a state or a stop that differs from the log is detected.
 func TestChangedCheckpoint(t *testing.T) {
 	for _, change := range []string{
 		`UPDATE part SET data = '{"v":1,"last":3}' WHERE scope = 'session'`, `UPDATE part SET version = 7 WHERE scope = 'global'`,

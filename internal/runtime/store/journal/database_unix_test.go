@@ -11,9 +11,9 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// A databaseDisk is a file system of SQLite on files of the machine, of which nothing is written
-// before it is synced. When its power goes, each write since is kept, dropped or torn.
-// The names of files are always kept.
+// A databaseDisk is a file system of SQLite on files of the machine. Nothing is written to the disk
+// before it is synced: at a power loss each later write is kept, dropped or torn. Names of files
+// are always kept.
 type databaseDisk struct {
 	vfs.VFS // of the machine, for names, locks and shared memory
 

@@ -9,17 +9,18 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// A disk holds the files of the log. Tests have one that loses its power.
+// disk provides the files of the log. Tests use a disk that can lose power.
 type disk interface {
-	open(name string, flags int) (file, error) // with mode 0600 if it is made, and never by a symbolic link
-	stat(name string) (fs.FileInfo, error)     // of the name itself
+	open(name string, flags int) (file, error) // creates files with mode 0600; never follows a symbolic link
+	stat(name string) (fs.FileInfo, error)     // like os.Lstat
 	rename(from, to string) error
 	remove(name string) error
 	list(dir string) (names []string, err error)
-	syncDir(dir string) error // brings the names in it to the disk
+	syncDir(dir string) error // flushes the entries of the directory to the disk
 }
 
-// A file is an open one. The log is written by WriteAt, and others are opened to append, by Write.
+// file is an open file. The log is written with WriteAt; other files are opened for appending and
+// written with Write.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
@@ -27,46 +28,46 @@ type file interface {
 	Stat() (fs.FileInfo, error)
 	Truncate(size int64) error
 	state() (size int64, removed bool, err error)
-	sync() error // flushes it; one goroutine at a time may call this
+	sync() error // flushes the file; must not be called concurrently
 }
 
-// machine is the disk of the machine.
-type machine struct{}
+// osDisk is the disk of the operating system.
+type osDisk struct{}
 
-type machineFile struct {
+type osFile struct {
 	*os.File
 	quick   quickfile.File
 	flusher quickfile.Flusher
 }
 
-func (f *machineFile) Write(b []byte) (int, error) { return f.quick.Write(f.File, b) }
+func (f *osFile) Write(b []byte) (int, error) { return f.quick.Write(f.File, b) }
 
-func (f *machineFile) WriteAt(b []byte, offset int64) (int, error) {
+func (f *osFile) WriteAt(b []byte, offset int64) (int, error) {
 	return f.quick.WriteAt(f.File, b, offset)
 }
 
-func (f *machineFile) sync() error { return f.flusher.Flush(f.File) }
+func (f *osFile) sync() error { return f.flusher.Flush(f.File) }
 
-func (f *machineFile) Close() error {
+func (f *osFile) Close() error {
 	f.flusher.Close()
 	return f.File.Close()
 }
 
-func (f *machineFile) state() (size int64, removed bool, err error) { return f.quick.State(f.File) }
+func (f *osFile) state() (size int64, removed bool, err error) { return f.quick.State(f.File) }
 
-func (machine) open(name string, flags int) (file, error) {
+func (osDisk) open(name string, flags int) (file, error) {
 	f, err := os.OpenFile(name, flags|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return &machineFile{File: f, quick: quickfile.Of(f)}, nil
+	return &osFile{File: f, quick: quickfile.Of(f)}, nil
 }
 
-func (machine) stat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
-func (machine) rename(from, to string) error          { return os.Rename(from, to) }
-func (machine) remove(name string) error              { return os.Remove(name) }
+func (osDisk) stat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
+func (osDisk) rename(from, to string) error          { return os.Rename(from, to) }
+func (osDisk) remove(name string) error              { return os.Remove(name) }
 
-func (machine) list(dir string) (names []string, err error) {
+func (osDisk) list(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		names = append(names, filepath.Join(dir, e.Name()))

@@ -4,5 +4,5 @@ package journal
 
 const noFollow = 0
 
-// syncDir does nothing: such systems bring names to the disk by themselves.
-func (machine) syncDir(string) error { return nil }
+// syncDir does nothing: these systems write directory entries to the disk by themselves.
+func (osDisk) syncDir(string) error { return nil }

@@ -10,7 +10,7 @@ import (
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-func (machine) syncDir(dir string) error {
+func (osDisk) syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -38,7 +38,8 @@ type power struct {
 
 func (p *power) onCut(f func() error) { p.cuts = append(p.cuts, f) }
 
-// act counts what is done to a disk, and turns the power off when it is time. It needs mu.
+// act counts the operations of a disk, and cuts the power at the chosen one. The caller must hold
+// mu.
 func (p *power) act() error {
 	if p.off {
 		return errOff
@@ -59,17 +60,17 @@ type change struct {
 	data []byte
 }
 
-// A logDisk has the files of a log. Programs see files of the machine. When the power goes, these are
-// made anew from what was synced: of the writes to each file since, each page is kept, dropped or torn,
-// and of the changes of names since the directory was synced, each is kept or dropped, or only the first
-// ones are kept.
+// A logDisk has the files of a log. Programs see files of the machine. At a power loss these are
+// restored from the synced state: of the writes to a file since the sync, each page is kept,
+// dropped or torn, and of the changes of names since the directory was synced, each is kept or
+// dropped, or only the first ones are kept.
 type logDisk struct {
-	machine
+	osDisk
 	*power
 
 	path   string // of the database
 	inodes map[uint64]*inode
-	names  map[string]*inode // as they are on the disk
+	names  map[string]*inode // contents on the disk
 	moves  []naming          // of names, since the directory was synced
 }
 
@@ -108,7 +109,7 @@ func (d *logDisk) open(name string, flags int) (file, error) {
 		return nil, errOff
 	}
 	_, missing := os.Lstat(name)
-	f, err := d.machine.open(name, flags)
+	f, err := d.osDisk.open(name, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (d *logDisk) stat(name string) (fs.FileInfo, error) {
 	if d.off {
 		return nil, errOff
 	}
-	return d.machine.stat(name)
+	return d.osDisk.stat(name)
 }
 
 func (d *logDisk) list(dir string) ([]string, error) {
@@ -144,15 +145,15 @@ func (d *logDisk) list(dir string) ([]string, error) {
 	if d.off {
 		return nil, errOff
 	}
-	return d.machine.list(dir)
+	return d.osDisk.list(dir)
 }
 
 func (d *logDisk) rename(from, to string) error {
-	return d.move(from, to, func() error { return d.machine.rename(from, to) })
+	return d.move(from, to, func() error { return d.osDisk.rename(from, to) })
 }
 
 func (d *logDisk) remove(name string) error {
-	return d.move(name, "", func() error { return d.machine.remove(name) })
+	return d.move(name, "", func() error { return d.osDisk.remove(name) })
 }
 
 func (d *logDisk) move(from, to string, do func() error) error {
@@ -196,7 +197,7 @@ func (d *logDisk) bring(n naming) {
 	}
 }
 
-// cut makes the files what is left of them.
+// cut replaces the files by what a power loss leaves.
 func (d *logDisk) cut() error {
 	first, ordered := d.random.IntN(len(d.moves)+1), d.random.IntN(2) == 0
 	for i, n := range d.moves {
@@ -204,7 +205,7 @@ func (d *logDisk) cut() error {
 			d.bring(n)
 		}
 	}
-	names, err := d.machine.list(filepath.Dir(d.path))
+	names, err := d.osDisk.list(filepath.Dir(d.path))
 	if err != nil {
 		return err
 	}
@@ -227,7 +228,7 @@ func (d *logDisk) cut() error {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// left is what is on the disk once the power is gone.
+// left returns what is on the disk after a power loss.
 func (i *inode) left(random *rand.Rand) []byte {
 	data := slices.Clone(i.synced)
 	for _, c := range i.writes {

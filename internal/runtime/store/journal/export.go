@@ -11,11 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// exportSize is about how many bytes of older records a segment has.
-const exportSize = mostSegment
+// exportSize is the approximate size of a segment of older records in bytes.
+const exportSize = maxSegment
 
-// export writes the records of a database of an older schema to segments, which come before the
-// log.
+// export writes the records of a database with an older schema to segments, which precede the log.
 func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[backend.Record, error]) (segments []sqlite.Segment, err error) {
 	if total == 0 {
 		return nil, nil
@@ -27,7 +26,7 @@ func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[b
 	var line []byte
 	for more := true; more; {
 		after, size := uint64(len(segments)), 0
-		name := f.aside(after)
+		name := f.segmentName(after)
 		if err := f.disk.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestFair: of processes that write to one file as fast as they can, none gets less than
-// half of its share.
-func TestFair(t *testing.T) {
+// TestProcessLockIsFair: if several processes write to one file as fast as they can, none gets less than half of
+// its share.
+func TestProcessLockIsFair(t *testing.T) {
 	for _, processes := range []int{2, 3} {
 		t.Run(strconv.Itoa(processes), func(t *testing.T) { fairly(t, processes) })
 	}

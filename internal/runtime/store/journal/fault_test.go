@@ -66,18 +66,18 @@ func (t *trial) refused(want string) {
 	}
 }
 
-// due makes it time to look at the files again, as it is every 10 ms.
+// due makes the next check of the files due, which otherwise happens every 10 ms.
 func (t *trial) due() {
 	t.backend.appending.Lock()
 	defer t.backend.appending.Unlock()
 	t.backend.mu.Lock()
 	defer t.backend.mu.Unlock()
-	if turns := &t.backend.turns; !turns.known.IsZero() {
-		turns.known = turns.known.Add(-2 * lease)
+	if turns := &t.backend.process; !turns.verified.IsZero() {
+		turns.verified = turns.verified.Add(-2 * lease)
 	}
 }
 
-// whole: the state is what was committed, and nothing else.
+// whole checks that the state is exactly what was committed.
 func (t *trial) whole() {
 	t.Helper()
 	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
@@ -143,9 +143,9 @@ func (t *trial) over(from, to string) {
 
 const putBack = "the database is an older copy of itself: "
 
-// TestLog: something happens to the log while it is in use. Each time it is refused with the reason, and
-// goes on once that is mended.
-func TestLog(outer *testing.T) {
+// TestTamperedLog: the log is tampered with while it is in use. Each time the backend refuses with the
+// reason, and works again when the log is repaired.
+func TestTamperedLog(outer *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(t *trial)
 		want string
@@ -225,17 +225,17 @@ func TestLog(outer *testing.T) {
 	}
 }
 
-// rest gives the turn up, as where nothing is done for a moment.
+// rest releases the process lock, as after a moment without work.
 func (t *trial) rest() { t.backend.rest() }
 
 func (b *Backend) rest() {
-	b.begin()
-	defer b.end()
-	b.turns.give()
+	b.lockAppend()
+	defer b.unlockAppend()
+	b.process.unlock()
 }
 
-// TestLogAtStart: the same while no process uses it.
-func TestLogAtStart(outer *testing.T) {
+// TestTamperedLogAtStart: the log is tampered with while no process uses it.
+func TestTamperedLogAtStart(outer *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(t *trial)
 		want string
@@ -263,7 +263,7 @@ func TestLogAtStart(outer *testing.T) {
 			`-log" is missing; put it back, or, to go on with what the database has`,
 		},
 		"the file of the end": {
-			func(t *trial) { t.must(os.WriteFile(t.path+witnessSuffix, []byte("{"), 0o600)) },
+			func(t *trial) { t.must(os.WriteFile(t.path+endSuffix, []byte("{"), 0o600)) },
 			"if the database and its log are the newest, remove that file",
 		},
 	} {
@@ -276,13 +276,13 @@ func TestLogAtStart(outer *testing.T) {
 			t.again()
 			t.good(5)
 			t.close()
-			for _, name := range []string{t.path, t.log(), t.path + witnessSuffix} {
+			for _, name := range []string{t.path, t.log(), t.path + endSuffix} {
 				t.copy(name, name+".now")
 			}
 			c.harm(t)
 			t.fails(c.want)
 			t.fails(c.want)
-			for _, name := range []string{t.path, t.log(), t.path + witnessSuffix} {
+			for _, name := range []string{t.path, t.log(), t.path + endSuffix} {
 				t.copy(name+".now", name)
 			}
 			t.again()
@@ -291,7 +291,7 @@ func TestLogAtStart(outer *testing.T) {
 	}
 }
 
-// TestDamagedTail: a step that was on the disk is damaged. Nothing is cut off the log then.
+// TestDamagedTail: a step that was on the disk is damaged. Then nothing is cut off the log.
 func TestDamagedTail(outer *testing.T) {
 	t := try(outer)
 	t.good(10)
@@ -312,14 +312,14 @@ func TestDamagedTail(outer *testing.T) {
 	t.good(1)
 }
 
-// TestLost: an operator who knows that something is lost goes on without it.
-func TestLost(outer *testing.T) {
+// TestOperatorContinuesAfterLoss: an operator who knows that data is lost can continue without it.
+func TestOperatorContinuesAfterLoss(outer *testing.T) {
 	t := try(outer)
 	t.good(5)
 	t.close()
 	t.must(os.Remove(t.log()))
 	t.fails("remove")
-	t.must(os.Remove(t.path + witnessSuffix))
+	t.must(os.Remove(t.path + endSuffix))
 	t.again()
 	t.good(3) // on the state of the database
 	if heads, err := t.backend.Heads(t.Context()); err != nil || len(heads) != 2 || heads[0].Seq+heads[1].Seq != 8 {
@@ -330,9 +330,9 @@ func TestLost(outer *testing.T) {
 	t.good(1)
 }
 
-// TestDatabase: something happens to the database while it is in use. Calls go on until the log is to be
-// folded, and then once that is mended.
-func TestDatabase(outer *testing.T) {
+// TestTamperedDatabase: the database is tampered with while it is in use. Calls continue until the log has
+// to be folded, and again when the database is repaired.
+func TestTamperedDatabase(outer *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(t *trial)
 		want string
@@ -407,14 +407,14 @@ func (t *trial) settle(suffix string) {
 	t.must(errors.Join(err, db.Close(), os.Chmod(t.path+suffix, 0o600)))
 }
 
-// forget forgets versions that the database has, as it does where there are many parts.
+// forget clears the cached versions of the database, as happens if there are many parts.
 func (b *Backend) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.image.versions)
 }
 
-// TestLockedDatabase: another program has the database locked. Only folding waits.
+// TestLockedDatabase: another program has locked the database. Only folding waits.
 func TestLockedDatabase(outer *testing.T) {
 	t := try(outer)
 	t.good(1)
@@ -434,14 +434,14 @@ func TestLockedDatabase(outer *testing.T) {
 	t.whole()
 }
 
-// TestBacklog: nothing is admitted once too much is not folded, until it is.
+// TestBacklog: if too much of the log is not folded, nothing is admitted until it is.
 func TestBacklog(outer *testing.T) {
 	t := try(outer)
 	t.good(3)
 	t.must(os.Rename(t.path, t.path+".away"))
 	t.must(t.commit(1))
 	t.backend.mu.Lock()
-	t.backend.image.bytes += mostBacklog
+	t.backend.image.bytes += maxBacklog
 	t.backend.mu.Unlock()
 	_ = t.backend.fold()
 	const want = "folding the log into the state database: "
@@ -457,57 +457,58 @@ func TestBacklog(outer *testing.T) {
 	t.whole()
 }
 
-// TestTurn: while another process has the log locked and does not give it up, as one that was stopped,
-// nothing is committed.
-func TestTurn(outer *testing.T) {
+// TestStuckLockHolder: nothing is committed while another process holds the process lock and does not release
+// it, for example because it was stopped.
+func TestStuckLockHolder(outer *testing.T) {
 	t := try(outer)
 	t.good(1)
 	for _, suffix := range []string{"-turn", "-next"} {
 		t.rest()
-		t.backend.turns.patience = 10 * time.Millisecond
+		t.backend.process.timeout = 10 * time.Millisecond
 		f := flock.New(t.path + suffix)
 		t.must(f.Lock())
 		t.refused("another process has the log of the state locked and does not give it up; it may be stopped: resume it, or end it")
 		t.must(f.Close())
-		if left := t.backend.turns.left; left != nil {
+		if left := t.backend.process.abandoned; left != nil {
 			<-left // it was waited for in vain
 		}
-		t.backend.turns.patience = time.Minute
+		t.backend.process.timeout = time.Minute
 		t.good(3)
 	}
 	t.whole()
 }
 
-// TestLocksRemoved: the files of the locks are removed while they are in use. Processes that have had them
-// and others take turns all the same.
-func TestLocksRemoved(outer *testing.T) {
+// TestLockFilesRemoved: the lock files are removed while they are in use. Processes that had them open
+// still exclude those that did not.
+func TestLockFilesRemoved(outer *testing.T) {
 	t := try(outer)
 	for range 2 {
 		t.good(1) // and keeps the turn
 		t.must(errors.Join(os.Remove(t.path+"-turn"), os.Remove(t.path+"-next")))
 		b := t.backend
-		b.begin()
-		b.turns.quiet = false
-		b.turns.rest(time.Now().Add(lease)) // as after the next step
-		b.end()
+		b.lockAppend()
+		b.process.idle = false
+		b.process.yield(time.Now().Add(lease)) // as after the next step
+		b.unlockAppend()
 		other := open(outer, Options{Path: t.path})
-		other.begin()
-		t.must(other.lead(t.Context()))
-		b.turns.patience = 10 * time.Millisecond
-		t.refused(errNoTurn.Error())
-		other.end()
+		other.lockAppend()
+		t.must(other.lockProcess(t.Context()))
+		b.process.timeout = 10 * time.Millisecond
+		t.refused(errLockTimeout.Error())
+		other.unlockAppend()
 		other.rest()
-		if left := b.turns.left; left != nil {
+		if left := b.process.abandoned; left != nil {
 			<-left
 		}
-		b.turns.patience = time.Minute
+		b.process.timeout = time.Minute
 		t.good(1)
 	}
 	t.whole()
 }
 
-// TestFiles: files and directories that somebody else could have written, and others that are no files.
-func TestFiles(t *testing.T) {
+// TestUnsafeFilesAreRefused: files and directories that other users could have written are refused, and so are
+// special files.
+func TestUnsafeFilesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(path string) error
 		want    string
@@ -517,7 +518,7 @@ func TestFiles(t *testing.T) {
 		"sticky":    {prepare: func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, want: "others may write to the directory"},
 		"database":  {prepare: func(path string) error { return os.Chmod(path, 0o660) }, want: "others may write it (mode 0660); chmod 600"},
 		"log":       {prepare: func(path string) error { return os.Chmod(path+logSuffix, 0o666) }, want: `-log": others may write it (mode 0666); chmod 600`},
-		"witness":   {prepare: func(path string) error { return os.Chmod(path+witnessSuffix, 0o666) }, want: `-head": others may write it (mode 0666); chmod 600`},
+		"witness":   {prepare: func(path string) error { return os.Chmod(path+endSuffix, 0o666) }, want: `-head": others may write it (mode 0666); chmod 600`},
 		"log of another": {prepare: func(path string) error { return os.Chown(path+logSuffix, 65534, -1) },
 			want: `-log": it belongs to another user`, root: true},
 		"database of another": {prepare: func(path string) error { return os.Chown(path, 65534, -1) },
@@ -547,8 +548,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestModes: no other user can read what is kept.
-func TestModes(t *testing.T) {
+// TestFileModes: no other user can read the files.
+func TestFileModes(t *testing.T) {
 	path := place(t)
 	b := open(t, Options{Path: path, segment: 2000})
 	for n := range 10 {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// foldAll folds what waits until the backend is closed: once a second, and before that if there are
-// many steps.
-func (b *Backend) foldAll() {
+// foldLoop folds the log until the backend is closed: once a second, and earlier if there are many
+// steps.
+func (b *Backend) foldLoop() {
 	defer close(b.ended)
 	var due <-chan time.Time
 	said := ""
@@ -19,9 +19,9 @@ func (b *Backend) foldAll() {
 		case <-b.stop:
 			return
 		case <-b.kick:
-			b.hold()
+			b.lockImage()
 			many := b.image.bytes >= foldBytes
-			b.release()
+			b.unlockImage()
 			if due == nil && !many {
 				due = time.After(foldAfter)
 			}
@@ -39,30 +39,31 @@ func (b *Backend) foldAll() {
 			b.logger.Warn("the log of the state cannot be folded into its database; it is tried again", "error", err)
 			fallthrough
 		default:
-			due = time.After(foldAgain)
+			due = time.After(foldRetry)
 		}
 	}
 }
 
-// fold brings the checkpoint to where the image is.
+// fold writes the image to the checkpoint.
 func (b *Backend) fold() error {
-	b.beginFold()
-	defer b.endFold()
+	b.lockFold()
+	defer b.unlockFold()
 	err := b.foldNow(true)
-	b.hold()
-	defer b.release()
-	if b.unfolded = err; err != nil && !sqlite.Locked(err) {
-		b.fault = err
+	b.lockImage()
+	defer b.unlockImage()
+	if b.lastFoldErr = err; err != nil && !sqlite.Locked(err) {
+		b.lastErr = err
 	}
 	return err
 }
 
-// foldAnew tries again to fold the log where that has failed, but not where another program has the database
-// locked: without its database nothing is reserved. It needs the turn.
-func (b *Backend) foldAnew() error {
-	b.hold()
-	failed := b.unfolded
-	b.release()
+// retryFold folds the log again if the last attempt failed, because nothing is reserved without a
+// working database. It does nothing if another program has locked the database. The caller must
+// hold the process lock.
+func (b *Backend) retryFold() error {
+	b.lockImage()
+	failed := b.lastFoldErr
+	b.unlockImage()
 	if failed == nil || sqlite.Locked(failed) {
 		return nil
 	}
@@ -72,23 +73,23 @@ func (b *Backend) foldAnew() error {
 	return failed
 }
 
-// foldNow flushes the log, and then folds it. It needs folding.
+// foldNow flushes the log and folds it. The caller must hold the folding lock.
 func (b *Backend) foldNow(flush bool) error {
-	b.hold()
-	f, d, n := b.image.fold(), b.log.flushing, b.image.bytes
+	b.lockImage()
+	f, d, n := b.image.pendingFold(), b.log.flusher, b.image.bytes
 	f.To.ID = b.log.database
 	idle := f.To.Step == b.image.folded
 	flush = flush && !idle && d != nil
 	if flush {
-		d.enter()
+		d.retain()
 	}
-	b.release()
+	b.unlockImage()
 	if idle {
 		return nil
 	}
 	if flush {
-		err := b.bring(d, f.To.Step)
-		if d.leave(); err != nil {
+		err := b.ensureFlushed(d, f.To.Step)
+		if d.release(); err != nil {
 			return err
 		}
 	}
@@ -96,61 +97,62 @@ func (b *Backend) foldNow(flush bool) error {
 	if err != nil {
 		return err
 	}
-	b.hold()
-	if b.image.folded >= f.From { // else it was loaded anew meanwhile
+	b.lockImage()
+	if b.image.folded >= f.From { // otherwise the image was loaded again meanwhile
 		if at.Step > f.To.Step {
-			n = b.image.bytes // though some of them may not be folded yet
+			n = b.image.bytes // may include some bytes that are not folded
 		}
-		b.image.forget(min(at.Step, b.image.at.step), n)
+		b.image.dropFolded(min(at.Step, b.image.at.step), n)
 	}
-	b.release()
+	b.unlockImage()
 	if at.Step == f.To.Step {
-		b.witness(position{step: at.Step, hash: at.Hash})
+		b.writeDurableEnd(position{step: at.Step, hash: at.Hash})
 	}
 	return b.archive.seal(at.Step)
 }
 
-// roll begins the next segment where this one is full. It needs the turn. A failure
-// does not refuse anything.
-func (b *Backend) roll() {
-	b.hold()
-	defer b.release()
+// rotateIfFull begins the next segment if this one is full. A failure is only logged. The caller
+// must hold the process lock.
+func (b *Backend) rotateIfFull() {
+	b.lockImage()
+	defer b.unlockImage()
 	at := b.image.at.offset
-	if at < max(b.segment, b.retry) {
+	if at < max(b.segment, b.retrySize) {
 		return
 	}
-	if err := b.putAside(false); err != nil {
-		b.retry = at + b.segment/8
+	if err := b.rotate(false); err != nil {
+		b.retrySize = at + b.segment/8
 		b.logger.Warn("the log of the state cannot be put aside, and grows on", "error", err)
 	}
 }
 
-// putAside renames the segment and begins the next one. Steps that are not folded must be on
-// the disk, because the steps of the next segment depend on them. It needs the turn and mu.
-func (b *Backend) putAside(folded bool) error {
+// rotate renames the segment and begins the next one. Steps that are not folded must be on the disk
+// first, because the steps of the next segment depend on them. The caller must hold the process
+// lock and mu.
+func (b *Backend) rotate(folded bool) error {
 	l, at := &b.log, &b.image.at
-	l.fill(at.offset)
-	if err := l.flushing.bring(at.step, func() uint64 { return at.step }); err != nil && !folded {
+	l.cutPadding(at.offset)
+	if err := l.flusher.flushTo(at.step, func() uint64 { return at.step }); err != nil && !folded {
 		return err
 	}
-	if err := l.write(l.path+nextSuffix, at); err != nil {
+	if err := l.writeSegment(l.path+nextSuffix, at); err != nil {
 		return err
 	}
-	dir := filepath.Dir(l.path) // the disk need not take the names in their order
+	dir := filepath.Dir(l.path) // flush now: the disk might write directory entries out of order
 	if err := l.disk.syncDir(dir); err != nil {
 		return err
 	}
-	aside := l.aside(l.header.segment) + fullSuffix
+	aside := l.segmentName(l.header.segment) + fullSuffix
 	if err := l.disk.rename(l.name(), aside); err != nil {
 		return err
 	}
 	err := l.disk.syncDir(dir)
 	if err == nil {
-		err = l.install()
+		err = l.installNext()
 	}
 	if err != nil {
 		return errors.Join(err, l.disk.rename(aside, l.name()))
 	}
-	b.retry = 0
-	return b.goOver()
+	b.retrySize = 0
+	return b.openNext()
 }

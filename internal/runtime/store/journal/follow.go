@@ -11,83 +11,85 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// lead gives this process the turn, with the image at the end of the log. It needs appending.
-func (b *Backend) lead(ctx context.Context) error {
-	if b.turns.held == nil {
-		if err := b.turns.take(ctx); err != nil {
-			b.hold()
-			defer b.release()
-			b.fault = err
+// lockProcess acquires the process lock and brings the image to the end of the log. The caller must
+// hold the appending lock.
+func (b *Backend) lockProcess(ctx context.Context) error {
+	if b.process.unlockFiles == nil {
+		if err := b.process.lock(ctx); err != nil {
+			b.lockImage()
+			defer b.unlockImage()
+			b.lastErr = err
 			return err
 		}
 		b.timer.Reset(lease)
 	}
-	b.turns.quiet = false
-	b.hold()
-	defer b.release()
+	b.process.idle = false
+	b.lockImage()
+	defer b.unlockImage()
 	err := errClosed
 	if !b.closed {
-		err = b.intact()
+		err = b.verifyEnd()
 	}
 	if err != nil {
-		b.turns.give()
-		b.fault = err
+		b.process.unlock()
+		b.lastErr = err
 	}
 	return err
 }
 
-// intact makes the image that of the end of the log. Since no other process appends as long as this one
-// has the turn, it only looks from time to time whether somebody has removed, replaced or cut the file. It
-// needs the turn and mu.
-func (b *Backend) intact() error {
+// verifyEnd brings the image to the end of the log. No other process appends while this one holds
+// the process lock, so it only checks from time to time whether the file was removed, replaced or
+// truncated. The caller must hold the process lock and mu.
+func (b *Backend) verifyEnd() error {
 	now := time.Now()
-	if since := now.Sub(b.turns.known); since >= 0 && since < lease {
+	if since := now.Sub(b.process.verified); since >= 0 && since < lease {
 		return nil
 	}
-	if b.log.file != nil && !b.turns.known.IsZero() {
-		named, err := b.log.named()
+	if b.log.file != nil && !b.process.verified.IsZero() {
+		named, err := b.log.hasName()
 		size, _, more := b.log.file.state()
 		if err == nil && more == nil && named && size == b.log.size {
 			if b.log.isEnd(&b.image.at) {
-				b.turns.found(now)
+				b.process.setCurrent(now)
 				return nil
 			}
 		}
 	}
-	return b.toEnd()
+	return b.readToEnd()
 }
 
-// toEnd brings the image to the end of the log. It needs the turn and mu.
-func (b *Backend) toEnd() error {
+// readToEnd reads the log to its end and cuts off the rest. The caller must hold the process lock
+// and mu.
+func (b *Backend) readToEnd() error {
 	err := b.follow(true)
 	if err == nil {
-		b.log.settled = true
-		b.turns.found(time.Now())
+		b.log.scanned = true
+		b.process.setCurrent(time.Now())
 	} else {
-		b.turns.lost()
+		b.process.setStale()
 	}
 	return err
 }
 
-// follow reads on to the end of the log. With the turn, lead, it is the end for certain, and what
-// stands behind the last step is cut off. It needs mu.
+// follow reads the log to its end. If lead is true, this process holds the process lock: then the
+// end is certain, and what follows the last step is cut off. The caller must hold mu.
 func (b *Backend) follow(lead bool) error {
 	for range 1000 {
 		if b.log.file == nil {
-			if err := b.locate(); err != nil {
+			if err := b.openPosition(); err != nil {
 				return err
 			}
 			if b.log.file == nil {
 				continue
 			}
 		}
-		named, err := b.log.named()
+		named, err := b.log.hasName()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		junk, broken := b.read() // after the look at the name: nothing more comes if another has it
+		junk, broken := b.readSteps() // after hasName: if another file has the name, this one gets no more steps
 		switch {
-		case err == nil && !named && b.swap():
+		case err == nil && !named && b.reopen():
 			continue
 		case broken != nil:
 			return broken
@@ -98,44 +100,44 @@ func (b *Backend) follow(lead bool) error {
 		case junk > 0:
 			return fmt.Errorf("%w: the segment of the log that begins after step %d is damaged behind step %d; put a good copy back", backend.ErrRolledBack, b.image.at.segment, b.image.at.step)
 		}
-		if err != nil && !lead { // no file has the name: another process is about to give it
-			if !b.log.exists(b.log.aside(b.image.at.step) + fullSuffix) {
+		if err != nil && !lead { // another process is about to name the next segment
+			if !b.log.exists(b.log.segmentName(b.image.at.step) + fullSuffix) {
 				return nil
 			}
 		} else if err != nil {
-			if err := b.log.finish(&b.image.at); err != nil {
+			if err := b.log.finishRotation(&b.image.at); err != nil {
 				return err
 			}
 		}
-		if err := b.goOver(); err != nil {
+		if err := b.openNext(); err != nil {
 			return err
 		}
 	}
 	return errors.New("the log is put aside again and again")
 }
 
-// atOnce is how many bytes of the log are read at once, unless a step has more.
-const atOnce = 1 << 20
+// readSize is the number of bytes read at a time, unless a step is longer.
+const readSize = 1 << 20
 
-// read applies the steps behind the position of the image, and returns how many bytes follow them
-// in the file that are no step.
-func (b *Backend) read() (junk int64, err error) {
+// readSteps applies the steps after the position of the image. It returns the number of bytes
+// behind them that are not a step.
+func (b *Backend) readSteps() (junk int64, err error) {
 	var data []byte
-	for most, more := atOnce, true; more; {
+	for most, more := readSize, true; more; {
 		begun := b.image.at.offset
-		if data, more, err = b.log.rest(data, begun, most, !b.log.settled); err != nil {
+		if data, more, err = b.log.readFrom(data, begun, most, !b.log.scanned); err != nil {
 			return 0, err
 		}
-		if right, err := ends(b.log.file, &b.log.header, &b.image.at); err != nil || !right {
+		if right, err := endsAt(b.log.file, &b.log.header, &b.image.at); err != nil || !right {
 			return 0, errors.Join(err, fmt.Errorf("%w: the log does not have step %d as it was; put the newer copy back", backend.ErrRolledBack, b.image.at.step))
 		}
 		s := scan{at: b.image.at}
 		for junk = int64(len(data)); junk > 0; junk = int64(len(data)) - (s.at.offset - begun) {
 			st, ok, _ := s.next(data[s.at.offset-begun:])
 			if !ok {
-				break // nothing of it counts, whatever it is
+				break // the rest does not count, whatever it contains
 			}
-			b.moved(&st, s.at)
+			b.advance(&st, s.at)
 		}
 		if s.at.offset == begun {
 			most *= 4
@@ -144,8 +146,8 @@ func (b *Backend) read() (junk int64, err error) {
 	return junk, nil
 }
 
-// moved moves the image by a step that ends at the position.
-func (b *Backend) moved(s *step, at position) {
+// advance applies a step that ends at the given position to the image.
+func (b *Backend) advance(s *step, at position) {
 	before := b.image.bytes
 	b.image.bytes += at.offset - b.image.at.offset
 	b.image.apply(s)
@@ -155,13 +157,13 @@ func (b *Backend) moved(s *step, at position) {
 	}
 	for i := range s.records {
 		if r := &s.records[i]; r.Writer == b.name {
-			b.chain = link{r.Seq, r.Hash}
+			b.chain = chainEnd{r.Seq, r.Hash}
 		}
 	}
 }
 
-// cut cuts off what a process has left that ended before it had written a step, or that did not reach
-// the disk before the power went.
+// cut removes the bytes behind the last step: a process ended in the middle of a write, or the
+// power failed before the step was on the disk.
 func (b *Backend) cut(junk int64) error {
 	b.log.end = b.image.at.offset
 	if err := b.log.cut(); err != nil {
@@ -171,23 +173,23 @@ func (b *Backend) cut(junk int64) error {
 	return nil
 }
 
-// locate opens the segment in which the image is, or the next where the image is at the end of one: that
-// may be sealed. It opens none, and loads the checkpoint anew, where another process has folded more
-// meanwhile.
-func (b *Backend) locate() error {
+// openPosition opens the segment that contains the position of the image, or the next segment if
+// the image is at the end of one, which may already be sealed. If another process has sealed the
+// segment meanwhile, it opens no file and loads the checkpoint again.
+func (b *Backend) openPosition() error {
 	at := &b.image.at
-	unnamed := b.log.open() // a process ended while it put a segment aside
+	unnamed := b.log.open() // a process ended during a rotation
 	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
 		return unnamed
 	}
-	if h := &b.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // it was put aside just behind the step
+	if h := &b.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the rotation was just after the step
 		at.segment, at.offset = h.segment, h.offset
 		return nil
 	}
 	if unnamed != nil || b.log.header.segment > at.segment {
-		f, header, err := b.log.openSegment(b.log.aside(at.segment)+fullSuffix, os.O_RDWR)
+		f, header, err := b.log.openSegment(b.log.segmentName(at.segment)+fullSuffix, os.O_RDWR)
 		if errors.Is(err, fs.ErrNotExist) {
-			f, header, err = b.log.openSegment(b.log.aside(at.step)+fullSuffix, os.O_RDWR)
+			f, header, err = b.log.openSegment(b.log.segmentName(at.step)+fullSuffix, os.O_RDWR)
 		}
 		if errors.Is(err, fs.ErrNotExist) && unnamed == nil {
 			return b.reload()
@@ -205,7 +207,7 @@ func (b *Backend) locate() error {
 		b.log.close()
 		return fmt.Errorf("%w: its log begins after step %d, and not after step %d; %s", backend.ErrRolledBack, b.log.header.segment, at.segment, b.log.remedy())
 	}
-	right, err := ends(b.log.file, &b.log.header, at)
+	right, err := endsAt(b.log.file, &b.log.header, at)
 	if err != nil || !right {
 		b.log.close()
 		return errors.Join(err, fmt.Errorf("%w: its log does not have step %d as it was; %s", backend.ErrRolledBack, at.step, b.log.remedy()))
@@ -214,20 +216,21 @@ func (b *Backend) locate() error {
 	return nil
 }
 
-// remedy says what to do about a log that is older than its database, or damaged.
+// remedy returns advice about a log that is damaged or older than its database.
 func (l *directory) remedy() string {
-	return fmt.Sprintf("put the newer copy back, or, to go on with what the database has, end all petrigate that use it and remove %q and %q", l.name(), l.path+witnessSuffix)
+	return fmt.Sprintf("put the newer copy back, or, to go on with what the database has, end all petrigate that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
-// swap goes over to a copy of the segment that has got its name, if it has all that the image has of it.
-func (b *Backend) swap() bool {
+// reopen switches to a file that has replaced the segment under its name, for example a copy, if
+// that file has all steps that the image has read. It reports whether it did.
+func (b *Backend) reopen() bool {
 	f, header, err := b.log.openSegment(b.log.name(), os.O_RDWR)
 	if err != nil {
-		return false // which is said by goOver
+		return false // openNext reports the error
 	}
 	at := &b.image.at
 	if header.segment == at.segment && at.offset > header.offset {
-		if right, err := ends(f, &header, at); err == nil && right {
+		if right, err := endsAt(f, &header, at); err == nil && right {
 			b.log.use(f, header)
 			return true
 		}
@@ -236,9 +239,9 @@ func (b *Backend) swap() bool {
 	return false
 }
 
-// goOver goes over to the segment that follows, at the end of one that was put aside: that is another one of
-// them, or the log, which has no name where a process ended while it put one aside.
-func (b *Backend) goOver() error {
+// openNext switches to the segment after the current one, which was renamed. The next segment may
+// be a renamed one or the log itself. The log has no name if a process ended during a rotation.
+func (b *Backend) openNext() error {
 	at := &b.image.at
 	f, header, err := b.log.openSegment(b.log.name(), os.O_RDWR)
 	unnamed := errors.Is(err, fs.ErrNotExist)
@@ -249,8 +252,8 @@ func (b *Backend) goOver() error {
 		if !unnamed {
 			_ = f.Close()
 		}
-		f, header, err = b.log.openSegment(b.log.aside(at.step)+fullSuffix, os.O_RDWR)
-		if errors.Is(err, fs.ErrNotExist) { // it is folded since
+		f, header, err = b.log.openSegment(b.log.segmentName(at.step)+fullSuffix, os.O_RDWR)
+		if errors.Is(err, fs.ErrNotExist) { // folded and sealed meanwhile
 			return b.reload()
 		}
 		if err != nil {
@@ -266,7 +269,8 @@ func (b *Backend) goOver() error {
 	return nil
 }
 
-// reload begins with the checkpoint again: it has to be further than the image, since a segment is sealed.
+// reload loads the checkpoint again. The checkpoint must be ahead of the image, since a segment was
+// sealed.
 func (b *Backend) reload() error {
 	before, chain := b.image, b.chain
 	err := b.load()
@@ -281,9 +285,9 @@ func (b *Backend) reload() error {
 	return err
 }
 
-// finish gives the next segment its name, where a process ended before it did. The image may still have to
-// read others that were put aside before.
-func (l *directory) finish(at *position) error {
+// finishRotation names the next segment if a process ended before it could. The image may still
+// have to read earlier renamed segments.
+func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {
 		return fmt.Errorf("the log %q was removed while it was in use; put it back, or end all petrigate that use it and start anew", l.name())
@@ -295,15 +299,16 @@ func (l *directory) finish(at *position) error {
 	if header.step != at.step || header.hash != at.hash {
 		return fmt.Errorf("%w: its log %q is missing; put it back", backend.ErrRolledBack, l.name())
 	}
-	return l.install()
+	return l.installNext()
 }
 
-// recover opens the log, reads it to its end, and cuts off the bytes behind the last step. It needs the turn and mu.
+// recover opens the log, reads it to its end, and cuts off the bytes behind the last step. The
+// caller must hold the process lock and mu.
 func (b *Backend) recover() error {
-	if err := b.restore(); err != nil {
+	if err := b.ensureLog(); err != nil {
 		return err
 	}
-	want, err := b.log.readWitness()
+	want, err := b.log.readDurableEnd()
 	if err != nil {
 		return err
 	}
@@ -312,31 +317,31 @@ func (b *Backend) recover() error {
 	}
 	if at := &b.image.at; at.step < want.step || at.step == want.step && at.hash != want.hash {
 		return fmt.Errorf("%w: its log ends with step %d, and had step %d; put the newer copy back, or, to go on without what was lost, end all petrigate that use it and remove %q",
-			backend.ErrRolledBack, at.step, want.step, b.log.path+witnessSuffix)
+			backend.ErrRolledBack, at.step, want.step, b.log.path+endSuffix)
 	}
-	return b.toEnd()
+	return b.readToEnd()
 }
 
-// restore sees to it that there is a log. A database without one is new, or was put back alone: then
-// somebody has removed the witness as well.
-func (b *Backend) restore() error {
+// ensureLog makes sure that a log exists. A database without a log is new, or was restored alone;
+// in the latter case the operator has removed the file of the durable end as well.
+func (b *Backend) ensureLog() error {
 	if _, err := b.log.disk.stat(b.log.name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if f, header, err := b.log.openSegment(b.log.path+nextSuffix, os.O_RDONLY); err == nil { // it ended in putAside
+	if f, header, err := b.log.openSegment(b.log.path+nextSuffix, os.O_RDONLY); err == nil { // a process ended in rotate
 		_ = f.Close()
 		if header.step > b.image.at.step || b.image.at.offset > 0 {
-			return b.log.install()
+			return b.log.installNext()
 		}
 	}
-	switch _, err := b.log.disk.stat(b.log.path + witnessSuffix); {
+	switch _, err := b.log.disk.stat(b.log.path + endSuffix); {
 	case errors.Is(err, fs.ErrNotExist):
-		return b.log.start(&b.image.at)
+		return b.log.create(&b.image.at)
 	case err != nil:
 		return err
 	}
 	return fmt.Errorf("%w: its log %q is missing; put it back, or, to go on with what the database has, end all petrigate that use it and remove %q",
-		backend.ErrRolledBack, b.log.name(), b.log.path+witnessSuffix)
+		backend.ErrRolledBack, b.log.name(), b.log.path+endSuffix)
 }
 
 // wake wakes the goroutine that folds.

@@ -26,14 +26,14 @@ import (
 // A keeping disk keeps a copy of each segment that is removed once it is sealed. It flushes nothing: no
 // power goes.
 type keeping struct {
-	machine
+	osDisk
 	between func() // happens at the next flush; nil: nothing
 }
 
 const keptSuffix = ".kept"
 
 func (d *keeping) open(name string, flags int) (file, error) {
-	f, err := d.machine.open(name, flags)
+	f, err := d.osDisk.open(name, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (d *keeping) remove(name string) error {
 			return err
 		}
 	}
-	return d.machine.remove(name)
+	return d.osDisk.remove(name)
 }
 
 func (*keeping) syncDir(string) error { return nil }
@@ -65,14 +65,14 @@ func (f *unflushed) sync() error {
 	return nil
 }
 
-// A content is a part as whoever uses the state knows it: not by its bytes.
+// A content is a part as a user of the state sees it, independent of its encoding.
 type content struct {
 	version int64
 	data    map[string]any
 	values  map[string]string
 }
 
-// A story is what has been done to a state, in memory.
+// A story is the history of a state, in memory.
 type story struct {
 	parts     map[backend.PartID]content
 	stops     map[string]bool
@@ -207,7 +207,7 @@ func (c content) equal(d content) bool {
 	return c.version == d.version && maps.Equal(c.values, d.values) && (c.version == 0 || reflect.DeepEqual(c.data, d.data))
 }
 
-// A history is some processes, which take turns with one state, and what they have done.
+// A history is a number of processes that share one state in turn, and their operations.
 type history struct {
 	t      *testing.T
 	random *rand.Rand
@@ -225,9 +225,9 @@ var parts = []backend.PartID{
 	{Scope: backend.Principal, Name: "p"}, {Scope: backend.Global},
 }
 
-// TestHistory: after any history of several processes, some of which are killed, these are the same: the
-// state that the log gives when it is replayed from its beginning, the checkpoint once all is folded,
-// what can be read, and a model in memory.
+// TestHistory: after any history of several processes, some of them killed, four views are equal:
+// the state after a replay of the log from its beginning, the completely folded checkpoint, the
+// results of reads, and a model in memory.
 func TestHistory(t *testing.T) {
 	from, count := soak.Range(t, 60)
 	for i := range uint64(count) {
@@ -248,13 +248,13 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// process is one of the processes, which has no other that keeps the turn.
+// process is one of the processes. No other process holds the process lock then.
 func (h *history) process() (i int, b *Backend) {
 	i = h.random.IntN(len(h.open))
 	for k, b := range h.open {
 		if b != nil && k != i {
 			b.appending.Lock()
-			b.turns.give()
+			b.process.unlock()
 			b.appending.Unlock()
 		}
 	}
@@ -311,7 +311,7 @@ func (h *history) folds(b *Backend) error {
 	d.between = func() {
 		_, other := h.process()
 		defer func(before int64) { other.segment = before }(other.segment)
-		other.segment = mostSegment // to put one aside waits until the flush has ended
+		other.segment = maxSegment // to put one aside waits until the flush has ended
 		h.commits(other)
 	}
 	defer func() { d.between = nil }()
@@ -346,7 +346,7 @@ func (h *history) event() backend.Event {
 	return backend.Event{Time: h.now, Session: "a", Object: fmt.Appendf(nil, `{"n":%d,"text":"%s"}`, h.number, strings.Repeat("x", h.random.IntN(50)))}
 }
 
-// commits commits some ops, most of which can be.
+// commits commits some ops; most of them are valid.
 func (h *history) commits(b *Backend) {
 	var ops []*backend.Op
 	ahead := map[backend.PartID]int64{}
@@ -418,7 +418,7 @@ func (h *history) write(id backend.PartID, ahead map[backend.PartID]int64) backe
 	return w
 }
 
-// reads compares what can be read with the model.
+// reads compares the results of reads with the model.
 func (h *history) reads(b *Backend) {
 	ctx := h.t.Context()
 	all, err := b.Load(ctx, parts...)
@@ -489,7 +489,7 @@ func (h *history) end() {
 			}
 			var c sqlite.Change
 			if moved := replayed.parts[id]; moved != nil {
-				c = moved.now(id)
+				c = moved.snapshot(id)
 				if c.Data, err = c.Merged(nil); err != nil {
 					return err
 				}
@@ -528,7 +528,7 @@ func (h *history) end() {
 
 // replay is the state that the log gives from its beginning, with the segments that were kept.
 func (h *history) replay() (image, position) {
-	names, err := filepath.Glob(h.path + asideSuffix + "*" + fullSuffix + "*")
+	names, err := filepath.Glob(h.path + segmentSuffix + "*" + fullSuffix + "*")
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -546,7 +546,7 @@ func (h *history) replay() (image, position) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		header, rest, _ := bytes.Cut(withoutRoom(data), []byte{'\n'})
+		header, rest, _ := bytes.Cut(trimPadding(data), []byte{'\n'})
 		_, begin, err := readHeader(header)
 		if err != nil || begin.step != at.step || begin.hash != at.hash {
 			h.t.Fatalf("%s begins after step %d (%v), want %d", name, begin.step, err, at.step)

@@ -9,34 +9,34 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// mostVersions is how many versions of parts are remembered that the checkpoint has too.
-const mostVersions = 1 << 16
+// maxVersions bounds the cached versions of parts that the checkpoint has too.
+const maxVersions = 1 << 16
 
-// An image is the state as it is at a position of the log, as far as it differs from the checkpoint.
+// image is the state at a position of the log, as far as it differs from the checkpoint.
 type image struct {
 	at     position
-	folded uint64 // the checkpoint has all steps up to this one
+	folded uint64 // last step in the checkpoint
 
 	parts    map[backend.PartID]*part
-	versions map[backend.PartID]int64 // of other parts, as far as they are known
-	stops    map[string]backend.Stop  // all
-	switched map[string]uint64        // sessions whose stops have changed, and the step
-	used     map[string]use           // approvals
+	versions map[backend.PartID]int64 // cached versions of other parts
+	stops    map[string]backend.Stop  // all stops in force
+	switched map[string]uint64        // step of the last change of each session's stop
+	used     map[string]use           // used approvals
 	heads    map[string]head          // by writer
 	clock    sqlite.Clock
 
-	since time.Time // when the first step came that is not folded; zero: all are
-	bytes int64     // of the lines that are not folded
+	since time.Time // when the first step that is not folded arrived; zero: all are folded
+	bytes int64     // size of the lines that are not folded
 }
 
-// A part is one that was moved by a step that is not folded.
+// part is a part that was changed by a step that is not folded.
 type part struct {
 	step    uint64
 	version int64
 	changed time.Time
-	data    []byte   // nil: the checkpoint has it
-	changes [][]byte // of data, see [statecode.Merge]
-	cleared bool     // the values in the checkpoint are not its own
+	data    []byte   // nil: unchanged from the checkpoint
+	changes [][]byte // changes of the data, see [statecode.Merge]
+	cleared bool     // the values in the checkpoint do not belong to the part any longer
 	values  map[string][]byte
 }
 
@@ -50,7 +50,7 @@ type head struct {
 	record backend.Record
 }
 
-// newImage is the state at the place of a checkpoint.
+// newImage returns the state at the position of a checkpoint.
 func newImage(at *sqlite.Place, stops map[string]backend.Stop, clock sqlite.Clock) image {
 	return image{
 		at: position{at.Step, at.Hash, at.Segment, at.Offset}, folded: at.Step,
@@ -59,7 +59,7 @@ func newImage(at *sqlite.Place, stops map[string]backend.Stop, clock sqlite.Cloc
 	}
 }
 
-// version is that of a part. It reports false where only the checkpoint knows it.
+// version returns the version of a part. It returns false if only the checkpoint knows the version.
 func (i *image) version(id backend.PartID) (int64, bool) {
 	if p := i.parts[id]; p != nil {
 		return p.version, true
@@ -68,18 +68,18 @@ func (i *image) version(id backend.PartID) (int64, bool) {
 	return v, ok
 }
 
-// know notes the version of a part that the checkpoint has.
-func (i *image) know(id backend.PartID, version int64) {
-	if len(i.versions) >= mostVersions {
+// setVersion caches the version of a part in the checkpoint.
+func (i *image) setVersion(id backend.PartID, version int64) {
+	if len(i.versions) >= maxVersions {
 		clear(i.versions)
 	}
 	i.versions[id] = version
 }
 
-// apply moves the image by a step, which is in the log from its position on.
+// apply applies a step. The caller must update the position.
 func (i *image) apply(s *step) {
 	for k := range s.moves {
-		i.move(s.number, &s.moves[k])
+		i.applyMove(s.number, &s.moves[k])
 	}
 	for k := range s.records {
 		r := &s.records[k]
@@ -104,7 +104,7 @@ func (i *image) apply(s *step) {
 	}
 }
 
-func (i *image) move(step uint64, m *move) {
+func (i *image) applyMove(step uint64, m *move) {
 	p := i.parts[m.id]
 	if p == nil {
 		p = &part{}
@@ -128,15 +128,15 @@ func (i *image) move(step uint64, m *move) {
 	}
 }
 
-// fold is what the checkpoint lacks.
-func (i *image) fold() *sqlite.Fold {
+// pendingFold returns the changes that the checkpoint lacks.
+func (i *image) pendingFold() *sqlite.Fold {
 	f := &sqlite.Fold{
 		From:  i.folded,
 		To:    sqlite.Place{Step: i.at.step, Hash: i.at.hash, Segment: i.at.segment, Offset: i.at.offset},
 		Parts: make([]sqlite.Change, 0, len(i.parts)), Stops: map[string]*backend.Stop{}, Used: map[string]time.Time{}, Clock: i.clock,
 	}
 	for id, p := range i.parts {
-		f.Parts = append(f.Parts, p.now(id))
+		f.Parts = append(f.Parts, p.snapshot(id))
 	}
 	for session := range i.switched {
 		f.Stops[session] = nil
@@ -153,15 +153,15 @@ func (i *image) fold() *sqlite.Fold {
 	return f
 }
 
-// now returns a copy of the changes to the part.
-func (p *part) now(id backend.PartID) sqlite.Change {
+// snapshot returns a copy of the changes to the part.
+func (p *part) snapshot(id backend.PartID) sqlite.Change {
 	return sqlite.Change{Cleared: p.cleared, Changes: slices.Clip(p.changes),
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}
 }
 
-// forget forgets what the checkpoint has, which is folded up to that step. n are the bytes up to
-// there that were not.
-func (i *image) forget(step uint64, n int64) {
+// dropFolded removes the changes up to the given step, which the checkpoint now has. n is the size
+// of their lines.
+func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return
 	}
@@ -172,7 +172,7 @@ func (i *image) forget(step uint64, n int64) {
 	for id, p := range i.parts {
 		if p.step <= step {
 			delete(i.parts, id)
-			i.know(id, p.version)
+			i.setVersion(id, p.version)
 		}
 	}
 	for session, at := range i.switched {

@@ -20,38 +20,38 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// The values of [Options.Sync].
+// Values of [Options.Sync].
 const (
-	Full   = "full"   // a reservation is on the disk when it is committed, where what it moves outlives the process
-	Always = "always" // each reservation is
-	Normal = "normal" // none need be: with power the last steps may be lost, never with the process
+	Full   = "full"   // a reservation is flushed before its call is sent if it changes state that outlives the process
+	Always = "always" // every reservation is flushed before its call is sent
+	Normal = "normal" // no reservation is flushed: a power loss may lose the last steps, the end of a process never does
 )
 
-// Options say where the state is, and when it is brought to the disk.
+// Options configures a [Backend].
 type Options struct {
 	Path   string           // of the database; the log is beside it
 	Sync   string           // empty: [Full]
-	Writer string           // name of the chain of records; empty: a new one
-	Logger *slog.Logger     // nil: nothing is logged
-	Now    func() time.Time // nil: the clock of the machine
+	Writer string           // name of the chain of records; empty: a new chain
+	Logger *slog.Logger     // nil: discard
+	Now    func() time.Time // nil: time.Now
 
-	disk    disk // nil: of the machine
+	disk    disk // nil: the disk of the operating system
 	segment int64
-	dial    func(*sqlite.Options) // nil: the database is opened in the usual way
+	dial    func(*sqlite.Options) // changes the options of the database; nil: no change
 }
 
-// Bounds of what the checkpoint lacks.
+// Limits of what the checkpoint may lack.
 const (
-	foldAfter   = time.Second
-	foldBytes   = 8 << 20     // of lines, which are not waited for as long
-	foldAgain   = time.Second // after a failure
-	mostBacklog = 64 << 20    // bytes of lines; above it nothing is reserved
-	mostSegment = 16 << 20    // bytes, above which the next segment is begun
+	foldAfter  = time.Second
+	foldBytes  = 8 << 20     // size of lines that are folded without delay
+	foldRetry  = time.Second // delay after a failure
+	maxBacklog = 64 << 20    // size of unfolded lines above which nothing is reserved
+	maxSegment = 16 << 20    // size above which the next segment is begun
 )
 
-// A Backend is an open log with its checkpoint. It implements [backend.Backend].
+// Backend is an open log with its checkpoint. It implements [backend.Backend].
 //
-// Locks are taken in this order: appending, the turn, folding, mu.
+// Lock order: appending, the process lock, folding, mu.
 type Backend struct {
 	name    string
 	sync    string
@@ -60,8 +60,8 @@ type Backend struct {
 	segment int64
 
 	appending sync.Mutex // held while appending to the log
-	turns     turnstile
-	timer     *time.Timer // of the turn
+	process   processLock
+	timer     *time.Timer // gives up the process lock
 	batch     batch
 
 	folding    sync.Mutex // held while writing the checkpoint from the image
@@ -72,21 +72,21 @@ type Backend struct {
 
 	archive archive
 
-	mu       sync.Mutex
-	log      log
-	image    image
-	closed   bool
-	chain    link
-	fault    error // of the last write
-	unfolded error // of the last fold
-	lacking  int   // bytes that could not be written; 0: there was room
-	retry    int64 // size of the segment at which it is put aside, where that has failed before
+	mu          sync.Mutex
+	log         log
+	image       image
+	closed      bool
+	chain       chainEnd
+	lastErr     error // error of the last write
+	lastFoldErr error // error of the last fold
+	spaceNeeded int   // bytes that did not fit on the disk; 0: there was space
+	retrySize   int64 // the next rotation after a failed one is tried at this size of the segment
 }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// Open opens the state, and makes its files, with mode 0600, and their directory, with mode 0700, if
-// they do not exist. Files and directories that others may write are refused.
+// Open opens the state. It creates missing files with mode 0600, and a missing directory with mode
+// 0700. It refuses files and directories that other users may write.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	path, err := filepath.Abs(o.Path)
 	switch {
@@ -101,8 +101,8 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	}
 	b := &Backend{
 		name: cmp.Or(o.Writer, strings.ToLower(rand.Text())), sync: cmp.Or(o.Sync, Full), now: o.Now, logger: o.Logger,
-		segment: cmp.Or(o.segment, mostSegment),
-		turns:   turnstile{path: path, patience: 5 * time.Second},
+		segment: cmp.Or(o.segment, maxSegment),
+		process: processLock{path: path, timeout: 5 * time.Second},
 		kick:    make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if b.now == nil {
@@ -113,19 +113,19 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	}
 	b.archive.directory = directory{disk: o.disk, path: path, owner: b.name}
 	if o.disk == nil {
-		b.archive.disk = machine{}
+		b.archive.disk = osDisk{}
 	}
 	b.log.directory = b.archive.directory
 	if err := b.open(ctx, o.dial); err != nil {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
-	b.timer = time.AfterFunc(time.Hour, b.expire) // not before the field is set
+	b.timer = time.AfterFunc(time.Hour, b.expire) // after the field is set: expire uses it
 	b.timer.Reset(lease)
-	go b.foldAll()
+	go b.foldLoop()
 	return b, nil
 }
 
-// open recovers the state, in the turn of this process.
+// open recovers the state while holding the process lock.
 func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err error) {
 	dir := filepath.Dir(b.log.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -134,14 +134,14 @@ func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err err
 	if err := safefile.OwnDirectory(dir); err != nil {
 		return err
 	}
-	if err := b.turns.take(ctx); err != nil {
+	if err := b.process.lock(ctx); err != nil {
 		return err
 	}
 	defer func() {
-		b.turns.give()
+		b.process.unlock()
 		if err != nil {
 			b.log.close()
-			b.turns.close()
+			b.process.close()
 			if b.checkpoint != nil {
 				_ = b.checkpoint.Close()
 			}
@@ -167,10 +167,10 @@ func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err err
 	if err := b.log.removeLeftovers(time.Now()); err != nil {
 		return err
 	}
-	return b.testify()
+	return b.saveDurableEnd()
 }
 
-// load makes the image that of the checkpoint, and has the log read on from there.
+// load sets the image to the checkpoint. The log is read from there.
 func (b *Backend) load() error {
 	var at sqlite.Place
 	err := b.checkpoint.Read(func(r sqlite.Reading) (err error) {
@@ -189,7 +189,7 @@ func (b *Backend) load() error {
 		heads, err := r.Heads()
 		for i := range heads {
 			if h := &heads[i]; h.Writer == b.name && h.Seq > b.chain.seq {
-				b.chain = link{h.Seq, h.Hash}
+				b.chain = chainEnd{h.Seq, h.Hash}
 			}
 		}
 		return err
@@ -208,45 +208,46 @@ func (b *Backend) load() error {
 	return nil
 }
 
-// hold locks the image.
-func (b *Backend) hold() { b.mu.Lock() }
+// lockImage locks mu, which guards the image and the log.
+func (b *Backend) lockImage() { b.mu.Lock() }
 
-func (b *Backend) release() { b.mu.Unlock() }
+func (b *Backend) unlockImage() { b.mu.Unlock() }
 
-// begin waits until no other goroutine appends.
-func (b *Backend) begin() { b.appending.Lock() }
+// lockAppend waits until no other goroutine appends.
+func (b *Backend) lockAppend() { b.appending.Lock() }
 
-func (b *Backend) end() { b.appending.Unlock() }
+func (b *Backend) unlockAppend() { b.appending.Unlock() }
 
-// beginFold waits until no other goroutine writes the checkpoint.
-func (b *Backend) beginFold() { b.folding.Lock() }
+// lockFold waits until no other goroutine writes the checkpoint.
+func (b *Backend) lockFold() { b.folding.Lock() }
 
-func (b *Backend) endFold() { b.folding.Unlock() }
+func (b *Backend) unlockFold() { b.folding.Unlock() }
 
-// isOpen returns [errClosed] once the backend is closed.
+// isOpen returns [errClosed] if the backend is closed.
 func (b *Backend) isOpen() error {
-	b.hold()
-	defer b.release()
+	b.lockImage()
+	defer b.unlockImage()
 	if b.closed {
 		return errClosed
 	}
 	return nil
 }
 
-// Writer names the chain of this process.
+// Writer implements [backend.Backend]. It returns the name of the chain of this process.
 func (b *Backend) Writer() string { return b.name }
 
-// Merges reports true: a step may have what changes of a part.
+// Merges implements [backend.Backend]. It returns true: a step may contain changes of a part.
 func (b *Backend) Merges() bool { return true }
 
-// Changes returns a channel that receives after approvals or stops have changed.
+// Changes implements [backend.Backend].
 func (b *Backend) Changes() <-chan struct{} { return b.checkpoint.Changes() }
 
-// expire gives up the turn in time.
+// expire gives up the process lock if another process waits or nothing was appended. The timer
+// calls it.
 func (b *Backend) expire() {
 	if b.appending.TryLock() {
-		b.turns.rest(time.Now())
-		held := b.turns.held != nil
+		b.process.yield(time.Now())
+		held := b.process.unlockFiles != nil
 		b.appending.Unlock()
 		if !held {
 			return
@@ -269,13 +270,13 @@ func (b *Backend) Close() error {
 	b.timer.Stop()
 	close(b.stop)
 	<-b.ended
-	b.turns.give() // folding and sealing can take seconds, and other processes need no pause
+	b.process.unlock() // folding and sealing can take seconds, and other processes need not wait
 	err := b.fold()
 	b.mu.Lock()
-	if b.log.size > b.image.at.offset && b.turns.tryTake() && !b.turns.files.lost() && b.toEnd() == nil {
-		b.log.fill(b.image.at.offset)
+	if b.log.size > b.image.at.offset && b.process.tryLock() && !b.process.files.replaced() && b.readToEnd() == nil {
+		b.log.cutPadding(b.image.at.offset)
 	}
-	b.turns.close()
+	b.process.close()
 	b.log.close()
 	b.mu.Unlock()
 	if more := b.checkpoint.Close(); more != nil {

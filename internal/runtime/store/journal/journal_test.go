@@ -38,7 +38,8 @@ func TestBackend(t *testing.T) {
 	})
 }
 
-// TestBackendOfSmallSegments: the same where segments are put aside and sealed all the time.
+// TestBackendOfSmallSegments runs the same tests while segments are renamed and sealed all the
+// time.
 func TestBackendOfSmallSegments(t *testing.T) {
 	backendtest.Run(t, func(t *testing.T) func() backend.Backend {
 		path := place(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// What the processes of TestKill share: how much of the budget is spent, and what was
-// earned by calls that have ended.
+// Shared by the processes of TestKill: the spent part of the budget, and the earnings of the calls
+// that have ended.
 var (
 	spent  = backend.PartID{Scope: backend.Global, Name: "spent"}
 	earned = backend.PartID{Scope: backend.Global, Name: "earned"}
@@ -33,9 +33,9 @@ const (
 	foldsAt   = "PETRIGATE_TEST_FOLDS"   // it folds all the time; empty: as usual
 )
 
-// TestKill kills processes with signal 9 at random points of calls that spend one budget.
-// Each call reserves, says so, and settles. PETRIGATE_SOAK is how many calls there are,
-// PETRIGATE_SEED what the points are drawn from.
+// TestKill kills processes with signal 9 at random points of calls that spend one budget. Each call
+// reserves, reports that, and settles. PETRIGATE_SOAK is the number of calls, PETRIGATE_SEED the
+// seed of the random points.
 func TestKill(t *testing.T) {
 	for name, more := range map[string][]string{
 		"usual": nil,
@@ -164,7 +164,7 @@ func add(b *Backend, id backend.PartID, bound int, record string) (bool, error) 
 	}
 }
 
-// audited looks at what is left: the database, the chains, the budget, what was told.
+// audited checks the rest: the database, the chains, the budget, and the reports.
 func audited(t *testing.T, path string, calls int, lines map[string]bool) {
 	t.Helper()
 	b := open(t, Options{Path: path})
@@ -197,7 +197,7 @@ func audited(t *testing.T, path string, calls int, lines map[string]bool) {
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
-	long := time.Now().Add(-2 * abandoned)
+	long := time.Now().Add(-2 * maxTempAge)
 	for _, name := range files(t, path) {
 		if err := os.Chtimes(name, long, long); err != nil {
 			t.Error(err)
@@ -262,7 +262,7 @@ func tidy(t *testing.T, path string) {
 		case "", logSuffix, "-head", "-turn", "-next", "-wal", "-shm":
 			continue
 		}
-		digits, aside := strings.CutPrefix(suffix, asideSuffix)
+		digits, aside := strings.CutPrefix(suffix, segmentSuffix)
 		if digits = strings.TrimSuffix(digits, fullSuffix); !aside || len(digits) != 20 || strings.Trim(digits, "0123456789") != "" {
 			t.Errorf("%q is left", suffix)
 		}

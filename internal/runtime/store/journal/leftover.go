@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// abandoned is the age of a temporary file at which its process must have been killed.
-const abandoned = time.Minute
+// maxTempAge is the longest time that a running process needs for a temporary file: the process of
+// an older one must have been killed.
+const maxTempAge = time.Minute
 
-// removeLeftovers removes the files that killed processes have not given their names yet. Another process
-// that is slow, and loses a file to it, writes the file again.
+// removeLeftovers removes temporary files of killed processes. A slow process that loses a file
+// this way writes it again.
 func (l *log) removeLeftovers(now time.Time) error {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {
 		return err
 	}
-	_ = l.disk.remove(l.path + "-witness") // of schemas before the log
+	_ = l.disk.remove(l.path + "-witness") // written by schemas before the log existed
 	for _, name := range names {
-		unsealed := strings.HasPrefix(name, l.path+asideSuffix) && strings.HasSuffix(name, tornSuffix)
-		if !unsealed && !strings.HasPrefix(name, l.path+witnessSuffix+".") {
+		unsealed := strings.HasPrefix(name, l.path+segmentSuffix) && strings.HasSuffix(name, unsealedSuffix)
+		if !unsealed && !strings.HasPrefix(name, l.path+endSuffix+".") {
 			continue
 		}
-		if info, err := l.disk.stat(name); err == nil && now.Sub(info.ModTime()) > abandoned {
+		if info, err := l.disk.stat(name); err == nil && now.Sub(info.ModTime()) > maxTempAge {
 			_ = l.disk.remove(name) // the next start tries again
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestLimits: what the system refuses. It needs a process of its own, since limits and
-// users are those of a process.
-func TestLimits(t *testing.T) {
+// TestSystemLimits: the system refuses operations. The test needs a process of its own, since limits and
+// users belong to a process.
+func TestSystemLimits(t *testing.T) {
 	for role := range limits() {
 		if role == "holding" {
 			continue
@@ -100,7 +100,7 @@ func (o *ordeal) good() error {
 	return errors.Join(err, o.backend.Ready(context.Background()), o.backend.fold())
 }
 
-// limit says how large a file may be; 0: as it was at first.
+// limit sets the maximum size of a file; 0: the original limit.
 func limit(to uint64) error {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {
@@ -112,7 +112,7 @@ func limit(to uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &l)
 }
 
-// full is what a file says that may not grow.
+// full is the error of a file that cannot grow.
 const full = "file too large"
 
 // noSpace: no file may grow above a size, as on a disk that is full, of the log or of the database,
@@ -187,7 +187,7 @@ func littleSpace(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(limit(uint64(len(withoutRoom(log)))+48<<10), ready()); err != nil {
+	if err := errors.Join(limit(uint64(len(trimPadding(log)))+48<<10), ready()); err != nil {
 		return err
 	}
 	for range 2 {
@@ -208,7 +208,7 @@ func littleSpace(path string) error {
 	return err
 }
 
-// readOnly: a directory, or a file, that may not be written.
+// readOnly is a directory or a file that cannot be written.
 func readOnly(suffix string, want ...string) func(path string) error {
 	return func(path string) error {
 		o, err := begin(path)
@@ -258,9 +258,9 @@ func readOnly(suffix string, want ...string) func(path string) error {
 	}
 }
 
-// TestStopped: a process is stopped by the system while it has the turn. Others refuse meanwhile, and go on
-// with it.
-func TestStopped(outer *testing.T) {
+// TestStoppedLockHolder: a process is stopped by the system while it holds the process lock. Meanwhile other
+// processes refuse, and afterwards they work again.
+func TestStoppedLockHolder(outer *testing.T) {
 	t := try(outer)
 	t.good(1)
 	t.rest()
@@ -269,7 +269,7 @@ func TestStopped(outer *testing.T) {
 		t.Fatal(got)
 	}
 	t.must(c.cmd.Process.Signal(syscall.SIGSTOP))
-	t.backend.turns.patience /= 100
+	t.backend.process.timeout /= 100
 	t.refused("it may be stopped: resume it, or end it")
 	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
 	if err != nil || p[0].Version != 1 { // which needs no turn
@@ -277,26 +277,26 @@ func TestStopped(outer *testing.T) {
 	}
 	t.must(c.cmd.Process.Signal(syscall.SIGCONT))
 	c.end(outer)
-	if left := t.backend.turns.left; left != nil {
+	if left := t.backend.process.abandoned; left != nil {
 		<-left
 	}
-	t.backend.turns.patience *= 100
+	t.backend.process.timeout *= 100
 	t.good(3)
 	if n := len(linked(outer, t.backend)); n != 5 {
 		t.Errorf("%d records, want 5", n)
 	}
 }
 
-// holding has the turn until its input ends, and makes a step then.
+// holding holds the process lock until its input ends, and then makes a step.
 func holding(path string) error {
 	b, err := Open(context.Background(), Options{Path: path})
 	if err != nil {
 		return err
 	}
-	b.begin()
-	err = b.lead(context.Background())
+	b.lockAppend()
+	err = b.lockProcess(context.Background())
 	fmt.Println("held")
 	_, _ = os.Stdin.Read(make([]byte, 1))
-	b.end()
+	b.unlockAppend()
 	return errors.Join(err, commit(context.Background(), b, sample("other", 0)), b.Close())
 }

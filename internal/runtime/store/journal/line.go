@@ -15,52 +15,52 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// The lines of a segment begin with these.
+// First bytes of the kinds of lines in a segment.
 const (
 	headerStart = `{"log":1,"database":`
 	recordStart = `{"writer":`
 	stepStart   = `{"step":`
 )
 
-// The end of a line that is on a chain: its hash in hex digits.
+// End of a line that is part of a chain: its hash in hex digits.
 const (
 	hashStart = `,"hash":"`
 	hashEnd   = `"}`
-	tail      = len(hashStart) + 2*sha256.Size + len(hashEnd)
+	tailSize  = len(hashStart) + 2*sha256.Size + len(hashEnd)
 )
 
-// A step is an [backend.Op] as the log has it: the records of the op, a line each, and a line that
-// says how the state moves by it. The op is committed once that line is there.
+// step is a [backend.Op] in the log: one line for each record, and a line with the changes of the
+// state. The op is committed when the last line is in the file.
 type step struct {
 	number  uint64
 	records []backend.Record
 	moves   []move
-	used    string // id of the approval that is used up
+	used    string // id of the approval that the step uses up
 	usedAt  time.Time
 	stop    *backend.Stop
-	on      bool // the stop begins
+	on      bool // true: the stop begins; false: it ends
 	hash    [sha256.Size]byte
 }
 
-// A move is a part as a step leaves it.
+// move is the new content of a part.
 type move struct {
 	id      backend.PartID
 	version int64 // 0: the part is removed
 	changed time.Time
-	data    []byte            // nil, with a version: change says what is new
+	data    []byte            // nil, if version is not 0: change has the changes
 	change  []byte            // see [statecode.Merge]
-	values  map[string][]byte // rows that are replaced; nil: removed
+	values  map[string][]byte // rows to replace; nil: the row is removed
 }
 
-// A position is a place in the log: a step, and where it ends.
+// position is the end of a step in the log.
 type position struct {
 	step    uint64
 	hash    [sha256.Size]byte
-	segment uint64 // by the step that it begins after
+	segment uint64 // number: the step before the segment
 	offset  int64
 }
 
-// appendHeader appends the first line of a segment that begins behind a position.
+// appendHeader appends the first line of a segment that begins after a position.
 func appendHeader(b []byte, database string, p *position) []byte {
 	b = rawjson.AppendString(append(b, headerStart...), database)
 	b = strconv.AppendUint(append(b, `,"after":`...), p.step, 10)
@@ -72,8 +72,8 @@ func appendHash(b []byte, hash [sha256.Size]byte) []byte {
 	return append(b, hashEnd+"\n"...)
 }
 
-// appendStep appends the lines of a step, which has its number, and sets its hash: over the hash of
-// the step before it, and over its lines up to there.
+// appendStep appends the lines of a step and sets its hash, which covers the hash before and the
+// lines up to the hash. The number must be set.
 func appendStep(b []byte, s *step, before [sha256.Size]byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, before[:]...)
@@ -162,13 +162,13 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// deepest is how deep a state may be nested as part of a line.
-const deepest = rawjson.MaxDepth - 8
+// maxDepth bounds the nesting of a state that is embedded in a line.
+const maxDepth = rawjson.MaxDepth - 8
 
-// appendData appends a JSON value as it is, or, where a line cannot have it, as a text. A value of ours,
-// a state of nets, is flat and has no line ends.
+// appendData appends a JSON value, or a JSON string of it if the value cannot be part of a line.
+// The flag ours marks a state of nets, which is flat and has no line breaks.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
-	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, deepest) == nil {
+	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil
 	}
 	if !utf8.Valid(data) {
@@ -188,13 +188,13 @@ func readData(value []byte) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// hexed begins a name that JSON does not have, and is written in hex digits.
-const hexed = "\x01"
+// hexPrefix marks a name in hex digits: JSON cannot represent the original.
+const hexPrefix = "\x01"
 
 // appendName appends any bytes as a JSON string.
 func appendName(b []byte, name string) []byte {
-	if !utf8.ValidString(name) || strings.HasPrefix(name, hexed) || strings.Contains(name, "\x00") {
-		name = hexed + hex.EncodeToString([]byte(name))
+	if !utf8.ValidString(name) || strings.HasPrefix(name, hexPrefix) || strings.Contains(name, "\x00") {
+		name = hexPrefix + hex.EncodeToString([]byte(name))
 	}
 	return rawjson.AppendString(b, name)
 }
@@ -208,19 +208,19 @@ func readName(value []byte) (string, error) {
 }
 
 func plainName(name string) (string, error) {
-	if digits, ok := strings.CutPrefix(name, hexed); ok {
+	if digits, ok := strings.CutPrefix(name, hexPrefix); ok {
 		plain, err := hex.DecodeString(digits)
 		return string(plain), err
 	}
 	return name, nil
 }
 
-// errBroken is the error of a line that this package did not write.
+// errBroken: this package did not write the line.
 var errBroken = errors.New("it is no line of a log")
 
-// cutHash parts a line, given without its line end, from its hash.
+// cutHash splits a line, without its line break, into the text before the hash and the hash.
 func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
-	n := len(line) - tail
+	n := len(line) - tailSize
 	if n <= 0 || !bytes.HasPrefix(line[n:], []byte(hashStart)) || !bytes.HasSuffix(line, []byte(hashEnd)) {
 		return nil, hash, false
 	}
@@ -231,7 +231,7 @@ func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
 	return line[:n], hash, true
 }
 
-// readHeader reads the first line of a segment.
+// readHeader decodes the first line of a segment.
 func readHeader(line []byte) (database string, at position, err error) {
 	rest, hash, ok := cutHash(line)
 	if !ok || !bytes.HasPrefix(rest, []byte(headerStart)) {
@@ -253,7 +253,7 @@ func readHeader(line []byte) (database string, at position, err error) {
 	return database, at, err
 }
 
-// members reads the members of an object that this package wrote.
+// members calls each for the members of an object that this package wrote.
 func members(object []byte, each func(key string, value []byte) error) (err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		err = each(string(key), value)
@@ -265,14 +265,14 @@ func members(object []byte, each func(key string, value []byte) error) (err erro
 	return err
 }
 
-// readRecord reads the line of a record.
+// readRecord decodes the line of a record.
 func readRecord(line []byte) (r backend.Record, err error) {
 	rest, hash, ok := cutHash(line)
 	if !ok {
 		return r, errBroken
 	}
 	r.Hash = hash
-	r, rest, err = readPlace(rest, r)
+	r, rest, err = readRecordHead(rest, r)
 	if err != nil {
 		return r, err
 	}
@@ -288,8 +288,9 @@ func readRecord(line []byte) (r backend.Record, err error) {
 	return r, err
 }
 
-// readPlace reads the writer, the number and the time of a record, with which its line begins.
-func readPlace(line []byte, r backend.Record) (_ backend.Record, rest []byte, err error) {
+// readRecordHead decodes the writer, the number and the time at the beginning of the line of a
+// record.
+func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byte, err error) {
 	writer, rest := cutMember(line, recordStart)
 	seq, rest := cutMember(rest, `,"seq":`)
 	at, rest := cutMember(rest, `,"at":`)
@@ -306,7 +307,8 @@ func readPlace(line []byte, r backend.Record) (_ backend.Record, rest []byte, er
 	return r, rest, err
 }
 
-// cutMember cuts the value of the first member off a text; nil: the first member is another one.
+// cutMember cuts the first member off a text and returns its value, or nil if the first member is
+// another one.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {
 		return nil, text
@@ -318,7 +320,7 @@ func cutMember(text []byte, start string) (value, rest []byte) {
 	return text[len(start):end], text[end:]
 }
 
-// readStep reads the line of a step, without its records. Its hash is still to be verified.
+// readStep decodes the line of a step without its records. The caller must verify the hash.
 func readStep(line []byte) (s step, records int, err error) {
 	rest, hash, ok := cutHash(line)
 	if !ok {
@@ -436,14 +438,14 @@ func readValues(value []byte) (map[string][]byte, error) {
 	return values, err
 }
 
-// A scan reads whole steps from a part of a segment.
+// scan decodes whole steps from a section of a segment.
 type scan struct {
 	at      position
 	records []backend.Record
 }
 
-// next reads the next step of data, which begins at s.at.offset, and moves s.at behind it. It reports
-// false where data ends before the step does, or is not the next step: then s.at is as it was.
+// next decodes the next step of data, which begins at s.at.offset, and advances s.at. It returns
+// false, and leaves s.at unchanged, if data ends too early or does not contain the next step.
 func (s *scan) next(data []byte) (st step, ok bool, err error) {
 	s.records = s.records[:0]
 	for done := 0; ; {
@@ -469,7 +471,7 @@ func (s *scan) next(data []byte) (st step, ok bool, err error) {
 		}
 		h := sha256.New()
 		h.Write(s.at.hash[:])
-		h.Write(data[:done+len(line)-tail])
+		h.Write(data[:done+len(line)-tailSize])
 		if [sha256.Size]byte(h.Sum(nil)) != st.hash || st.number != s.at.step+1 || records != len(s.records) {
 			return st, false, fmt.Errorf("%w: step %d does not follow step %d", errBroken, st.number, s.at.step)
 		}

@@ -18,63 +18,64 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// The names of files beside the database. A segment that is full is put aside under its number, the
-// step that it begins after: at first with all its lines, and once it is folded with its records
-// alone.
+// Names of the files beside the database. A full segment is renamed to its number, the step before
+// its first step: first with all its lines, and, when it is sealed, with only its records.
 const (
-	logSuffix   = "-log"
-	nextSuffix  = "-log.new"  // the next segment, until it has its name
-	asideSuffix = "-log-"     // and twenty digits
-	fullSuffix  = ".full"     // with all its lines
-	tornSuffix  = ".unsealed" // a segment with records alone, until it has its name
+	logSuffix      = "-log"
+	nextSuffix     = "-log.new"  // the next segment before it is named
+	segmentSuffix  = "-log-"     // followed by twenty digits
+	fullSuffix     = ".full"     // with all lines
+	unsealedSuffix = ".unsealed" // a segment with only its records, before it is named
 )
 
-// A directory has the files beside a database.
+// directory provides the files beside a database.
 type directory struct {
 	disk     disk
-	path     string // of the database
-	database string // its id; empty: it is not known yet
-	owner    string // of files until they have their names: the writer
+	path     string // path of the database
+	database string // id of the database; empty: unknown yet
+	owner    string // the writer; part of the names of temporary files
 }
 
-// A log is the segment that steps are appended to.
+// log is the segment that steps are appended to.
 //
-// A log whose steps are flushed has room behind the last step: spaces that are already on the disk. Steps
-// overwrite them. Flushing overwritten blocks takes about half as long as flushing a file that has grown.
+// If its steps are flushed, a log has padding behind the last step: spaces that are already on the
+// disk. Steps overwrite the padding. Flushing overwritten blocks takes about half as long as
+// flushing a file that has grown.
 type log struct {
 	directory
 	file     file
-	flushing *flushing // of the file
+	flusher  *flusher // flushes file
 	header   position
-	end      int64 // of the last step
-	size     int64 // of the file, as far as this process has the turn
-	full     bool  // the disk was full when room was to be made
-	settled  bool  // this process has read the whole file, so only room can be behind the last step
+	end      int64 // end of the last step
+	size     int64 // size of the file, valid while this process holds the process lock
+	diskFull bool  // the disk was full when padding was to be added
+	scanned  bool  // this process has read the whole file, so only padding can follow the last step
 	buf      []byte
 }
 
-// room is the number of spaces that makeRoom writes.
-const room = 256 << 10
+// paddingSize is the number of spaces that addPadding writes.
+const paddingSize = 256 << 10
 
-var blank = sync.OnceValue(func() []byte { return bytes.Repeat([]byte{' '}, room/4) })
+var blank = sync.OnceValue(func() []byte { return bytes.Repeat([]byte{' '}, paddingSize/4) })
 
 func (l *directory) name() string { return l.path + logSuffix }
 
-// aside is the name of a segment that was put aside.
-func (l *directory) aside(after uint64) string {
-	return fmt.Sprintf("%s%s%020d", l.path, asideSuffix, after)
+// segmentName returns the name of a renamed segment.
+func (l *directory) segmentName(after uint64) string {
+	return fmt.Sprintf("%s%s%020d", l.path, segmentSuffix, after)
 }
 
-// start makes the first segment of a database.
-func (l *directory) start(at *position) error {
-	if err := l.write(l.path+nextSuffix, at); err != nil {
+// create creates the first segment of a database.
+func (l *directory) create(at *position) error {
+	if err := l.writeSegment(l.path+nextSuffix, at); err != nil {
 		return err
 	}
-	return l.install()
+	return l.installNext()
 }
 
-// write makes a segment that begins behind a position, which is on the disk when it returns.
-func (l *directory) write(name string, at *position) error {
+// writeSegment creates a segment that begins after a position. The segment is on the disk when
+// writeSegment returns.
+func (l *directory) writeSegment(name string, at *position) error {
 	if err := l.disk.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -86,15 +87,15 @@ func (l *directory) write(name string, at *position) error {
 	return errors.Join(err, f.sync(), f.Close())
 }
 
-// install gives the next segment its name.
-func (l *directory) install() error {
+// installNext names the next segment.
+func (l *directory) installNext() error {
 	if err := l.disk.rename(l.path+nextSuffix, l.name()); err != nil {
 		return err
 	}
 	return l.disk.syncDir(filepath.Dir(l.path))
 }
 
-// open opens the segment that has the name now.
+// open opens the current segment.
 func (l *log) open() error {
 	f, header, err := l.openSegment(l.name(), os.O_RDWR)
 	if err != nil {
@@ -104,19 +105,19 @@ func (l *log) open() error {
 	return nil
 }
 
-// use goes over to another file.
+// use switches to another file.
 func (l *log) use(f file, header position) {
 	l.close()
-	l.file, l.flushing, l.header = f, newFlushing(f, header.step), header
-	l.size, l.full, l.settled = header.offset, false, false
+	l.file, l.flusher, l.header = f, newFlusher(f, header.step), header
+	l.size, l.diskFull, l.scanned = header.offset, false, false
 }
 
-// openSegment opens a file of the log of this database, and reads its header.
+// openSegment opens a log file of this database and reads its header.
 func (l *directory) openSegment(name string, flags int) (f file, header position, err error) {
 	f, err = l.disk.open(name, flags)
 	if err != nil {
 		if info, missing := l.disk.stat(name); missing == nil {
-			err = errors.Join(regular(name, info), err)
+			err = errors.Join(checkRegular(name, info), err)
 		}
 		return nil, header, err
 	}
@@ -130,7 +131,7 @@ func (l *directory) openSegment(name string, flags int) (f file, header position
 func (l *directory) readHeader(name string, f file) (header position, err error) {
 	info, err := f.Stat()
 	if err == nil {
-		err = regular(name, info)
+		err = checkRegular(name, info)
 	}
 	if err != nil {
 		return header, err
@@ -149,14 +150,14 @@ func (l *directory) readHeader(name string, f file) (header position, err error)
 	return header, nil
 }
 
-// exists reports whether a file has the name.
+// exists reports whether a file of that name exists.
 func (l *directory) exists(name string) bool {
 	_, err := l.disk.stat(name)
 	return err == nil
 }
 
-// regular refuses a file that others could have written.
-func regular(name string, info fs.FileInfo) error {
+// checkRegular returns an error if other users could have written the file.
+func checkRegular(name string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return backend.Unusable(fmt.Errorf("%q is no regular file", name))
 	}
@@ -171,13 +172,13 @@ func regular(name string, info fs.FileInfo) error {
 
 func (l *log) close() {
 	if l.file != nil {
-		l.flushing.leave()
-		l.file, l.flushing = nil, nil
+		l.flusher.release()
+		l.file, l.flusher = nil, nil
 	}
 }
 
-// named reports whether the file that is open is the one that has the name.
-func (l *log) named() (bool, error) {
+// hasName reports whether the open file is the one under the name of the log.
+func (l *log) hasName() (bool, error) {
 	now, err := l.disk.stat(l.name())
 	if err != nil {
 		return false, err
@@ -186,10 +187,10 @@ func (l *log) named() (bool, error) {
 	return err == nil && os.SameFile(now, own), err
 }
 
-// rest reads the lines behind an offset, up to the room and at most so many bytes, into buf if that is large
-// enough. It reports whether more lines follow. With all it reads beyond room too, because a loss of power
-// may have left something there.
-func (l *log) rest(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
+// readFrom reads lines from an offset up to the padding, at most so many bytes, into buf if that is
+// large enough. It reports whether more lines follow. If all is true, it also reads beyond padding,
+// because a power loss may have left something there.
+func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
 	size, _, err := l.file.state()
 	switch {
 	case err != nil:
@@ -199,7 +200,7 @@ func (l *log) rest(buf []byte, offset int64, most int, all bool) (data []byte, m
 	}
 	l.size, data = size, buf[:0]
 	most = int(min(int64(most), size-offset))
-	for next := 64; len(data) < most; next = max(16<<10, 4*next) { // mostly there is nothing new
+	for next := 64; len(data) < most; next = max(16<<10, 4*next) { // usually there are no new lines
 		from := len(data)
 		if next = min(next, most-from); all {
 			next = most - from
@@ -207,37 +208,37 @@ func (l *log) rest(buf []byte, offset int64, most int, all bool) (data []byte, m
 		data = slices.Grow(data, next)[:from+next]
 		n, err := l.file.ReadAt(data[from:], offset+int64(from))
 		if data = data[:from+n]; errors.Is(err, io.EOF) {
-			return withoutRoom(data), false, nil // it was cut meanwhile
+			return trimPadding(data), false, nil // truncated meanwhile
 		}
 		if err != nil {
 			return nil, false, err
 		}
-		if !all && atRoom(data) {
-			return withoutRoom(data), false, nil
+		if !all && endsInPadding(data) {
+			return trimPadding(data), false, nil
 		}
 	}
 	if more = offset+int64(len(data)) < size; !more {
-		data = withoutRoom(data)
+		data = trimPadding(data)
 	}
 	return data, more, nil
 }
 
-// withoutRoom leaves out the room at the end of a file, or the zeros in its place that a loss of power
-// can leave.
-func withoutRoom(data []byte) []byte { return bytes.TrimRight(data, " \x00") }
+// trimPadding removes the padding at the end of a file, or the zeros that a power loss can leave
+// instead.
+func trimPadding(data []byte) []byte { return bytes.TrimRight(data, " \x00") }
 
-// atRoom reports whether room follows the last line.
-func atRoom(data []byte) bool {
-	lines := withoutRoom(data)
+// endsInPadding reports whether padding follows the last line.
+func endsInPadding(data []byte) bool {
+	lines := trimPadding(data)
 	return len(lines) < len(data) && (len(lines) == 0 || lines[len(lines)-1] == '\n')
 }
 
-// ends reports whether a step with the hash ends at the offset of a segment with that header.
-func ends(f file, header *position, at *position) (bool, error) {
+// endsAt reports whether the step of at ends at its offset in a segment with the given header.
+func endsAt(f file, header *position, at *position) (bool, error) {
 	if at.offset == 0 || at.offset == header.offset {
 		return header.step == at.step && header.hash == at.hash, nil
 	}
-	var end [tail + 1]byte
+	var end [tailSize + 1]byte
 	if _, err := f.ReadAt(end[:], at.offset-int64(len(end))); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = nil
@@ -247,21 +248,22 @@ func ends(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
-// linesEnd returns where the lines of a file end. They stay as they are up to there. A reader that goes on to
-// the end of the file could meet a step while another process writes it into the room, and miss its beginning.
+// linesEnd returns the end of the lines of a file. The lines before it do not change any more. A
+// reader that simply reads to the end of the file could meet a step while another process writes it
+// into the padding, and miss its beginning.
 func linesEnd(f file) (int64, error) {
 	end, _, err := f.state()
 	if err != nil {
 		return 0, err
 	}
-	block := make([]byte, room/4)
+	block := make([]byte, paddingSize/4)
 	for end > 0 {
 		from := max(0, end-int64(len(block)))
 		n, err := f.ReadAt(block[:end-from], from)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		lines := withoutRoom(block[:n])
+		lines := trimPadding(block[:n])
 		if end = from + int64(len(lines)); len(lines) > 0 {
 			break
 		}
@@ -269,18 +271,18 @@ func linesEnd(f file) (int64, error) {
 	return end, nil
 }
 
-// isEnd reports whether the log ends at a position: there is the step, and nothing but room behind it.
+// isEnd reports whether the log ends at a position: the step ends there, and only padding follows.
 func (l *log) isEnd(at *position) bool {
-	right, err := ends(l.file, &l.header, at)
+	right, err := endsAt(l.file, &l.header, at)
 	if err != nil || !right {
 		return false
 	}
-	lines, _, err := l.rest(nil, at.offset, len(`{"step":`), false)
-	return err == nil && len(withoutRoom(lines)) == 0
+	lines, _, err := l.readFrom(nil, at.offset, len(`{"step":`), false)
+	return err == nil && len(trimPadding(lines)) == 0
 }
 
-// append appends lines behind the last step. After an error so many bytes of them are in the file as
-// it says: nothing but whole steps, which end at the ends.
+// append appends lines after the last step. On an error, n is the number of bytes that remain in
+// the file: only whole steps, whose ends are listed in ends.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -296,12 +298,12 @@ func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	}
 	l.end += int64(whole)
 	if cut := l.cut(); cut != nil && n > whole {
-		err = errors.Join(err, cut) // the next process with the turn cuts it off
+		err = errors.Join(err, cut) // the next holder of the process lock cuts it off
 	}
 	return whole, err
 }
 
-// cut leaves nothing behind the last step.
+// cut removes everything behind the last step.
 func (l *log) cut() error {
 	err := l.file.Truncate(l.end)
 	if err == nil {
@@ -310,38 +312,39 @@ func (l *log) cut() error {
 	return err
 }
 
-// fill cuts off the room behind the last step of a segment. The log is as good with it.
-func (l *log) fill(end int64) {
+// cutPadding removes the padding behind the last step of a segment. An error does not matter: the
+// log is valid with padding.
+func (l *log) cutPadding(end int64) {
 	if l.end = end; l.size > end {
 		_ = l.cut()
 	}
 }
 
-// makeRoom makes room behind the last step when the room is used up. After the disk was full it stops doing
-// so in this segment, to leave the last free bytes to steps.
-func (l *log) makeRoom() {
-	if l.end < l.size || l.full {
+// addPadding adds padding behind the last step if it is used up. Once the disk was full, it adds
+// none to this segment, to leave the last free bytes to steps.
+func (l *log) addPadding() {
+	if l.end < l.size || l.diskFull {
 		return
 	}
-	for l.size < l.end+room {
+	for l.size < l.end+paddingSize {
 		n, err := l.file.WriteAt(blank(), l.size)
 		if l.size += int64(n); err != nil {
-			_, l.full = l.cut(), true
+			_, l.diskFull = l.cut(), true
 			return
 		}
 	}
 }
 
-// asides lists the segments that were put aside, the oldest first, by number, with whether the one
-// with all its lines is there and the one with its records alone.
-func (l *directory) asides() (numbers []uint64, full, sealed map[uint64]bool, err error) {
+// listSegments lists the renamed segments by number, the oldest first. The maps tell which of them
+// exist with all lines, and which with only their records.
+func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bool, err error) {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	full, sealed = map[uint64]bool{}, map[uint64]bool{}
 	for _, name := range names {
-		digits, ok := strings.CutPrefix(filepath.Base(name), filepath.Base(l.path)+asideSuffix)
+		digits, ok := strings.CutPrefix(filepath.Base(name), filepath.Base(l.path)+segmentSuffix)
 		digits, whole := strings.CutSuffix(digits, fullSuffix)
 		after, err := strconv.ParseUint(digits, 10, 64)
 		if !ok || err != nil || len(digits) != 20 {

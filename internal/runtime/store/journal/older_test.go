@@ -17,8 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestOlder: a database of each schema that had records in tables is taken over, with all that was in it.
-func TestOlder(t *testing.T) {
+// TestOlderSchemasAreConverted: a database of each schema that had records in tables is converted with all its
+// contents.
+func TestOlderSchemasAreConverted(t *testing.T) {
 	for version := 1; version <= 3; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			path := place(t)
@@ -87,8 +88,8 @@ func unpack(t testing.TB, version int, path string) {
 	}
 }
 
-// large makes a database of the third schema with so many more records, of three processes in turn, after
-// the three that it has.
+// large creates a database of the third schema. It has three records, followed by the given number of
+// records, which three processes wrote in turn.
 func large(t testing.TB, path string, records int) {
 	t.Helper()
 	unpack(t, 3, path)
@@ -128,9 +129,9 @@ func large(t testing.TB, path string, records int) {
 	}
 }
 
-// TestLarge: many records are taken over, in several files, and are on their chains in the order in which
-// they were committed.
-func TestLarge(t *testing.T) {
+// TestLargeOlderDatabase: many records are converted, in several files, and are on their chains in the order of
+// their commits.
+func TestLargeOlderDatabase(t *testing.T) {
 	soak.Bulk(t)
 	records := 100_000
 	if testing.Short() || os.Getenv(soak.Variable) == "" {
@@ -166,14 +167,14 @@ func larger(t *testing.T, b *Backend, records int) {
 	}
 }
 
-// TestLargeInterrupted: a process ends while it takes a database over. The next one begins again.
-func TestLargeInterrupted(t *testing.T) {
+// TestInterruptedConversion: a process ends while it converts a database. The next one begins again.
+func TestInterruptedConversion(t *testing.T) {
 	soak.Bulk(t)
 	const records = 40_000 // of more than one file
 	path := place(t)
 	large(t, path, records)
 	for _, c := range []struct{ op, suffix string }{
-		{"open", tornSuffix}, {"rename", "-log-00000000000000000000"}, {"rename", "-log-00000000000000000001"}, {"remove", nextSuffix}, {"rename", logSuffix},
+		{"open", unsealedSuffix}, {"rename", "-log-00000000000000000000"}, {"rename", "-log-00000000000000000001"}, {"remove", nextSuffix}, {"rename", logSuffix},
 	} {
 		d := &tampered{before: once(c.op, c.suffix, func() error { return errTampered })}
 		b, err := Open(t.Context(), Options{Path: path, disk: d})
@@ -192,8 +193,8 @@ func TestLargeInterrupted(t *testing.T) {
 	tidy(t, path)
 }
 
-// TestNewer: what a newer program, or another one, wrote is refused and left alone.
-func TestNewer(outer *testing.T) {
+// TestNewerSchemasAreRefused: data of a newer program, or of another one, is refused and left alone.
+func TestNewerSchemasAreRefused(outer *testing.T) {
 	for text, want := range map[string]string{
 		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one knows 4): run that one",
 		"PRAGMA application_id = 1":                             "it is a database of another program",

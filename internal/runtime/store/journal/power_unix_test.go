@@ -25,7 +25,7 @@ type blackout struct {
 	committed [2]int // reservations, outcomes: how many were committed
 	missing   [2]int // of them afterwards
 	old       int    // records of a database of an older schema, which is taken over
-	err       error  // what is wrong with the state
+	err       error  // the problem with the state
 }
 
 // A machineKind is a store on disks.
@@ -38,11 +38,10 @@ type machineKind struct {
 	breaks  bool // perhaps it does not open
 }
 
-// TestPower cuts the power of the disks of the log and of the database at random writes of calls that
-// reserve and settle, and looks at what is left. PETRIGATE_SOAK is how often.
+// TestPower cuts the power of the disks of the log and of the database at random writes of calls
+// that reserve and settle, and checks what is left. PETRIGATE_SOAK is the number of runs.
 //
-// That the test can tell a store that syncs from one that does not is shown by stores that
-// do not.
+// Stores that do not sync show that the test can detect them.
 func TestPower(t *testing.T) {
 	seed, times := soak.Range(t, 24)
 	for _, k := range []machineKind{
@@ -164,7 +163,7 @@ func pay(b *Backend, kind, n int) error {
 	return commit(context.Background(), b, op)
 }
 
-// after looks at what is left.
+// after checks what is left.
 func (c *blackout) after(t *testing.T, o Options) {
 	b, err := Open(t.Context(), o)
 	if err != nil {

@@ -14,17 +14,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// view runs f with a moment of the log: see copies what it needs of the image, with mu held, and f
-// reads the checkpoint, which is not further than the image then. It needs no turn.
+// view runs f on a consistent state. see copies the needed parts of the image while mu is held;
+// then f reads the checkpoint, which is not ahead of that image. view does not need the process
+// lock.
 func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	for {
-		b.hold()
+		b.lockImage()
 		err := b.catchUp()
 		if err == nil {
 			see(&b.image)
 		}
 		at, folded := b.image.at.step, b.image.folded
-		b.release()
+		b.unlockImage()
 		if err != nil {
 			return err
 		}
@@ -34,7 +35,7 @@ func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 			if err != nil {
 				return err
 			}
-			if err := b.vet(&place, folded); err != nil {
+			if err := b.checkPlace(&place, folded); err != nil {
 				return err
 			}
 			if again = place.Step > at; again {
@@ -48,8 +49,8 @@ func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	}
 }
 
-// vet refuses a database that is another, or that has less folded in than it had.
-func (b *Backend) vet(at *sqlite.Place, folded uint64) error {
+// checkPlace refuses a database that is another one, or that has fewer steps folded than before.
+func (b *Backend) checkPlace(at *sqlite.Place, folded uint64) error {
 	switch {
 	case at.ID != b.log.database:
 		return fmt.Errorf("%w: the log is of another database; put its own database back", backend.ErrRolledBack)
@@ -59,12 +60,12 @@ func (b *Backend) vet(at *sqlite.Place, folded uint64) error {
 	return nil
 }
 
-// catchUp brings the image to the end of the log, as far as it is there. It needs mu.
+// catchUp reads the log as far as it is written. The caller must hold mu.
 func (b *Backend) catchUp() error {
 	err := errClosed
 	switch {
 	case b.closed:
-	case b.turns.leads.Load():
+	case b.process.current.Load():
 		return nil // no other process has appended anything
 	default:
 		err = b.follow(false)
@@ -75,7 +76,7 @@ func (b *Backend) catchUp() error {
 	return nil
 }
 
-// Load reads parts as they are now.
+// Load implements [backend.Backend].
 func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backend.Part, err error) {
 	moved := make([]sqlite.Change, len(ids))
 	parts = make([]backend.Part, len(ids))
@@ -83,12 +84,12 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 		for k, id := range ids {
 			moved[k] = sqlite.Change{}
 			if p := i.parts[id]; p != nil {
-				moved[k] = p.now(id)
+				moved[k] = p.snapshot(id)
 			}
 		}
 	}, func(r sqlite.Reading) (err error) {
 		for k, id := range ids {
-			if parts[k], err = wholeOf(r, id, &moved[k]); err != nil {
+			if parts[k], err = mergedPart(r, id, &moved[k]); err != nil {
 				return err
 			}
 		}
@@ -97,8 +98,9 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 	return parts, err
 }
 
-// wholeOf reads a part from the checkpoint and applies its changes. Without a scope there is no change.
-func wholeOf(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
+// mergedPart reads a part from the checkpoint and applies its changes. A change without a scope
+// means no change.
+func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
 	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
 		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {
 			return p, err
@@ -117,22 +119,22 @@ func wholeOf(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.P
 	return p, nil
 }
 
-// dropRemoved drops the rows that are removed.
+// dropRemoved drops the removed rows.
 func dropRemoved(p *backend.Part) {
 	maps.DeleteFunc(p.Values, func(_ string, data []byte) bool { return data == nil })
 }
 
-// Versions reads the versions of parts as they are now.
+// Versions implements [backend.Backend].
 func (b *Backend) Versions(_ context.Context, ids ...backend.PartID) ([]int64, error) {
 	versions := make([]int64, len(ids))
 	unknown := false
-	b.hold()
+	b.lockImage()
 	err := b.catchUp()
 	for k, id := range ids {
 		v, ok := b.image.version(id)
 		versions[k], unknown = v, unknown || !ok
 	}
-	b.release()
+	b.unlockImage()
 	if err != nil || !unknown {
 		return versions, err
 	}
@@ -155,12 +157,12 @@ func (b *Backend) Versions(_ context.Context, ids ...backend.PartID) ([]int64, e
 	return versions, err
 }
 
-// List reads the parts of a scope, the oldest first.
+// List implements [backend.Backend].
 func (b *Backend) List(ctx context.Context, scope backend.Scope) iter.Seq2[backend.Part, error] {
 	return b.ListWith(ctx, scope, "")
 }
 
-// ListWith reads the parts of a scope that have the text in their data, the oldest first.
+// ListWith implements [backend.Backend].
 func (b *Backend) ListWith(_ context.Context, scope backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
 		var moved []sqlite.Change
@@ -191,7 +193,7 @@ func (b *Backend) ListWith(_ context.Context, scope backend.Scope, text string) 
 	}
 }
 
-// listed reads the parts of a scope that have the text in their data, with their changes applied.
+// listed reads the parts of a scope whose data contains the text, with their changes applied.
 func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {
@@ -225,7 +227,7 @@ func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.C
 	return all, nil
 }
 
-// Heads are the last records of all chains.
+// Heads implements [backend.Backend].
 func (b *Backend) Heads(context.Context) (heads []backend.Record, err error) {
 	var newer map[string]backend.Record
 	var removed map[string]uint64
@@ -247,10 +249,10 @@ func (b *Backend) Heads(context.Context) (heads []backend.Record, err error) {
 	return heads, err
 }
 
-// Stops reads the stops that are in force.
+// Stops implements [backend.Backend].
 func (b *Backend) Stops(context.Context) ([]backend.Stop, error) {
-	b.hold()
-	defer b.release()
+	b.lockImage()
+	defer b.unlockImage()
 	if err := b.catchUp(); err != nil {
 		return nil, err
 	}
@@ -259,7 +261,7 @@ func (b *Backend) Stops(context.Context) ([]backend.Stop, error) {
 	}), nil
 }
 
-// Approvals reads approvals.
+// Approvals implements [backend.Backend].
 func (b *Backend) Approvals(_ context.Context, id, key string, since time.Time) (all []backend.Approval, err error) {
 	var used map[string]use
 	err = b.view(func(i *image) { used = maps.Clone(i.used) }, func(r sqlite.Reading) (err error) {

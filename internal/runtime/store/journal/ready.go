@@ -8,39 +8,39 @@ import (
 	"syscall"
 )
 
-// spare is how many bytes there must be room for besides those that could not be written: the outcome
-// of a call has to fit as well.
-const spare = 64 << 10
+// spareSpace is the number of bytes that must be free in addition to those that could not be
+// written: the outcome of a call must fit too.
+const spareSpace = 64 << 10
 
-// Ready reports why nothing can be committed now. After a failure it tries to: a disk may have room for
-// less than a decision, so there must be room for as much as could not be written.
+// Ready implements [backend.Backend]. After a failure it tries to write. The disk might have space
+// for less than a decision, so Ready requires as much space as was missing.
 func (b *Backend) Ready(ctx context.Context) error {
-	b.hold()
-	fault, lacking, closed := b.fault, b.lacking, b.closed
-	backlog := b.image.bytes >= mostBacklog
-	b.release()
+	b.lockImage()
+	fault, lacking, closed := b.lastErr, b.spaceNeeded, b.closed
+	backlog := b.image.bytes >= maxBacklog
+	b.unlockImage()
 	if fault == nil && lacking == 0 && !closed && !backlog {
 		if _, err := b.log.disk.stat(b.log.name()); err == nil {
 			return nil
 		}
 	}
-	if err := b.tries(ctx, lacking); err != nil {
+	if err := b.tryCommit(ctx, lacking); err != nil {
 		return fmt.Errorf("the state cannot be written: %w", err)
 	}
 	return nil
 }
 
-func (b *Backend) tries(ctx context.Context, lacking int) error {
-	b.begin()
-	defer b.end()
-	err := b.lead(ctx)
+func (b *Backend) tryCommit(ctx context.Context, lacking int) error {
+	b.lockAppend()
+	defer b.unlockAppend()
+	err := b.lockProcess(ctx)
 	if err == nil {
-		err = b.repair()
+		err = b.replaceFailedSegment()
 	}
 	if err == nil && lacking > 0 {
-		b.hold()
-		err = b.tryRoom(lacking + spare)
-		b.release()
+		b.lockImage()
+		err = b.trySpace(lacking + spareSpace)
+		b.unlockImage()
 	}
 	if err == nil {
 		err = b.fold()
@@ -48,24 +48,24 @@ func (b *Backend) tries(ctx context.Context, lacking int) error {
 	if err == nil {
 		err = b.checkpoint.Try(lacking)
 	}
-	b.hold()
-	defer b.release()
-	if b.fault = err; err == nil && b.lacking <= lacking {
-		b.lacking = 0
+	b.lockImage()
+	defer b.unlockImage()
+	if b.lastErr = err; err == nil && b.spaceNeeded <= lacking {
+		b.spaceNeeded = 0
 	}
 	return err
 }
 
-// lacked notes that there was no room for n bytes. It needs mu.
-func (w *batch) lacked(n int) { w.lacking = max(w.lacking, n) }
+// noteNoSpace notes that n bytes did not fit on the disk. The caller must hold mu.
+func (w *batch) noteNoSpace(n int) { w.spaceNeeded = max(w.spaceNeeded, n) }
 
-// tryRoom writes n bytes behind the last step, and cuts them off. It fails only where there is no room. It
-// needs the turn and mu.
-func (b *Backend) tryRoom(n int) error {
+// trySpace writes n bytes behind the last step and cuts them off again. It returns an error only if
+// the disk is full. The caller must hold the process lock and mu.
+func (b *Backend) trySpace(n int) error {
 	b.log.end = b.image.at.offset
 	_, err := b.log.file.WriteAt(bytes.Repeat([]byte{' '}, n), b.log.end)
 	if cut := b.log.cut(); cut != nil {
-		b.turns.lost() // the next process with the turn cuts it off
+		b.process.setStale() // the next process that holds the process lock cuts it off
 		return cut
 	}
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {

@@ -17,23 +17,23 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// A segment is a file of the log, for reading records.
+// segment is a log file that a query reads.
 type segment struct {
-	name  string          // of one that is sealed
-	file  file            // of one that is not; nil: it is sealed
-	end   int64           // of the lines in that file
-	index *sqlite.Segment // nil: not yet indexed
+	name  string          // name of a sealed segment
+	file  file            // open file of a segment with all lines; nil: sealed
+	end   int64           // end of the lines in file
+	index *sqlite.Segment // nil: not indexed yet
 }
 
-// A selection is the part of the log that a query reads.
+// selection is the part of the log that a query reads.
 type selection struct {
 	backend.Query
 	removed  map[string]uint64
 	segments []segment
 }
 
-// selects reports whether a record is selected.
-func (s *selection) selects(r *backend.Record) bool {
+// matches reports whether the query selects a record.
+func (s *selection) matches(r *backend.Record) bool {
 	switch {
 	case r.Seq <= s.removed[r.Writer],
 		s.Writer != "" && (r.Writer != s.Writer || r.Seq <= s.After),
@@ -44,8 +44,8 @@ func (s *selection) selects(r *backend.Record) bool {
 	return true
 }
 
-// lacks reports whether a segment has nothing that is selected.
-func (s *selection) lacks(g *segment) bool {
+// skips reports whether a segment has no selected record, according to its index.
+func (s *selection) skips(g *segment) bool {
 	if g.index == nil {
 		return false
 	}
@@ -55,7 +55,7 @@ func (s *selection) lacks(g *segment) bool {
 	return !s.Since.IsZero() && g.index.Latest.Before(s.Since)
 }
 
-// Records reads records in the order in which they were committed.
+// Records implements [backend.Backend]. The order is that of the commits.
 func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	return func(yield func(backend.Record, error) bool) {
 		err := b.isOpen()
@@ -71,20 +71,20 @@ func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backen
 func (a *archive) records(ctx context.Context, q backend.Query, yield func(*backend.Record) bool) error {
 	s := &selection{Query: q}
 	defer s.close()
-	if err := s.survey(a); err != nil {
+	if err := s.collect(a); err != nil {
 		return err
 	}
 	if q.Last && q.Limit > 0 {
 		return s.last(ctx, a.disk, yield)
 	}
-	from, offset, err := s.locate(a.disk)
+	from, offset, err := s.findStart(a.disk)
 	if err != nil {
 		return err
 	}
 	n := 0
 	for i := from; i < len(s.segments); i++ {
 		g := &s.segments[i]
-		if s.lacks(g) {
+		if s.skips(g) {
 			continue
 		}
 		more := true
@@ -92,7 +92,7 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}
-			if !s.selects(r) {
+			if !s.matches(r) {
 				return true, nil
 			}
 			n++
@@ -106,9 +106,9 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 	return nil
 }
 
-// survey finds the segments and the removed records. Segments that are not sealed stay open, so that all
-// is read of one moment, whatever is put aside or sealed meanwhile.
-func (s *selection) survey(a *archive) error {
+// collect finds the segments and the removed records. Segments that are not sealed stay open, so
+// that the query sees a consistent log even if segments are renamed or sealed meanwhile.
+func (s *selection) collect(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
 	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {
 		if s.removed, err = r.Removed(); err != nil {
@@ -124,21 +124,21 @@ func (s *selection) survey(a *archive) error {
 		return err
 	}
 	newest, header, err := a.openSegment(a.name(), os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) { // another process is about to give the next one its name
+	if errors.Is(err, fs.ErrNotExist) { // another process is about to name the next segment
 		header.segment, err = math.MaxUint64, nil
 	}
 	if err != nil {
 		return err
 	}
-	numbers, _, sealed, err := a.asides()
+	numbers, _, sealed, err := a.listSegments()
 	for _, after := range numbers {
 		if after >= header.segment || err != nil {
-			break // it is the newest, or was begun after it
+			break // the current segment, or one begun later
 		}
-		g := segment{name: a.aside(after), index: index[after]}
+		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {
 			if g.file, err = a.disk.open(g.name+fullSuffix, os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
-				g.file, err = nil, nil // it is sealed now
+				g.file, err = nil, nil // sealed meanwhile
 			}
 			g.index = nil
 		}
@@ -163,7 +163,8 @@ func (s *selection) close() {
 	}
 }
 
-// open opens a segment unless it is open. Nil: all its records are removed.
+// open opens a segment if it is not open. It returns a nil file if all records of the segment are
+// removed.
 func (g *segment) open(d disk) (f file, done func(), err error) {
 	if g.file != nil {
 		return g.file, func() {}, nil
@@ -189,9 +190,9 @@ func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, e
 	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
 }
 
-// locate finds where to begin: behind the record that is named by writer and number, which mostly is
-// among the newest.
-func (s *selection) locate(d disk) (from int, offset int64, err error) {
+// findStart returns where the query has to begin: after the record with the writer and number of
+// the query. That record is usually among the newest, so the search runs backwards.
+func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	if s.Writer == "" || s.After == 0 {
 		return 0, 0, nil
 	}
@@ -204,7 +205,7 @@ func (s *selection) locate(d disk) (from int, offset int64, err error) {
 			continue
 		}
 		found := int64(-1)
-		err := g.backwards(d, func(line []byte, end int64) (bool, error) {
+		err := g.eachLineBackwards(d, func(line []byte, end int64) (bool, error) {
 			if !bytes.HasPrefix(line, []byte(recordStart)) {
 				return true, nil
 			}
@@ -224,25 +225,25 @@ func (s *selection) locate(d disk) (from int, offset int64, err error) {
 	return 0, 0, nil
 }
 
-// last reads the last records that are selected.
+// last reads the last selected records.
 func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
 	var all []backend.Record
 	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {
 		g := &s.segments[i]
-		if s.lacks(g) {
+		if s.skips(g) {
 			continue
 		}
 		counts := g.file == nil
-		err := g.backwards(d, func(line []byte, _ int64) (bool, error) {
+		err := g.eachLineBackwards(d, func(line []byte, _ int64) (bool, error) {
 			if !bytes.HasPrefix(line, []byte(recordStart)) {
 				counts = true
 				return true, ctx.Err()
 			}
 			if !counts {
-				return true, nil // its step is not there
+				return true, nil // the step of these records is missing
 			}
 			r, err := readRecord(line)
-			if err == nil && s.selects(&r) {
+			if err == nil && s.matches(&r) {
 				all = append(all, r)
 			}
 			return len(all) < s.Limit, err
@@ -260,8 +261,9 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 	return nil
 }
 
-// backwards reads the lines of a segment from its end, each with where it ends.
-func (g *segment) backwards(d disk, each func(line []byte, end int64) (bool, error)) error {
+// eachLineBackwards calls each for the lines of a segment in reverse order, with the offset after
+// each line.
+func (g *segment) eachLineBackwards(d disk, each func(line []byte, end int64) (bool, error)) error {
 	f, done, err := g.open(d)
 	if err != nil || f == nil {
 		return err
@@ -273,7 +275,7 @@ func (g *segment) backwards(d disk, each func(line []byte, end int64) (bool, err
 			return err
 		}
 	}
-	var behind []byte // the end of a line that begins in the block before
+	var behind []byte // end of a line that begins in the previous block
 	for start, whole := end, false; start > 0; {
 		n := min(start, 256<<10)
 		start -= n
@@ -303,8 +305,8 @@ func (g *segment) backwards(d disk, each func(line []byte, end int64) (bool, err
 	return nil
 }
 
-// eachRecord reads the records of a part of a segment. With steps, those of a step come once its line
-// is read.
+// eachRecord calls each for the records in a section of a segment. If steps is true, the section
+// has lines of steps, and records count only when the line of their step follows.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
 		r, err := readRecord(line)
@@ -323,7 +325,8 @@ func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error
 	return err
 }
 
-// eachLine reads the lines of the records of a part of a segment, see eachRecord. Each is good until the next.
+// eachLine calls each for the lines of the records in a section of a segment, see eachRecord. A
+// line is valid until the next call.
 func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var waiting []byte
@@ -331,7 +334,7 @@ func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	for {
 		line, err := readLine(in)
 		if errors.Is(err, io.EOF) {
-			return nil // half a line does not count
+			return nil // an incomplete line does not count
 		}
 		if err != nil {
 			return err
@@ -358,7 +361,7 @@ func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	}
 }
 
-// readLine reads a line without its end, which is good until the next.
+// readLine reads a line without its line break. The line is valid until the next call.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -7,13 +7,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// RemoveRecords removes the oldest records of a chain: queries do not return them any more. A segment that is put
-// aside is removed with its last record, and is written anew without those that are removed where they
-// are half of it.
+// RemoveRecords implements [backend.Backend]. Queries no longer return removed records. A sealed
+// segment is deleted when its last record is removed, and rewritten when half of its records are
+// removed.
 func (b *Backend) RemoveRecords(_ context.Context, writer string, through uint64, most int) (removed int, err error) {
-	b.beginFold()
-	defer b.endFold()
-	if err := b.foldNow(true); err != nil { // the database has the ends of the chains then
+	b.lockFold()
+	defer b.unlockFold()
+	if err := b.foldNow(true); err != nil { // then the database has the ends of all chains
 		return 0, err
 	}
 	var gone, last uint64

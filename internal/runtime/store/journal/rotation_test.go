@@ -12,8 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestTwoDays simulates 48 hours of calls, by a process that starts again every five hours and removes what is
-// older than six: the files stay as few and as small as they were, and what is left of each chain is whole.
+// TestTwoDays simulates 48 hours of calls, by a process that starts again every five hours and
+// removes records older than six hours: the files do not grow in number or size, and the rest of
+// each chain is complete.
 func TestTwoDays(t *testing.T) {
 	const keep = 6 * time.Hour
 	every := 48 * time.Hour / time.Duration(soak.Count(96))

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestRecords: records are found whatever the clocks of their processes were, and in whichever segment
-// they are: of older schemas, sealed, put aside, or the log itself.
-func TestRecords(t *testing.T) {
+// TestRecordQueries: queries find records regardless of the clocks of their processes, and in every kind
+// of segment: of older schemas, sealed, renamed, and the log itself.
+func TestRecordQueries(t *testing.T) {
 	path := place(t)
 	large(t, path, 50)
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -43,7 +43,7 @@ func TestRecords(t *testing.T) {
 		}
 		want = linked(t, b[0])
 	}
-	if names := strings.Join(files(t, path), " "); !strings.Contains(names, fullSuffix) || strings.Count(names, asideSuffix) < 10 {
+	if names := strings.Join(files(t, path), " "); !strings.Contains(names, fullSuffix) || strings.Count(names, segmentSuffix) < 10 {
 		t.Error(names) // both sealed and not
 	}
 	for round := range 2 {
@@ -67,7 +67,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// searched: a query finds what is wanted of all records.
+// searched checks that a query finds exactly the wanted records.
 func searched(t *testing.T, b *Backend, q backend.Query, all []backend.Record) {
 	t.Helper()
 	want := slices.DeleteFunc(slices.Clone(all), func(r backend.Record) bool {
@@ -93,9 +93,9 @@ func searched(t *testing.T, b *Backend, q backend.Query, all []backend.Record) {
 	}
 }
 
-// TestRemove: segments go with their last record, and are written anew where half of their records are
-// removed; what is left is as before, also for other processes and after a restart.
-func TestRemove(outer *testing.T) {
+// TestRemovedRecords: a segment is deleted with its last record, and rewritten when half of its records are
+// removed. The remaining records are unchanged, also for other processes and after a restart.
+func TestRemovedRecords(outer *testing.T) {
 	t := &trial{T: outer, path: place(outer)}
 	o := Options{Path: t.path, segment: 2500}
 	a, b := open(outer, o), open(outer, o)
@@ -107,7 +107,7 @@ func TestRemove(outer *testing.T) {
 	names := [2]string{a.Writer(), b.Writer()}
 	count := func() (n int, size int64) {
 		for _, name := range files(outer, t.path) {
-			if info, err := os.Stat(name); err == nil && strings.HasPrefix(name, t.path+asideSuffix) {
+			if info, err := os.Stat(name); err == nil && strings.HasPrefix(name, t.path+segmentSuffix) {
 				n++
 				size += info.Size()
 			}

@@ -8,10 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// SetStop uses the kill switch, or ends a stop: a step of its own, behind all that was admitted.
+// SetStop implements [backend.Backend]. A stop is a step of its own, after all calls admitted
+// before.
 func (b *Backend) SetStop(ctx context.Context, stop backend.Stop, on bool, events ...backend.Event) error {
-	b.begin()
-	defer b.end()
+	b.lockAppend()
+	defer b.unlockAppend()
 	if err := b.setStop(ctx, stop, on, events); err != nil {
 		return fmt.Errorf("writing to the state: %w", err)
 	}
@@ -19,9 +20,9 @@ func (b *Backend) SetStop(ctx context.Context, stop backend.Stop, on bool, event
 }
 
 func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, events []backend.Event) error {
-	err := b.lead(ctx)
+	err := b.lockProcess(ctx)
 	if err == nil {
-		err = b.repair()
+		err = b.replaceFailedSegment()
 	}
 	if err != nil {
 		return err
@@ -30,57 +31,58 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 		stop.Time = b.now()
 	}
 	w := b.newBatch()
-	if err := w.switches(&stop, on, events); err != nil {
+	if err := w.appendStopStep(&stop, on, events); err != nil {
 		return err
 	}
-	w.hold()
-	d, step := w.log.flushing, w.image.at.step
-	w.release()
-	if err := b.bring(d, step); err != nil {
-		return err // it is in force as long as the machine runs
+	w.lockImage()
+	d, step := w.log.flusher, w.image.at.step
+	w.unlockImage()
+	if err := b.ensureFlushed(d, step); err != nil {
+		return err // the stop is in force, but a power loss may lose it
 	}
-	if err := b.fold(); err != nil { // so that other processes see it at once; the log has it already
+	if err := b.fold(); err != nil { // so that other processes see the stop at once; it is already in the log
 		wake(b.kick)
 	}
 	return nil
 }
 
-// switches appends the step of a stop.
-func (w *batch) switches(stop *backend.Stop, on bool, events []backend.Event) error {
-	w.hold()
-	defer w.release()
+// appendStopStep appends the step of a stop.
+func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Event) error {
+	w.lockImage()
+	defer w.unlockImage()
 	w.at, w.chain = w.image.at, w.Backend.chain
 	s := step{number: w.at.step + 1, stop: stop, on: on}
-	w.enter(&s, events)
+	w.addRecords(&s, events)
 	lines, err := appendStep(nil, &s, w.at.hash)
 	if err != nil {
 		return err
 	}
 	w.log.end = w.image.at.offset
 	if n, err := w.log.append(lines, []int{len(lines)}); err != nil {
-		w.fault = err
-		w.turns.lost()
-		w.lacked(len(lines) - n)
+		w.lastErr = err
+		w.process.setStale()
+		w.noteNoSpace(len(lines) - n)
 		return err
 	}
-	w.moved(&s, position{s.number, s.hash, w.image.at.segment, w.image.at.offset + int64(len(lines))})
+	w.advance(&s, position{s.number, s.hash, w.image.at.segment, w.image.at.offset + int64(len(lines))})
 	return nil
 }
 
-// PutApproval writes an approval to the checkpoint, once that has the approvals which the log has used.
+// PutApproval implements [backend.Backend]. It first folds the approvals that the log has used,
+// since approvals are stored in the checkpoint.
 func (b *Backend) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
-	b.begin()
-	defer b.end()
-	err = b.lead(ctx)
+	b.lockAppend()
+	defer b.unlockAppend()
+	err = b.lockProcess(ctx)
 	if err == nil {
-		err = b.repair()
+		err = b.replaceFailedSegment()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("writing an approval to the state: %w", err)
 	}
-	b.hold()
+	b.lockImage()
 	pending := len(b.image.used) > 0
-	b.release()
+	b.unlockImage()
 	if pending {
 		if err := b.fold(); err != nil {
 			return 0, err
@@ -92,7 +94,7 @@ func (b *Backend) PutApproval(ctx context.Context, a backend.Approval) (version 
 	return a.Version + 1, nil
 }
 
-// DropApprovals forgets those that ended before.
+// DropApprovals implements [backend.Backend].
 func (b *Backend) DropApprovals(_ context.Context, before time.Time) error {
 	return b.checkpoint.DropApprovals(before)
 }

@@ -10,19 +10,20 @@ import (
 	"os"
 )
 
-// witnessSuffix is behind the name of the database in the name of the file that has the last step that
-// is known to be on the disk: where the log ends before it, an older copy was put in its place.
-const witnessSuffix = "-head"
+// endSuffix is the suffix of the file that holds the last step known to be on the disk. If the log
+// ends before that step, it was replaced by an older copy.
+const endSuffix = "-head"
 
-// testimony is the content of that file.
-type testimony struct {
+// durableEnd is the content of the file.
+type durableEnd struct {
 	Step uint64 `json:"step"`
 	Hash string `json:"hash"`
 }
 
-// readWitness reads what the file says; nothing where it does not exist.
-func (f *directory) readWitness() (at position, err error) {
-	name := f.path + witnessSuffix
+// readDurableEnd reads the last step known to be on the disk. It returns the zero position if the
+// file does not exist.
+func (f *directory) readDurableEnd() (at position, err error) {
+	name := f.path + endSuffix
 	in, err := f.disk.open(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return at, nil
@@ -33,7 +34,7 @@ func (f *directory) readWitness() (at position, err error) {
 	defer in.Close()
 	info, err := in.Stat()
 	if err == nil {
-		err = regular(name, info)
+		err = checkRegular(name, info)
 	}
 	if err != nil {
 		return at, err
@@ -42,7 +43,7 @@ func (f *directory) readWitness() (at position, err error) {
 	if err != nil {
 		return at, err
 	}
-	var t testimony
+	var t durableEnd
 	err = json.Unmarshal(data, &t)
 	if err == nil {
 		_, err = hex.Decode(at.hash[:], []byte(t.Hash))
@@ -54,19 +55,20 @@ func (f *directory) readWitness() (at position, err error) {
 	return at, nil
 }
 
-// testify writes the file for the end of the log, once that is on the disk. It needs mu.
-func (b *Backend) testify() error {
-	if err := b.log.flushing.bring(b.image.at.step, func() uint64 { return b.image.at.step }); err != nil {
+// saveDurableEnd flushes the log and writes its last step to the file. The caller must hold mu.
+func (b *Backend) saveDurableEnd() error {
+	if err := b.log.flusher.flushTo(b.image.at.step, func() uint64 { return b.image.at.step }); err != nil {
 		return err
 	}
-	b.witness(b.image.at)
+	b.writeDurableEnd(b.image.at)
 	return nil
 }
 
-// witness writes the file. If that fails, the next start is less watchful; nothing is refused.
-func (b *Backend) witness(at position) {
-	name := b.log.path + witnessSuffix
-	data, err := json.Marshal(testimony{at.step, hex.EncodeToString(at.hash[:])})
+// writeDurableEnd writes the file. If that fails, the next start cannot detect an older copy of the
+// log; nothing is refused.
+func (b *Backend) writeDurableEnd(at position) {
+	name := b.log.path + endSuffix
+	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})
 	if err == nil {
 		err = b.log.replace(name, append(data, '\n'))
 	}
@@ -75,7 +77,7 @@ func (b *Backend) witness(at position) {
 	}
 }
 
-// replace writes a file whole, or leaves it as it was, also when the power goes.
+// replace writes a file atomically: after a power loss it has either the old or the new content.
 func (f *directory) replace(name string, data []byte) error {
 	d, next := f.disk, name+"."+f.owner
 	_ = d.remove(next)

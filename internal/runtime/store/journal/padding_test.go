@@ -12,7 +12,7 @@ func (t *trial) parted() (lines []byte, room int) {
 	t.Helper()
 	data, err := os.ReadFile(t.log())
 	t.must(err)
-	lines = withoutRoom(data)
+	lines = trimPadding(data)
 	return lines, len(data) - len(lines)
 }
 
@@ -25,9 +25,9 @@ func (t *trial) step(size int, lasts bool) {
 	t.version++
 }
 
-// TestRoom: steps that are flushed have room behind them, others need none, and none is left by a process
-// that ends, or in a segment that is put aside.
-func TestRoom(outer *testing.T) {
+// TestPadding: flushed steps have padding behind them and others have none. A process that ends leaves
+// none, and neither does a renamed segment.
+func TestPadding(outer *testing.T) {
 	t := try(outer)
 	t.step(400, false)
 	if _, n := t.parted(); n > 0 {
@@ -35,22 +35,22 @@ func TestRoom(outer *testing.T) {
 	}
 	t.step(400, true)
 	before, n := t.parted()
-	if n != room {
-		t.Errorf("room of %d bytes, want %d", n, room)
+	if n != paddingSize {
+		t.Errorf("room of %d bytes, want %d", n, paddingSize)
 	}
 	t.step(400, true)
 	t.step(400, false)
 	if after, left := t.parted(); len(before)+n != len(after)+left || !bytes.HasPrefix(after, before) {
 		t.Errorf("%d bytes and room of %d are %d and %d after two steps", len(before), n, len(after), left)
 	}
-	t.step(room, true) // more than there is room for
-	if _, n := t.parted(); n != room {
-		t.Errorf("room of %d bytes behind a large step, want %d", n, room)
+	t.step(paddingSize, true) // more than there is room for
+	if _, n := t.parted(); n != paddingSize {
+		t.Errorf("room of %d bytes behind a large step, want %d", n, paddingSize)
 	}
 	t.whole()
 	t.backend.segment = 1 // the next step fills it
 	t.step(400, true)
-	t.backend.segment = mostSegment
+	t.backend.segment = maxSegment
 	if lines, n := t.parted(); bytes.Count(lines, []byte{'\n'}) != 1 || n > 0 {
 		t.Errorf("the next segment has room of %d bytes, and %d bytes of lines", n, len(lines))
 	}
@@ -64,8 +64,9 @@ func TestRoom(outer *testing.T) {
 	t.whole()
 }
 
-// TestBehindRoom: bytes that a loss of power has left behind room are cut off when the log is opened.
-func TestBehindRoom(outer *testing.T) {
+// TestBytesBehindPadding: bytes that a power loss has left behind padding are cut off when the log is
+// opened.
+func TestBytesBehindPadding(outer *testing.T) {
 	for _, left := range []string{"a line\n", "half of a line", strings.Repeat("a line\n", 1000)} {
 		t := try(outer)
 		t.step(400, true)

@@ -14,7 +14,7 @@ import (
 type gate struct {
 	backend *Backend
 	arrived chan struct{} // one for each flush
-	result  chan error    // lets one go on, with its error
+	result  chan error    // lets one flush continue, with its error
 }
 
 // gated opens a state whose flushes of the log are held up.
@@ -33,7 +33,7 @@ func gated(t *testing.T) (*Backend, *gate) {
 	return b, g
 }
 
-// open lets all later flushes go on at once. None may be waiting.
+// open lets all later flushes pass at once. None may be waiting.
 func (g *gate) open() { g.backend.tamper(nil) }
 
 // lasting commits a reservation that needs a flush, and returns the flush.
@@ -114,16 +114,16 @@ func TestFlushFailed(t *testing.T) {
 	}
 }
 
-// TestFlushBehindSegment: a step is brought to the disk although its segment is put aside meanwhile, and the
-// file is closed once nothing needs it.
+// TestFlushBehindSegment: a step is flushed although its segment is renamed meanwhile, and the file
+// is closed when nothing needs it any more.
 func TestFlushBehindSegment(t *testing.T) {
 	b, g := gated(t)
 	first := lasting(t, b, "a")
-	d := b.log.flushing
+	d := b.log.flusher
 	b.segment = 1
 	g.open()
 	second := lasting(t, b, "b") // puts the segment aside
-	if b.log.flushing == d {
+	if b.log.flusher == d {
 		t.Fatal("the segment was not put aside")
 	}
 	for _, flush := range []func() error{first, second, first} {
@@ -131,12 +131,12 @@ func TestFlushBehindSegment(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := d.file.Stat(); d.users != 0 || err == nil {
-		t.Errorf("%d users, %v", d.users, err)
+	if _, err := d.file.Stat(); d.refs != 0 || err == nil {
+		t.Errorf("%d users, %v", d.refs, err)
 	}
 }
 
-// TestManyFlushes: many steps are appended and brought to the disk at once.
+// TestManyFlushes: many steps are appended and flushed concurrently.
 func TestManyFlushes(t *testing.T) {
 	b := open(t, Options{Path: place(t), segment: 100 << 10})
 	var all sync.WaitGroup

@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// A pair of locks is the files of a turnstile, kept open, for a process that meets nobody
-// there. The zero value is closed.
-type locks struct{ next, turn *os.File }
+// lockFiles keeps the files of a [processLock] open. It is the fast path for a process that finds
+// the lock free. The zero value is closed.
+type lockFiles struct{ next, turn *os.File }
 
-// take takes a turn if nobody else has one, nor waits for one.
-func (l *locks) take(path string) bool {
-	if l.lost() {
+// tryLock acquires the process lock if no other process holds it or waits for it.
+func (l *lockFiles) tryLock(path string) bool {
+	if l.replaced() {
 		l.close()
 	}
 	if l.turn == nil && !l.open(path) {
@@ -29,8 +29,8 @@ func (l *locks) take(path string) bool {
 	return ok
 }
 
-// lost reports whether somebody has removed the files: other processes have other ones then.
-func (l *locks) lost() bool {
+// replaced reports whether somebody has removed the files: then other processes lock different ones.
+func (l *lockFiles) replaced() bool {
 	if l.turn == nil {
 		return false
 	}
@@ -42,10 +42,10 @@ func (l *locks) lost() bool {
 	return false
 }
 
-// give ends the turn.
-func (l *locks) give() { unlock(l.turn) }
+// unlock releases the process lock.
+func (l *lockFiles) unlock() { unlock(l.turn) }
 
-func (l *locks) open(path string) bool {
+func (l *lockFiles) open(path string) bool {
 	const flags = os.O_RDWR | os.O_CREATE | syscall.O_NOFOLLOW
 	next, err := os.OpenFile(path+"-next", flags, 0o600)
 	if err != nil {
@@ -60,10 +60,10 @@ func (l *locks) open(path string) bool {
 	return true
 }
 
-func (l *locks) close() {
+func (l *lockFiles) close() {
 	if l.turn != nil {
 		_, _ = l.next.Close(), l.turn.Close()
-		*l = locks{}
+		*l = lockFiles{}
 	}
 }
 

@@ -1,0 +1,93 @@
+package journal
+
+import (
+	"runtime"
+	"sync"
+)
+
+// flusher flushes the steps of an open segment to the disk. One flush serves all goroutines that
+// wait (group commit). Steps are appended to the segment meanwhile, also by other processes.
+//
+// A flusher is safe for concurrent use. Its lock is taken after all others, and is not held during
+// a flush.
+type flusher struct {
+	file file
+
+	mu       sync.Mutex
+	step     uint64        // last step that is on the disk
+	err      error         // error of a failed flush, final: later flushes would succeed although data is lost
+	inFlight chan struct{} // closed when the running flush ends; nil: none is running
+	refs     int           // reference count: the log, and the steps to be flushed
+}
+
+// newFlusher returns a flusher of a segment whose steps up to the given one are on the disk. The
+// log holds the first reference.
+func newFlusher(f file, step uint64) *flusher { return &flusher{file: f, step: step, refs: 1} }
+
+// retain adds a reference.
+func (d *flusher) retain() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refs++
+}
+
+// release drops a reference. The last one closes the file.
+func (d *flusher) release() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refs--; d.refs == 0 {
+		_ = d.file.Close()
+	}
+}
+
+// failed reports whether a flush has failed.
+func (d *flusher) failed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err != nil
+}
+
+// flushTo returns when the step is on the disk. The function last returns the last step of the log.
+func (d *flusher) flushTo(step uint64, last func() uint64) error {
+	for {
+		runtime.Gosched()        // let other goroutines append their steps first
+		end := max(step, last()) // read before the flush begins, and without the lock
+		others, done, err := d.beginFlush(step)
+		switch {
+		case done:
+			return err
+		case others != nil:
+			<-others
+		default:
+			d.endFlush(end, d.file.sync())
+		}
+	}
+}
+
+// beginFlush begins a flush. It reports done if the step is on the disk or an earlier flush has
+// failed. If a flush is running, it returns a channel that is closed at the end of that flush.
+func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.step >= step:
+		return nil, true, nil
+	case d.err != nil:
+		return nil, true, d.err
+	case d.inFlight != nil:
+		return d.inFlight, false, nil
+	}
+	d.inFlight = make(chan struct{})
+	return nil, false, nil
+}
+
+// endFlush ends a flush of all steps up to the given one.
+func (d *flusher) endFlush(step uint64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err = err; err == nil {
+		d.step = max(d.step, step)
+	}
+	close(d.inFlight)
+	d.inFlight = nil
+}

@@ -1,0 +1,165 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lease is how long a process may keep the process lock while another one waits, and how often it
+// checks for one.
+const lease = 10 * time.Millisecond
+
+// processLock is the lock that a process must hold to append to the log. It consists of two lock
+// files: a process first locks -next, then -turn, and releases -next. Only one process can hold
+// -next, so a process that has just released the lock cannot take it again while another one waits.
+// The lock is kept while no other process waits, so most steps need no system call for it.
+//
+// A processLock must not be used concurrently, except current.
+type processLock struct {
+	path    string
+	timeout time.Duration // maximum time to wait for the lock
+
+	unlockFiles func()      // releases the lock; nil: this process does not hold it
+	checked     time.Time   // when this process last checked for other waiting processes
+	idle        bool        // nothing was appended since that check
+	verified    time.Time   // when the image was last known to be at the end of the log; zero: it might not be
+	current     atomic.Bool // this process holds the lock, and its image is at the end of the log
+	files       lockFiles
+	abandoned   chan struct{} // closed when the last abandoned goroutine of waitForLock ends; nil: there was none
+}
+
+// errLockTimeout: the lock was not released in time.
+var errLockTimeout = errors.New("another process has the log of the state locked and does not give it up; it may be stopped: resume it, or end it")
+
+// lock waits until this process holds the lock.
+func (t *processLock) lock(ctx context.Context) error {
+	if t.unlockFiles != nil {
+		return nil
+	}
+	done, err := t.acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("waiting for a turn: %w", err)
+	}
+	t.unlockFiles, t.checked = done, time.Now()
+	return nil
+}
+
+// setCurrent notes that the image is at the end of the log.
+func (t *processLock) setCurrent(now time.Time) {
+	t.verified = now
+	t.current.Store(true)
+}
+
+// setStale notes that the image might not be at the end of the log.
+func (t *processLock) setStale() {
+	t.verified = time.Time{}
+	t.current.Store(false)
+}
+
+// unlock releases the lock if this process holds it.
+func (t *processLock) unlock() {
+	if t.unlockFiles != nil {
+		t.setStale()
+		t.unlockFiles()
+		t.unlockFiles = nil
+	}
+}
+
+// yield releases the lock if another process waits for it, or if nothing was appended since the
+// last check. It checks at most once per lease.
+func (t *processLock) yield(now time.Time) {
+	if t.unlockFiles == nil || now.Sub(t.checked) < lease {
+		return
+	}
+	if t.idle || t.files.replaced() || t.contended() {
+		t.unlock()
+		return
+	}
+	t.checked, t.idle = now, true
+}
+
+// close releases the lock and closes the files.
+func (t *processLock) close() {
+	t.unlock()
+	t.files.close()
+}
+
+// tryLock acquires the lock if no other process holds it or waits for it. It reports whether this
+// process holds the lock.
+func (t *processLock) tryLock() bool {
+	if t.unlockFiles == nil && t.files.tryLock(t.path) {
+		t.unlockFiles, t.checked = t.files.unlock, time.Now()
+	}
+	return t.unlockFiles != nil
+}
+
+func (t *processLock) acquire(ctx context.Context) (done func(), err error) {
+	if t.files.tryLock(t.path) {
+		return t.files.unlock, nil
+	}
+	if t.abandoned != nil {
+		select {
+		case <-t.abandoned:
+			t.abandoned = nil
+		default:
+			return nil, errLockTimeout // the abandoned goroutine still waits for the same lock
+		}
+	}
+	next, turn := t.fileLock("-next"), t.fileLock("-turn")
+	if ok, err := next.TryLock(); ok && err == nil {
+		if ok, err = turn.TryLock(); ok && err == nil {
+			_ = next.Close()
+			return func() { _ = turn.Close() }, nil
+		}
+	}
+	return t.wait(ctx, next, turn)
+}
+
+// contended reports whether another process waits for the lock.
+func (t *processLock) contended() bool {
+	next := t.fileLock("-next")
+	ok, err := next.TryLock()
+	_ = next.Close()
+	return err == nil && !ok
+}
+
+func (t *processLock) fileLock(suffix string) *flock.Flock {
+	return flock.New(t.path+suffix, flock.SetPermissions(0o600))
+}
+
+// wait locks in a goroutine of its own: only a blocking call is served in order, and it cannot be
+// cancelled.
+func (t *processLock) wait(ctx context.Context, next, turn *flock.Flock) (done func(), err error) {
+	got, gone, left := make(chan error), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(left)
+		err := next.Lock()
+		if err == nil {
+			err = turn.Lock()
+			_ = next.Close()
+		}
+		select {
+		case got <- err:
+		case <-gone:
+			_ = turn.Close()
+		}
+	}()
+	late := time.NewTimer(t.timeout)
+	defer late.Stop()
+	select {
+	case err := <-got:
+		return func() { _ = turn.Close() }, err
+	case <-late.C:
+		err = errLockTimeout
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	close(gone)
+	t.abandoned = left
+	return nil, err
+}
