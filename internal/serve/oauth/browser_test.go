@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOpenBrowser compares what is said of pages that are not opened.
-func TestOpenBrowser(t *testing.T) {
+// TestOpenBrowserRefusesOtherSchemes compares what is said of pages that are not opened.
+func TestOpenBrowserRefusesOtherSchemes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("programs are looked for in another way")
 	}

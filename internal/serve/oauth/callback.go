@@ -33,7 +33,7 @@ type callback struct {
 	server  *http.Server
 	state   string
 	answers chan url.Values
-	taken   sync.Once
+	answered   sync.Once
 	done    chan struct{} // closed when it is known how the login ended
 	failed  bool          // set before done is closed
 	shown   chan struct{} // closed when the browser has been told
@@ -82,38 +82,38 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// address is what the authorization server sends the browser to.
-func (c *callback) address() string { return "http://" + c.host + c.path }
+// redirectURI is what the authorization server sends the browser to.
+func (c *callback) redirectURI() string { return "http://" + c.host + c.path }
 
 func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || r.URL.Path != c.path {
 		http.NotFound(w, r)
 		return
 	}
-	c.arrive(w, r)
+	c.acceptRequest(w, r)
 }
 
-// typed takes the address of the last page in a browser on another machine, which the person pastes.
+// acceptTyped takes the address of the last page in a browser on another machine, which the person pastes.
 // Its error says why a line is not that address.
-func (c *callback) typed(line string) error {
+func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
 	if err != nil || u.Host != c.host || u.Path != c.path {
-		return fmt.Errorf("this is not the address that the browser ends at, which begins with %s?", c.address())
+		return fmt.Errorf("this is not the address that the browser ends at, which begins with %s?", c.redirectURI())
 	}
 	query := u.Query()
 	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
 		return errors.New("this address is of another login: open the page that is named above")
 	}
-	c.taken.Do(func() {
+	c.answered.Do(func() {
 		close(c.shown) // here: there is no page to show
 		c.answers <- query
 	})
 	return nil
 }
 
-// arrive takes the first request with the state of this login. Others, as a
+// acceptRequest takes the first request with the state of this login. Others, as a
 // page of somebody else could make, change nothing.
-func (c *callback) arrive(w http.ResponseWriter, r *http.Request) {
+func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -121,13 +121,13 @@ func (c *callback) arrive(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	if !strings.EqualFold(r.Host, c.host) || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
-		page(w, http.StatusBadRequest, "This is not the login that petrigate waits for", "Nothing has changed. Go back to the page that petrigate opened.")
+		writePage(w, http.StatusBadRequest, "This is not the login that petrigate waits for", "Nothing has changed. Go back to the page that petrigate opened.")
 		return
 	}
 	first := false
-	c.taken.Do(func() { first = true })
+	c.answered.Do(func() { first = true })
 	if !first {
-		page(w, http.StatusGone, "This login has been used", "Each is good for one time. Run petrigate login again if you need another.")
+		writePage(w, http.StatusGone, "This login has been used", "Each is good for one time. Run petrigate login again if you need another.")
 		return
 	}
 	defer close(c.shown)
@@ -138,14 +138,14 @@ func (c *callback) arrive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c.failed {
-		page(w, http.StatusBadRequest, "The login failed", "The terminal in which petrigate runs says why.")
+		writePage(w, http.StatusBadRequest, "The login failed", "The terminal in which petrigate runs says why.")
 		return
 	}
-	page(w, http.StatusOK, "You are logged in", "You can close this window.")
+	writePage(w, http.StatusOK, "You are logged in", "You can close this window.")
 }
 
-// page shows fixed texts only: nothing of the request.
-func page(w http.ResponseWriter, status int, title, text string) {
+// writePage shows fixed texts only: nothing of the request.
+func writePage(w http.ResponseWriter, status int, title, text string) {
 	html := fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>petrigate: %[1]s</title>
 <body style="font-family:system-ui,sans-serif;max-width:32em;margin:15vh auto;padding:0 1em;line-height:1.5">
 <h1 style="font-size:1.4em">%[1]s</h1><p>%[2]s</p></body></html>
@@ -173,7 +173,7 @@ func (c *callback) wait(ctx context.Context) (url.Values, error) {
 func (c *callback) close(failed bool) {
 	c.failed = failed
 	close(c.done)
-	c.taken.Do(func() { close(c.shown) }) // nobody came
+	c.answered.Do(func() { close(c.shown) }) // nobody came
 	<-c.shown
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -32,19 +32,19 @@ func visited(t *testing.T, address, host string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// TestCallback takes one answer, with the state of the login alone.
-func TestCallback(t *testing.T) {
+// TestCallbackAcceptsOneAnswer takes one answer, with the state of the login alone.
+func TestCallbackAcceptsOneAnswer(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		c, err := listenForCallback(Redirect{}, "the-state")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, wrong := range []string{"?state=another&code=stolen", "?code=stolen", ""} {
-			if status, _ := visited(t, c.address()+wrong, ""); status != http.StatusBadRequest {
+			if status, _ := visited(t, c.redirectURI()+wrong, ""); status != http.StatusBadRequest {
 				t.Errorf("%q: status %d", wrong, status)
 			}
 		}
-		right := c.address() + "?state=the-state&code=%3Cscript%3E"
+		right := c.redirectURI() + "?state=the-state&code=%3Cscript%3E"
 		if status, _ := visited(t, right, "evil.example"); status != http.StatusBadRequest {
 			t.Errorf("a name that leads here: status %d", status)
 		}
@@ -85,12 +85,12 @@ func TestRedirectURIs(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
-		if want := "http://" + r.Host; !strings.HasPrefix(c.address(), want+":") || r.Path != "" && !strings.HasSuffix(c.address(), r.Path) {
-			t.Errorf("%+v: %s", r, c.address())
+		if want := "http://" + r.Host; !strings.HasPrefix(c.redirectURI(), want+":") || r.Path != "" && !strings.HasSuffix(c.redirectURI(), r.Path) {
+			t.Errorf("%+v: %s", r, c.redirectURI())
 		}
 		shown := make(chan string)
 		go func() {
-			_, body := visited(t, c.address()+"?state=s&code=x", "")
+			_, body := visited(t, c.redirectURI()+"?state=s&code=x", "")
 			shown <- body
 		}()
 		if values, err := c.wait(t.Context()); err != nil || values.Get("code") != "x" {
@@ -101,30 +101,30 @@ func TestRedirectURIs(t *testing.T) {
 	}
 }
 
-// TestTyped: what a person types counts like what the browser brings, once, with the state of
+// TestTypedAddressCountsOnce: what a person types counts like what the browser brings, once, with the state of
 // the login alone.
-func TestTyped(t *testing.T) {
+func TestTypedAddressCountsOnce(t *testing.T) {
 	c, err := listenForCallback(Redirect{Host: "localhost"}, "the-state")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for wrong, want := range map[string]string{
 		"yes": "begins with http://localhost:", "http://evil.example/callback?state=the-state&code=x": "begins with",
-		c.address() + "?state=another&code=x": "of another login", c.address(): "of another login", "%": "begins with",
+		c.redirectURI() + "?state=another&code=x": "of another login", c.redirectURI(): "of another login", "%": "begins with",
 	} {
-		if err := c.typed(wrong); err == nil || !strings.Contains(err.Error(), want) {
+		if err := c.acceptTyped(wrong); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
 	for _, code := range []string{"first", "second"} {
-		if err := c.typed(" " + c.address() + "?code=" + code + "&state=the-state\r"); err != nil {
+		if err := c.acceptTyped(" " + c.redirectURI() + "?code=" + code + "&state=the-state\r"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if values, err := c.wait(t.Context()); err != nil || values.Get("code") != "first" {
 		t.Errorf("got %v, %v", values, err)
 	}
-	if status, _ := visited(t, c.address()+"?state=the-state&code=third", ""); status != http.StatusGone {
+	if status, _ := visited(t, c.redirectURI()+"?state=the-state&code=third", ""); status != http.StatusGone {
 		t.Errorf("after that, the browser gets status %d", status)
 	}
 	c.close(false)
@@ -143,15 +143,15 @@ func (p *slowPage) WriteHeader(status int) {
 	p.ResponseRecorder.WriteHeader(status)
 }
 
-// TestCallbackIsShown: the listener is there until the browser has been told how
+// TestCallbackWaitsForBrowser: the listener is there until the browser has been told how
 // the login ended, however long that takes.
-func TestCallbackIsShown(t *testing.T) {
+func TestCallbackWaitsForBrowser(t *testing.T) {
 	c, err := listenForCallback(Redirect{}, "the-state")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &slowPage{ResponseRecorder: httptest.NewRecorder(), comes: make(chan struct{}), release: make(chan struct{})}
-	go c.arrive(p, httptest.NewRequest(http.MethodGet, c.address()+"?state=the-state&code=x", nil))
+	go c.acceptRequest(p, httptest.NewRequest(http.MethodGet, c.redirectURI()+"?state=the-state&code=x", nil))
 	if _, err := c.wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}

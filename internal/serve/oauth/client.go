@@ -22,7 +22,7 @@ const httpTimeout = 15 * time.Second
 // newClient makes the client for what s leads to. It follows no redirects, and
 // connects to no address of the inside where s is outside.
 func newClient(s Server) *http.Client {
-	g := &guard{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}
+	g := &guardedDialer{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}
 	direct := &http.Transport{
 		DialContext:            g.dial,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
@@ -36,7 +36,7 @@ func newClient(s Server) *http.Client {
 	return &http.Client{
 		Timeout:       httpTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     chooser{direct: direct, proxied: proxied},
+		Transport:     proxyTransport{direct: direct, proxied: proxied},
 	}
 }
 
@@ -48,13 +48,13 @@ func host(address string) string {
 	return u.Hostname()
 }
 
-// A chooser sends what goes through a proxy there: then the proxy connects, and
+// A proxyTransport sends what goes through a proxy there: then the proxy connects, and
 // where it may is its own affair.
-type chooser struct{ direct, proxied *http.Transport }
+type proxyTransport struct{ direct, proxied *http.Transport }
 
 // RoundTrip sends request.
-func (c chooser) RoundTrip(request *http.Request) (*http.Response, error) {
-	if !private(request.URL.String()) {
+func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !isSecure(request.URL.String()) {
 		return nil, errors.New("the address does not begin with https://")
 	}
 	request = request.Clone(request.Context())
@@ -65,37 +65,37 @@ func (c chooser) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.direct.RoundTrip(request)
 }
 
-// A guard connects to what a server names. Names are resolved here, so that
+// A guardedDialer connects to what a server names. Names are resolved here, so that
 // what is checked is what is connected to.
-type guard struct {
+type guardedDialer struct {
 	server  string
 	trusted []string // hosts that the configuration names
 	dialer  net.Dialer
 }
 
-func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (g *guardedDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	name, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
 	dialer := g.dialer
 	if !slices.Contains(g.trusted, name) {
-		within := g.serverInside(ctx)
-		dialer.Control = func(_, resolved string, _ syscall.RawConn) error { return reachable(resolved, within) }
+		within := g.serverIsInternal(ctx)
+		dialer.Control = func(_, resolved string, _ syscall.RawConn) error { return checkAddress(resolved, within) }
 	}
 	return dialer.DialContext(ctx, network, address)
 }
 
-// serverInside reports whether the server itself is on this machine or network.
-func (g *guard) serverInside(ctx context.Context) bool {
+// serverIsInternal reports whether the server itself is on this machine or network.
+func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server)
 	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.Inside(ip) })
 }
 
-// reachable is an error where nothing that a server names is asked: at the
+// checkAddress is an error where nothing that a server names is asked: at the
 // addresses where clouds tell a machine its credentials, and, unless the server
 // is there itself, on this machine and its networks.
-func reachable(address string, within bool) error {
+func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestReachable is where a server of this network may lead, and one of the
+// TestCheckAddress is where a server of this network may lead, and one of the
 // outside.
-func TestReachable(t *testing.T) {
+func TestCheckAddress(t *testing.T) {
 	for _, test := range []struct {
 		address         string
 		within, outside bool
@@ -31,16 +31,16 @@ func TestReachable(t *testing.T) {
 		{"name:80", false, false},
 	} {
 		for within, want := range map[bool]bool{true: test.within, false: test.outside} {
-			if err := reachable(test.address, within); (err == nil) != want {
+			if err := checkAddress(test.address, within); (err == nil) != want {
 				t.Errorf("%s, with a server inside %t: %v", test.address, within, err)
 			}
 		}
 	}
 }
 
-// TestGuard lets a server of this machine lead to another, and one of the
+// TestDialerRefusesInternalAddresses lets a server of this machine lead to another, and one of the
 // outside to none.
-func TestGuard(t *testing.T) {
+func TestDialerRefusesInternalAddresses(t *testing.T) {
 	reached := 0
 	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reached++

@@ -27,17 +27,17 @@ type authority struct {
 // discover finds the authorization server of s (RFC 9728, then RFC 8414 or
 // OpenID Connect Discovery).
 func discover(ctx context.Context, client *http.Client, s Server, c challenge) (*authority, error) {
-	if !private(s.URL) {
-		return nil, errClear
+	if !isSecure(s.URL) {
+		return nil, errInsecure
 	}
 	if s.ClientSecret != "" && s.Issuer == "" { // the server could name whom it likes
 		return nil, errors.New("the secret of the client is for one authorization server: set oauth.issuer")
 	}
-	resource, err := describe(ctx, client, s, c)
+	resource, err := resourceMetadata(ctx, client, s, c)
 	if err != nil {
 		return nil, errors.New(s.redact(err.Error()))
 	}
-	issuer, err := choose(s, resource)
+	issuer, err := chooseIssuer(s, resource)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 		err = errors.New("it has no metadata")
 	}
 	if err == nil {
-		err = usable(meta, issuer, s)
+		err = checkMetadata(meta, issuer, s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking the authorization server %s: %s", text.Excerpt(issuer, maxSaid), text.Excerpt(s.redact(err.Error()), maxSaid))
+		return nil, fmt.Errorf("asking the authorization server %s: %s", text.Excerpt(issuer, maxQuoted), text.Excerpt(s.redact(err.Error()), maxQuoted))
 	}
 	a := &authority{resource: resource.Resource, meta: meta, scopes: c.scopes}
 	if a.scopes == nil {
@@ -61,12 +61,12 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 	return a, nil
 }
 
-// describe reads what s says of itself as a resource. Where it says nothing
+// resourceMetadata reads what s says of itself as a resource. Where it says nothing
 // its own origin is the authorization server, as revision 2025-03-26 has it.
-func describe(ctx context.Context, client *http.Client, s Server, c challenge) (*oauthex.ProtectedResourceMetadata, error) {
+func resourceMetadata(ctx context.Context, client *http.Client, s Server, c challenge) (*oauthex.ProtectedResourceMetadata, error) {
 	u, _ := url.Parse(s.URL) // private has read it
 	var unfit error
-	for _, at := range descriptions(s, u, c) {
+	for _, at := range metadataLocations(s, u, c) {
 		seen := &lastStatus{next: client.Transport}
 		watched := *client
 		watched.Transport = seen
@@ -77,7 +77,7 @@ func describe(ctx context.Context, client *http.Client, s Server, c challenge) (
 		case err == nil:
 			return found, nil
 		case unfit == nil && seen.code/100 != 4:
-			unfit = fmt.Errorf("reading what the server says of itself: %s", text.Excerpt(err.Error(), maxSaid))
+			unfit = fmt.Errorf("reading what the server says of itself: %s", text.Excerpt(err.Error(), maxQuoted))
 		}
 	}
 	if unfit != nil {
@@ -86,25 +86,25 @@ func describe(ctx context.Context, client *http.Client, s Server, c challenge) (
 	return &oauthex.ProtectedResourceMetadata{Resource: s.resource(), AuthorizationServers: []string{originOf(u)}}, nil
 }
 
-// A description is a place where a server may describe itself, and the resource
+// A metadataLocation is a place where a server may describe itself, and the resource
 // that is described there.
-type description struct{ url, resource string }
+type metadataLocation struct{ url, resource string }
 
-// descriptions are those places in the order of the specification.
-func descriptions(s Server, u *url.URL, c challenge) []description {
+// metadataLocations are those places in the order of the specification.
+func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 	known := originOf(u) + "/.well-known/oauth-protected-resource"
-	var places []description
+	var places []metadataLocation
 	if c.metadata != "" {
-		places = append(places, description{c.metadata, s.resource()})
+		places = append(places, metadataLocation{c.metadata, s.resource()})
 	}
 	path := strings.TrimPrefix(u.EscapedPath(), "/")
 	if path == "" {
-		return append(places, description{known, s.resource()})
+		return append(places, metadataLocation{known, s.resource()})
 	}
 	if u.RawQuery != "" {
 		path += "?" + u.RawQuery
 	}
-	return append(places, description{known + "/" + path, s.resource()}, description{known, originOf(u)})
+	return append(places, metadataLocation{known + "/" + path, s.resource()}, metadataLocation{known, originOf(u)})
 }
 
 func originOf(u *url.URL) string { return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() }
@@ -124,29 +124,29 @@ func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// choose is the issuer that the user wants, if the server trusts it, or the
+// chooseIssuer is the issuer that the user wants, if the server trusts it, or the
 // first that the server names.
-func choose(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
+func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
 	if s.Issuer == "" {
 		return r.AuthorizationServers[0], nil
 	}
 	if !slices.Contains(r.AuthorizationServers, s.Issuer) {
 		return "", fmt.Errorf("the server does not name the configured issuer %s as its authorization server, but %s",
-			s.Issuer, text.Excerpt(strings.Join(r.AuthorizationServers, ", "), maxSaid))
+			s.Issuer, text.Excerpt(strings.Join(r.AuthorizationServers, ", "), maxQuoted))
 	}
 	return s.Issuer, nil
 }
 
-// usable checks the metadata of an authorization server beyond what reading
+// checkMetadata checks the metadata of an authorization server beyond what reading
 // them has.
-func usable(m *oauthex.AuthServerMeta, issuer string, s Server) error {
+func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	code := s.Grant != ClientCredentials
 	switch {
 	case m.Issuer != issuer:
 		return fmt.Errorf("its metadata are those of the issuer %q", m.Issuer)
-	case !private(m.TokenEndpoint):
+	case !isSecure(m.TokenEndpoint):
 		return errors.New("its metadata name no token endpoint over https")
-	case code && !private(m.AuthorizationEndpoint):
+	case code && !isSecure(m.AuthorizationEndpoint):
 		return errors.New("its metadata name no authorization endpoint over https")
 	case code && !slices.Contains(m.CodeChallengeMethodsSupported, "S256"):
 		return errors.New("it does not support PKCE with S256")

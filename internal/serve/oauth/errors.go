@@ -21,21 +21,21 @@ func (e *LoginError) Error() string {
 	return fmt.Sprintf("%s wants a login (%s): the user has to run %s", e.Server, e.Why, e.Command)
 }
 
-// errClear says why a server gets no token.
-var errClear = errors.New("its address does not begin with https://, so that a token would cross the network in the clear")
+// errInsecure says why a server gets no token.
+var errInsecure = errors.New("its address does not begin with https://, so that a token would cross the network in the clear")
 
-// saidBy is the error of an authorization server without what it quotes, which
+// withoutQuotes is the error of an authorization server without what it quotes, which
 // may be a token.
-func saidBy(err error) error {
+func withoutQuotes(err error) error {
 	var token *oauth2.RetrieveError
 	var registration *oauthex.ClientRegistrationError
 	switch {
 	case errors.As(err, &token) && token.ErrorCode != "":
-		return fmt.Errorf("the authorization server says %s", text.Excerpt(token.ErrorCode, maxSaid))
+		return fmt.Errorf("the authorization server says %s", text.Excerpt(token.ErrorCode, maxQuoted))
 	case errors.As(err, &token) && token.Response != nil:
 		return fmt.Errorf("the authorization server answered with HTTP status %d", token.Response.StatusCode)
 	case errors.As(err, &registration):
-		return fmt.Errorf("the authorization server says %s: %s", text.Excerpt(registration.ErrorCode, maxSaid), text.Excerpt(registration.ErrorDescription, maxSaid))
+		return fmt.Errorf("the authorization server says %s: %s", text.Excerpt(registration.ErrorCode, maxQuoted), text.Excerpt(registration.ErrorDescription, maxQuoted))
 	}
 	return err
 }
@@ -54,5 +54,5 @@ func refusedForGood(err error) bool {
 	return false
 }
 
-// maxSaid bounds what is repeated of what a server says, in bytes.
-const maxSaid = 200
+// maxQuoted bounds what is repeated of what a server says, in bytes.
+const maxQuoted = 200

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestFacts compares what is said of logins.
-func TestFacts(t *testing.T) {
+// TestStatusFacts compares what is said of logins.
+func TestStatusFacts(t *testing.T) {
 	now := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
 	later := now.Add(90 * time.Minute)
 	for want, status := range map[string]Status{

@@ -33,18 +33,18 @@ func FuzzReadChallenge(f *testing.F) {
 	})
 }
 
-// FuzzDescriptions leads only to the origin of the server, but for what its
+// FuzzMetadataLocations leads only to the origin of the server, but for what its
 // challenge names.
-func FuzzDescriptions(f *testing.F) {
+func FuzzMetadataLocations(f *testing.F) {
 	for _, seed := range []string{"https://a.example/mcp", "https://a.example", "https://a.example/", "https://a.example/a//b?x=y#z", "https://u:p@a.example/%2F..", "http://[::1]:80/mcp"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
 		u, err := url.Parse(address)
-		if err != nil || !private(address) {
+		if err != nil || !isSecure(address) {
 			return
 		}
-		for _, d := range descriptions(Server{URL: address}, u, challenge{}) {
+		for _, d := range metadataLocations(Server{URL: address}, u, challenge{}) {
 			at, err := url.Parse(d.url)
 			if err != nil || at.Scheme != u.Scheme || at.Host != u.Host || at.User != nil || !strings.HasPrefix(at.Path, "/.well-known/oauth-protected-resource") {
 				t.Errorf("%q: described at %q (%v)", address, d.url, err)

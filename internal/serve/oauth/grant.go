@@ -47,26 +47,26 @@ func (g *Grant) GoString() string { return g.String() }
 // header is what a request with g says.
 func (g *Grant) header() string { return "Bearer " + g.AccessToken }
 
-// earlier is how long before its end a token is replaced: a request has to
+// refreshMargin is how long before its end a token is replaced: a request has to
 // arrive too.
-const earlier = time.Minute
+const refreshMargin = time.Minute
 
 // fresh reports whether the token is good for some time.
 func (g *Grant) fresh(now time.Time) bool {
 	if g.Expiry.IsZero() {
 		return true
 	}
-	margin := min(earlier, g.Expiry.Sub(g.Obtained)/4) // some tokens live for less than a minute
+	margin := min(refreshMargin, g.Expiry.Sub(g.Obtained)/4) // some tokens live for less than a minute
 	return now.Before(g.Expiry.Add(-margin))
 }
 
 // alive reports whether the token has not expired.
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
-// with is g with the tokens of an answer.
-func (g *Grant) with(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
+// withToken is g with the tokens of an answer.
+func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
-		return nil, fmt.Errorf("the authorization server gave a token of the type %q, which is not known", text.Excerpt(t.Type(), maxSaid))
+		return nil, fmt.Errorf("the authorization server gave a token of the type %q, which is not known", text.Excerpt(t.Type(), maxQuoted))
 	}
 	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the authorization server gave a token with characters that no header can hold")
@@ -86,24 +86,24 @@ func (g *Grant) with(t *oauth2.Token, asked []string, now time.Time) (*Grant, er
 // refreshed is g with new tokens.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
-	return g.ask(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
+	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
 }
 
-// credentialed is g with a token for the client itself.
-func (g *Grant) credentialed(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
-	return g.ask(ctx, client, clientcredentials.Config{Scopes: scopes, EndpointParams: url.Values{}}, scopes, now)
+// withClientCredentials is g with a token for the client itself.
+func (g *Grant) withClientCredentials(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
+	return g.requestToken(ctx, client, clientcredentials.Config{Scopes: scopes, EndpointParams: url.Values{}}, scopes, now)
 }
 
-// ask makes one request to the token endpoint. Unlike the token source of
+// requestToken makes one request to the token endpoint. Unlike the token source of
 // oauth2.Config this also says which resource the token is for.
-func (g *Grant) ask(ctx context.Context, client *http.Client, c clientcredentials.Config, scopes []string, now func() time.Time) (*Grant, error) {
+func (g *Grant) requestToken(ctx context.Context, client *http.Client, c clientcredentials.Config, scopes []string, now func() time.Time) (*Grant, error) {
 	c.ClientID, c.ClientSecret, c.TokenURL, c.AuthStyle = g.ClientID, g.ClientSecret, g.TokenURL, g.AuthStyle
 	c.EndpointParams.Set("resource", g.Resource)
 	t, err := c.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
 	if err != nil {
 		return nil, err
 	}
-	return g.with(t, scopes, now())
+	return g.withToken(t, scopes, now())
 }
 
 // revoke tells the authorization server that the tokens are not used any more

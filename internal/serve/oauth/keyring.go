@@ -22,9 +22,9 @@ var (
 	errSlowKeyring = errors.New("the keyring does not answer; it may be locked")
 )
 
-// keyringHere reports whether asking for a keyring is of any use. Where there
+// keyringAvailable reports whether asking for a keyring is of any use. Where there
 // is no session bus the library would start one.
-func keyringHere() bool {
+func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":
 		return true

@@ -56,14 +56,14 @@ func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status,
 	if l.authority, err = discover(ctx, l.client, s, c); err != nil {
 		return Status{}, fmt.Errorf("finding out how to log in to %s: %w", s.Name, err)
 	}
-	if err := l.remember(ctx); err != nil {
+	if err := l.collectScopes(ctx); err != nil {
 		return Status{}, err
 	}
-	g, err := l.visit(ctx)
+	g, err := l.authorize(ctx)
 	if err != nil {
 		return Status{}, fmt.Errorf("logging in to %s: %w", s.Name, err)
 	}
-	return l.keep(ctx, g)
+	return l.save(ctx, g)
 }
 
 // login is what one Login knows.
@@ -78,8 +78,8 @@ type login struct {
 
 // challenge is what the server says to a request without a token.
 func (l *login) challenge(ctx context.Context) (challenge, error) {
-	if !private(l.server.URL) {
-		return challenge{}, fmt.Errorf("logging in to %s: %w", l.server.Name, errClear)
+	if !isSecure(l.server.URL) {
+		return challenge{}, fmt.Errorf("logging in to %s: %w", l.server.Name, errInsecure)
 	}
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.server.URL, bytes.NewReader([]byte(ping)))
@@ -104,9 +104,9 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	return readChallenge(response.Header), nil
 }
 
-// remember adds the scopes that the server missed after the last login, and
+// collectScopes adds the scopes that the server missed after the last login, and
 // that for a refresh token where it is one.
-func (l *login) remember(ctx context.Context) error {
+func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func (l *login) remember(ctx context.Context) error {
 	return nil // what cannot be read is replaced
 }
 
-// visit sends the person to the authorization server, and gets the tokens.
-func (l *login) visit(ctx context.Context) (g *Grant, err error) {
+// authorize sends the person to the authorization server, and gets the tokens.
+func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()
 	state := rand.Text()
@@ -134,11 +134,11 @@ func (l *login) visit(ctx context.Context) (g *Grant, err error) {
 		return nil, err
 	}
 	defer func() { back.close(err != nil) }()
-	if g, err = l.authority.identify(ctx, l.client, l.server, back.address()); err != nil {
+	if g, err = l.authority.identify(ctx, l.client, l.server, back.redirectURI()); err != nil {
 		return nil, err
 	}
 	config := oauth2.Config{
-		ClientID: g.ClientID, ClientSecret: g.ClientSecret, RedirectURL: back.address(), Scopes: l.scopes,
+		ClientID: g.ClientID, ClientSecret: g.ClientSecret, RedirectURL: back.redirectURI(), Scopes: l.scopes,
 		Endpoint: oauth2.Endpoint{AuthURL: l.authority.meta.AuthorizationEndpoint, TokenURL: g.TokenURL, AuthStyle: g.AuthStyle},
 	}
 	verifier := oauth2.GenerateVerifier()
@@ -147,30 +147,30 @@ func (l *login) visit(ctx context.Context) (g *Grant, err error) {
 		return nil, err
 	}
 	if l.options.Typed != nil {
-		go l.read(back)
+		go l.readTyped(back)
 	}
 	answer, err := back.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
-	code, err := l.code(answer)
+	code, err := l.codeFrom(answer)
 	if err != nil {
 		return nil, err
 	}
 	t, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, l.client), code, oauth2.VerifierOption(verifier), resource)
 	if err != nil {
-		return nil, saidBy(err)
+		return nil, withoutQuotes(err)
 	}
-	return g.with(t, l.scopes, l.options.Now())
+	return g.withToken(t, l.scopes, l.options.Now())
 }
 
-// read takes the answer from what the person types. It ends with that, or when no more comes.
-func (l *login) read(back *callback) {
+// readTyped takes the answer from what the person types. It ends with that, or when no more comes.
+func (l *login) readTyped(back *callback) {
 	for line := range l.options.Typed {
 		if line == "" {
 			continue
 		}
-		err := back.typed(line)
+		err := back.acceptTyped(line)
 		if err == nil {
 			return
 		}
@@ -178,21 +178,21 @@ func (l *login) read(back *callback) {
 	}
 }
 
-// code is the code in an answer that is of the right issuer (RFC 9207).
-func (l *login) code(answer url.Values) (string, error) {
+// codeFrom is the code in an answer that is of the right issuer (RFC 9207).
+func (l *login) codeFrom(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
 	case answer.Has("iss") && iss != meta.Issuer, meta.AuthorizationResponseIssParameterSupported && iss == "":
-		return "", fmt.Errorf("the answer is not from the authorization server %s, but says %q: somebody may have mixed up two of them", meta.Issuer, text.Excerpt(iss, maxSaid))
+		return "", fmt.Errorf("the answer is not from the authorization server %s, but says %q: somebody may have mixed up two of them", meta.Issuer, text.Excerpt(iss, maxQuoted))
 	case answer.Get("error") != "":
-		return "", fmt.Errorf("the authorization server says %s", text.Excerpt(answer.Get("error"), maxSaid))
+		return "", fmt.Errorf("the authorization server says %s", text.Excerpt(answer.Get("error"), maxQuoted))
 	case answer.Get("code") == "":
 		return "", errors.New("the answer of the authorization server holds no code")
 	}
 	return answer.Get("code"), nil
 }
 
-func (l *login) keep(ctx context.Context, g *Grant) (Status, error) {
+func (l *login) save(ctx context.Context, g *Grant) (Status, error) {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {
 		return Status{}, err

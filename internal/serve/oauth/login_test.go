@@ -22,8 +22,8 @@ func resolved(s *site, o oauth.Server) oauth.Server {
 	return o
 }
 
-// TestLogin logs in to servers of every kind, and calls them.
-func TestLogin(t *testing.T) {
+// TestLoginOfEveryKind logs in to servers of every kind, and calls them.
+func TestLoginOfEveryKind(t *testing.T) {
 	const document = "https://petrigate.example/client.json"
 	tests := []struct {
 		name   string
@@ -73,9 +73,9 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestLoginElsewhere: the browser runs on another machine, where the page that it ends at
+// TestLoginWithTypedAddress: the browser runs on another machine, where the page that it ends at
 // cannot be had. The person types its address.
-func TestLoginElsewhere(t *testing.T) {
+func TestLoginWithTypedAddress(t *testing.T) {
 	s := open(t, authserver.Options{})
 	ends := make(chan string, 1)
 	var rejected []string
@@ -109,8 +109,8 @@ func TestLoginElsewhere(t *testing.T) {
 	s.mustCall(s.source())
 }
 
-// TestLoginRefused is servers that nobody is to log in to.
-func TestLoginRefused(t *testing.T) {
+// TestLoginRefusesUnfitServers is servers that nobody is to log in to.
+func TestLoginRefusesUnfitServers(t *testing.T) {
 	set := func(what, name string, value any) authserver.Options {
 		return authserver.Options{Change: func(kind string, answer map[string]any) {
 			if kind == what {

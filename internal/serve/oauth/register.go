@@ -16,7 +16,7 @@ import (
 func (a *authority) identify(ctx context.Context, client *http.Client, s Server, redirect string) (*Grant, error) {
 	meta, document := a.meta, s.hasDocument()
 	g := &Grant{Server: s.Name, Resource: a.resource, Issuer: meta.Issuer, TokenURL: meta.TokenEndpoint}
-	if private(meta.RevocationEndpoint) {
+	if isSecure(meta.RevocationEndpoint) {
 		g.RevokeURL = meta.RevocationEndpoint
 	}
 	switch {
@@ -50,7 +50,7 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 		if !errors.As(err, &refused) {
 			return errors.New("registering at the authorization server: it did not answer as RFC 7591 wants") // the error may quote a secret
 		}
-		return fmt.Errorf("registering at the authorization server: %w", saidBy(err))
+		return fmt.Errorf("registering at the authorization server: %w", withoutQuotes(err))
 	}
 	g.ClientID, g.ClientSecret = got.ClientID, got.ClientSecret
 	g.AuthStyle = styleOf(got.ClientSecret, cmp.Or(got.TokenEndpointAuthMethod, wanted))

@@ -54,9 +54,9 @@ func (s Server) resource() string {
 	return at
 }
 
-// fits reports whether a grant is of the client and the issuer that are
+// matches reports whether a grant is of the client and the issuer that are
 // configured now.
-func (s Server) fits(g *Grant) bool {
+func (s Server) matches(g *Grant) bool {
 	if s.Issuer != "" && s.Issuer != g.Issuer {
 		return false
 	}
@@ -80,8 +80,8 @@ func (s Server) redact(text string) string {
 	return text
 }
 
-// private reports whether nobody on the way can read what is sent to address.
-func private(address string) bool {
+// isSecure reports whether nobody on the way can read what is sent to address.
+func isSecure(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return false

@@ -21,9 +21,9 @@ type Options struct {
 
 const (
 	grantTimeout = 40 * time.Second // for all that getting a token takes
-	tooSoon      = 10 * time.Second // for more than a few tokens after each other
-	aFew         = 3
-	lookEvery    = 500 * time.Millisecond // for a login, while there is none
+	recentWindow      = 10 * time.Second // for more than a few tokens after each other
+	maxRecent         = 3
+	pollInterval    = 500 * time.Millisecond // for a login, while there is none
 )
 
 // A Source is the tokens of one server for a proxy. Its methods can be called
@@ -40,9 +40,9 @@ type Source struct {
 	work    sync.WaitGroup
 
 	mu   sync.Mutex
-	seen time.Time // of the store, when it was read last
-	got  []*Grant  // the last few that this process got
-	said error     // that was logged last
+	storeTime time.Time // of the store, when it was read last
+	recent  []*Grant  // the last few that this process got
+	lastLogged error     // that was logged last
 }
 
 // NewSource makes a source for s with the grants in store. Close it.
@@ -64,9 +64,9 @@ func NewSource(s Server, store *Store, o Options) *Source {
 // expire is refreshed first.
 func (s *Source) Authorization(ctx context.Context) (string, error) {
 	g := s.current.Load()
-	if g == nil && s.server.Grant != ClientCredentials && s.changedSince() {
+	if g == nil && s.server.Grant != ClientCredentials && s.storeChanged() {
 		var err error
-		if g, err = s.read(ctx); err != nil {
+		if g, err = s.reload(ctx); err != nil {
 			return "", err
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Source) Authorization(ctx context.Context) (string, error) {
 	if g == nil || g.fresh(now) {
 		return headerOf(g), nil
 	}
-	next, err := s.once(ctx, "refresh", func(ctx context.Context) (*Grant, error) { return s.replace(ctx, g) })
+	next, err := s.share(ctx, "refresh", func(ctx context.Context) (*Grant, error) { return s.replace(ctx, g) })
 	if err != nil && g.alive(now) && ctx.Err() == nil {
 		return g.header(), nil // it may do for now
 	}
@@ -96,12 +96,12 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 	switch {
 	case response.StatusCode == http.StatusUnauthorized:
 	case response.StatusCode == http.StatusForbidden && c.code == "insufficient_scope":
-		g, err := s.once(ctx, "more", func(ctx context.Context) (*Grant, error) { return s.extend(ctx, refused, c) })
+		g, err := s.share(ctx, "more", func(ctx context.Context) (*Grant, error) { return s.extend(ctx, refused, c) })
 		return headerOf(g), err
 	default:
 		return "", nil
 	}
-	g, err := s.once(ctx, "renew", func(ctx context.Context) (*Grant, error) { return s.renew(ctx, refused, c) })
+	g, err := s.share(ctx, "renew", func(ctx context.Context) (*Grant, error) { return s.renew(ctx, refused, c) })
 	return headerOf(g), err
 }
 
@@ -112,9 +112,9 @@ func (s *Source) Await(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
-	for !s.changedSince() {
+	for !s.storeChanged() {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -130,15 +130,15 @@ func (s *Source) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// once runs f for all who want the same at one moment. It goes on when they
+// share runs f for all who want the same at one moment. It goes on when they
 // have gone.
-func (s *Source) once(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
+func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
 	s.work.Add(1) // here: it may begin when the caller has gone already
 	results := s.flight.DoChan(what, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
 		g, err := f(within)
-		s.tell(err)
+		s.logOnce(err)
 		if err == nil {
 			s.current.Store(g)
 		}
@@ -158,37 +158,37 @@ func (s *Source) once(ctx context.Context, what string, f func(context.Context) 
 	}
 }
 
-// tell logs an error that is not the last one again.
-func (s *Source) tell(err error) {
+// logOnce logs an error that is not the last one again.
+func (s *Source) logOnce(err error) {
 	s.mu.Lock()
-	again := err == nil || s.said != nil && s.said.Error() == err.Error()
-	s.said = err
+	again := err == nil || s.lastLogged != nil && s.lastLogged.Error() == err.Error()
+	s.lastLogged = err
 	s.mu.Unlock()
 	if !again {
 		s.log.Warn("no token for a server", "error", err)
 	}
 }
 
-// changedSince reports whether the store has changed since it was read last.
-func (s *Source) changedSince() bool {
+// storeChanged reports whether the store has changed since it was read last.
+func (s *Source) storeChanged() bool {
 	changed := s.store.changed(s.server.key())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !changed.Equal(s.seen)
+	return !changed.Equal(s.storeTime)
 }
 
-// read reads the store anew. It is not locked: what is written is whole.
-func (s *Source) read(ctx context.Context) (*Grant, error) {
-	return s.once(ctx, "read", func(context.Context) (*Grant, error) { return s.load() })
+// reload reads the store anew. It is not locked: what is written is whole.
+func (s *Source) reload(ctx context.Context) (*Grant, error) {
+	return s.share(ctx, "read", func(context.Context) (*Grant, error) { return s.load() })
 }
 
 func (s *Source) load() (*Grant, error) {
 	changed := s.store.changed(s.server.key())
 	g, err := s.store.load(s.server.key())
 	s.mu.Lock()
-	s.seen = changed
+	s.storeTime = changed
 	s.mu.Unlock()
-	if err != nil || g == nil || !s.server.fits(g) {
+	if err != nil || g == nil || !s.server.matches(g) {
 		return nil, err
 	}
 	return g, nil
@@ -200,7 +200,7 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
 	}
-	return s.locked(ctx, func(kept *Grant) (*Grant, error) {
+	return s.withLock(ctx, func(kept *Grant) (*Grant, error) {
 		switch {
 		case kept == nil:
 			s.current.Store(nil)
@@ -214,9 +214,9 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	})
 }
 
-// locked runs f on the grant in the store, nil where there is none, while no
+// withLock runs f on the grant in the store, nil where there is none, while no
 // other process changes it.
-func (s *Source) locked(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
+func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
 	unlock, err := s.store.lock(ctx, s.server.key())
 	if err != nil {
 		return nil, err
@@ -235,44 +235,44 @@ func (s *Source) refresh(ctx context.Context, g *Grant) (*Grant, error) {
 	if err != nil && refusedForGood(err) {
 		used := *g
 		used.RefreshToken = "" // it is asked for no more
-		s.keep(&used)
+		s.save(&used)
 		return nil, s.loginError("the authorization server has ended the login")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("refreshing the token for %s: %s", s.server.Name, s.server.redact(saidBy(err).Error()))
+		return nil, fmt.Errorf("refreshing the token for %s: %s", s.server.Name, s.server.redact(withoutQuotes(err).Error()))
 	}
-	s.keep(next)
-	s.note(next)
+	s.save(next)
+	s.recordGrant(next)
 	s.log.Debug("token refreshed")
 	return next, nil
 }
 
-func (s *Source) note(g *Grant) {
+func (s *Source) recordGrant(g *Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.got = append(s.got, g)
-	s.got = s.got[max(0, len(s.got)-aFew):]
+	s.recent = append(s.recent, g)
+	s.recent = s.recent[max(0, len(s.recent)-maxRecent):]
 }
 
-// inVain reports whether the server has refused what was got for it a few times
+// refusedRepeatedly reports whether the server has refused what was got for it a few times
 // in a row: another token would fare no better.
-func (s *Source) inVain(refused string) bool {
+func (s *Source) refusedRepeatedly(refused string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.got)
-	return n == aFew && s.got[n-1].header() == refused && s.options.Now().Sub(s.got[0].Obtained) < tooSoon
+	n := len(s.recent)
+	return n == maxRecent && s.recent[n-1].header() == refused && s.options.Now().Sub(s.recent[0].Obtained) < recentWindow
 }
 
-// keep wants the store locked. A grant that cannot be kept still serves this
+// save wants the store locked. A grant that cannot be kept still serves this
 // process.
-func (s *Source) keep(g *Grant) {
+func (s *Source) save(g *Grant) {
 	key := s.server.key()
 	if _, err := s.store.save(key, g); err != nil {
 		s.log.Error("the next start will want a login", "error", err)
 	}
 	changed := s.store.changed(key)
 	s.mu.Lock()
-	s.seen = changed
+	s.storeTime = changed
 	s.mu.Unlock()
 }
 
@@ -287,14 +287,14 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	if s.store.changed(s.server.key()).IsZero() {
 		return nil, s.loginError("nobody is logged in")
 	}
-	return s.locked(ctx, func(kept *Grant) (*Grant, error) {
+	return s.withLock(ctx, func(kept *Grant) (*Grant, error) {
 		switch {
 		case kept == nil:
 			s.current.Store(nil)
 			return nil, s.loginError("nobody is logged in")
 		case kept.header() != refused && kept.alive(s.options.Now()):
 			return kept, nil
-		case s.inVain(refused):
+		case s.refusedRepeatedly(refused):
 			return nil, s.loginError("the server refuses the tokens that are got for it")
 		case kept.RefreshToken == "":
 			return nil, s.loginError("the login has expired or was revoked")
@@ -317,13 +317,13 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 	case s.server.Grant == ClientCredentials:
 		return nil, fmt.Errorf("the server %s wants scopes that its client does not get", s.server.Name)
 	}
-	return s.locked(ctx, func(kept *Grant) (*Grant, error) {
+	return s.withLock(ctx, func(kept *Grant) (*Grant, error) {
 		if kept != nil && kept.header() != refused {
 			return kept, nil
 		}
 		if kept != nil && len(union(kept.Wanted, c.scopes)) > len(kept.Wanted) {
 			kept.Wanted = union(kept.Wanted, c.scopes)
-			s.keep(kept) // the next login asks for them
+			s.save(kept) // the next login asks for them
 		}
 		return nil, s.loginError("it wants more scopes than were granted")
 	})
@@ -332,7 +332,7 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 // renewCredentials gets a token for the client itself.
 func (s *Source) renewCredentials(ctx context.Context, c challenge) (*Grant, error) {
 	g := s.current.Load()
-	if g != nil && s.inVain(g.header()) {
+	if g != nil && s.refusedRepeatedly(g.header()) {
 		return nil, fmt.Errorf("the server %s refuses the tokens that are got for it", s.server.Name)
 	}
 	if g == nil {
@@ -349,11 +349,11 @@ func (s *Source) renewCredentials(ctx context.Context, c challenge) (*Grant, err
 }
 
 func (s *Source) credentials(ctx context.Context, g *Grant, scopes []string) (*Grant, error) {
-	next, err := g.credentialed(ctx, s.client, scopes, s.options.Now)
+	next, err := g.withClientCredentials(ctx, s.client, scopes, s.options.Now)
 	if err != nil {
-		return nil, fmt.Errorf("getting a token for %s: %s", s.server.Name, s.server.redact(saidBy(err).Error()))
+		return nil, fmt.Errorf("getting a token for %s: %s", s.server.Name, s.server.redact(withoutQuotes(err).Error()))
 	}
-	s.note(next)
+	s.recordGrant(next)
 	return next, nil
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
-// TestRefreshAhead refreshes a token before its end, once for all who ask.
-func TestRefreshAhead(t *testing.T) {
+// TestRefreshBeforeExpiry refreshes a token before its end, once for all who ask.
+func TestRefreshBeforeExpiry(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	source := s.source()
@@ -36,9 +36,9 @@ func TestRefreshAhead(t *testing.T) {
 	s.counted("unauthorized", 1) // of the login
 }
 
-// TestRefreshOnce lets many calls of many processes find out at once that a
+// TestConcurrentProcessesRefreshOnce lets many calls of many processes find out at once that a
 // token is of no use: the refresh token is used once, as the server wants.
-func TestRefreshOnce(t *testing.T) {
+func TestConcurrentProcessesRefreshOnce(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	var sources []*oauth.Source
@@ -64,9 +64,9 @@ func TestRefreshOnce(t *testing.T) {
 	s.counted("authorize", 1)
 }
 
-// TestRevoked says what to run when the login is over, and uses the next one
+// TestRevokedTokenNeedsLogin says what to run when the login is over, and uses the next one
 // without a restart.
-func TestRevoked(t *testing.T) {
+func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s := open(t, authserver.Options{})
 	source := s.source()
 	s.wantsLogin(source, "nobody is logged in")
@@ -99,9 +99,9 @@ func TestRevoked(t *testing.T) {
 	s.secret("the log", s.log.String())
 }
 
-// TestOutage uses a token to its end while no other can be had, and goes on
+// TestTokenIsUsedDuringOutage uses a token to its end while no other can be had, and goes on
 // when one can.
-func TestOutage(t *testing.T) {
+func TestTokenIsUsedDuringOutage(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	source := s.source()
@@ -117,9 +117,9 @@ func TestOutage(t *testing.T) {
 	s.mustCall(source)
 }
 
-// TestInVain does not ask again and again for tokens that the server will not
+// TestRepeatedRefusalStopsRefresh does not ask again and again for tokens that the server will not
 // have, and tries once more after a while.
-func TestInVain(t *testing.T) {
+func TestRepeatedRefusalStopsRefresh(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	source := s.source()
@@ -146,8 +146,8 @@ func TestInVain(t *testing.T) {
 	s.counted("refresh_token", 4)
 }
 
-// TestOtherRefusals are none of the tokens' affair.
-func TestOtherRefusals(t *testing.T) {
+// TestOtherRefusalsKeepToken are none of the tokens' affair.
+func TestOtherRefusalsKeepToken(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	source := s.source()
@@ -160,9 +160,9 @@ func TestOtherRefusals(t *testing.T) {
 	}
 }
 
-// TestMoreScopes asks the person for what the server has missed, and for what
+// TestMissingScopesNeedLogin asks the person for what the server has missed, and for what
 // it had before.
-func TestMoreScopes(t *testing.T) {
+func TestMissingScopesNeedLogin(t *testing.T) {
 	s := open(t, authserver.Options{Scopes: []string{"read"}})
 	s.mustLogin()
 	source := s.source()
@@ -207,10 +207,10 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
-// TestSecretStays sends nothing to an authorization server that the server has
+// TestClientSecretStaysWithIssuer sends nothing to an authorization server that the server has
 // named and the configuration has not: not the secret of the client, and no
 // question either.
-func TestSecretStays(t *testing.T) {
+func TestClientSecretStaysWithIssuer(t *testing.T) {
 	for _, issuer := range []string{"", here, "https://login.example"} {
 		for _, grant := range []string{oauth.AuthorizationCode, oauth.ClientCredentials} {
 			t.Run(grant+" for "+issuer, func(t *testing.T) {
@@ -240,9 +240,9 @@ func TestSecretStays(t *testing.T) {
 	}
 }
 
-// TestCancelled lets a call go that is not wanted any more, and the refresh
+// TestCancelledCallLetsRefreshFinish lets a call go that is not wanted any more, and the refresh
 // that it began go on: its refresh token is used up.
-func TestCancelled(t *testing.T) {
+func TestCancelledCallLetsRefreshFinish(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	source := s.source()
@@ -260,8 +260,8 @@ func TestCancelled(t *testing.T) {
 	s.counted("replayed", 0)
 }
 
-// TestOtherClient does not use what another client, issuer or address got.
-func TestOtherClient(t *testing.T) {
+// TestGrantIsBoundToClientIssuerAndAddress does not use what another client, issuer or address got.
+func TestGrantIsBoundToClientIssuerAndAddress(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	for _, change := range []func(*oauth.Server){

@@ -32,7 +32,7 @@ const (
 func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
 	none := Status{Server: s.Name, State: StateNone}
 	g, where, err := store.find(s.key())
-	if err != nil || g == nil || !s.fits(g) {
+	if err != nil || g == nil || !s.matches(g) {
 		return none, err
 	}
 	return statusOf(g, where, now), nil

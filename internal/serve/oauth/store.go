@@ -36,18 +36,18 @@ func NewStore(dir, kind string) *Store {
 	if kind == "" {
 		kind = Auto
 	}
-	return &Store{dir: dir, kind: kind, keyring: keyringHere}
+	return &Store{dir: dir, kind: kind, keyring: keyringAvailable}
 }
 
 // path is the file of a grant, and mark the one that is locked, which also says
 // by its time when the grant was changed last.
 func (s *Store) path(key string) string { return filepath.Join(s.dir, key+".json") }
-func (s *Store) mark(key string) string { return filepath.Join(s.dir, key+".lock") }
+func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
 // changed is when a grant was changed last; zero: there never was one, so that
 // nothing has to be asked for it.
 func (s *Store) changed(key string) time.Time {
-	info, err := os.Stat(s.mark(key))
+	info, err := os.Stat(s.lockPath(key))
 	if err != nil {
 		return time.Time{}
 	}
@@ -59,7 +59,7 @@ func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error)
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of tokens: %w", err)
 	}
-	f := flock.New(s.mark(key), flock.SetPermissions(0o600))
+	f := flock.New(s.lockPath(key), flock.SetPermissions(0o600))
 	if _, err := f.TryLockContext(ctx, 20*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("waiting for another petrigate to be done with the tokens: %w", err)
 	}
@@ -145,7 +145,7 @@ func (s *Store) drop(key string) error {
 // touch makes other processes look.
 func (s *Store) touch(key string) {
 	now := time.Now()
-	_ = os.Chtimes(s.mark(key), now, now)
+	_ = os.Chtimes(s.lockPath(key), now, now)
 }
 
 // readPrivate reads a file that others cannot.

@@ -70,8 +70,8 @@ func TestStoreInFile(t *testing.T) {
 	loaded(t, s, nil)
 }
 
-// TestStoreDoubt reads nothing that it cannot be sure of.
-func TestStoreDoubt(t *testing.T) {
+// TestStoreRefusesUnsafeFiles reads nothing that it cannot be sure of.
+func TestStoreRefusesUnsafeFiles(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
 		spoil      func(path string) error
@@ -99,8 +99,8 @@ func TestStoreDoubt(t *testing.T) {
 	}
 }
 
-// TestStoreInKeyring keeps a grant in one place, whichever that is.
-func TestStoreInKeyring(t *testing.T) {
+// TestStoreKeepsGrantInOnePlace keeps a grant in one place, whichever that is.
+func TestStoreKeepsGrantInOnePlace(t *testing.T) {
 	keyring.MockInit()
 	here := true
 	s := NewStore(t.TempDir(), Auto)
@@ -131,9 +131,9 @@ func TestStoreInKeyring(t *testing.T) {
 	loaded(t, s, nil)
 }
 
-// TestKeyringBroken falls back to a file only where the user has not said that
+// TestBrokenKeyringFallsBackOnlyInAuto falls back to a file only where the user has not said that
 // it must be the keyring, and takes no silence for an answer.
-func TestKeyringBroken(t *testing.T) {
+func TestBrokenKeyringFallsBackOnlyInAuto(t *testing.T) {
 	keyring.MockInitWithError(errors.New("locked"))
 	s := NewStore(t.TempDir(), Keyring)
 	s.keyring = func() bool { return true }
@@ -157,9 +157,9 @@ func TestKeyringBroken(t *testing.T) {
 	loaded(t, s, grantOf("one"))
 }
 
-// TestNoKeyringAsked asks no keyring for what was never there: it may ask a
+// TestUnknownServerDoesNotAskKeyring asks no keyring for what was never there: it may ask a
 // person to unlock it.
-func TestNoKeyringAsked(t *testing.T) {
+func TestUnknownServerDoesNotAskKeyring(t *testing.T) {
 	s := NewStore(t.TempDir(), Auto)
 	s.keyring = func() bool { t.Error("the keyring was asked"); return false }
 	loaded(t, s, nil)
