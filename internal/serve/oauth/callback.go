@@ -20,26 +20,26 @@ import (
 // A Redirect is the redirect URI of a login, on this machine. The zero value is
 // http://127.0.0.1/callback at any free port.
 type Redirect struct {
-	Host string // "127.0.0.1", "localhost" or "[::1]"; "": the first
-	Port int    // 0: any
+	Host string // "127.0.0.1", "localhost" or "[::1]"; "": 127.0.0.1
+	Port int    // 0: any free port
 	Path string // "": /callback
 }
 
-// A callback is where the browser comes back to: a listener of this machine
-// that takes one answer. Where the browser cannot reach it, the answer is typed in.
+// A callback receives the authorization response: a listener on this machine that accepts one
+// response. If the browser cannot reach the listener, the user types the address of the response.
 type callback struct {
-	host    string // with the port
-	path    string
-	server  *http.Server
-	state   string
-	answers chan url.Values
-	answered   sync.Once
-	done    chan struct{} // closed when it is known how the login ended
-	failed  bool          // set before done is closed
-	shown   chan struct{} // closed when the browser has been told
+	host     string // host and port
+	path     string
+	server   *http.Server
+	state    string
+	answers  chan url.Values
+	answered sync.Once
+	done     chan struct{} // closed when the result of the login is known
+	failed   bool          // the login failed; set before done is closed
+	shown    chan struct{} // closed when the browser has received the result page
 }
 
-// listenForCallback listens at a port of this machine.
+// listenForCallback listens on this machine for the redirect.
 func listenForCallback(r Redirect, state string) (*callback, error) {
 	r.Host, r.Path = cmp.Or(r.Host, "127.0.0.1"), cmp.Or(r.Path, "/callback")
 	listeners, err := listenLocally(r)
@@ -58,8 +58,8 @@ func listenForCallback(r Redirect, state string) (*callback, error) {
 	return c, nil
 }
 
-// listenLocally listens at each address that the host of the redirect stands for. A browser
-// may take "localhost" for either; where this machine has no IPv6, it does not.
+// listenLocally listens at each address that the host of the redirect can mean: a browser may
+// resolve "localhost" to IPv4 or IPv6. A machine without IPv6 is not an error.
 func listenLocally(r Redirect) ([]net.Listener, error) {
 	first := "127.0.0.1"
 	if r.Host == "[::1]" {
@@ -74,7 +74,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		if also, err := net.Listen("tcp", net.JoinHostPort("::1", port)); err == nil {
 			listeners = append(listeners, also)
-		} else if errors.Is(err, syscall.EADDRINUSE) { // another program would get the code
+		} else if errors.Is(err, syscall.EADDRINUSE) { // the program that has the port would get the code
 			_ = l.Close()
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// redirectURI is what the authorization server sends the browser to.
+// redirectURI returns the address that the authorization server redirects the browser to.
 func (c *callback) redirectURI() string { return "http://" + c.host + c.path }
 
 func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
@@ -93,8 +93,8 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	c.acceptRequest(w, r)
 }
 
-// acceptTyped takes the address of the last page in a browser on another machine, which the person pastes.
-// Its error says why a line is not that address.
+// acceptTyped accepts an address from the user whose browser, on another machine, could not reach
+// the listener. Its error explains why a line is not the expected address.
 func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
 	if err != nil || u.Host != c.host || u.Path != c.path {
@@ -105,14 +105,14 @@ func (c *callback) acceptTyped(line string) error {
 		return errors.New("this address is of another login: open the page that is named above")
 	}
 	c.answered.Do(func() {
-		close(c.shown) // here: there is no page to show
+		close(c.shown) // no browser is waiting for a page
 		c.answers <- query
 	})
 	return nil
 }
 
-// acceptRequest takes the first request with the state of this login. Others, as a
-// page of somebody else could make, change nothing.
+// acceptRequest accepts the first request with the state of this login. Requests with another
+// state, which any web page could cause, have no effect.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()
@@ -144,7 +144,7 @@ func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	writePage(w, http.StatusOK, "You are logged in", "You can close this window.")
 }
 
-// writePage shows fixed texts only: nothing of the request.
+// writePage writes a page with fixed texts. It must not contain anything from the request.
 func writePage(w http.ResponseWriter, status int, title, text string) {
 	html := fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>petrigate: %[1]s</title>
 <body style="font-family:system-ui,sans-serif;max-width:32em;margin:15vh auto;padding:0 1em;line-height:1.5">
@@ -153,10 +153,10 @@ func writePage(w http.ResponseWriter, status int, title, text string) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(html)))
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, html)
-	_ = http.NewResponseController(w).Flush() // whatever becomes of the connection
+	_ = http.NewResponseController(w).Flush() // a write error does not matter
 }
 
-// wait is the answer of the authorization server.
+// wait returns the parameters of the authorization response.
 func (c *callback) wait(ctx context.Context) (url.Values, error) {
 	select {
 	case values := <-c.answers:
@@ -169,11 +169,11 @@ func (c *callback) wait(ctx context.Context) (url.Values, error) {
 	}
 }
 
-// close says in the browser how the login ended, and stops listening.
+// close shows the result of the login in the browser and stops listening.
 func (c *callback) close(failed bool) {
 	c.failed = failed
 	close(c.done)
-	c.answered.Do(func() { close(c.shown) }) // nobody came
+	c.answered.Do(func() { close(c.shown) }) // no response has come
 	<-c.shown
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

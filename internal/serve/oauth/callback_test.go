@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// visited is what a browser is shown at a page of the listener.
+// visited returns the page that a browser gets from the listener.
 func visited(t *testing.T, address, host string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
@@ -32,7 +32,8 @@ func visited(t *testing.T, address, host string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// TestCallbackAcceptsOneAnswer takes one answer, with the state of the login alone.
+// TestCallbackAcceptsOneAnswer checks that only one response with the state of the login is
+// accepted.
 func TestCallbackAcceptsOneAnswer(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		c, err := listenForCallback(Redirect{}, "the-state")
@@ -74,8 +75,8 @@ func TestCallbackAcceptsOneAnswer(t *testing.T) {
 	}
 }
 
-// TestRedirectURIs: a client may have been registered with another name of this machine and
-// another path; the browser finds the listener by either address of localhost.
+// TestRedirectURIs checks clients registered with another name of this machine and another path.
+// The browser reaches the listener at both addresses of localhost.
 func TestRedirectURIs(t *testing.T) {
 	for _, r := range []Redirect{{Host: "localhost", Path: "/oauth/cb"}, {Host: "127.0.0.1"}, {Host: "[::1]"}} {
 		c, err := listenForCallback(r, "s")
@@ -101,8 +102,8 @@ func TestRedirectURIs(t *testing.T) {
 	}
 }
 
-// TestTypedAddressCountsOnce: what a person types counts like what the browser brings, once, with the state of
-// the login alone.
+// TestTypedAddressCountsOnce checks that a typed address counts like a request of the browser:
+// once, and only with the state of the login.
 func TestTypedAddressCountsOnce(t *testing.T) {
 	c, err := listenForCallback(Redirect{Host: "localhost"}, "the-state")
 	if err != nil {
@@ -130,10 +131,10 @@ func TestTypedAddressCountsOnce(t *testing.T) {
 	c.close(false)
 }
 
-// A slowPage is what a browser is shown, which takes its time.
+// A slowPage is a response writer that blocks until it is released.
 type slowPage struct {
 	*httptest.ResponseRecorder
-	comes   chan struct{} // closed when it begins
+	comes   chan struct{} // closed when the response begins
 	release chan struct{}
 }
 
@@ -143,8 +144,8 @@ func (p *slowPage) WriteHeader(status int) {
 	p.ResponseRecorder.WriteHeader(status)
 }
 
-// TestCallbackWaitsForBrowser: the listener is there until the browser has been told how
-// the login ended, however long that takes.
+// TestCallbackWaitsForBrowser checks that the listener stays open until the browser has received
+// the result, however long that takes.
 func TestCallbackWaitsForBrowser(t *testing.T) {
 	c, err := listenForCallback(Redirect{}, "the-state")
 	if err != nil {

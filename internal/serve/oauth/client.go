@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/internal/inet"
 )
 
-// httpTimeout bounds one request to an authorization server, with its answer.
+// httpTimeout limits one request to an authorization server, including its response.
 const httpTimeout = 15 * time.Second
 
-// newClient makes the client for what s leads to. It follows no redirects, and
-// connects to no address of the inside where s is outside.
+// newClient returns the client for all requests that s causes. The client follows no redirects, and
+// connects to no internal address if s is on the public network.
 func newClient(s Server) *http.Client {
 	g := &guardedDialer{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}
 	direct := &http.Transport{
@@ -28,7 +28,7 @@ func newClient(s Server) *http.Client {
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    10 * time.Second,
 		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      true, // there are few requests, and long after each other
+		DisableKeepAlives:      true, // requests are few and far between
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 	proxied := direct.Clone()
@@ -48,11 +48,11 @@ func host(address string) string {
 	return u.Hostname()
 }
 
-// A proxyTransport sends what goes through a proxy there: then the proxy connects, and
-// where it may is its own affair.
+// A proxyTransport sends requests through the HTTP proxy of the environment, if one is configured
+// for them. The proxy then connects, and decides itself which addresses it allows.
 type proxyTransport struct{ direct, proxied *http.Transport }
 
-// RoundTrip sends request.
+// RoundTrip sends the request, directly or through a proxy.
 func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !isSecure(request.URL.String()) {
 		return nil, errors.New("the address does not begin with https://")
@@ -65,11 +65,11 @@ func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return c.direct.RoundTrip(request)
 }
 
-// A guardedDialer connects to what a server names. Names are resolved here, so that
-// what is checked is what is connected to.
+// A guardedDialer connects to addresses named by a server. It checks the resolved address, so that
+// a name cannot resolve to another address after the check.
 type guardedDialer struct {
 	server  string
-	trusted []string // hosts that the configuration names
+	trusted []string // hosts named in the configuration
 	dialer  net.Dialer
 }
 
@@ -86,15 +86,15 @@ func (g *guardedDialer) dial(ctx context.Context, network, address string) (net.
 	return dialer.DialContext(ctx, network, address)
 }
 
-// serverIsInternal reports whether the server itself is on this machine or network.
+// serverIsInternal reports whether the server itself is on this machine or its networks.
 func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server)
 	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.Inside(ip) })
 }
 
-// checkAddress is an error where nothing that a server names is asked: at the
-// addresses where clouds tell a machine its credentials, and, unless the server
-// is there itself, on this machine and its networks.
+// checkAddress refuses addresses that a server must not lead petrigate to: the metadata addresses
+// of clouds, which hand out credentials, and, unless the server is internal itself, this machine
+// and its networks.
 func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

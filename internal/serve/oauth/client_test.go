@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckAddress is where a server of this network may lead, and one of the
-// outside.
+// TestCheckAddress lists where an internal and a public server may lead.
 func TestCheckAddress(t *testing.T) {
 	for _, test := range []struct {
 		address         string
@@ -38,8 +37,8 @@ func TestCheckAddress(t *testing.T) {
 	}
 }
 
-// TestDialerRefusesInternalAddresses lets a server of this machine lead to another, and one of the
-// outside to none.
+// TestDialerRefusesInternalAddresses checks that a server on this machine can lead to another one
+// here, and that a public server cannot.
 func TestDialerRefusesInternalAddresses(t *testing.T) {
 	reached := 0
 	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +53,7 @@ func TestDialerRefusesInternalAddresses(t *testing.T) {
 		name   string
 		server Server
 		url    string
-		want   string // of the error
+		want   string // expected error
 	}{
 		{"from this machine", Server{URL: "http://127.0.0.1:1/mcp"}, here.URL, ""},
 		{"from outside", Server{URL: "https://192.0.2.1/mcp"}, here.URL, "leads to the inner address 127.0.0.1"},

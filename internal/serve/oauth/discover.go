@@ -16,21 +16,20 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An authority is the authorization server of a server, and what it is to be
-// asked for.
+// An authority is the authorization server of an MCP server, with the scopes to request.
 type authority struct {
 	resource string
 	scopes   []string
 	meta     *oauthex.AuthServerMeta
 }
 
-// discover finds the authorization server of s (RFC 9728, then RFC 8414 or
-// OpenID Connect Discovery).
+// discover finds the authorization server of s (RFC 9728, then RFC 8414 or OpenID Connect
+// Discovery).
 func discover(ctx context.Context, client *http.Client, s Server, c challenge) (*authority, error) {
 	if !isSecure(s.URL) {
 		return nil, errInsecure
 	}
-	if s.ClientSecret != "" && s.Issuer == "" { // the server could name whom it likes
+	if s.ClientSecret != "" && s.Issuer == "" { // the server could name any authorization server
 		return nil, errors.New("the secret of the client is for one authorization server: set oauth.issuer")
 	}
 	resource, err := resourceMetadata(ctx, client, s, c)
@@ -61,10 +60,10 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 	return a, nil
 }
 
-// resourceMetadata reads what s says of itself as a resource. Where it says nothing
-// its own origin is the authorization server, as revision 2025-03-26 has it.
+// resourceMetadata reads the protected resource metadata of s. A server without metadata is its own
+// authorization server, as in revision 2025-03-26.
 func resourceMetadata(ctx context.Context, client *http.Client, s Server, c challenge) (*oauthex.ProtectedResourceMetadata, error) {
-	u, _ := url.Parse(s.URL) // private has read it
+	u, _ := url.Parse(s.URL) // isSecure has parsed it
 	var unfit error
 	for _, at := range metadataLocations(s, u, c) {
 		seen := &lastStatus{next: client.Transport}
@@ -86,11 +85,11 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 	return &oauthex.ProtectedResourceMetadata{Resource: s.resource(), AuthorizationServers: []string{originOf(u)}}, nil
 }
 
-// A metadataLocation is a place where a server may describe itself, and the resource
-// that is described there.
+// A metadataLocation is a URL where a server may publish its metadata, and the resource that the
+// metadata must describe.
 type metadataLocation struct{ url, resource string }
 
-// metadataLocations are those places in the order of the specification.
+// metadataLocations returns these URLs in the order of the specification.
 func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 	known := originOf(u) + "/.well-known/oauth-protected-resource"
 	var places []metadataLocation
@@ -109,13 +108,13 @@ func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 
 func originOf(u *url.URL) string { return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() }
 
-// lastStatus remembers the status of the last response.
+// lastStatus records the status of the last response.
 type lastStatus struct {
 	next http.RoundTripper
 	code int
 }
 
-// RoundTrip sends request.
+// RoundTrip sends the request and records the status.
 func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := l.next.RoundTrip(request)
 	if err == nil {
@@ -124,8 +123,8 @@ func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// chooseIssuer is the issuer that the user wants, if the server trusts it, or the
-// first that the server names.
+// chooseIssuer returns the configured issuer, if the server lists it, or else the first that the
+// server lists.
 func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
 	if s.Issuer == "" {
 		return r.AuthorizationServers[0], nil
@@ -137,8 +136,7 @@ func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error
 	return s.Issuer, nil
 }
 
-// checkMetadata checks the metadata of an authorization server beyond what reading
-// them has.
+// checkMetadata checks the metadata of an authorization server beyond the checks of the library.
 func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	code := s.Grant != ClientCredentials
 	switch {
@@ -154,15 +152,14 @@ func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	return nil
 }
 
-// A challenge is what a server said when it turned a request away.
+// A challenge holds the WWW-Authenticate parameters of a response that refused a request.
 type challenge struct {
-	metadata string   // where it describes itself; may be empty
-	scopes   []string // that it wants
-	code     string   // such as insufficient_scope
+	metadata string   // URL of the resource metadata; may be empty
+	scopes   []string // required scopes
+	code     string   // error code, such as insufficient_scope
 }
 
-// readChallenge takes what is of use from WWW-Authenticate. A header that
-// cannot be read does not hide the others.
+// readChallenge parses the WWW-Authenticate headers. A malformed header does not hide the others.
 func readChallenge(header http.Header) challenge {
 	var c challenge
 	for _, line := range header.Values("WWW-Authenticate") {
@@ -184,10 +181,10 @@ func readChallenge(header http.Header) challenge {
 	return c
 }
 
-// maxScopes bounds what a server can make us ask for.
+// maxScopes limits how many scopes a server can make petrigate request.
 const maxScopes = 100
 
-// scopesIn are the words of text that are scopes (RFC 6749, section 3.3).
+// scopesIn returns the words of text that are valid scopes (RFC 6749, section 3.3).
 func scopesIn(text string) []string { return goodScopes(strings.Fields(text)) }
 
 func goodScopes(words []string) []string {

@@ -10,22 +10,22 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A LoginError says that a server cannot be used until a person has logged in.
+// A LoginError reports that a server cannot be used until a person has logged in.
 type LoginError struct {
 	Server  string
 	Why     string
-	Command string // what that person runs
+	Command string // command that the person must run
 }
 
 func (e *LoginError) Error() string {
 	return fmt.Sprintf("%s wants a login (%s): the user has to run %s", e.Server, e.Why, e.Command)
 }
 
-// errInsecure says why a server gets no token.
+// errInsecure: the server gets no token, because its connection is not encrypted.
 var errInsecure = errors.New("its address does not begin with https://, so that a token would cross the network in the clear")
 
-// withoutQuotes is the error of an authorization server without what it quotes, which
-// may be a token.
+// withoutQuotes replaces an error of an authorization server by one that does not quote its
+// response, which may contain a token.
 func withoutQuotes(err error) error {
 	var token *oauth2.RetrieveError
 	var registration *oauthex.ClientRegistrationError
@@ -40,8 +40,8 @@ func withoutQuotes(err error) error {
 	return err
 }
 
-// refusedForGood reports whether an authorization server has refused a grant
-// itself, rather than one attempt to use it.
+// refusedForGood reports whether an authorization server has refused the grant itself, rather than
+// one attempt to use it.
 func refusedForGood(err error) bool {
 	var token *oauth2.RetrieveError
 	if !errors.As(err, &token) {
@@ -54,5 +54,5 @@ func refusedForGood(err error) bool {
 	return false
 }
 
-// maxQuoted bounds what is repeated of what a server says, in bytes.
+// maxQuoted limits how much text of a server is repeated, in bytes.
 const maxQuoted = 200

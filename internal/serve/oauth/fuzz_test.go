@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzReadChallenge takes whatever a server says: what comes of it can stand in
-// a request, in bounds, and does not depend on headers that say nothing.
+// FuzzReadChallenge checks for any header that the result is bounded, can be used in a request, and
+// does not depend on other headers that are malformed.
 func FuzzReadChallenge(f *testing.F) {
 	for _, seed := range []string{
 		`Bearer resource_metadata="https://a.example/x", scope="a b", error="insufficient_scope"`, `Bearer`, `Bearer scope=a,b`,
@@ -33,8 +33,8 @@ func FuzzReadChallenge(f *testing.F) {
 	})
 }
 
-// FuzzMetadataLocations leads only to the origin of the server, but for what its
-// challenge names.
+// FuzzMetadataLocations checks that all URLs are at the origin of the server, except one named by
+// the challenge.
 func FuzzMetadataLocations(f *testing.F) {
 	for _, seed := range []string{"https://a.example/mcp", "https://a.example", "https://a.example/", "https://a.example/a//b?x=y#z", "https://u:p@a.example/%2F..", "http://[::1]:80/mcp"} {
 		f.Add(seed)

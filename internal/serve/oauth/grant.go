@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant is what a server has been logged in to with: tokens, and what is
-// needed to refresh them. It prints as the name of its server alone.
+// A Grant holds the tokens for a server and the data to refresh them. It formats as the name of its
+// server only, so that logs show no token.
 type Grant struct {
 	Server   string `json:"server"`
 	Resource string `json:"resource"`
@@ -29,29 +29,29 @@ type Grant struct {
 	TokenURL     string           `json:"tokenEndpoint"`
 	RevokeURL    string           `json:"revocationEndpoint,omitempty"`
 
-	Scopes []string `json:"scopes,omitempty"` // that were granted, or asked for where that is not said
-	Wanted []string `json:"wanted,omitempty"` // that the server missed since
+	Scopes []string `json:"scopes,omitempty"` // scopes that were granted, or requested if the response does not say
+	Wanted []string `json:"wanted,omitempty"` // scopes that the server has asked for since
 
 	AccessToken  string    `json:"accessToken"`
 	RefreshToken string    `json:"refreshToken,omitempty"`
-	Expiry       time.Time `json:"expiry,omitzero"` // zero: not known
+	Expiry       time.Time `json:"expiry,omitzero"` // zero: unknown
 	Obtained     time.Time `json:"obtained"`
 }
 
-// String is the name of the server.
+// String returns the name of the server.
 func (g *Grant) String() string { return "grant for " + g.Server }
 
-// GoString is the name of the server.
+// GoString returns the name of the server.
 func (g *Grant) GoString() string { return g.String() }
 
-// header is what a request with g says.
+// header returns the value of the Authorization header.
 func (g *Grant) header() string { return "Bearer " + g.AccessToken }
 
-// refreshMargin is how long before its end a token is replaced: a request has to
-// arrive too.
+// refreshMargin is how long before expiry a token is replaced, since a request with it still needs
+// time to arrive.
 const refreshMargin = time.Minute
 
-// fresh reports whether the token is good for some time.
+// fresh reports whether the token does not expire soon.
 func (g *Grant) fresh(now time.Time) bool {
 	if g.Expiry.IsZero() {
 		return true
@@ -63,7 +63,7 @@ func (g *Grant) fresh(now time.Time) bool {
 // alive reports whether the token has not expired.
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
-// withToken is g with the tokens of an answer.
+// withToken returns a copy of g with the tokens of a token response.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
 		return nil, fmt.Errorf("the authorization server gave a token of the type %q, which is not known", text.Excerpt(t.Type(), maxQuoted))
@@ -74,7 +74,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // by the clock that it is held against
+		next.Expiry = now.Add(time.Until(t.Expiry)) // relative to the clock that it is compared with
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
@@ -83,19 +83,19 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	return &next, nil
 }
 
-// refreshed is g with new tokens.
+// refreshed returns g with new tokens.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
 	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
 }
 
-// withClientCredentials is g with a token for the client itself.
+// withClientCredentials returns g with a token for the client itself.
 func (g *Grant) withClientCredentials(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
 	return g.requestToken(ctx, client, clientcredentials.Config{Scopes: scopes, EndpointParams: url.Values{}}, scopes, now)
 }
 
-// requestToken makes one request to the token endpoint. Unlike the token source of
-// oauth2.Config this also says which resource the token is for.
+// requestToken makes one request to the token endpoint. Unlike the token source of oauth2.Config,
+// it sends the resource parameter.
 func (g *Grant) requestToken(ctx context.Context, client *http.Client, c clientcredentials.Config, scopes []string, now func() time.Time) (*Grant, error) {
 	c.ClientID, c.ClientSecret, c.TokenURL, c.AuthStyle = g.ClientID, g.ClientSecret, g.TokenURL, g.AuthStyle
 	c.EndpointParams.Set("resource", g.Resource)
@@ -106,8 +106,7 @@ func (g *Grant) requestToken(ctx context.Context, client *http.Client, c clientc
 	return g.withToken(t, scopes, now())
 }
 
-// revoke tells the authorization server that the tokens are not used any more
-// (RFC 7009).
+// revoke revokes the tokens at the authorization server (RFC 7009).
 func (g *Grant) revoke(ctx context.Context, client *http.Client) error {
 	form := url.Values{"token": {cmp.Or(g.RefreshToken, g.AccessToken)}, "client_id": {g.ClientID}}
 	if g.ClientSecret != "" && g.AuthStyle == oauth2.AuthStyleInParams {

@@ -10,11 +10,11 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// service is what the entries of petrigate in a keyring are called.
+// service is the service name of petrigate's entries in the keyring.
 const service = "petrigate"
 
-// keyringTimeout bounds the wait for a keyring: one that is locked may ask a
-// person, who need not be there.
+// keyringTimeout limits the wait for a keyring: a locked keyring may wait for a person who is not
+// there.
 const keyringTimeout = 20 * time.Second
 
 var (
@@ -22,8 +22,8 @@ var (
 	errSlowKeyring = errors.New("the keyring does not answer; it may be locked")
 )
 
-// keyringAvailable reports whether asking for a keyring is of any use. Where there
-// is no session bus the library would start one.
+// keyringAvailable reports whether a keyring can exist. Without a session bus it does not, and the
+// library would start a bus.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":
@@ -37,7 +37,8 @@ func keyringAvailable() bool {
 	return filepath.IsAbs(dir) && err == nil
 }
 
-// inKeyring runs f, which asks the keyring. Its error is os.ErrNotExist where there is no such entry.
+// inKeyring runs f, which calls the keyring. Its error is os.ErrNotExist if the entry does not
+// exist.
 func (s *Store) inKeyring(f func() (string, error)) ([]byte, error) {
 	if !s.keyring() {
 		return nil, errNoKeyring

@@ -21,25 +21,26 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// LoginOptions say how a person logs in. Open is needed.
+// LoginOptions configures a login. Open is required.
 type LoginOptions struct {
-	// Open shows a page to the person. It must not wait for the login.
+	// Open shows a page to the user. It must not wait for the login.
 	Open func(address string) error
 
-	// Typed yields what the person types meanwhile: where their browser runs on another machine, the
-	// address that it ends at. Reject is told why a line is not that. nil: nothing is typed.
+	// Typed yields the lines that the user types during the login: if the browser runs on another
+	// machine, the user types the final address of the browser. Reject is called with the reason if
+	// a line is not that address. nil: no input.
 	Typed  iter.Seq[string]
 	Reject func(why error)
 
-	Redirect Redirect         // where the browser comes back to
-	Timeout  time.Duration    // for the person; 0: 5 min
+	Redirect Redirect         // redirect URI of the login
+	Timeout  time.Duration    // time for the user to log in; 0: 5 min
 	Now      func() time.Time // nil: time.Now
 }
 
 const loginTimeout = 5 * time.Minute
 
-// Login gets tokens for s with a person at the browser, keeps them in store,
-// and says what was granted, and where that is kept.
+// Login gets tokens for s from a person at a browser and saves them in store. It returns the
+// granted scopes and the place of the tokens.
 func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = loginTimeout
@@ -66,7 +67,7 @@ func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status,
 	return l.save(ctx, g)
 }
 
-// login is what one Login knows.
+// login holds the state of one Login.
 type login struct {
 	server    Server
 	store     *Store
@@ -76,7 +77,7 @@ type login struct {
 	scopes    []string
 }
 
-// challenge is what the server says to a request without a token.
+// challenge returns the server's challenge to a request without a token.
 func (l *login) challenge(ctx context.Context) (challenge, error) {
 	if !isSecure(l.server.URL) {
 		return challenge{}, fmt.Errorf("logging in to %s: %w", l.server.Name, errInsecure)
@@ -93,19 +94,20 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	response, err := l.client.Do(request)
 	if err != nil {
-		var u *url.Error // which holds the address
+		var u *url.Error // its text contains the address
 		if errors.As(err, &u) {
 			err = u.Err
 		}
 		return challenge{}, fmt.Errorf("asking %s how to log in: %w", l.server.Name, err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // of no interest
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // the body is not needed
 	return readChallenge(response.Header), nil
 }
 
-// collectScopes adds the scopes that the server missed after the last login, and
-// that for a refresh token where it is one.
+// collectScopes determines the scopes to request: it adds those that the server has asked for since
+// the last login, and offline_access if the authorization server supports it, which yields a
+// refresh token.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {
@@ -121,10 +123,10 @@ func (l *login) collectScopes(ctx context.Context) error {
 	if slices.Contains(l.authority.meta.ScopesSupported, offline) {
 		l.scopes = union(l.scopes, []string{offline})
 	}
-	return nil // what cannot be read is replaced
+	return nil // an unreadable grant is replaced
 }
 
-// authorize sends the person to the authorization server, and gets the tokens.
+// authorize sends the user to the authorization server and returns the tokens.
 func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()
@@ -164,7 +166,8 @@ func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	return g.withToken(t, l.scopes, l.options.Now())
 }
 
-// readTyped takes the answer from what the person types. It ends with that, or when no more comes.
+// readTyped reads the typed lines until one is the address of the response, or until the input
+// ends.
 func (l *login) readTyped(back *callback) {
 	for line := range l.options.Typed {
 		if line == "" {
@@ -178,7 +181,7 @@ func (l *login) readTyped(back *callback) {
 	}
 }
 
-// codeFrom is the code in an answer that is of the right issuer (RFC 9207).
+// codeFrom returns the code of an authorization response after checking its issuer (RFC 9207).
 func (l *login) codeFrom(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
@@ -205,8 +208,8 @@ func (l *login) save(ctx context.Context, g *Grant) (Status, error) {
 	return statusOf(g, where, l.options.Now()), nil
 }
 
-// OpenBrowser shows a page to the user. Its address goes to the browser as an argument, and
-// through no shell: the authorization server has a say in it.
+// OpenBrowser shows a page to the user. It passes the address to the browser as an argument and not
+// through a shell, because the authorization server controls parts of it.
 func OpenBrowser(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -217,11 +220,11 @@ func OpenBrowser(address string) error {
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("opening the browser: %w (petrigate login --no-browser prints the address)", err)
 	}
-	go func() { _ = c.Wait() }() // some stay as long as the window
+	go func() { _ = c.Wait() }() // some browsers run until their window is closed
 	return nil
 }
 
-// browser is the program that opens a page.
+// browser returns the command that opens a page.
 func browser(system, chosen string) []string {
 	switch {
 	case chosen != "":

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// identify begins a grant for s, with the client that the configuration names, or a new one.
+// identify begins a grant for s, with the configured client or with a newly registered one.
 func (a *authority) identify(ctx context.Context, client *http.Client, s Server, redirect string) (*Grant, error) {
 	meta, document := a.meta, s.hasDocument()
 	g := &Grant{Server: s.Name, Resource: a.resource, Issuer: meta.Issuer, TokenURL: meta.TokenEndpoint}
@@ -31,7 +31,7 @@ func (a *authority) identify(ctx context.Context, client *http.Client, s Server,
 	return nil, errors.New("the authorization server registers no clients by itself: register petrigate there, and set oauth.clientId")
 }
 
-// register makes petrigate known (RFC 7591), as the client of g.
+// register registers petrigate as the client of g (RFC 7591).
 func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex.AuthServerMeta, redirect string) error {
 	wanted := "none"
 	if methods := meta.TokenEndpointAuthMethodsSupported; len(methods) > 0 && !slices.Contains(methods, "none") {
@@ -57,14 +57,14 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	return nil
 }
 
-// method is how a client with a secret shows it, of the ways that an
-// authorization server knows.
+// method returns the authentication method of a client with a secret, among those that the
+// authorization server supports.
 func method(meta *oauthex.AuthServerMeta) string {
 	methods := meta.TokenEndpointAuthMethodsSupported
 	if !slices.Contains(methods, "client_secret_basic") && slices.Contains(methods, "client_secret_post") {
 		return "client_secret_post"
 	}
-	return "client_secret_basic" // as is meant where nothing is said
+	return "client_secret_basic" // the default of RFC 8414
 }
 
 func styleOf(secret, method string) oauth2.AuthStyle {

@@ -9,34 +9,33 @@ import (
 	"strings"
 )
 
-// The ways to get tokens.
+// The values of Server.Grant.
 const (
 	AuthorizationCode = "authorization-code" // a person logs in
-	ClientCredentials = "client-credentials" // the client's own secret is enough
+	ClientCredentials = "client-credentials" // the client's own secret suffices
 )
 
-// A Server is an MCP server that may want tokens, and what its user has said
-// about them.
+// A Server is an MCP server that may require tokens, with its OAuth configuration.
 type Server struct {
 	Name    string
 	URL     string
-	Headers map[string]string // of each request to it
+	Headers map[string]string // headers of each request to the server
 
-	Grant        string   // AuthorizationCode, also where it is empty, or ClientCredentials
-	ClientID     string   // "": petrigate registers itself. A URL names a client id metadata document
-	ClientSecret string   // wants Issuer: it is sent to nobody else
-	Scopes       []string // nil: what the server asks for
-	Issuer       string   // of the authorization server; "": as the server says
+	Grant        string   // AuthorizationCode (the default) or ClientCredentials
+	ClientID     string   // "": petrigate registers itself; a URL: a client id metadata document
+	ClientSecret string   // requires Issuer, and is sent to no other authorization server
+	Scopes       []string // nil: the scopes that the server asks for
+	Issuer       string   // issuer of the authorization server; "": chosen by the server
 }
 
-// String is the name of s, whose other values may be secrets.
+// String returns the name of s. Other fields may hold secrets.
 func (s Server) String() string { return s.Name }
 
-// GoString is the name of s.
+// GoString returns the name of s.
 func (s Server) GoString() string { return "oauth.Server(" + s.Name + ")" }
 
-// key is the name of what is kept for s. Another address under the same name is
-// another server, which must not get the tokens of the first.
+// key returns the store key of s. It includes the address: a server with the same name and another
+// address must not get the tokens.
 func (s Server) key() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.URL))
 	plain := strings.Map(func(r rune) rune {
@@ -48,25 +47,24 @@ func (s Server) key() string {
 	return plain[:min(len(plain), 40)] + "-" + hex.EncodeToString(sum[:8])
 }
 
-// resource is the identifier of s for its authorization server.
+// resource returns the resource identifier of s.
 func (s Server) resource() string {
 	at, _, _ := strings.Cut(s.URL, "#")
 	return at
 }
 
-// matches reports whether a grant is of the client and the issuer that are
-// configured now.
+// matches reports whether a grant belongs to the configured client and issuer.
 func (s Server) matches(g *Grant) bool {
 	if s.Issuer != "" && s.Issuer != g.Issuer {
 		return false
 	}
-	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // instead of which it may have registered
+	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // with a document petrigate may have registered another client instead
 }
 
-// hasDocument reports whether the client of s describes itself at an address.
+// hasDocument reports whether the client of s is a client id metadata document.
 func (s Server) hasDocument() bool { return strings.HasPrefix(s.ClientID, "https://") }
 
-// redact takes what may be a secret in the address of s out of a text.
+// redact removes from text whatever may be a secret in s.
 func (s Server) redact(text string) string {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -80,7 +78,8 @@ func (s Server) redact(text string) string {
 	return text
 }
 
-// isSecure reports whether nobody on the way can read what is sent to address.
+// isSecure reports whether a request to the address cannot be read on the network: it uses https or
+// stays on this machine.
 func isSecure(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -91,7 +90,7 @@ func isSecure(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && here
 }
 
-// union is a with what of b it does not have.
+// union returns a with the elements of b that it lacks.
 func union(a, b []string) []string {
 	all := slices.Clone(a)
 	for _, s := range b {

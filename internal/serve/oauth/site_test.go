@@ -20,20 +20,20 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// A site is a resource with its authorization server, a store, and a person
-// who consents to everything.
+// A site is an MCP server with its authorization server, a store, and a person who consents to
+// everything.
 type site struct {
 	t      *testing.T
 	server *authserver.Server
 	is     oauth.Server
 	dir    string
 	clock  *clock
-	log    *bytes.Buffer // of the sources
+	log    *bytes.Buffer // log of the sources
 
 	browsing sync.WaitGroup
 }
 
-// A clock stands still until it is moved.
+// A clock stands still until the test moves it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -105,8 +105,8 @@ func (s *site) source() *oauth.Source {
 	return source
 }
 
-// call makes a request as an upstream does: with the header of the source, and
-// once more where it is turned away.
+// call makes a request as an upstream does: with the header of the source, and once more if it is
+// refused.
 func (s *site) call(ctx context.Context, source *oauth.Source) error {
 	value, err := source.Authorization(ctx)
 	for try := 0; ; try++ {
@@ -140,7 +140,7 @@ func (s *site) mustCall(source *oauth.Source) {
 	}
 }
 
-// wantsLogin calls, which must be refused until somebody logs in.
+// wantsLogin makes a call, which must fail with a LoginError.
 func (s *site) wantsLogin(source *oauth.Source, why string) {
 	s.t.Helper()
 	err := s.call(s.t.Context(), source)
@@ -149,7 +149,7 @@ func (s *site) wantsLogin(source *oauth.Source, why string) {
 	}
 }
 
-// secret fails if a text holds a token.
+// secret fails if a text contains a token.
 func (s *site) secret(what, text string) {
 	s.t.Helper()
 	for _, token := range s.server.Live() {
@@ -166,5 +166,5 @@ func (s *site) counted(what string, want int) {
 	}
 }
 
-// needsLogin reports whether err is about a login that a person has to make.
+// needsLogin reports whether err is a LoginError.
 func needsLogin(err error) bool { return errors.As(err, new(*oauth.LoginError)) }

@@ -12,22 +12,21 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Options are what a Source needs of its surroundings. The zero value works.
+// Options configures a Source. The zero value is ready to use.
 type Options struct {
 	Logger  *slog.Logger     // nil: discard
-	Command string           // what a person runs to log in; "": petrigate login with the name of the server
+	Command string           // command that a person runs to log in; "": petrigate login with the name of the server
 	Now     func() time.Time // nil: time.Now
 }
 
 const (
-	grantTimeout = 40 * time.Second // for all that getting a token takes
-	recentWindow      = 10 * time.Second // for more than a few tokens after each other
-	maxRecent         = 3
-	pollInterval    = 500 * time.Millisecond // for a login, while there is none
+	grantTimeout = 40 * time.Second // limit for getting a token, with all requests
+	recentWindow = 10 * time.Second // too short a time for maxRecent tokens
+	maxRecent    = 3
+	pollInterval = 500 * time.Millisecond // how often to check for a login while no tokens exist
 )
 
-// A Source is the tokens of one server for a proxy. Its methods can be called
-// from any goroutine.
+// A Source supplies the tokens of one server to a proxy. Its methods are safe for concurrent use.
 type Source struct {
 	server  Server
 	store   *Store
@@ -35,17 +34,17 @@ type Source struct {
 	log     *slog.Logger
 	client  *http.Client
 
-	current atomic.Pointer[Grant] // nil: none is known
+	current atomic.Pointer[Grant] // nil: no grant is known
 	flight  singleflight.Group
 	work    sync.WaitGroup
 
-	mu   sync.Mutex
-	storeTime time.Time // of the store, when it was read last
-	recent  []*Grant  // the last few that this process got
-	lastLogged error     // that was logged last
+	mu         sync.Mutex
+	storeTime  time.Time // modification time of the store when it was last read
+	recent     []*Grant  // last few grants that this process has got
+	lastLogged error     // last error that was logged
 }
 
-// NewSource makes a source for s with the grants in store. Close it.
+// NewSource returns a source for s with the grants in store. The caller must close it.
 func NewSource(s Server, store *Store, o Options) *Source {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -59,9 +58,8 @@ func NewSource(s Server, store *Store, o Options) *Source {
 	return &Source{server: s, store: store, options: o, log: o.Logger.With("upstream", s.Name), client: newClient(s)}
 }
 
-// Authorization is what the next request to the server says in the header of
-// that name; "": nothing, since there is no token. A token that is about to
-// expire is refreshed first.
+// Authorization returns the value of the Authorization header for the next request to the server,
+// or "" if no token exists. It refreshes a token that is about to expire.
 func (s *Source) Authorization(ctx context.Context) (string, error) {
 	g := s.current.Load()
 	if g == nil && s.server.Grant != ClientCredentials && s.storeChanged() {
@@ -76,7 +74,7 @@ func (s *Source) Authorization(ctx context.Context) (string, error) {
 	}
 	next, err := s.share(ctx, "refresh", func(ctx context.Context) (*Grant, error) { return s.replace(ctx, g) })
 	if err != nil && g.alive(now) && ctx.Err() == nil {
-		return g.header(), nil // it may do for now
+		return g.header(), nil // the token is still valid
 	}
 	return headerOf(next), err
 }
@@ -88,9 +86,9 @@ func headerOf(g *Grant) string {
 	return g.header()
 }
 
-// Renew is told that the server turned a request away that said refused, and
-// how. It returns what the request may say instead, or why nothing would help;
-// "" without an error: authorization is not what it was about.
+// Renew handles a response that refused a request with the Authorization header refused. It returns
+// the header for another attempt, or an error if no token would help. It returns "" and no error if
+// authorization was not the reason.
 func (s *Source) Renew(ctx context.Context, refused string, response *http.Response) (string, error) {
 	c := readChallenge(response.Header)
 	switch {
@@ -105,10 +103,9 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 	return headerOf(g), err
 }
 
-// Await returns when there may be a token after there was none, or when ctx
-// ends.
+// Await returns when a token may exist after there was none, or when ctx ends.
 func (s *Source) Await(ctx context.Context) {
-	if s.server.Grant == ClientCredentials { // nobody logs in
+	if s.server.Grant == ClientCredentials { // a login would not help
 		<-ctx.Done()
 		return
 	}
@@ -123,17 +120,17 @@ func (s *Source) Await(ctx context.Context) {
 	}
 }
 
-// Close waits for what is under way: a refresh token that was used up while
-// nobody waits for the new one would cost a login.
+// Close waits for token requests in progress: if a refresh token is used and the new one is lost, a
+// person must log in again.
 func (s *Source) Close() {
 	s.work.Wait()
 	s.client.CloseIdleConnections()
 }
 
-// share runs f for all who want the same at one moment. It goes on when they
+// share runs f once for all concurrent callers with the same what. f continues after its callers
 // have gone.
 func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // here: it may begin when the caller has gone already
+	s.work.Add(1) // counted here: f may start after the caller has gone
 	results := s.flight.DoChan(what, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
@@ -158,7 +155,7 @@ func (s *Source) share(ctx context.Context, what string, f func(context.Context)
 	}
 }
 
-// logOnce logs an error that is not the last one again.
+// logOnce logs an error unless it was the last one logged.
 func (s *Source) logOnce(err error) {
 	s.mu.Lock()
 	again := err == nil || s.lastLogged != nil && s.lastLogged.Error() == err.Error()
@@ -169,7 +166,7 @@ func (s *Source) logOnce(err error) {
 	}
 }
 
-// storeChanged reports whether the store has changed since it was read last.
+// storeChanged reports whether the store has changed since it was last read.
 func (s *Source) storeChanged() bool {
 	changed := s.store.changed(s.server.key())
 	s.mu.Lock()
@@ -177,7 +174,7 @@ func (s *Source) storeChanged() bool {
 	return !changed.Equal(s.storeTime)
 }
 
-// reload reads the store anew. It is not locked: what is written is whole.
+// reload reads the store again. It takes no lock: writes are atomic.
 func (s *Source) reload(ctx context.Context) (*Grant, error) {
 	return s.share(ctx, "read", func(context.Context) (*Grant, error) { return s.load() })
 }
@@ -194,8 +191,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace is a grant with fresh tokens in place of g. Under the lock it may
-// turn out that another process has got them.
+// replace returns a grant with fresh tokens in place of g. Another process may already have got
+// them.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
@@ -214,8 +211,7 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	})
 }
 
-// withLock runs f on the grant in the store, nil where there is none, while no
-// other process changes it.
+// withLock runs f with the grant in the store, or nil, while no other process can change it.
 func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
 	unlock, err := s.store.lock(ctx, s.server.key())
 	if err != nil {
@@ -229,12 +225,12 @@ func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, erro
 	return f(kept)
 }
 
-// refresh wants the store locked.
+// refresh gets new tokens for g. The store must be locked.
 func (s *Source) refresh(ctx context.Context, g *Grant) (*Grant, error) {
 	next, err := g.refreshed(ctx, s.client, s.options.Now)
 	if err != nil && refusedForGood(err) {
 		used := *g
-		used.RefreshToken = "" // it is asked for no more
+		used.RefreshToken = "" // the refresh token is not tried again
 		s.save(&used)
 		return nil, s.loginError("the authorization server has ended the login")
 	}
@@ -254,8 +250,8 @@ func (s *Source) recordGrant(g *Grant) {
 	s.recent = s.recent[max(0, len(s.recent)-maxRecent):]
 }
 
-// refusedRepeatedly reports whether the server has refused what was got for it a few times
-// in a row: another token would fare no better.
+// refusedRepeatedly reports whether the server has refused maxRecent tokens in a row, so that
+// another one would not help.
 func (s *Source) refusedRepeatedly(refused string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,8 +259,7 @@ func (s *Source) refusedRepeatedly(refused string) bool {
 	return n == maxRecent && s.recent[n-1].header() == refused && s.options.Now().Sub(s.recent[0].Obtained) < recentWindow
 }
 
-// save wants the store locked. A grant that cannot be kept still serves this
-// process.
+// save saves a grant. The store must be locked. If saving fails, this process still uses the grant.
 func (s *Source) save(g *Grant) {
 	key := s.server.key()
 	if _, err := s.store.save(key, g); err != nil {
@@ -276,10 +271,10 @@ func (s *Source) save(g *Grant) {
 	s.mu.Unlock()
 }
 
-// renew is a grant in place of one that the server refused.
+// renew returns a grant in place of the refused one.
 func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	if g := s.current.Load(); g != nil && g.header() != refused && g.alive(s.options.Now()) {
-		return g, nil // it has been renewed meanwhile
+		return g, nil // renewed meanwhile
 	}
 	if s.server.Grant == ClientCredentials {
 		return s.renewCredentials(ctx, c)
@@ -303,8 +298,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	})
 }
 
-// extend is a grant with the scopes that the server misses. A person has to
-// consent to those, unless the client stands for itself.
+// extend returns a grant with the missing scopes. A person must consent to these, unless the client
+// acts for itself.
 func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
-// TestRefreshBeforeExpiry refreshes a token before its end, once for all who ask.
+// TestRefreshBeforeExpiry checks that a token is refreshed before it expires, once for all callers.
 func TestRefreshBeforeExpiry(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -33,16 +33,16 @@ func TestRefreshBeforeExpiry(t *testing.T) {
 	calls.Wait()
 	s.mustCall(source) // however late
 	s.counted("refresh_token", 1)
-	s.counted("unauthorized", 1) // of the login
+	s.counted("unauthorized", 1) // by the login
 }
 
-// TestConcurrentProcessesRefreshOnce lets many calls of many processes find out at once that a
-// token is of no use: the refresh token is used once, as the server wants.
+// TestConcurrentProcessesRefreshOnce lets many calls of many processes find at once that a token
+// was refused. The refresh token must be used only once.
 func TestConcurrentProcessesRefreshOnce(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	var sources []*oauth.Source
-	for range 4 { // as of as many processes: they share the store alone
+	for range 4 { // as in as many processes: they share only the store
 		sources = append(sources, s.source())
 		s.mustCall(sources[len(sources)-1])
 	}
@@ -64,8 +64,8 @@ func TestConcurrentProcessesRefreshOnce(t *testing.T) {
 	s.counted("authorize", 1)
 }
 
-// TestRevokedTokenNeedsLogin says what to run when the login is over, and uses the next one
-// without a restart.
+// TestRevokedTokenNeedsLogin checks that a revoked login yields the command to run, and that the
+// next login is used without a restart.
 func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s := open(t, authserver.Options{})
 	source := s.source()
@@ -77,7 +77,7 @@ func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s.server.Revoke()
 	s.wantsLogin(source, "the authorization server has ended the login")
 	s.wantsLogin(source, "the login has expired or was revoked")
-	s.counted("refresh_token", 1) // a token that was refused for good is not tried again
+	s.counted("refresh_token", 1) // a refresh token that was refused for good is not tried again
 	ended, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	came := make(chan struct{})
@@ -99,8 +99,8 @@ func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s.secret("the log", s.log.String())
 }
 
-// TestTokenIsUsedDuringOutage uses a token to its end while no other can be had, and goes on
-// when one can.
+// TestTokenIsUsedDuringOutage checks that a token is used until it expires while no other can be
+// got, and that refreshing resumes afterwards.
 func TestTokenIsUsedDuringOutage(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -117,8 +117,8 @@ func TestTokenIsUsedDuringOutage(t *testing.T) {
 	s.mustCall(source)
 }
 
-// TestRepeatedRefusalStopsRefresh does not ask again and again for tokens that the server will not
-// have, and tries once more after a while.
+// TestRepeatedRefusalStopsRefresh checks that tokens are not requested again and again for a server
+// that refuses them, and that there is another attempt after a while.
 func TestRepeatedRefusalStopsRefresh(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -146,7 +146,7 @@ func TestRepeatedRefusalStopsRefresh(t *testing.T) {
 	s.counted("refresh_token", 4)
 }
 
-// TestOtherRefusalsKeepToken are none of the tokens' affair.
+// TestOtherRefusalsKeepToken covers refusals that have nothing to do with the token.
 func TestOtherRefusalsKeepToken(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -160,8 +160,8 @@ func TestOtherRefusalsKeepToken(t *testing.T) {
 	}
 }
 
-// TestMissingScopesNeedLogin asks the person for what the server has missed, and for what
-// it had before.
+// TestMissingScopesNeedLogin checks that the next login asks for the missing scopes and for those
+// granted before.
 func TestMissingScopesNeedLogin(t *testing.T) {
 	s := open(t, authserver.Options{Scopes: []string{"read"}})
 	s.mustLogin()
@@ -179,7 +179,7 @@ func TestMissingScopesNeedLogin(t *testing.T) {
 	s.mustCall(source)
 }
 
-// TestClientCredentials needs no person, and keeps nothing.
+// TestClientCredentials checks that client credentials need no person and are not stored.
 func TestClientCredentials(t *testing.T) {
 	s := open(t, authserver.Options{Clients: map[string]string{"robot": "its secret"}, Scopes: []string{"read"}})
 	s.is.Grant, s.is.ClientID, s.is.ClientSecret = oauth.ClientCredentials, "robot", "its secret"
@@ -207,9 +207,8 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
-// TestClientSecretStaysWithIssuer sends nothing to an authorization server that the server has
-// named and the configuration has not: not the secret of the client, and no
-// question either.
+// TestClientSecretStaysWithIssuer checks that an authorization server named only by the server gets
+// neither the client secret nor a request.
 func TestClientSecretStaysWithIssuer(t *testing.T) {
 	for _, issuer := range []string{"", here, "https://login.example"} {
 		for _, grant := range []string{oauth.AuthorizationCode, oauth.ClientCredentials} {
@@ -240,8 +239,8 @@ func TestClientSecretStaysWithIssuer(t *testing.T) {
 	}
 }
 
-// TestCancelledCallLetsRefreshFinish lets a call go that is not wanted any more, and the refresh
-// that it began go on: its refresh token is used up.
+// TestCancelledCallLetsRefreshFinish checks that a canceled call returns while the refresh that it
+// began finishes, because the refresh token is used up.
 func TestCancelledCallLetsRefreshFinish(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -253,14 +252,15 @@ func TestCancelledCallLetsRefreshFinish(t *testing.T) {
 	if _, err := source.Authorization(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want the end of the call", err)
 	}
-	source.Close() // however early, the refresh is waited for
+	source.Close() // the refresh is waited for, however early the call is canceled
 	s.counted("refresh_token", 1)
 	s.mustCall(source)
 	s.counted("refresh_token", 1)
 	s.counted("replayed", 0)
 }
 
-// TestGrantIsBoundToClientIssuerAndAddress does not use what another client, issuer or address got.
+// TestGrantIsBoundToClientIssuerAndAddress checks that a grant of another client, issuer or address
+// is not used.
 func TestGrantIsBoundToClientIssuerAndAddress(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// A Status is what there is for a server, without the tokens.
+// A Status describes the login to a server, without the tokens.
 type Status struct {
 	Server   string     `json:"server"`
 	State    string     `json:"state"` // none, valid, expired, or refreshable: expired, and refreshed at the next use
 	Issuer   string     `json:"issuer,omitempty"`
 	Scopes   []string   `json:"scopes,omitempty"`
-	Wanted   []string   `json:"wanted,omitempty"` // scopes that the server missed
-	Expiry   *time.Time `json:"expiry,omitempty"` // nil: not known
+	Wanted   []string   `json:"wanted,omitempty"` // scopes that the server has asked for since
+	Expiry   *time.Time `json:"expiry,omitempty"` // nil: unknown
 	Refresh  bool       `json:"refreshable"`
 	Store    string     `json:"store,omitempty"`
 	Obtained *time.Time `json:"obtained,omitempty"`
 }
 
-// The states of a login.
+// The values of Status.State.
 const (
 	StateNone        = "none"
 	StateValid       = "valid"
@@ -28,7 +28,7 @@ const (
 	StateRefreshable = "refreshable"
 )
 
-// StatusOf is what store has for s.
+// StatusOf returns the status of the grant for s in store.
 func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
 	none := Status{Server: s.Name, State: StateNone}
 	g, where, err := store.find(s.key())
@@ -56,9 +56,8 @@ func statusOf(g *Grant, where string, now time.Time) Status {
 	return s
 }
 
-// Logout forgets the tokens for s, and tells the authorization server where
-// that can be told. was is false if there were none; an error that comes with
-// true is about telling alone.
+// Logout deletes the tokens for s and revokes them at the authorization server, if it supports
+// that. was is false if no tokens existed. If was is true, the error is about the revocation only.
 func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	if store.changed(s.key()).IsZero() {
 		return false, nil
@@ -68,7 +67,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 		return false, err
 	}
 	defer unlock()
-	g, _ := store.load(s.key()) // what cannot be read can be dropped
+	g, _ := store.load(s.key()) // an unreadable grant can be deleted too
 	if err := store.drop(s.key()); err != nil {
 		return false, fmt.Errorf("forgetting the tokens for %s: %w", s.Name, err)
 	}
@@ -83,7 +82,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	return true, nil
 }
 
-// Facts tell a person about a login.
+// Facts describes the login for a person.
 func (s Status) Facts(now time.Time) []string {
 	var list []string
 	switch {

@@ -16,22 +16,22 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// The places where grants are kept.
+// The places to keep grants.
 const (
-	Auto    = "auto"    // the keyring where there is one, else a file
-	Keyring = "keyring" // of the system
-	File    = "file"    // with mode 0600
+	Auto    = "auto"    // the keyring if available, else a file
+	Keyring = "keyring" // the keyring of the system
+	File    = "file"    // a file with mode 0600
 )
 
-// A Store keeps grants. Any number of processes may use one at once.
+// A Store keeps grants. Any number of processes can use the same store concurrently.
 type Store struct {
 	dir     string
 	kind    string
-	keyring func() bool // there may be one
+	keyring func() bool // reports whether a keyring may exist
 }
 
-// NewStore makes a store. In dir it keeps files, and for each grant, wherever
-// that is, one to lock.
+// NewStore returns a store. The directory dir holds the files of grants, and a lock file for each
+// grant wherever it is kept.
 func NewStore(dir, kind string) *Store {
 	if kind == "" {
 		kind = Auto
@@ -39,13 +39,13 @@ func NewStore(dir, kind string) *Store {
 	return &Store{dir: dir, kind: kind, keyring: keyringAvailable}
 }
 
-// path is the file of a grant, and mark the one that is locked, which also says
-// by its time when the grant was changed last.
-func (s *Store) path(key string) string { return filepath.Join(s.dir, key+".json") }
+// path returns the file of a grant; lockPath returns its lock file, whose modification time is the
+// time of the grant's last change.
+func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
-// changed is when a grant was changed last; zero: there never was one, so that
-// nothing has to be asked for it.
+// changed returns the time of a grant's last change. It is zero if the grant never existed, so that
+// the keyring need not be asked.
 func (s *Store) changed(key string) time.Time {
 	info, err := os.Stat(s.lockPath(key))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) changed(key string) time.Time {
 	return info.ModTime()
 }
 
-// lock keeps other processes from the grant until the function is called.
+// lock prevents other processes from using the grant until unlock is called.
 func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of tokens: %w", err)
@@ -66,13 +66,13 @@ func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error)
 	return func() { _ = f.Close() }, nil
 }
 
-// load is the grant of a server; nil: there is none.
+// load returns the grant of a server, or nil.
 func (s *Store) load(key string) (*Grant, error) {
 	g, _, err := s.find(key)
 	return g, err
 }
 
-// find is load, and says where the grant is kept.
+// find returns the grant of a server, or nil, and where it is kept.
 func (s *Store) find(key string) (g *Grant, where string, err error) {
 	if s.changed(key).IsZero() {
 		return nil, "", nil
@@ -99,12 +99,12 @@ func (s *Store) read(key string) (data []byte, where string, err error) {
 	}
 	fromFile, fileErr := readPrivate(s.path(key))
 	if errors.Is(fileErr, os.ErrNotExist) && err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errNoKeyring) {
-		return nil, Keyring, err // there may be a grant that cannot be had now
+		return nil, Keyring, err // a grant may exist, but the keyring cannot return it now
 	}
 	return fromFile, File, fileErr
 }
 
-// save keeps a grant in place of the one before, and says where.
+// save replaces a grant and returns where it is kept.
 func (s *Store) save(key string, g *Grant) (where string, err error) {
 	data, err := json.Marshal(g)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 	defer s.touch(key)
 	if s.kind != File {
 		if _, err = s.inKeyring(func() (string, error) { return "", keyring.Set(service, key, string(data)) }); err == nil {
-			_ = os.Remove(s.path(key)) // of a time without a keyring; there may be none
+			_ = os.Remove(s.path(key)) // left from a time without a keyring
 			return Keyring, nil
 		}
 		if s.kind == Keyring {
@@ -124,7 +124,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 		return "", fmt.Errorf("keeping tokens in a file: %w", err)
 	}
 	if s.kind == Auto && !errors.Is(err, errNoKeyring) {
-		_ = s.dropFromKeyring(key) // else the older one there would be found first
+		_ = s.dropFromKeyring(key) // otherwise the old grant in the keyring would take precedence
 	}
 	return File, nil
 }
@@ -142,13 +142,13 @@ func (s *Store) drop(key string) error {
 	return kept
 }
 
-// touch makes other processes look.
+// touch marks the grant as changed, so that other processes read it again.
 func (s *Store) touch(key string) {
 	now := time.Now()
 	_ = os.Chtimes(s.lockPath(key), now, now)
 }
 
-// readPrivate reads a file that others cannot.
+// readPrivate reads a file that other users cannot read.
 func readPrivate(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	switch {

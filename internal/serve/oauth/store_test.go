@@ -61,7 +61,7 @@ func TestStoreInFile(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	entries, _ := os.ReadDir(filepath.Dir(path))
-	if len(entries) != 2 { // with the lock
+	if len(entries) != 2 { // the grant and its lock file
 		t.Errorf("%v is left", entries)
 	}
 	if err := s.drop("notes"); err != nil {
@@ -70,7 +70,7 @@ func TestStoreInFile(t *testing.T) {
 	loaded(t, s, nil)
 }
 
-// TestStoreRefusesUnsafeFiles reads nothing that it cannot be sure of.
+// TestStoreRefusesUnsafeFiles covers files that are damaged or that other users can access.
 func TestStoreRefusesUnsafeFiles(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
@@ -99,7 +99,7 @@ func TestStoreRefusesUnsafeFiles(t *testing.T) {
 	}
 }
 
-// TestStoreKeepsGrantInOnePlace keeps a grant in one place, whichever that is.
+// TestStoreKeepsGrantInOnePlace checks that a grant is kept either in the keyring or in a file.
 func TestStoreKeepsGrantInOnePlace(t *testing.T) {
 	keyring.MockInit()
 	here := true
@@ -112,7 +112,7 @@ func TestStoreKeepsGrantInOnePlace(t *testing.T) {
 	if _, err := os.Stat(s.path("notes")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a file: %v", err)
 	}
-	here = false // as for a program that is started without a session
+	here = false // as for a program started without a session
 	loaded(t, s, nil)
 	if where := saved(t, s, grantOf("two")); where != File {
 		t.Errorf("kept in %s", where)
@@ -131,8 +131,8 @@ func TestStoreKeepsGrantInOnePlace(t *testing.T) {
 	loaded(t, s, nil)
 }
 
-// TestBrokenKeyringFallsBackOnlyInAuto falls back to a file only where the user has not said that
-// it must be the keyring, and takes no silence for an answer.
+// TestBrokenKeyringFallsBackOnlyInAuto checks that a file replaces a broken keyring only if the
+// user has not required the keyring, and that a silent keyring does not count as an empty one.
 func TestBrokenKeyringFallsBackOnlyInAuto(t *testing.T) {
 	keyring.MockInitWithError(errors.New("locked"))
 	s := NewStore(t.TempDir(), Keyring)
@@ -157,8 +157,8 @@ func TestBrokenKeyringFallsBackOnlyInAuto(t *testing.T) {
 	loaded(t, s, grantOf("one"))
 }
 
-// TestUnknownServerDoesNotAskKeyring asks no keyring for what was never there: it may ask a
-// person to unlock it.
+// TestUnknownServerDoesNotAskKeyring checks that the keyring is not asked for a grant that never
+// existed: it could ask a person to unlock it.
 func TestUnknownServerDoesNotAskKeyring(t *testing.T) {
 	s := NewStore(t.TempDir(), Auto)
 	s.keyring = func() bool { t.Error("the keyring was asked"); return false }
