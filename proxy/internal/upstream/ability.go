@@ -4,8 +4,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// An ability is a capability of clients that can be had through us, with what a
-// client can or cannot do of it.
+// An ability is a client capability that the proxy can forward, with the parts that a client can
+// support or not.
 type ability struct {
 	name  string
 	parts []string
@@ -19,17 +19,17 @@ func abilities() [3]ability {
 	}
 }
 
-// has reports whether the capability as it is declared has a part.
+// has reports whether the declared capability includes a part.
 func (a ability) has(declared []byte, part string) bool {
 	_, ok := rawjson.Member(declared, part)
-	if a.name == "elicitation" && part == "form" { // which it was before there was a choice
+	if a.name == "elicitation" && part == "form" { // form was the only mode before modes could be declared
 		_, url := rawjson.Member(declared, "url")
 		return ok || !url
 	}
 	return ok
 }
 
-// within reports whether b can do no more than a.
+// within reports whether b includes no part that wider lacks.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {
@@ -39,8 +39,7 @@ func (a ability) within(b, wider []byte) bool {
 	return true
 }
 
-// union is what x and y can do together: in the words of the one that can do it
-// all, if there is one.
+// union returns the union of x and y: one of them unchanged if it includes the other.
 func (a ability) union(x, y []byte) []byte {
 	switch {
 	case a.within(y, x):
@@ -57,7 +56,7 @@ func (a ability) union(x, y []byte) []byte {
 	return all.Bytes()
 }
 
-// covers reports whether all that b can do is in a.
+// covers reports whether the capabilities a include all of b.
 func covers(a, b []byte) bool {
 	for _, x := range abilities() {
 		want, ok := rawjson.Member(b, x.name)
@@ -72,7 +71,7 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union is what a and b can do together, in the words of whoever said it first.
+// union returns the union of the capabilities a and b, preferring the form in a.
 func union(a, b []byte) []byte {
 	var all rawjson.Object
 	for _, x := range abilities() {

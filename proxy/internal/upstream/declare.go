@@ -13,16 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server of 2025-11-25 learns of the capabilities of its client in the handshake,
-// and may show other tools to one that can do more. What is declared to it is
-// what the clients behind us have declared, all together. A client that can do
-// more than those before makes a new handshake necessary.
+// A server of 2025-11-25 learns the capabilities of its client in the handshake, and can offer
+// other tools to a more capable client. The proxy declares the union of its clients' capabilities.
+// A client with further capabilities makes a new handshake necessary.
 
-// errRedeclared ends a connection for the sake of such a handshake.
+// errRedeclared: the connection was ended for such a handshake.
 var errRedeclared = errors.New("more is to be declared to the server")
 
-// Declares reports whether capabilities are declared to the server already, or
-// are known to it by other means, or cannot be used.
+// Declares reports whether the server knows the capabilities already or cannot use them.
 func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
@@ -39,16 +37,15 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// prefers2025 reports whether the first client decided on 2025-11-25.
+// prefers2025 reports whether the first client chose 2025-11-25.
 func (u *Upstream) prefers2025() (yes bool) {
 	u.locked(func() { yes = u.prefer2025 })
 	return yes
 }
 
-// Intend adds the capabilities of a client to those that the next handshake
-// declares. The first client also decides on the family of revisions, where the
-// server speaks both and the configuration leaves it open: what is of one family
-// only is then not translated for it. Intend does not wait.
+// Intend adds the capabilities of a client to those that the next handshake declares. If the server
+// speaks both families of revisions and the configuration leaves the choice open, the first client
+// also chooses the family, so that its messages need no translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.locked(func() {
 		u.declared = union(u.declared, capabilities)
@@ -58,15 +55,15 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	})
 }
 
-// Declare is for a server that may be up already, after Intend: the server shakes hands
-// anew where that is needed. Declare waits for that, no longer than ctx.
+// Declare is called after Intend for a server that might be up already. If the server does not know
+// the capabilities, Declare repeats the handshake, and waits for it until ctx ends.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.again()
 	current := u.current.Load()
 	switch {
 	case current != nil && !u.Declares(capabilities):
 		u.redeclare(ctx, *current, again)
-	case current == nil && u.State().Phase == conn.Up: // it is being done for another client
+	case current == nil && u.State().Phase == conn.Up: // a handshake for another client is under way
 		await(ctx, again)
 	}
 }
@@ -78,9 +75,9 @@ func await(ctx context.Context, c <-chan struct{}) {
 	}
 }
 
-// redeclare shakes hands anew: over HTTP in a new session beside the old one,
-// and with a child in a new process, if it has nothing to do, as with a new
-// stream of HTTP+SSE. So begins the use of another family of revisions.
+// redeclare repeats the handshake: over streamable HTTP in a new session next to the old one; with
+// a child in a new process, and over HTTP+SSE on a new stream, if no requests are in flight. A
+// change of the family of revisions works the same way.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -92,7 +89,7 @@ func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan stru
 	}
 }
 
-// again is closed when the server is up the next time.
+// again returns a channel that is closed when the server is up the next time.
 func (u *Upstream) again() (up <-chan struct{}) {
 	u.locked(func() {
 		if u.upAgain == nil {
@@ -103,14 +100,14 @@ func (u *Upstream) again() (up <-chan struct{}) {
 	return up
 }
 
-// capabilities is what is declared now.
+// capabilities returns the capabilities that the next handshake declares.
 func (u *Upstream) capabilities() (declared []byte) {
 	u.locked(func() { declared = u.declared })
 	return declared
 }
 
-// declare puts what is declared in the place of what mcp-go would declare in
-// the params of a handshake.
+// declare replaces the capabilities that mcp-go puts into the params of a handshake by the declared
+// ones.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		return wire.ReplaceMember(nil, params, "capabilities", u.capabilities())
@@ -122,7 +119,8 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.relayable()))
 }
 
-// relayable is what our own requests to a server of 2026-07-28 declare.
+// relayable returns the capabilities that the proxy's own requests declare to a server of
+// 2026-07-28.
 func (u *Upstream) relayable() []byte {
 	if u.host.Options.OnRequest == nil {
 		return []byte(`{}`)

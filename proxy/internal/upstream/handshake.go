@@ -22,33 +22,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// clientName is how this program introduces itself to servers.
+// clientName is the name that the proxy sends to servers.
 const clientName = "petrigate"
 
-// probeTimeout bounds the wait for an answer to server/discover. Most servers
-// do not know that method, and some say nothing about it.
+// probeTimeout limits the wait for an answer to server/discover. Most servers do not know that
+// method, and some do not answer it.
 const probeTimeout = 2 * time.Second
 
-// errDiedOfProbe says that the connection ended before server/discover was
-// answered.
+// errDiedOfProbe: the connection ended before server/discover was answered.
 var errDiedOfProbe = errors.New("the server ended on server/discover")
 
-// errNot2026 says why a server that has to speak 2026-07-28 is not used.
+// errNot2026: the configuration requires 2026-07-28, and the server does not speak it.
 var errNot2026 = errors.New("the server does not answer server/discover as revision 2026-07-28 wants")
 
-// agreement is what a handshake yields.
+// agreement is the result of a handshake.
 type agreement struct {
 	conn.Introduction
 	session  *conn.Session
-	declared []byte // to a server of 2025-11-25
-	late2026 bool   // such a server said too late that it knows 2026-07-28
+	declared []byte // capabilities declared to a server of 2025-11-25
+	late2026 bool   // such a server also offered 2026-07-28, but too late
 }
 
-// shake negotiates with the server on c. mcp-go knows how, in both families of revisions.
+// shake negotiates with the server on c. mcp-go implements the negotiation for both families of
+// revisions.
 func (u *Upstream) shake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
-	late := a.answeredLate() // it was still starting when the probe ran out of time
+	late := a.answeredLate() // the server was still starting when the probe timed out
 	if err != nil && late {
 		a = &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: true}
 		err = a.initialize(ctx, mcp.ProtocolVersion20260728)
@@ -61,13 +61,13 @@ func (u *Upstream) shake(ctx context.Context, c conn.Conn, protocol string) (agr
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
 	case a.err != nil && ctx.Err() == nil:
-		return agreement{}, reason(a.err) // in our words
+		return agreement{}, reason(a.err) // without mcp-go's wrapping
 	}
 	return agreement{}, err
 }
 
-// reason is why a request failed, without saying that it is one that did: to
-// the reader of a state there was none.
+// reason returns why a request failed, without the text "request not sent", which would confuse
+// readers of an upstream's state.
 func reason(err error) error {
 	var u *conn.Unsent
 	if errors.As(err, &u) {
@@ -76,24 +76,24 @@ func reason(err error) error {
 	return err
 }
 
-// adapter lets mcp-go's client speak over one of our connections. It keeps
-// the raw results, which say more than mcp-go's types.
+// adapter lets mcp-go's client use one of the package's connections. It keeps the raw results,
+// which contain more than mcp-go's types.
 type adapter struct {
 	upstream *Upstream
 	conn     conn.Conn
 	session  *conn.Session
-	only2026 bool // fail rather than ask for the handshake of 2025-11-25
+	only2026 bool // fail instead of trying the handshake of 2025-11-25
 
-	probe       *conn.Exchange // server/discover
-	declared    []byte         // in initialize
+	probe       *conn.Exchange // exchange of server/discover
+	declared    []byte         // capabilities in initialize
 	diedOfProbe bool
-	result      []byte // of the last request that succeeded
-	err         error  // of the last request that did not
+	result      []byte // last successful result
+	err         error  // last error
 }
 
 func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	probe := a.upstream.probe
-	if a.only2026 { // there is nothing else to ask for: it may take as long as ctx
+	if a.only2026 { // without an alternative, the probe can take until ctx ends
 		probe = -1
 	}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe)}
@@ -117,13 +117,13 @@ func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	return err
 }
 
-// SetProtocolVersion is told the revision before a request that is of it.
+// SetProtocolVersion sets the revision of the next request.
 func (a *adapter) SetProtocolVersion(version string) { a.session.Version = version }
 
-// SendRequest sends request under an id of ours, and waits.
+// SendRequest sends request under an id of the proxy, and waits for the reply.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
-	if err == nil && offers2026(unsupported(reply.Error)) { // what it has just refused
+	if err == nil && offers2026(unsupported(reply.Error)) { // it offers the revision that it has just refused
 		reply, err = a.exchange(ctx, request)
 	}
 	if err == nil {
@@ -151,8 +151,8 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	return response, nil
 }
 
-// unsupported is what the refusal of a revision says of the supported ones, in
-// the form of an answer to server/discover; nil: it is no such refusal.
+// unsupported returns the supported revisions from an error that refuses a revision, in the form of
+// an answer to server/discover, or nil for another error.
 func unsupported(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil
@@ -165,15 +165,13 @@ func unsupported(refusal []byte) []byte {
 	return append(append([]byte(`{"supportedVersions":`), versions...), '}')
 }
 
-// offers2026 reports whether a server that answers server/discover speaks
-// the revision that we would use, which mcp-go takes for granted: some answer
-// only to say that they speak the older ones.
+// offers2026 reports whether an answer to server/discover offers 2026-07-28. mcp-go assumes that it
+// does, but some servers answer only to list older revisions.
 func offers2026(discovered []byte) bool {
 	return offers(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offers reports whether an answer to server/discover names a revision that ok
-// says yes to.
+// offers reports whether an answer to server/discover lists a revision that satisfies ok.
 func offers(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -204,7 +202,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	if declared, ok := rawjson.Member(params, "capabilities"); ok {
 		a.declared = declared
 	}
-	version := *a.session // the revision of the next request may be another
+	version := *a.session // the next request can have another revision
 	x := conn.NewExchange(conn.Request{Method: request.Method, Params: params, Session: &version}, a.upstream.host.IDs.Add(1))
 	x.Use(a.conn)
 	if probe {
@@ -218,8 +216,8 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait takes the reply to x. What the server said before it ended counts, however
-// late we come to look.
+// wait waits for the reply to x. A reply that came before the connection ended counts, even if it
+// is read later.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	var err error
 	select {
@@ -227,7 +225,7 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 		return reply, nil
 	case <-a.ended():
 		err = a.conn.Cause()
-		// It may have taken its time to start, and so to find the first question.
+		// The server might have been slow to start, and then to read the first request.
 		a.diedOfProbe = a.probe != nil && !a.probe.Answered.Load()
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -242,8 +240,8 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 	}
 }
 
-// ended is closed when a child is gone. What is lost with it is told only
-// after the handshake, when the connection is retired.
+// ended returns a channel that is closed when a child has ended. The exchanges that are lost with
+// it get their replies only after the handshake, when the connection is retired.
 func (a *adapter) ended() <-chan struct{} {
 	if _, ok := a.conn.(*streamable.Conn); !ok {
 		return a.conn.Over()
@@ -251,8 +249,7 @@ func (a *adapter) ended() <-chan struct{} {
 	return nil // over streamable HTTP each request ends by itself
 }
 
-// answeredLate reports whether the answer to server/discover came late, and
-// offers 2026-07-28.
+// answeredLate reports whether the answer to server/discover came late and offers 2026-07-28.
 func (a *adapter) answeredLate() bool {
 	if a.only2026 || a.probe == nil {
 		return false
@@ -265,19 +262,19 @@ func (a *adapter) answeredLate() bool {
 	}
 }
 
-// SendNotification passes on what the handshake sends.
+// SendNotification sends a notification of the handshake.
 func (a *adapter) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
 	return a.conn.Notify(ctx, a.session, n.Method, nil)
 }
 
-// Start, Close and the rest are not needed: the connection has an owner, and
-// notifications go elsewhere.
+// The other methods do nothing: the connection has an owner, and notifications are handled
+// elsewhere.
 func (a *adapter) Start(context.Context) error                                       { return nil }
 func (a *adapter) Close() error                                                      { return nil }
 func (a *adapter) GetSessionId() string                                              { return a.session.ID }
 func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotification)) {}
 
-// introduction reads what the server said of itself from the last result.
+// introduction reads the server's description of itself from the last result.
 func (a *adapter) introduction() conn.Introduction {
 	i := conn.Introduction{ProtocolVersion: a.session.Version, Around: around(a.result)}
 	info, _ := rawjson.Member(a.result, "serverInfo")
@@ -293,13 +290,12 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround bounds what is kept of an introduction beside what is known.
+// maxAround limits the size of the members of an introduction that are kept for clients.
 const maxAround = 256 << 10
 
-// around is what the server says in its introduction that no revision knows,
-// and its _meta, as an object; nil: that would be too much. What a client could
-// take for a known member, since it reads keys without regard to case, is left
-// out.
+// around returns the members of an introduction that no revision defines, and its _meta, as an
+// object, or nil if the introduction is too large. It omits members that differ from a defined one
+// only in case, since a client that ignores case could confuse them.
 func around(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
@@ -319,14 +315,15 @@ func around(result []byte) []byte {
 	return append(rest, '}')
 }
 
-// introductory are the members of an answer to initialize or server/discover.
+// introductory are the defined members of an answer to initialize or server/discover.
 var introductory = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta is the _meta of each request of 2026-07-28, without braces, up to the capabilities of the client.
+// requestMeta returns the _meta of each request of 2026-07-28, without braces, up to the
+// capabilities of the client.
 func requestMeta(version string) []byte {
-	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // strings always can be
+	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // strings can always be marshalled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)
 	b = append(b, info...)
 	return append(b, `,"`+mcp.MetaKeyClientCapabilities+`":`...)

@@ -10,9 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// listen hears what the server says on its own account, where that needs to
-// be asked for: a subscription of 2026-07-28, and a stream over HTTP before that.
-// Stop ends it and waits.
+// listen receives the server's own notifications if they must be requested: by a subscription
+// (2026-07-28), or by a GET stream over HTTP (before). stop ends it and waits.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -30,8 +29,8 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 	}
 }
 
-// listenFilter is the notifications to ask for: of all lists that can change,
-// and of the resources that are watched. nil: there is nothing to ask for.
+// listenFilter returns the notifications to subscribe to: changes of all lists that can change, and
+// of the watched resources. It returns nil if there are no such notifications.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	b := []byte(`{`)
 	for _, list := range []string{"tools", "prompts", "resources"} {
@@ -59,16 +58,15 @@ func canChange(capabilities []byte, list string) bool {
 	return string(changes) == "true"
 }
 
-// Watch sets the resources of whose changes a server of 2026-07-28 is to tell. One
-// of 2025-11-25 expects requests for that, which are the caller's.
+// Watch sets the resources whose changes a server of 2026-07-28 should announce. A server of
+// 2025-11-25 expects resources/subscribe requests, which the caller sends.
 func (u *Upstream) Watch(uris []string) {
 	u.watched.Store(&uris)
 	conn.Poke(u.rewatch)
 }
 
-// subscribe keeps a subscription open. Its answer comes when it ends. Where
-// other resources are to be watched, the new one begins before the old one
-// ends.
+// subscribe keeps a subscription open. Its answer comes when it ends. If the watched resources
+// change, a new subscription begins before the old one ends.
 func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []byte) {
 	s := subscription{upstream: u, conn: c, pause: conn.FirstPause}
 	for {
@@ -84,11 +82,11 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn
-	current  *conn.Exchange // nil: there is nothing to ask for
-	old      *conn.Exchange // until current is acknowledged
+	current  *conn.Exchange // nil: nothing to subscribe to
+	old      *conn.Exchange // previous subscription, until current is acknowledged
 	began    time.Time
 	pause    time.Duration
-	caughtUp bool // it was acknowledged before
+	caughtUp bool // a subscription was acknowledged before
 }
 
 func (s *subscription) open(filter []byte) {
@@ -104,7 +102,7 @@ func (s *subscription) open(filter []byte) {
 	s.conn.Send(s.current)
 }
 
-// follow returns true when the subscription is to be opened anew.
+// follow waits for the end of the subscription. It returns true if a new one should be opened.
 func (s *subscription) follow(ctx context.Context) bool {
 	for {
 		var done <-chan conn.Reply
@@ -114,9 +112,9 @@ func (s *subscription) follow(ctx context.Context) bool {
 		select {
 		case reply := <-done:
 			return s.ended(ctx, reply)
-		case id := <-s.upstream.host.Acked: // from now on nothing is missed
+		case id := <-s.upstream.host.Acked: // later notifications are not missed
 			if s.current == nil || id != 0 && id != s.current.ID {
-				continue // it is of one before
+				continue // acknowledges an earlier subscription
 			}
 			if s.old != nil {
 				s.old.Cancel("replaced")
@@ -138,7 +136,8 @@ func (s *subscription) follow(ctx context.Context) bool {
 	}
 }
 
-// ended waits before the next attempt; false: there is to be none.
+// ended waits before the next attempt. It returns false if the server offers no subscriptions or
+// ctx ends.
 func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	s.current, s.caughtUp = nil, false
 	if reply.Error != nil || errors.As(reply.Err, new(*conn.StatusError)) {

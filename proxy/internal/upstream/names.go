@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// What users of an upstream need of its connections.
+// Types of package conn and its neighbours that users of an upstream need.
 type (
 	Config        = conn.Config
 	Options       = conn.Options
@@ -33,5 +33,5 @@ const (
 	Failed   = conn.Failed
 )
 
-// ErrNotSent is the cause of the end of a request that the server has not seen.
+// ErrNotSent is the error of a request that the server cannot have seen.
 var ErrNotSent = conn.ErrNotSent

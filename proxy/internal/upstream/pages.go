@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxListPages bounds a list: a server that exceeds it is broken or hostile.
+// maxListPages limits the pages of a list: a server that exceeds it is broken or hostile.
 const maxListPages = 1000
 
-// Call sends r and waits for the reply. A request whose ctx ends is cancelled.
+// Call sends r and waits for the reply. If ctx ends first, the request is cancelled.
 func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
 	x := u.Send(r)
 	select {
@@ -24,8 +24,7 @@ func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
 	}
 }
 
-// A Refused is the JSON-RPC error object that a server has answered with, as it
-// came.
+// A Refused is an error object of a server's JSON-RPC response, unchanged.
 type Refused []byte
 
 func (e Refused) Error() string {
@@ -34,14 +33,14 @@ func (e Refused) Error() string {
 	return "the server refused: " + text.Excerpt(message, 200)
 }
 
-// noMethod reports whether the server does not have the method.
+// noMethod reports whether the server does not know the method.
 func (e Refused) noMethod() bool {
 	code, _ := rawjson.Member(e, "code")
 	return string(code) == "-32601"
 }
 
-// Pages sends the request for a list (tools/list, prompts/list, ...) until a result
-// has no nextCursor, and hands each result to add, whose error ends it.
+// Pages sends a list request (tools/list, prompts/list, ...) until a result has no nextCursor, and
+// passes each result to add. It stops at the first error of add.
 func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byte) error) error {
 	var cursor []byte
 	seen := map[string]bool{}
@@ -69,7 +68,7 @@ func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byt
 	return fmt.Errorf("more than %d pages", maxListPages)
 }
 
-// listParams are the params that ask for the page at cursor, a JSON string or nil.
+// listParams returns the params for the page at cursor, a JSON string or nil.
 func (u *Upstream) listParams(cursor []byte) []byte {
 	b := []byte(`{`)
 	if meta := u.RequestMeta(nil); meta != nil {

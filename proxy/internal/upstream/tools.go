@@ -15,20 +15,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Bounds of a list: a server that exceeds them is broken or hostile.
+// Limits on a list: a server that exceeds them is broken or hostile.
 const (
 	maxTools     = 20_000
 	maxListBytes = 64 << 20
 )
 
-// A ToolList is the tools of a server, byte for byte as it sent them, from all
-// pages, and each page without its tools.
+// A ToolList holds the tools of a server from all pages, byte for byte as it sent them, and each
+// page without its tools.
 type ToolList struct {
 	Tools []json.RawMessage
 	Pages []json.RawMessage
 }
 
-// ListTools returns the tools of the server. A server without tools has none.
+// ListTools returns the tools of the server. The list is empty if the server does not know
+// tools/list.
 func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 	var l ToolList
 	size := 0
@@ -66,8 +67,8 @@ func (l *ToolList) add(page []byte) error {
 	return nil
 }
 
-// usable leaves out the tools that ask for impossible headers, as a client of 2026-07-28
-// over HTTP has to.
+// usable omits the tools that require impossible headers, as a client of 2026-07-28 must do over
+// HTTP.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 	if u.host.Config.URL == "" || u.State().Rev() == rev.Rev2025 {
 		return tools

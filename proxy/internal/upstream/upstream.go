@@ -16,17 +16,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// An Upstream is one MCP server behind the proxy. Its methods can be called
-// from any goroutine.
+// An Upstream is one MCP server behind the proxy. It is safe for concurrent use.
 type Upstream struct {
 	host  *conn.Host
-	probe time.Duration // for an answer to server/discover
-	meta  []byte        // of each request to a server of 2026-07-28, up to the capabilities
+	probe time.Duration // timeout of server/discover
+	meta  []byte        // _meta of each request to a server of 2026-07-28, up to the capabilities
 
-	watched atomic.Pointer[[]string] // resources whose changes are wanted
-	rewatch chan struct{}            // gets a value when they have changed
+	watched atomic.Pointer[[]string] // URIs of the watched resources
+	rewatch chan struct{}            // receives a value when watched has changed
 
-	current atomic.Pointer[conn.Conn] // the connection that is up
+	current atomic.Pointer[conn.Conn] // the connection that is up; nil: down
 
 	ctx       context.Context //nolint:containedctx // ends with Close; set by Start, as is cancel
 	cancel    context.CancelFunc
@@ -35,16 +34,16 @@ type Upstream struct {
 	settled   chan struct{}
 	finished  chan struct{} // closed when the supervisor has ended
 
-	mu    sync.Mutex // outside this file: see locked
+	mu    sync.Mutex // guards the plain fields below; other files use locked
 	state conn.State
 
 	sse        atomic.Bool // the server speaks HTTP+SSE
-	preferred  bool        // a client has decided on the family of revisions
+	preferred  bool        // a client has chosen the family of revisions
 	prefer2025 bool
 
-	declared []byte        // capabilities of the clients behind us
-	inForce  []byte        // what of them the server has been told
-	upAgain  chan struct{} // closed when it comes up the next time; nil: nobody waits for that
+	declared []byte        // union of the clients' capabilities
+	inForce  []byte        // capabilities that the server was told
+	upAgain  chan struct{} // closed when the server is up the next time; nil: no caller waits
 }
 
 const (
@@ -52,7 +51,7 @@ const (
 	defaultConnectTimeout = 60 * time.Second
 )
 
-// New makes an upstream. It does nothing until Start.
+// New returns an upstream. It does nothing until Start.
 func New(c conn.Config, o conn.Options) *Upstream {
 	c.MaxMessage = cmp.Or(c.MaxMessage, defaultMaxMessage)
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, defaultConnectTimeout)
@@ -72,7 +71,7 @@ func New(c conn.Config, o conn.Options) *Upstream {
 	return u
 }
 
-// renew shakes hands once more on c, whose session the server has forgotten.
+// renew repeats the handshake on c after the server has forgotten its session.
 func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*conn.Session, error) {
 	a, err := u.shake(ctx, c, version)
 	if err != nil {
@@ -82,8 +81,8 @@ func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*con
 	return a.session, nil
 }
 
-// Start connects in the background, again and again until ctx ends or Close
-// is called. It returns at once.
+// Start connects in the background, and reconnects until ctx ends or Close is called. It returns at
+// once.
 func (u *Upstream) Start(ctx context.Context) {
 	u.startOnce.Do(func() {
 		u.ctx, u.cancel = context.WithCancel(ctx)
@@ -91,8 +90,8 @@ func (u *Upstream) Start(ctx context.Context) {
 	})
 }
 
-// Close ends the connection, with all processes of a child, and waits for
-// that. What is in flight gets its reply first.
+// Close ends the connection and all processes of a child, and waits for that. Requests in flight
+// get their replies first.
 func (u *Upstream) Close() error {
 	u.startOnce.Do(func() { close(u.finished) }) // never started
 	if u.cancel != nil {
@@ -102,8 +101,8 @@ func (u *Upstream) Close() error {
 	return nil
 }
 
-// Cork holds back what is sent to a child until the function that it returns
-// is called: the caller has more at hand. Nothing is held back over HTTP.
+// Cork buffers messages to a child until uncork is called, because the caller has more to send. It
+// has no effect over HTTP.
 func (u *Upstream) Cork() (uncork func()) {
 	if current := u.current.Load(); current != nil {
 		if c, ok := (*current).(*stdio.Conn); ok {
@@ -114,40 +113,38 @@ func (u *Upstream) Cork() (uncork func()) {
 	return func() {}
 }
 
-// OneReader reports whether what the server says comes on one stream for all
-// requests, whose reader must not be kept waiting for the sake of one of them.
+// OneReader reports whether all messages of the server come on one stream. The goroutine that reads
+// the stream must not wait for a single request.
 func (u *Upstream) OneReader() bool { return u.host.Config.Command != "" || u.sse.Load() }
 
-// Settled is closed once the upstream is up for the first time, or the first
+// Settled returns a channel that is closed once the upstream is up for the first time or the first
 // attempt has failed.
 func (u *Upstream) Settled() <-chan struct{} { return u.settled }
 
-// Said returns the last lines that the server's process has written to standard
-// error, or to standard output without being messages. They are the server's
-// own words, for an operator: no client is to see them.
+// Said returns the last lines that the server's process wrote to standard error, or to standard
+// output without being messages. They are meant for operators and must not be shown to clients.
 func (u *Upstream) Said() []string { return u.host.Words.Said() }
 
-// locked runs f under the lock. f must not block.
+// locked runs f while holding mu. f must not block.
 func (u *Upstream) locked(f func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	f()
 }
 
-// State returns what is known now.
+// State returns the current state.
 func (u *Upstream) State() conn.State {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.state
 }
 
-// NewToken returns a number that this upstream has not seen yet, for a
-// progress token.
+// NewToken returns a progress token that was not used with this upstream before.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
-// RequestMeta returns the members that a server of 2026-07-28 expects in the _meta
-// of each request, without braces; nil for one of 2025-11-25. The capabilities are
-// those of the client behind the request; nil: all that can be relayed.
+// RequestMeta returns the members that a server of 2026-07-28 expects in the _meta of each request,
+// without braces, or nil for a server of 2025-11-25. capabilities are those of the client; nil: all
+// that the proxy can forward.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 	if !u.State().Rev().PerRequest {
 		return nil
@@ -162,8 +159,8 @@ func (u *Upstream) ownMeta(capabilities []byte) []byte {
 	return append(u.meta[:len(u.meta):len(u.meta)], capabilities...)
 }
 
-// Send sends r and returns at once. While the upstream is not up the reply is
-// there already, and says why.
+// Send sends r and returns at once, unless r.Here is set. If the upstream is not up, the reply is
+// delivered at once with the reason.
 func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	x := conn.NewExchange(r, u.host.IDs.Add(1))
 	c := u.current.Load()
@@ -184,14 +181,14 @@ func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	return x
 }
 
-// Decline returns the exchange of a request that is not sent, with the reason as its reply.
+// Decline returns the exchange of a request that is not sent, with why as its error.
 func (u *Upstream) Decline(r conn.Request, why error) *conn.Exchange {
 	x := conn.NewExchange(r, u.host.IDs.Add(1))
 	x.Deliver(conn.Reply{Err: conn.NotSent(why)})
 	return x
 }
 
-// Notify sends a notification, if the server is up. Nobody learns whether it
+// Notify sends a notification if the server is up. It does not report whether the notification
 // arrived.
 func (u *Upstream) Notify(method string, params []byte) {
 	current := u.current.Load()
@@ -199,7 +196,7 @@ func (u *Upstream) Notify(method string, params []byte) {
 		return
 	}
 	notify := func() { _ = (*current).Notify(u.ctx, nil, method, params) }
-	if u.host.Config.Command != "" { // it does not wait
+	if u.host.Config.Command != "" { // does not block
 		notify()
 	} else {
 		u.host.Work.Go(notify)
@@ -209,13 +206,13 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
-	if s.Err != nil { // else it came up or went down just now
+	if s.Err != nil { // otherwise the state changed just now
 		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
 	return conn.NotSent(err)
 }
 
-// change sets the state and tells about it.
+// change changes the state and calls OnState.
 func (u *Upstream) change(f func(*conn.State)) {
 	u.mu.Lock()
 	before := u.state.Phase

@@ -23,8 +23,7 @@ func keysOf(keys ...string) keySet {
 var (
 	envelopeKeys = keysOf("jsonrpc", "id", "method", "params", "result", "error")
 
-	// paramKeys are the members of params that the proxy, or mcp-go on its behalf, reads in any
-	// method.
+	// paramKeys are the members of params that the proxy, or mcp-go for it, reads in any method.
 	paramKeys = keysOf(
 		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
 		"ref", "argument", "context", "requestId", "taskId", "reason", "progressToken", "progress", "total",

@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Dispatcher knows what is under way on one connection, in both directions, and hands
-// each message of the server to whom it is for.
+// A Dispatcher keeps the open requests of one connection, in both directions, and routes each
+// message of the server.
 type Dispatcher struct {
 	Host    *Host
 	Pending *Pending
 	Asked   ServerRequests
-	Relays  func() bool         // reports whether requests of the server are handed on
-	Answer  func(answer []byte) // sends our answer to such a request
+	Relays  func() bool         // reports whether the server's requests are forwarded
+	Answer  func(answer []byte) // sends the answer to such a request
 	Ending
 }
 
@@ -22,9 +22,9 @@ func NewDispatcher(h *Host) Dispatcher {
 	return Dispatcher{Host: h, Pending: NewPending(), Ending: NewEnding()}
 }
 
-// Dispatch handles a message on a stream that carries all that the server says. If kept,
-// the bytes are ours. The error says that data is no message; where it seems to be the
-// answer to a request, nobody needs to wait for another. It needs Relays and Answer.
+// Dispatch handles a message on the stream that carries all messages of the server. kept reports
+// that data is not reused by the caller. It returns an error if data is not a valid message; if
+// data seems to be the answer to a request, that request fails. Relays and Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	switch {
@@ -50,7 +50,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush has what came of the replies before done first.
+// flush completes the work that earlier replies have caused.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
@@ -65,9 +65,8 @@ func (d *Dispatcher) reply(id int64, r Reply) {
 	}
 }
 
-// Relay hands a request of the server on, to the exchange that it belongs to or else to
-// the user of the upstream; x is nil where it belongs to none. It reports false where
-// nobody takes the request.
+// Relay forwards a server's request to the exchange that it belongs to, or to Options.OnRequest if
+// x is nil or takes no requests. It reports false if the request is not forwarded.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
 	switch m.Method {
 	case "sampling/createMessage", "elicitation/create", "roots/list":
@@ -89,7 +88,7 @@ func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)
 	return true
 }
 
-// Notification hands a notification to the request that it belongs to, or on.
+// Notification routes a notification to the request that it belongs to, or to the Host.
 func (d *Dispatcher) Notification(m wire.Message) {
 	switch m.Method {
 	case MethodCancelled:
@@ -98,25 +97,26 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // else it may be that of a task
+		} // otherwise it may belong to a task
 	}
 	d.Host.Heard(m.Method, m.Params)
 }
 
-// Cancelled notes that x was cancelled. Too many such do not wait for their answers.
+// Cancelled records that x was cancelled. If too many cancelled exchanges are unanswered, the
+// oldest fails.
 func (d *Dispatcher) Cancelled(x *Exchange) {
 	if forgotten := d.Pending.Cancel(x); forgotten != nil {
 		forgotten.Deliver(Reply{Err: &Lost{Sent: true, Cause: ErrForgotten}})
 	}
 }
 
-// Restart ends the connection for err, if that harms nothing that is under way. It reports
-// whether it did.
+// Restart ends the connection with err unless requests are in flight. It reports whether it did.
 func (d *Dispatcher) Restart(ctx context.Context, err error) bool {
 	return d.Pending.Shut(ctx, func() { d.Fail(err) })
 }
 
-// Lose ends all that is under way: nobody can be answered any more.
+// Lose fails all open exchanges and closes all open requests of the server, because no more answers
+// can be sent or received.
 func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	d.Asked.Close()
 	for _, x := range d.Pending.Close() {
@@ -124,8 +124,8 @@ func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	}
 }
 
-// An Ending is how a connection becomes useless: once, for the first reason that Fail
-// gets. Its methods can be called from any goroutine.
+// An Ending records the end of a connection, once, with the first reason passed to Fail. It is safe
+// for concurrent use.
 type Ending struct {
 	ctx  context.Context //nolint:containedctx // ends with the use of the connection
 	Fail context.CancelCauseFunc
@@ -136,8 +136,8 @@ func NewEnding() (e Ending) {
 	return e
 }
 
-// Over is closed when the connection is of no use any more.
+// Over returns a channel that is closed when the connection has ended.
 func (e *Ending) Over() <-chan struct{} { return e.ctx.Done() }
 
-// Cause is why it is of no use; nil while it is.
+// Cause returns why the connection has ended, or nil if it has not.
 func (e *Ending) Cause() error { return context.Cause(e.ctx) }

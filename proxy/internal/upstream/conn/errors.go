@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrNotSent says that nothing of the request left this process. Errors of
-// that kind wrap it and say why.
+// ErrNotSent means that no part of the request left this process. Errors of this kind wrap it and
+// give the reason.
 var ErrNotSent = errors.New("request not sent")
 
 // Unsent is ErrNotSent with a reason.
@@ -17,10 +17,10 @@ func NotSent(why error) error { return &Unsent{why} }
 func (e *Unsent) Error() string   { return ErrNotSent.Error() + ": " + e.Why.Error() }
 func (e *Unsent) Unwrap() []error { return []error{ErrNotSent, e.Why} }
 
-// A Lost says that a connection ended before the answer came.
+// A Lost means that the connection ended before the answer came.
 type Lost struct {
 	Sent  bool  // part of the request may have reached the server, so the outcome is unknown
-	Dead  bool  // every process of the server is gone: nothing works on the request any more
+	Dead  bool  // every process of the server has exited, so none still works on the request
 	Cause error // what ended the connection
 }
 
@@ -34,7 +34,7 @@ func (e *Lost) Error() string {
 	return "connection lost before the answer came: " + e.Cause.Error()
 }
 
-// Unwrap gives the cause, and [ErrNotSent] if the request was not sent.
+// Unwrap returns the cause, and [ErrNotSent] if the request was not sent.
 func (e *Lost) Unwrap() []error {
 	if e.Sent {
 		return []error{e.Cause}
@@ -42,11 +42,10 @@ func (e *Lost) Unwrap() []error {
 	return []error{ErrNotSent, e.Cause}
 }
 
-// A StatusError is an HTTP status other than success that came without a
-// JSON-RPC error.
+// A StatusError is an unsuccessful HTTP status without a JSON-RPC error.
 type StatusError struct {
 	Code    int
-	Excerpt string // of the body: printable, short, without our credentials
+	Excerpt string // start of the body: printable, short, and without the proxy's credentials
 }
 
 func (e *StatusError) Error() string {
@@ -56,8 +55,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answered with HTTP status %d: %s", e.Code, e.Excerpt)
 }
 
-// Executed reports whether the request may have been executed. It is false
-// for the statuses by which a server turns a request away unseen.
+// Executed reports whether the request may have been executed. It is false for statuses that mean a
+// refusal before execution.
 func (e *StatusError) Executed() bool {
 	switch e.Code {
 	case 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 429, 431:
@@ -66,11 +65,11 @@ func (e *StatusError) Executed() bool {
 	return e.Code < 300 || e.Code > 399
 }
 
-// Permanent is an error that trying again does not mend.
+// Permanent is an error that another attempt cannot fix.
 type Permanent struct{ error }
 
-// Permanently marks an error as one that trying again does not mend.
+// Permanently marks an error as one that another attempt cannot fix.
 func Permanently(err error) Permanent { return Permanent{err} }
 
-// Unwrap returns the error itself.
+// Unwrap returns the marked error.
 func (p Permanent) Unwrap() error { return p.error }

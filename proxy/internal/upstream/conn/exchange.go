@@ -15,76 +15,74 @@ import (
 // A Request is one JSON-RPC request to an upstream.
 type Request struct {
 	Method string
-	Params []byte // a JSON object, or nil; not kept after the request is on its way
-	Name   string // tool, prompt or resource that is meant; the Mcp-Name header of revision 2026-07-28
-	Token  int64  // the progress token in Params, of NewToken; 0: none
+	Params []byte // JSON object or nil; not kept once the request is sent
+	Name   string // name of the tool, prompt or resource, for the Mcp-Name header of revision 2026-07-28
+	Token  int64  // progress token in Params, from NewToken; 0: none
 
-	// Mirrored is the tool that is called, if some of its arguments go into headers as
-	// well (x-mcp-header), as HTTP of [rev.Rev2026] demands.
+	// Mirrored is the called tool if some of its arguments must be mirrored in headers
+	// (x-mcp-header), as HTTP of [rev.Rev2026] requires.
 	Mirrored *mcp.Tool
 
-	// Notify gets the notifications that belong to this request, in order and
-	// before its reply: progress with its token, and over HTTP all that comes
-	// on the request's own stream. It runs on the connection's reader and must
-	// not wait. nil: they go to Options.OnNotification.
+	// Notify is called with the notifications that belong to this request, in order and before its
+	// reply: progress with its token and, over HTTP, all notifications on the request's own stream.
+	// It runs on the goroutine that reads from the connection and must not block. nil: they go to
+	// Options.OnNotification.
 	Notify func(method string, params []byte)
 
-	// Ask gets the requests of a server of 2025-11-25 that belong to this request, as
-	// those do that come on its own stream over HTTP. It must not wait. nil:
-	// they go to Options.OnRequest.
+	// Ask is called with the requests of a server of 2025-11-25 that belong to this request because
+	// they came on its own stream over HTTP. It must not block. nil: they go to Options.OnRequest.
 	Ask func(*ServerRequest)
 
-	// Interrupted is told, before it is taken up again, that a server of 2025-11-25
-	// has ended the stream of the request over HTTP, and how long it wants us to
-	// wait; 0: it does not say.
+	// Interrupted is called when a server of 2025-11-25 has ended the HTTP stream of the request,
+	// before the proxy resumes it. retry is the delay that the server asks for; 0: not given.
 	Interrupted func(retry time.Duration)
 
-	// Deliver, if set, gets the reply instead of Done. It runs on the
-	// connection's reader, or on the caller of Send, and must not wait.
+	// Deliver, if set, gets the reply instead of Done. It runs on the goroutine that reads from the
+	// connection, or on the caller of Send, and must not block.
 	Deliver func(Reply)
 
-	// Begin, if set, gets the exchange before anything is sent. If it returns
-	// false nothing is, and the reply is [ErrNotSent].
+	// Begin, if set, is called with the exchange before anything is sent. If it returns false, the
+	// request is not sent, and the reply is [ErrNotSent].
 	Begin func(*Exchange) bool
 
-	// Here says that the caller waits anyway: over HTTP the request is made on
-	// its goroutine, and Send returns when the reply has been delivered, or
-	// soon after Exchange.Leave was called.
+	// Here means that the caller waits for the reply anyway: over streamable HTTP, Send makes the
+	// request on the caller's goroutine, and returns when the reply has been delivered or soon
+	// after Exchange.Leave was called.
 	Here bool
 
-	// Again, if set, is asked before the request is sent once more, in a new session or with
-	// other credentials. After an error it is not sent, and the reply is [ErrNotSent] with
-	// that error.
+	// Again, if set, is called before the request is sent a second time, in a new session or with
+	// other credentials. If it returns an error, the request is not sent, and the reply is
+	// [ErrNotSent] with that error.
 	Again func() error
 
-	Session *Session          // of a handshake over HTTP
-	Headers map[string]string // made of Mirrored
+	Session *Session          // session of a handshake over HTTP
+	Headers map[string]string // headers derived from Mirrored
 }
 
-// A Reply is the end of an exchange. One of its fields is set.
+// A Reply ends an exchange. Exactly one of its fields is set.
 type Reply struct {
 	Result []byte // raw JSON of the member
-	Error  []byte // raw JSON of the member: the server's own refusal
-	Err    error  // the transport's: ErrNotSent, *Lost, *StatusError
+	Error  []byte // raw JSON of the member: an error from the server
+	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
 
-	Rest func() Reply // it is still to come, and nobody waits for it here
+	Rest func() Reply // waits for the reply, if it is still to come and the goroutine that returned this Reply was released
 }
 
-// An Exchange is a request and the reply that it will get.
+// An Exchange is a request and its future reply.
 type Exchange struct {
 	Req     Request
 	ID      int64
-	Conn    Conn // nil: it was never sent
+	Conn    Conn // nil: never sent
 	replies chan Reply
 
-	Position int64              // stdio: of its first byte in the stream; guarded by the pipe
-	Body     Body               // HTTP: what is sent
-	Ctx      context.Context    // HTTP: of its round trip
+	Position int64              // stdio: offset of its first byte in the stream, guarded by the pipe
+	Body     Body               // HTTP: body of the request
+	Ctx      context.Context    // HTTP: context of the round trip
 	Abort    context.CancelFunc // HTTP
 
-	Renewed bool // HTTP: it is sent once more, because the server had dropped the session
+	Renewed bool // HTTP: sent a second time, because the server had dropped the session
 
-	Left atomic.Bool // the caller of Send is to be let go
+	Left atomic.Bool // the caller of Send should return
 
 	mu       sync.Mutex // held while Notify runs
 	Answered atomic.Bool
@@ -98,10 +96,10 @@ func NewExchange(r Request, id int64) *Exchange {
 	return x
 }
 
-// A lasting connection makes a round trip for each exchange, which ends with lifetime.
+// A lasting connection makes one round trip per exchange. All of them end with Lifetime.
 type lasting interface{ Lifetime() context.Context }
 
-// Use sets the connection that x will go out on.
+// Use sets the connection that x is sent on.
 func (x *Exchange) Use(c Conn) {
 	x.Conn = c
 	if l, ok := c.(lasting); ok {
@@ -109,24 +107,24 @@ func (x *Exchange) Use(c Conn) {
 	}
 }
 
-// Done gets exactly one reply, however late, and may be left unread. It is nil
-// if the request has a Deliver.
+// Done returns a channel that receives exactly one reply, however late. The reply can be left
+// unread. It returns nil if the request has a Deliver.
 func (x *Exchange) Done() <-chan Reply { return x.replies }
 
-// Cancel tells the upstream that the answer is not wanted any more. It does
-// not wait, and ends nothing here: the reply still comes, from the server or
-// as the loss of the connection.
+// Cancel tells the upstream that the client has stopped waiting for the answer. It does not block
+// and does not end the exchange: the reply still comes, from the server or from the loss of the
+// connection.
 func (x *Exchange) Cancel(reason string) {
 	if x.Conn != nil && !x.Answered.Load() {
 		x.Conn.Cancel(x, reason)
 	}
 }
 
-// Leave lets the caller of Send go, where it waits: what is left of the
-// exchange happens elsewhere. It is called from Ask or Interrupted.
+// Leave makes an inline Send return; the rest of the exchange runs on another goroutine. It is
+// called from Ask or Interrupted.
 func (x *Exchange) Leave() { x.Left.Store(true) }
 
-// Deliver ends the exchange, the first time it is called.
+// Deliver ends the exchange with r. It reports false if the exchange had ended before.
 func (x *Exchange) Deliver(r Reply) bool {
 	x.mu.Lock()
 	first := x.Answered.CompareAndSwap(false, true)
@@ -142,8 +140,9 @@ func (x *Exchange) Deliver(r Reply) bool {
 	return true
 }
 
-// Notify passes on a notification, unless the reply has been delivered. The
-// lock keeps two streams of one server from calling Notify at once.
+// Notify forwards a notification, unless the reply has been delivered. The lock prevents concurrent
+// calls of Req.Notify by two streams of one server. It reports false if the request takes no
+// notifications.
 func (x *Exchange) Notify(method string, params []byte) bool {
 	if x.Req.Notify == nil {
 		return false
@@ -156,7 +155,7 @@ func (x *Exchange) Notify(method string, params []byte) bool {
 	return true
 }
 
-// GiveUp stops waiting for an answer where waiting holds something open.
+// GiveUp abandons an exchange, and aborts its round trip over HTTP.
 func (x *Exchange) GiveUp() {
 	if x.Abort != nil {
 		x.Abort()
@@ -165,16 +164,16 @@ func (x *Exchange) GiveUp() {
 
 var ErrBodyGone = errors.New("the request was cancelled before all of it was sent")
 
-// A Body is what a request over HTTP carries. It is kept until there is an answer,
-// since a server that has forgotten the session gets it once more; Forget lets it
-// go before that.
+// A Body is the body of an HTTP request. It is kept until the answer comes, since a server that has
+// forgotten the session gets it a second time; Forget drops it earlier. It is safe for concurrent
+// use.
 type Body struct {
 	mu   sync.Mutex
 	data []byte
 	gone bool
 }
 
-// Fill puts the bytes in, unless nobody wants their answer any more.
+// Fill sets the bytes, unless Forget was called.
 func (b *Body) Fill(data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,7 +182,7 @@ func (b *Body) Fill(data []byte) {
 	}
 }
 
-// Bytes returns what was put in, or ErrBodyGone.
+// Bytes returns the bytes, or ErrBodyGone after Forget.
 func (b *Body) Bytes() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
-// A Host is what a connection knows of the upstream that it belongs to. Its fields do
-// not change once the upstream has started.
+// A Host holds what all connections of one upstream share. Its fields do not change once the
+// upstream has started.
 type Host struct {
 	Config  Config
 	Options Options
@@ -21,43 +21,43 @@ type Host struct {
 	Grace   Grace
 	Client  *http.Client
 
-	IDs   atomic.Int64 // of requests and progress tokens
-	Words words        // of its process
+	IDs   atomic.Int64 // last id of a request or progress token
+	Words words        // last output lines of its process
 	Work  work         // goroutines that outlive a connection
 
-	Acked chan int64 // gets the id of a subscription that is acknowledged; 0: it is not known
+	Acked chan int64 // receives the id of an acknowledged subscription; 0: unknown id
 
-	Rev func() *rev.Rev // of the server, as far as it is known
+	Rev func() *rev.Rev // returns the family of revisions of the server, as far as known
 
-	// Renew shakes hands once more on c, whose session the server has forgotten.
+	// Renew repeats the handshake on c after the server has forgotten its session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
-	// Renewed is told once c uses the new session.
+	// Renewed is called once c uses the new session.
 	Renewed func()
 }
 
-// Grace is the time that a child has to end, step by step.
+// Grace holds the time limits for ending a child, step by step.
 type Grace struct {
-	Exit time.Duration // after the end of its input, before it is asked to end
-	Term time.Duration // after that, before it is killed
-	Kill time.Duration // after that, before it is reported as not killable
-	Tell time.Duration // after the end of its output, for its exit status
+	Exit time.Duration // from the end of its input to SIGTERM
+	Term time.Duration // from SIGTERM to SIGKILL
+	Kill time.Duration // from SIGKILL to the report that it cannot be killed
+	Tell time.Duration // from the end of its output to its exit status
 }
 
-// Heard takes a notification that belongs to no request.
+// Heard handles a notification that belongs to no request.
 func (h *Host) Heard(method string, params []byte) {
 	switch {
-	case method == "notifications/subscriptions/acknowledged": // from now on nothing is missed
+	case method == "notifications/subscriptions/acknowledged": // later notifications are not missed
 		select {
 		case h.Acked <- acknowledged(params):
-		default: // nobody listens
+		default: // no subscription waits
 		}
 	case h.Options.OnNotification != nil:
 		h.Options.OnNotification(method, params)
 	}
 }
 
-// acknowledged is the id of the subscription that the server says it has begun;
-// 0: it does not say of which.
+// acknowledged returns the id of the subscription that the server acknowledges, or 0 if the server
+// does not name it.
 func acknowledged(params []byte) int64 {
 	meta, _ := rawjson.Member(params, "_meta")
 	id, _ := rawjson.Member(meta, "io.modelcontextprotocol/subscriptionId")
@@ -68,7 +68,7 @@ func acknowledged(params []byte) int64 {
 	return n
 }
 
-// HeardFrom is called when the server's messages begin to be heard.
+// HeardFrom is called when the proxy begins to receive the server's notifications.
 func (h *Host) HeardFrom() {
 	if h.Options.OnListen != nil {
 		h.Options.OnListen()

@@ -14,14 +14,14 @@ const MethodCancelled = "notifications/cancelled"
 
 var ErrMalformed = errors.New("the server's answer is malformed")
 
-// AnswerTo reports whether m is the answer to the request with that id.
+// AnswerTo reports whether m answers the request with that id.
 func AnswerTo(m wire.Message, id int64) bool {
 	n, ours := m.Int()
 	return m.Kind == wire.Response && ours && n == id
 }
 
-// spoiltAnswer is the id of a request of ours that data, which is no message,
-// seems to answer. There will be no other answer.
+// spoiltAnswer returns the id of the request that data, which is not a valid message, seems to
+// answer. No other answer will come.
 func spoiltAnswer(data []byte) (id int64, ok bool) {
 	if _, isRequest := rawjson.Member(data, "method"); isRequest {
 		return 0, false
@@ -31,14 +31,14 @@ func spoiltAnswer(data []byte) (id int64, ok bool) {
 	return id, err == nil
 }
 
-// Spoils reports whether data is such an answer to the request with that id.
+// Spoils reports whether data seems to be such an invalid answer to the request with that id.
 func Spoils(data []byte, id int64) bool {
 	n, ok := spoiltAnswer(data)
 	return ok && n == id
 }
 
-// ReplyOf makes a reply of a response, whose bytes are copied unless they are
-// kept. The bytes stay as they are, so they have to be text.
+// ReplyOf returns the reply of a response, and copies its bytes unless kept is true. The bytes are
+// forwarded unchanged, so they must be valid UTF-8.
 func ReplyOf(m wire.Message, kept bool) Reply {
 	if !utf8.Valid(m.Result) || !utf8.Valid(m.Error) {
 		return Reply{Err: &Lost{Sent: true, Cause: ErrMalformed}}
@@ -49,7 +49,7 @@ func ReplyOf(m wire.Message, kept bool) Reply {
 	return Reply{Result: bytes.Clone(m.Result), Error: bytes.Clone(m.Error)}
 }
 
-// PlainMethod reports whether method can stand in a header as it is.
+// PlainMethod reports whether method can be written into an HTTP header without encoding.
 func PlainMethod(method string) bool {
 	for _, c := range []byte(method) {
 		if c <= ' ' || c > '~' {
@@ -59,8 +59,8 @@ func PlainMethod(method string) bool {
 	return method != ""
 }
 
-// AppendAnswer appends our answer to a request of the server: ping lives,
-// and nothing else is offered.
+// AppendAnswer appends the proxy's own answer to a server's request: a result for ping, and "method
+// not found" for others.
 func AppendAnswer(b []byte, m wire.Message) []byte {
 	if m.Method == "ping" {
 		return wire.AppendResult(b, m.ID, []byte(`{}`))
@@ -68,7 +68,7 @@ func AppendAnswer(b []byte, m wire.Message) []byte {
 	return wire.AppendError(b, m.ID, wire.CodeMethodNotFound, "Method not found", nil)
 }
 
-// AppendCancelled appends the params of a cancellation.
+// AppendCancelled appends the params of notifications/cancelled.
 func AppendCancelled(b []byte, id int64, reason string) []byte {
 	b = append(b, `{"requestId":`...)
 	b = strconv.AppendInt(b, id, 10)

@@ -9,27 +9,28 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxCancelled bounds the cancelled exchanges that still wait for an answer,
-// which most servers never send.
+// maxCancelled limits the cancelled exchanges that still wait for an answer, which most servers
+// never send.
 const maxCancelled = 4096
 
 var ErrForgotten = errors.New("it was cancelled, and too many cancelled requests stay unanswered")
 
-// Pending is the exchanges that wait for a reply on one connection.
+// Pending holds the exchanges that wait for a reply on one connection. It is safe for concurrent
+// use.
 type Pending struct {
 	mu        sync.Mutex
 	closed    bool
 	byID      map[int64]*Exchange
 	byToken   map[int64]*Exchange
-	cancelled []int64       // oldest first; those answered meanwhile are still here
-	dropped   chan struct{} // closed when one does not wait any more; nil: nobody wants to know
+	cancelled []int64       // ids, oldest first, including some that were answered meanwhile
+	dropped   chan struct{} // closed when an exchange is removed; nil: no caller waits
 }
 
 func NewPending() *Pending {
 	return &Pending{byID: map[int64]*Exchange{}, byToken: map[int64]*Exchange{}}
 }
 
-// Add notes x, unless the connection is closed.
+// Add adds x. It reports false if the connection is closed.
 func (p *Pending) Add(x *Exchange) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,14 +44,14 @@ func (p *Pending) Add(x *Exchange) bool {
 	return true
 }
 
-// Len returns how many exchanges wait for a reply.
+// Len returns the number of exchanges that wait for a reply.
 func (p *Pending) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.byID)
 }
 
-// Take removes the exchange with that id, or returns nil.
+// Take removes and returns the exchange with that id, or returns nil.
 func (p *Pending) Take(id int64) *Exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,9 +70,9 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut takes no more exchanges and calls end, as soon as only subscriptions
-// wait. It waits for what is soon answered, as long as ctx; where anything else
-// waits it does nothing and reports false: that may be work.
+// Shut refuses further exchanges and calls end as soon as only subscriptions wait for replies. It
+// waits, until ctx ends, for requests that are answered quickly. If other requests wait, which may
+// be doing work, it does nothing and reports false.
 func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	for {
 		p.mu.Lock()
@@ -96,8 +97,8 @@ func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	}
 }
 
-// waiting reports whether anything waits that is soon answered, and whether
-// anything else does, but for subscriptions.
+// waiting reports whether an exchange waits that is answered quickly (soon), and whether another
+// one waits that may be doing work. Subscriptions count as neither.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {
@@ -111,8 +112,7 @@ func (p *Pending) waiting() (soon, work bool) {
 	return soon, work
 }
 
-// Progressing returns the exchange that the params of a progress notification
-// are about, or nil.
+// Progressing returns the exchange that a progress notification refers to, or nil.
 func (p *Pending) Progressing(params []byte) *Exchange {
 	token, _ := rawjson.Member(params, "progressToken")
 	n, err := strconv.ParseInt(string(token), 10, 64)
@@ -124,8 +124,8 @@ func (p *Pending) Progressing(params []byte) *Exchange {
 	return p.byToken[n]
 }
 
-// Cancel notes that x was cancelled. Where that makes too many, it returns
-// the one that has waited longest, which is no longer waited for.
+// Cancel records that x was cancelled. If too many cancelled exchanges wait, it removes the oldest
+// and returns it.
 func (p *Pending) Cancel(x *Exchange) (forgotten *Exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +151,7 @@ func (p *Pending) wake() {
 	}
 }
 
-// Close ends it and returns what was left.
+// Close closes the table and returns the exchanges that were left.
 func (p *Pending) Close() []*Exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,39 +9,39 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxServerRequests bounds the requests of one server that wait for an answer.
+// maxServerRequests limits the unanswered requests of one server.
 const maxServerRequests = 256
 
-// A ServerRequest is a JSON-RPC request of a server of the 2025 revisions to its
-// client: elicitation/create, sampling/createMessage or roots/list. One answer is
-// sent, the first; whoever takes a ServerRequest has to give one.
+// A ServerRequest is a JSON-RPC request of a server of the 2025 revisions to its client:
+// elicitation/create, sampling/createMessage or roots/list. The receiver must answer it. Only the
+// first answer is sent.
 type ServerRequest struct {
 	Method string
-	Params []byte // nil: none
+	Params []byte // nil: absent
 
-	key  string // of its id
+	key  string // key of its id
 	id   []byte
 	send func(answer []byte)
 	from *ServerRequests
 
 	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
 	cancel context.CancelCauseFunc
-	over   func() // guarded by the lock of from; nil: nobody wants to know
+	over   func() // set by OnOver, guarded by the lock of from; nil: none
 }
 
-// A Withdrawn is the cause of the end of a [ServerRequest] that the server has
-// cancelled: the reason that it gave, which may be empty.
+// A Withdrawn is the cause of the end of a [ServerRequest] that the server has cancelled: the
+// reason given by the server, possibly empty.
 type Withdrawn string
 
 func (w Withdrawn) Error() string { return string(w) }
 
-// Context ends when no answer is wanted any more: one was given, the server
-// has cancelled the request, or the connection is over.
+// Context returns a context that ends when no answer is needed any more: one was given, the server
+// cancelled the request, or the connection ended.
 func (q *ServerRequest) Context() context.Context { return q.ctx }
 
-// OnOver has f called, once, when [ServerRequest.Context] has ended and before anything
-// that follows from that: before the answer is sent, and before what the server
-// says after it cancelled. f must not wait. There is one f.
+// OnOver sets the function to call, once, when [ServerRequest.Context] has ended. The call happens
+// before the answer is sent, and before later messages of the server are handled. f must not block.
+// A second call of OnOver replaces f.
 func (q *ServerRequest) OnOver(f func()) {
 	q.from.mu.Lock()
 	waits := q.from.byID[q.key] == q
@@ -54,7 +54,7 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// ends is called by whoever took q out of the requests that wait.
+// ends ends q. The caller has removed q from the open requests.
 func (q *ServerRequest) ends(reason error) {
 	q.cancel(reason)
 	if q.over != nil {
@@ -62,17 +62,17 @@ func (q *ServerRequest) ends(reason error) {
 	}
 }
 
-// Result answers with a result, raw JSON.
+// Result answers with a result in raw JSON.
 func (q *ServerRequest) Result(result []byte) {
 	q.answer(func() []byte { return wire.AppendResult(nil, q.id, result) })
 }
 
-// Fail answers with an error, raw JSON.
+// Fail answers with an error object in raw JSON.
 func (q *ServerRequest) Fail(failure []byte) {
 	q.answer(func() []byte { return append(append(wire.ErrorHead(q.id), failure...), wire.Tail...) })
 }
 
-// Refuse answers with an error of ours.
+// Refuse answers with an error of the proxy.
 func (q *ServerRequest) Refuse(code int, message string) {
 	q.answer(func() []byte { return wire.AppendError(nil, q.id, code, message, nil) })
 }
@@ -83,15 +83,15 @@ func (q *ServerRequest) answer(build func() []byte) {
 	}
 }
 
-// ServerRequests are the requests of one server that wait for an answer.
+// ServerRequests holds the unanswered requests of one server. It is safe for concurrent use.
 type ServerRequests struct {
 	mu     sync.Mutex
 	closed bool
 	byID   map[string]*ServerRequest
 }
 
-// take makes a ServerRequest of a message; nil: it is one too many,
-// or its id is taken.
+// take returns the ServerRequest of a message, or nil if too many are open, its id is in use, or
+// the connection has ended.
 func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest {
 	q := &ServerRequest{
 		Method: m.Method, Params: bytes.Clone(m.Params),
@@ -110,7 +110,7 @@ func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest 
 	return q
 }
 
-// end takes q out of the requests that wait, and reports whether it was there.
+// end removes q from the open requests and ends it. It reports whether q was open.
 func (t *ServerRequests) end(q *ServerRequest, reason error) bool {
 	t.mu.Lock()
 	waits := t.byID[q.key] == q
@@ -124,7 +124,7 @@ func (t *ServerRequests) end(q *ServerRequest, reason error) bool {
 	return waits
 }
 
-// Cancelled acts on notifications/cancelled of the server.
+// Cancelled handles a notifications/cancelled from the server.
 func (t *ServerRequests) Cancelled(params []byte) {
 	id, _ := rawjson.Member(params, "requestId")
 	t.mu.Lock()
@@ -137,7 +137,7 @@ func (t *ServerRequests) Cancelled(params []byte) {
 	}
 }
 
-// Close ends all of them; no answer can be sent any more.
+// Close ends all requests, because no answers can be sent any more.
 func (t *ServerRequests) Close() {
 	t.mu.Lock()
 	t.closed = true

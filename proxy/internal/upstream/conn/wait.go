@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// The pauses between attempts to have a connection or a stream.
+// Delays between attempts to open a connection or a stream.
 const (
 	FirstPause = 250 * time.Millisecond
 	LastPause  = 30 * time.Second
-	StableAge  = 30 * time.Second // a connection that lived so long was a good one
+	StableAge  = 30 * time.Second // a connection that lived this long resets the delay
 )
 
-// Sleep waits for d, or returns false when ctx ends before.
+// Sleep waits for d. It returns false if ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -25,7 +25,7 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Poke puts a value into a channel that has room for one.
+// Poke sends a value to a channel with a buffer of one, unless the buffer is full.
 func Poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -33,14 +33,14 @@ func Poke(c chan struct{}) {
 	}
 }
 
-// work counts goroutines that outlive a connection, for Close to wait for.
+// work counts the goroutines that outlive a connection, so that Close can wait for them.
 type work struct {
 	mu    sync.Mutex
-	ended bool // nothing may begin any more
+	ended bool // no more goroutines can begin
 	group sync.WaitGroup
 }
 
-// Begin counts a goroutine, unless it is too late for one. The goroutine calls Done.
+// Begin counts a goroutine, which must call Done. It reports false after End.
 func (w *work) Begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *work) Begin() bool {
 
 func (w *work) Done() { w.group.Done() }
 
-// Go runs f on a goroutine, unless it is too late for one.
+// Go runs f on a new goroutine. It reports false after End.
 func (w *work) Go(f func()) bool {
 	if !w.Begin() {
 		return false
@@ -64,7 +64,7 @@ func (w *work) Go(f func()) bool {
 	return true
 }
 
-// End waits for all that has begun; nothing begins after it.
+// End waits for all goroutines. No goroutine can begin after it.
 func (w *work) End() {
 	w.mu.Lock()
 	w.ended = true

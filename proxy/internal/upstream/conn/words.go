@@ -12,26 +12,26 @@ import (
 
 const (
 	wordsKept = 20  // lines
-	wordsLine = 300 // bytes of one
+	wordsLine = 300 // bytes of one line
 )
 
-// words are the last lines that a child has said beside the protocol. Where it
-// cannot be used they mostly say why. Those of one that has ended are kept until
-// the next one says something.
+// words holds the last output lines of a child that are not protocol messages. They usually explain
+// why it cannot be used. The lines of a child that has ended are kept until the next child writes a
+// line.
 type words struct {
 	mu    sync.Mutex
 	lines []string
-	old   bool // they are of a child that has ended
+	old   bool // the lines are from a child that has ended
 }
 
-// Begin says that what comes is of another child.
+// Begin marks the next line as the first one of a new child.
 func (w *words) Begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.old = true
 }
 
-// add takes a line, after what says where it stood.
+// add adds a line with the prefix where.
 func (w *words) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()
@@ -45,7 +45,7 @@ func (w *words) add(where string, line []byte) {
 	w.lines = append(w.lines, text)
 }
 
-// Said returns the lines that are kept.
+// Said returns the stored lines.
 func (w *words) Said() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,18 +56,18 @@ func (w *words) Said() []string {
 	return said
 }
 
-// OnStdout stands before what is on standard output and no message.
+// OnStdout is the prefix of lines on standard output that are not messages.
 const OnStdout = "not a message, on standard output: "
 
-// Hear keeps a line, if there is something in it.
+// Hear stores a line unless it is blank.
 func (u *Host) Hear(where string, line []byte) {
 	if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 {
 		u.Words.add(where, line)
 	}
 }
 
-// A Trickle lets a burst of log lines through, and then some each second. It
-// says how many it held back.
+// A Trickle limits the rate of log lines: it lets a burst through, and then some each second. It
+// logs how many lines it dropped.
 type Trickle struct {
 	log  *slog.Logger
 	kind string
@@ -80,14 +80,14 @@ type Trickle struct {
 
 const (
 	TrickleBurst = 100
-	trickleRate  = 20 // a second
+	trickleRate  = 20 // per second
 )
 
 func NewTrickle(log *slog.Logger, kind string) *Trickle {
 	return &Trickle{log: log, kind: kind, left: TrickleBurst, last: time.Now()}
 }
 
-// Allow reports whether a line may be logged.
+// Allow reports whether a line can be logged now.
 func (t *Trickle) Allow() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +103,7 @@ func (t *Trickle) Allow() bool {
 	return true
 }
 
-// Flush tells what was held back so far.
+// Flush logs the number of lines dropped so far.
 func (t *Trickle) Flush() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

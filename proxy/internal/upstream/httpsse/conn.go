@@ -1,4 +1,5 @@
-// Package httpsse speaks MCP over HTTP+SSE, the transport of revision 2024-11-05.
+// Package httpsse implements the HTTP+SSE transport (revision 2024-11-05) for connections to MCP
+// servers.
 package httpsse
 
 import (
@@ -26,21 +27,20 @@ var (
 	errSSEEnd        = errors.New("the server ended its stream")
 )
 
-// Conn speaks to a server by HTTP+SSE: one stream carries all that the server
-// says, and each message to it is a POST to an address that it names first. What
-// is under way when the stream ends is lost; nothing is sent again.
+// Conn is an HTTP+SSE connection: one stream carries all messages of the server, and each message
+// to it is a POST to an address that it names first. Requests in flight at the end of the stream
+// are lost; nothing is sent again.
 type Conn struct {
 	conn.Dispatcher
-	http   *streamable.Conn // makes requests: to the address of the stream, and then to that of messages
-	stream string           // the address of the stream
+	http   *streamable.Conn // makes requests: to the address of the stream first, later to that of messages
+	stream string           // address of the stream
 	body   io.ReadCloser
 	ctx    context.Context //nolint:containedctx // ends with the connection
 	stop   context.CancelFunc
-	reader chan struct{} // closed when the stream is read no more
+	reader chan struct{} // closed when the reading goroutine has ended
 }
 
-// Dial opens the stream and waits until the server has named the address of
-// messages.
+// Dial opens the stream and waits until the server has named the address for messages.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	requests, err := streamable.Dial(ctx, u)
 	if err != nil {
@@ -59,7 +59,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 		c.stop()
 		return nil, err
 	}
-	if !late.Stop() { // it was too late already
+	if !late.Stop() { // the timer has fired already
 		_ = c.body.Close()
 		return nil, ErrNoEndpoint
 	}
@@ -67,7 +67,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	return c, nil
 }
 
-// open begins the stream.
+// open opens the stream.
 func (c *Conn) open() (*streamable.EventReader, error) {
 	response, err := c.http.FollowGet(c.ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Conn) open() (*streamable.EventReader, error) {
 	return events, nil
 }
 
-// findEndpoint reads the first event, which has to name the address.
+// findEndpoint reads the first event, which must name the address for messages.
 func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	e, err := events.Next()
 	if err != nil || e.Kind != "endpoint" {
@@ -103,7 +103,7 @@ func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	return err
 }
 
-// endpoint returns the address that a reference names, seen from that of the stream.
+// endpoint resolves reference against the address of the stream.
 func (c *Conn) endpoint(reference []byte) (string, error) {
 	address, err := streamable.SameOrigin(c.stream, strings.TrimSpace(string(reference)))
 	switch {
@@ -115,7 +115,7 @@ func (c *Conn) endpoint(reference []byte) (string, error) {
 	return address, nil
 }
 
-// read takes what the server says until its stream ends.
+// read handles the server's messages until the stream ends.
 func (c *Conn) read(events *streamable.EventReader) {
 	defer close(c.reader)
 	defer c.body.Close()
@@ -158,10 +158,10 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post sends one message, once more only if mayGoAgain lets it. Its answer, if there is one,
-// comes on the stream.
+// post sends one message, a second time only if mayGoAgain allows it. An answer comes on the
+// stream.
 func (c *Conn) post(ctx context.Context, data []byte, mayGoAgain func() error) error {
-	var sent atomic.Bool // there was a connection to write to
+	var sent atomic.Bool // a connection was available to write to
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {
@@ -186,12 +186,12 @@ func (c *Conn) post(ctx context.Context, data []byte, mayGoAgain func() error) e
 	return nil
 }
 
-// aside sends a message of which nobody learns whether it arrived.
+// aside sends a message in the background and ignores errors.
 func (c *Conn) aside(data []byte) {
 	c.Host.Work.Go(func() { _ = c.push(c.ctx, data) })
 }
 
-// push sends a message that wants no answer.
+// push sends a message that gets no answer.
 func (c *Conn) push(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
 	defer cancel()
@@ -211,8 +211,7 @@ func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, param
 
 func (c *Conn) Agree(*conn.Session) {}
 
-// Retire ends the stream, which is the session. What is under way may have
-// been executed.
+// Retire ends the stream, which is also the session. Requests in flight may have been executed.
 func (c *Conn) Retire() {
 	c.Fail(process.ErrClosed)
 	c.stop()

@@ -1,5 +1,5 @@
-// Package process starts MCP servers as children of this process: their pipes, their
-// environment, and their end with all that they have started.
+// Package process starts MCP servers as child processes: their pipes, their environment, and the
+// end of their whole process tree.
 package process
 
 import (
@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// inherited names the variables that a child gets of ours. What is not here
-// may be a secret of this program or of another server.
+// inherited reports whether a child inherits this environment variable. Other variables could be
+// secrets of this program or of another server.
 func inherited(name string) bool {
 	if strings.HasPrefix(name, "LC_") {
 		return true
@@ -30,13 +30,13 @@ func inherited(name string) bool {
 	}, name)
 }
 
-// Environment is what a child gets: a few variables of ours, then its own.
+// Environment returns the environment of a child: the inherited ones of ours, and its own.
 func Environment(ours []string, own map[string]string) []string {
 	var env []string
 	for _, kv := range ours {
 		name, value, _ := strings.Cut(kv, "=")
 		_, replaced := own[name]
-		if inherited(name) && !replaced && !strings.HasPrefix(value, "()") { // no functions of a shell
+		if inherited(name) && !replaced && !strings.HasPrefix(value, "()") { // skip exported shell functions
 			env = append(env, kv)
 		}
 	}
@@ -47,8 +47,8 @@ func Environment(ours []string, own map[string]string) []string {
 	return env
 }
 
-// Find looks the command up where the child would: below dir if it is a
-// relative path, and in the child's own PATH if it has one.
+// Find resolves a command like the child would: a relative path below dir, and a bare name in the
+// child's own PATH if it has one.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command
@@ -60,7 +60,7 @@ func Find(command, dir string, own map[string]string) (string, error) {
 	}
 	for _, d := range filepath.SplitList(path) {
 		if !filepath.IsAbs(d) {
-			continue // as exec does: the current directory is not searched
+			continue // like exec, do not search the current directory
 		}
 		if found, err := exec.LookPath(filepath.Join(d, command)); err == nil {
 			return found, nil
@@ -69,7 +69,7 @@ func Find(command, dir string, own map[string]string) (string, error) {
 	return "", &exec.Error{Name: command, Err: exec.ErrNotFound}
 }
 
-// StartError says why a command cannot be started.
+// StartError returns an error for a command that cannot be started.
 func StartError(command string, err error) error {
 	reason := err
 	if lookup, ok := errors.AsType[*exec.Error](err); ok {
@@ -80,7 +80,7 @@ func StartError(command string, err error) error {
 	return fmt.Errorf("starting %q: %w", command, reason)
 }
 
-// Describe says how a process ended.
+// Describe returns a description of the end of a process.
 func Describe(s *os.ProcessState) string {
 	if s == nil {
 		return "the server's process is gone"

@@ -9,19 +9,19 @@ import (
 	"github.com/petrigate/petrigate/internal/pipe"
 )
 
-// ErrTooLong says that a message exceeds Config.MaxMessage.
+// ErrTooLong: a message exceeds Config.MaxMessage.
 var ErrTooLong = errors.New("a message of the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // from here on a line is handed over rather than copied
-	maxExpect  = 4 << 20  // of the length that is expected of a line
+	bigLine    = 32 << 10 // minimum length of a line that is handed over instead of copied
+	maxExpect  = 4 << 20  // limit on the expected length of a line
 )
 
-// OneLine puts another white space in the place of line breaks. In JSON they are
-// white space between tokens and nothing else, but where a line is a message
-// they would end it. In a string of a message that was not checked a tab is as
-// wrong as they are; a space would make it right, and another text.
+// OneLine replaces line breaks by space. In valid JSON, line breaks are only white space between
+// tokens, but they would end a message on a line-based transport. In an unchecked message they can
+// be inside a string, where a tab is equally invalid; a space would silently make the string valid,
+// with another text.
 func OneLine(b []byte, space byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {
@@ -35,16 +35,16 @@ func OneLine(b []byte, space byte) {
 	}
 }
 
-// LineReader cuts a stream into lines of bounded length.
+// LineReader splits a stream into lines of limited length.
 type LineReader struct {
 	r   io.Reader
 	max int
 
 	buf        []byte
-	spare      []byte // the buffer of usual size, while buf is a larger one
+	spare      []byte // buffer of the usual size, while buf is a larger one
 	expect     int    // length of the last line that was handed over
-	start, end int    // of what was read and not yet returned
-	seen       int    // no newline before here
+	start, end int    // bytes read but not yet returned
+	seen       int    // no newline between start and here
 	err        error
 }
 
@@ -52,9 +52,9 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 	return &LineReader{r: r, max: max, buf: make([]byte, lineBuffer)}
 }
 
-// Next returns the next line without its ending. If kept, it belongs to the
-// caller; else it is valid until the next call. A last line without an ending
-// is not returned, since it may be incomplete.
+// Next returns the next line without its line ending. If kept, the line belongs to the caller;
+// otherwise it is valid until the next call. A last line without a line ending is not returned,
+// since it can be incomplete.
 func (l *LineReader) Next() (line []byte, kept bool, err error) {
 	for {
 		if i := bytes.IndexByte(l.buf[l.seen:l.end], '\n'); i >= 0 {
@@ -72,7 +72,7 @@ func (l *LineReader) Next() (line []byte, kept bool, err error) {
 	}
 }
 
-// More reports whether another whole line has been read already.
+// More reports whether another complete line has been read already.
 func (l *LineReader) More() bool {
 	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
 	if i < 0 {
@@ -81,7 +81,7 @@ func (l *LineReader) More() bool {
 	return i >= 0
 }
 
-// cut takes the line that ends at the newline at i.
+// cut returns the line that ends at the newline at i.
 func (l *LineReader) cut(i int) (line []byte, kept bool) {
 	line = l.buf[l.start:i]
 	l.start, l.seen = i+1, i+1
@@ -92,14 +92,14 @@ func (l *LineReader) cut(i int) (line []byte, kept bool) {
 		return line, false
 	}
 	l.expect = min(len(line), maxExpect)
-	if len(line) < len(l.buf)/4 { // a call may keep it for long
+	if len(line) < len(l.buf)/4 { // a call can keep it for a long time
 		line = bytes.Clone(line)
 	}
 	l.replace(l.buf[l.start:l.end])
 	return line[:len(line):len(line)], true
 }
 
-// replace begins another buffer with what is left of the one that was handed over.
+// replace starts a new buffer with the rest of the one that was handed over.
 func (l *LineReader) replace(rest []byte) {
 	if size := max(lineBuffer, 2*len(rest)); len(l.spare) < size {
 		l.spare = make([]byte, size)
@@ -108,7 +108,7 @@ func (l *LineReader) replace(rest []byte) {
 	l.start, l.seen, l.end = 0, 0, copy(l.buf, rest)
 }
 
-// read makes room and reads once.
+// read makes room in the buffer and reads once.
 func (l *LineReader) read() {
 	switch {
 	case l.start == l.end:
@@ -124,8 +124,8 @@ func (l *LineReader) read() {
 	l.end += n
 }
 
-// grow gets a larger buffer: one for a line as long as the last one, since servers repeat
-// themselves, and each doubling would be cleared and copied anew.
+// grow enlarges the buffer to hold a line as long as the last large one: servers repeat themselves,
+// and each doubling would be cleared and copied again.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])
@@ -135,22 +135,21 @@ func (l *LineReader) grow() {
 	l.buf, l.start, l.seen = grown, 0, l.end
 }
 
-// maxTail is more than a pipe holds.
+// maxTail exceeds the capacity of a pipe.
 const maxTail = 1 << 20
 
-// A Tail is the output of a child, to the end. Where the time to read it is over,
-// because the child has ended and somebody who fled may hold the other end open,
-// it still gives what is in the pipe by then: however late we come to read, what
-// the child said last is not lost.
+// A Tail reads the output of a child to its end. After the child has ended, a process that escaped
+// its tree can keep the pipe open, so reading has a deadline. After the deadline, Tail still
+// returns the bytes left in the pipe: the child's last output is not lost, however late it is read.
 type Tail struct {
 	file *pipe.File
-	late int // bytes that were read after the time
+	late int // bytes read after the deadline
 }
 
-// NewTail returns the output of a child that f is the end of.
+// NewTail returns a Tail that reads from f.
 func NewTail(f *os.File) *Tail { return &Tail{file: pipe.New(f)} }
 
-// Read reads what there is, and waits for more while there is time.
+// Read reads available bytes, and waits for more until the deadline.
 func (t *Tail) Read(b []byte) (int, error) {
 	n, err := t.file.Read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || t.late >= maxTail {

@@ -10,37 +10,37 @@ import (
 	"github.com/petrigate/petrigate/internal/pipe"
 )
 
-// ErrClosed is the reason of everything that ends because of Close.
+// ErrClosed is the cause of everything that ends because of Close.
 var ErrClosed = errors.New("the connection was closed")
 
-// MaxPending bounds what waits for a child that does not read.
+// MaxPending limits the bytes that wait for a child that does not read.
 const MaxPending = 16 << 20
 
 var errNotReading = errors.New("the server is not reading its input")
 
-// maxBurst is how much is held back at the most while more is about to come.
+// maxBurst limits the bytes buffered while more messages are expected.
 const maxBurst = 256 << 10
 
-// keepBuffer is the size above which an empty buffer is not kept.
+// keepBuffer is the maximum size of an empty buffer that is kept.
 const keepBuffer = 1 << 20
 
-// Pipe writes messages to a child's standard input. Nobody waits for the
-// child: the caller writes what the pipe takes at once, also for those who
-// came meanwhile, and a goroutine writes what it does not take.
+// Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
+// writes as much as the pipe accepts at once, including the messages of others that came meanwhile,
+// and a goroutine writes the rest. mu guards the fields below it; busy marks the one writer.
 type Pipe struct {
 	file   *pipe.File
-	broken func(error) // called once, when writing failed
+	broken func(error) // called once, when writing has failed
 
 	mu      sync.Mutex
-	pending []byte // not being written yet
-	writing []byte // spare buffer, or what the one who is busy writes
-	busy    bool   // somebody writes
-	corks   int    // how many hold writes back
-	queued  int64  // length of the stream with all that was ever appended
-	written int64  // length of the stream that the child can have seen
-	err     error  // nothing is taken any more
+	pending []byte // bytes that no writer has taken yet
+	writing []byte // spare buffer; nil while a writer uses it
+	busy    bool   // a caller or the flusher writes
+	corks   int    // number of callers that hold writes back
+	queued  int64  // stream length including all appended bytes
+	written int64  // stream length that the child can have read
+	err     error  // why no more messages are accepted
 
-	stuck chan []byte // to the flusher, which then is the busy one
+	stuck chan []byte // passes unwritten bytes and the role of the writer to the flusher
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -54,24 +54,24 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 	return p
 }
 
-// Nowhere is the position of what is not in the stream.
+// Nowhere is the position of a message that is not in the stream.
 const Nowhere = math.MaxInt64
 
-// Write appends a message that build makes of about size bytes, and its
-// newline. The message's position in the stream goes to position, which
-// reached reads.
+// Write appends a message of about size bytes, which build appends, and a newline. It stores the
+// message's position in the stream in position, for Reached.
 func (p *Pipe) Write(position *int64, size int, build func([]byte) []byte) error {
 	return p.append(position, size, build, func() {})
 }
 
-// WriteTogether appends a message as Write does, and lets all goroutines that are ready to run
-// do so before it writes: many of them may be about to append a message, and one call of the
-// system writes all.
+// WriteTogether appends a message like Write, but lets all runnable goroutines run before it
+// writes: many of them may be about to append a message, and one system call then writes all of
+// them.
 func (p *Pipe) WriteTogether(position *int64, size int, build func([]byte) []byte) error {
 	return p.append(position, size, build, runtime.Gosched)
 }
 
-// append appends a message. If nobody writes, it waits, and then writes what is there.
+// append appends a message. Unless another goroutine is writing, it calls wait and then writes all
+// pending messages.
 func (p *Pipe) append(position *int64, size int, build func([]byte) []byte, wait func()) error {
 	p.mu.Lock()
 	if p.err != nil {
@@ -100,7 +100,7 @@ func (p *Pipe) append(position *int64, size int, build func([]byte) []byte, wait
 	return nil
 }
 
-// Cork holds writes back until uncork: more is about to come.
+// Cork holds writes back until Uncork, because more messages are about to come.
 func (p *Pipe) Cork() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,11 +118,11 @@ func (p *Pipe) Uncork() {
 	p.drain() // unlocks
 }
 
-// rounds is how often a caller writes for others before the flusher does.
+// rounds limits how often a caller writes for others before the flusher takes over.
 const rounds = 4
 
-// drain writes what is pending without waiting. It is called by the one who
-// made the pipe busy, with the lock held, and releases it.
+// drain writes the pending bytes without blocking. The caller must have set busy and hold mu, which
+// drain releases.
 func (p *Pipe) drain() {
 	for range rounds {
 		out := p.take()
@@ -136,7 +136,7 @@ func (p *Pipe) drain() {
 		}
 		if n < len(out) {
 			p.mu.Unlock()
-			p.stuck <- out[n:] // has room: only the busy one sends
+			p.stuck <- out[n:] // never blocks: only the busy writer sends
 			return
 		}
 		p.spare(out)
@@ -150,7 +150,7 @@ func (p *Pipe) drain() {
 	p.stuck <- nil
 }
 
-// take makes what is pending what is being written.
+// take returns the pending bytes to the writer and installs an empty buffer.
 func (p *Pipe) take() []byte {
 	out := p.pending
 	p.pending, p.writing = p.writing[:0], nil
@@ -163,7 +163,7 @@ func (p *Pipe) spare(out []byte) {
 	}
 }
 
-// flush writes what callers could not, waiting for the child, until shut.
+// flush writes the bytes that callers could not write, and blocks for the child, until Shut.
 func (p *Pipe) flush() {
 	defer close(p.done)
 	for {
@@ -196,7 +196,7 @@ func (p *Pipe) flushAll(out []byte) {
 	}
 }
 
-// fail ends the pipe. It is called with the lock held, and releases it.
+// fail makes the pipe unusable. The caller must hold mu, which fail releases.
 func (p *Pipe) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -205,23 +205,21 @@ func (p *Pipe) fail(err error) {
 	p.broken(err)
 }
 
-// Reached reports whether the child can have seen a byte of what begins at
-// position.
+// Reached reports whether the child can have read a byte of the message at position.
 func (p *Pipe) Reached(position *int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.written > *position
 }
 
-// Shut makes every later write fail, and lets the child see the end of its
-// input. It is called once.
+// Shut makes later writes fail and closes the child's input. It must be called only once.
 func (p *Pipe) Shut() {
 	p.mu.Lock()
 	if p.err == nil {
 		p.err = ErrClosed
 	}
 	p.mu.Unlock()
-	p.file.Close() // also ends a write that waits
+	p.file.Close() // also ends a blocked write
 	close(p.quit)
 	<-p.done
 }

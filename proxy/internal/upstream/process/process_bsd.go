@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Isolate gives the child a session of its own.
+// Isolate runs the child in a new session.
 func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
@@ -16,7 +16,8 @@ func Isolate(cmd *exec.Cmd) {
 // AwaitExit waits until the process has ended.
 func AwaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
-// Tree names the group of the child pid, if anything of it is left.
+// Tree returns the process group of the child pid as a negative number, if any process of the group
+// is left.
 func Tree(pid int) []int {
 	if syscall.Kill(-pid, 0) == syscall.ESRCH {
 		return nil

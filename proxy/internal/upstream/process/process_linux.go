@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// Isolate gives the child a session of its own, so that its processes can be
-// found and it has no terminal, and lets it die with this process.
+// Isolate runs the child in a new session, so that its processes can be found and it has no
+// terminal. The kernel kills the child when this process ends.
 func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// AwaitExit waits until the process has ended and leaves it unreaped, so that
-// its number, which is also that of its group, cannot be taken by another.
+// AwaitExit waits until the process has exited and leaves it unreaped, so that its process id,
+// which is also its group id, cannot be reused.
 func AwaitExit(cmd *exec.Cmd) {
 	const allProcesses, exited, noWait = 1, 4, 0x01000000 // P_PID, WEXITED, WNOWAIT
 	var info [128]byte
@@ -29,11 +29,11 @@ func AwaitExit(cmd *exec.Cmd) {
 	}
 }
 
-// A Process is a line of the process table.
+// A Process is an entry of the process table.
 type Process struct{ PID, Parent, Group, Session int }
 
-// Tree lists the living processes that belong to the child pid: those of its
-// group and session, and the descendants of all of them.
+// Tree lists the live processes that belong to the child pid: those of its group and session, and
+// all their descendants.
 func Tree(pid int) []int {
 	all := processes()
 	member := map[int]bool{pid: true}
@@ -54,7 +54,7 @@ func Tree(pid int) []int {
 	return alive
 }
 
-// processes reads the process table, but for zombies.
+// processes reads the process table, without zombies.
 func processes() []Process {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -73,13 +73,13 @@ func processes() []Process {
 	return all
 }
 
-// Read returns the process pid; false: there is none, or it is a zombie.
+// Read returns the process pid. It reports false if no such process exists or it is a zombie.
 func Read(pid int) (Process, bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return Process{}, false
 	}
-	// The name is in parentheses and may contain anything.
+	// The name is in parentheses and can contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 		return Process{}, false
@@ -88,7 +88,7 @@ func Read(pid int) (Process, bool) {
 	return Process{PID: pid, Parent: n(1), Group: n(2), Session: n(3)}, true
 }
 
-// Widen gives a pipe a larger buffer, so that a large message takes fewer turns.
+// Widen enlarges the buffer of a pipe, so that a large message takes fewer system calls.
 func Widen(f *os.File) {
 	const setPipeSize = 1031 // F_SETPIPE_SZ
 	if raw, err := f.SyscallConn(); err == nil {

@@ -16,8 +16,7 @@ func AwaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
 func Terminate(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
 
-// KillTree kills the child. Its own children are not known here, so nothing
-// is proven.
+// KillTree kills the child. It cannot find the child's own children, so it always reports false.
 func KillTree(cmd *exec.Cmd, _ time.Time) bool {
 	_ = cmd.Process.Kill()
 	return false

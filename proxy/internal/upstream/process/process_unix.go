@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// KeepFiles lets no child have the files that we were started with, beside the
-// three streams: what we open ourselves no child gets anyway.
+// KeepFiles keeps children from inheriting the files that this process was started with, other than
+// the three standard streams. Files that Go opens are not inherited anyway.
 func KeepFiles() {
-	names, _ := os.ReadDir("/dev/fd") // where it is not there, nothing can be done
+	names, _ := os.ReadDir("/dev/fd") // best effort on systems without /dev/fd
 	for _, name := range names {
 		if fd, err := strconv.Atoi(name.Name()); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)
@@ -21,15 +21,14 @@ func KeepFiles() {
 	}
 }
 
-// Terminate asks all processes of the child's group to end.
+// Terminate sends SIGTERM to all processes of the child's group.
 func Terminate(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 }
 
-// KillTree kills the child's processes until none is left, and reports
-// whether that was achieved by the deadline. The child itself may remain as a
-// zombie. A process that left the session after its parent died cannot be
-// found, and does not count.
+// KillTree kills the child's processes until none is left, and reports whether it succeeded by the
+// deadline. The child itself can remain as a zombie. A process that left the session after its
+// parent died cannot be found and does not count.
 func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
 	pid := cmd.Process.Pid
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

@@ -4,9 +4,9 @@ package process
 
 import "log/slog"
 
-// A Watchdog does nothing on this system.
+// A Watchdog does nothing on this operating system.
 type Watchdog struct {
-	Logger *slog.Logger // not used
+	Logger *slog.Logger // unused
 }
 
 func (*Watchdog) Watch(int)  {}

@@ -13,32 +13,32 @@ import (
 	"time"
 )
 
-// watchdogScript is what the watchdog runs.
+// watchdogScript is the shell script of the watchdog process.
 //
 //go:embed watchdog.sh
 var watchdogScript string
 
-// watchdogDelay is how long after the first child the watchdog is started, so
-// that it takes nothing from the start.
+// watchdogDelay is the time from the first child to the start of the watchdog, so that it does not
+// slow down the startup.
 const watchdogDelay = 100 * time.Millisecond
 
-// A Watchdog is one small process that outlives this one, however this one ends,
-// and then kills the children with all that belongs to them: the system kills a
-// child together with its parent at the best, and not what the child has started.
-// It learns of our end by that of a pipe, whose other end nobody else has. The
-// zero value works, and nil watches nothing.
+// A Watchdog is a small process that outlives this one, however this one ends, and then kills the
+// children with their process trees: the kernel kills at best the child itself together with its
+// parent. The watchdog detects the end of this process by the end of a pipe whose other end only
+// this process has. The zero value is ready for use, and a nil Watchdog does nothing. mu guards the
+// fields below it.
 type Watchdog struct {
 	Logger *slog.Logger // nil: discard
 
 	mu      sync.Mutex
 	pids    map[int]bool
-	pipe    *os.File    // nil: it does not run
-	start   *time.Timer // nil: nobody has to be watched yet
+	pipe    *os.File    // nil: not running
+	start   *time.Timer // nil: no child was watched yet
 	closed  bool
-	watcher sync.WaitGroup // of the process
+	watcher sync.WaitGroup // goroutine that waits for the process
 }
 
-// Watch has a child, which leads its group and session, die with this process.
+// Watch makes a child, which leads its group and session, die with this process.
 func (w *Watchdog) Watch(pid int) {
 	if w == nil {
 		return
@@ -55,7 +55,7 @@ func (w *Watchdog) Watch(pid int) {
 	}
 }
 
-// Forget is called before the number of a child can be that of another process.
+// Forget stops watching a child. It must be called before the child's process id can be reused.
 func (w *Watchdog) Forget(pid int) {
 	if w == nil {
 		return
@@ -66,8 +66,8 @@ func (w *Watchdog) Forget(pid int) {
 	w.say('-', pid)
 }
 
-// say tells the process, if it runs. It reads all the time; if it is gone, its
-// end has been noticed, or is about to be.
+// say sends a command to the process if it runs. The process always reads; if it has exited, that
+// has been noticed or is about to be.
 func (w *Watchdog) say(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)
@@ -94,9 +94,9 @@ func (w *Watchdog) launch() error {
 	defer r.Close()
 	cmd := exec.Command("/bin/sh", "-c", watchdogScript, "petrigate-watchdog")
 	cmd.Env, cmd.Dir, cmd.Stdin = []string{}, "/", r
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // what is sent to our group is not for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals to this process's group must not reach the watchdog
 	w.pipe = pipe
-	for pid := range w.pids { // before it starts, so that it knows them if we are killed now
+	for pid := range w.pids { // before the start, so that the watchdog knows them even if this process is killed now
 		w.say('+', pid)
 	}
 	if err := cmd.Start(); err != nil {
@@ -108,7 +108,7 @@ func (w *Watchdog) launch() error {
 	return nil
 }
 
-// await notes the end of the process. The next child gets another one.
+// await records the end of the process. The next child starts another one.
 func (w *Watchdog) await(cmd *exec.Cmd) {
 	err := cmd.Wait()
 	w.mu.Lock()
@@ -128,7 +128,7 @@ func (w *Watchdog) log() *slog.Logger {
 	return w.Logger
 }
 
-// Close ends the watchdog. There must be no children any more.
+// Close ends the watchdog. All children must have ended before.
 func (w *Watchdog) Close() error {
 	if w == nil {
 		return nil

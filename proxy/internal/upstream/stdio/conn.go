@@ -1,4 +1,5 @@
-// Package stdio speaks MCP with a child process over its standard input and output.
+// Package stdio implements the stdio transport for connections to MCP servers: a child process that
+// speaks over its standard input and output.
 package stdio
 
 import (
@@ -23,7 +24,8 @@ import (
 
 var errEOF = errors.New("the server closed its output")
 
-// Conn is a child process and what is under way with it.
+// Conn is a child process and the requests in flight to it. Two goroutines read its output, and a
+// third waits for its exit.
 type Conn struct {
 	conn.Dispatcher
 	cmd       *exec.Cmd
@@ -33,13 +35,13 @@ type Conn struct {
 	stderr    *os.File
 	malformed *conn.Trickle
 
-	readers sync.WaitGroup // of stdout and stderr
+	readers sync.WaitGroup // readers of stdout and stderr
 	gone    chan struct{}  // closed when the child was reaped
-	dead    bool           // nothing of its tree is left; set before gone
+	dead    bool           // its process tree is gone; set before gone is closed
 	exit    *os.ProcessState
 }
 
-// Spawn starts the child. It must be called on a thread that outlives it.
+// Spawn starts the child. It must be called on a thread that outlives the child.
 func Spawn(u *conn.Host) (*Conn, error) {
 	path, err := process.Find(u.Config.Command, u.Config.Dir, u.Config.Env)
 	if err != nil {
@@ -64,7 +66,7 @@ func Spawn(u *conn.Host) (*Conn, error) {
 	return adopt(u, cmd, ends), nil
 }
 
-// pipes are the three standard streams of a child, both ends.
+// pipes holds both ends of the three standard streams of a child.
 type pipes struct{ ours, child [3]*os.File }
 
 func (p *pipes) open() error {
@@ -83,14 +85,14 @@ func (p *pipes) open() error {
 	return nil
 }
 
-// closeAll closes files; nil is none.
+// closeAll closes files; entries can be nil.
 func closeAll(files [3]*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
 }
 
-// adopt begins to serve a child that has started.
+// adopt starts the goroutines for a child that was started.
 func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
 	c := &Conn{
 		Dispatcher: conn.NewDispatcher(u), cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2],
@@ -107,21 +109,21 @@ func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
 	return c
 }
 
-// reap waits for the child's end, and takes what is left of its tree along.
+// reap waits for the child's exit and kills the rest of its process tree.
 func (c *Conn) reap() {
 	process.AwaitExit(c.cmd)
 	c.dead = process.KillTree(c.cmd, time.Now().Add(c.Host.Grace.Kill))
 	if c.dead {
 		c.Host.Options.Watchdog.Forget(c.Pid)
 	}
-	_ = c.cmd.Wait() // its error is in the state
+	_ = c.cmd.Wait() // its error is in the process state
 	c.exit = c.cmd.ProcessState
 	close(c.gone)
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy lets the readers take what was written until then, but no longer:
-// somebody who fled may hold the other ends open.
+// readOutBy lets the readers read the remaining output until t. A process that escaped the tree can
+// keep the pipes open.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -160,11 +162,10 @@ func (c *Conn) Notify(_ context.Context, _ *conn.Session, method string, params 
 
 func (c *Conn) Agree(*conn.Session) {}
 
-// Retire ends the child: it sees the end of its input, is asked to end, and
-// is killed with all that belongs to it.
+// Retire ends the child: it closes its input, then sends SIGTERM, then kills its process tree.
 func (c *Conn) Retire() {
 	g := c.Host.Grace
-	if c.Cause() != nil { // it is of no use any more; only its tree is left to end
+	if c.Cause() != nil { // the connection has failed already; only the process tree is left
 		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
 	}
 	c.Fail(process.ErrClosed)
@@ -172,7 +173,7 @@ func (c *Conn) Retire() {
 	if !c.goneWithin(g.Exit) {
 		process.Terminate(c.cmd)
 		if !c.goneWithin(g.Term) {
-			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // reap notices, and knows the result
+			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // reap notices, and records the result
 		}
 	}
 	dead := c.goneWithin(g.Kill) && c.dead
@@ -195,7 +196,7 @@ func (c *Conn) goneWithin(d time.Duration) bool {
 	}
 }
 
-// read takes the child's messages until its output ends.
+// read handles the child's messages until its output ends.
 func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
@@ -203,8 +204,8 @@ func (c *Conn) read() {
 	c.Fail(c.readError(each(lines, c.Host.Options.Burst, c.take)))
 }
 
-// each takes each line that is not empty, until an error. It tells together, which may be nil,
-// of lines that are at hand together, [burst.Most] at the most.
+// each calls take for each non-empty line until an error. It reports bursts of lines that can be
+// read at once, of at most [burst.Most] lines, to together, which can be nil.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
@@ -224,8 +225,8 @@ func each(lines *process.LineReader, together conn.Burst, take func(line []byte,
 	}
 }
 
-// readError says why there is nothing more to read. The end of the output is
-// mostly the end of the process, which is worth a moment.
+// readError returns why the output has ended. The usual reason is that the process has exited, so
+// it waits a moment for the exit status.
 func (c *Conn) readError(err error) error {
 	if errors.Is(err, process.ErrTooLong) {
 		return fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage)
@@ -239,8 +240,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason says of input that nobody takes any more that its reader has ended,
-// if it has.
+// Reason replaces a write error to a closed pipe by the exit status of the process, if it has
+// exited.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.goneWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
@@ -248,7 +249,7 @@ func (c *Conn) Reason(err error) error {
 	return err
 }
 
-// take handles one message. If kept, the bytes are ours.
+// take handles one message. kept reports that line belongs to this function.
 func (c *Conn) take(line []byte, kept bool) {
 	err := c.Dispatch(line, kept)
 	if err == nil {
@@ -260,16 +261,16 @@ func (c *Conn) take(line []byte, kept bool) {
 	}
 }
 
-// say sends our answer to a request of the server.
+// say sends the proxy's answer to a server's request.
 func (c *Conn) say(answer []byte) {
 	var position int64
 	_ = c.Stdin.Write(&position, len(answer), func(b []byte) []byte { return append(b, answer...) })
 }
 
-// stderrLine is the longest part of a line on standard error that is logged.
+// stderrLine limits the length of a logged line of standard error.
 const stderrLine = 4 << 10
 
-// readErrors logs what the child says on its standard error, until it ends.
+// readErrors logs the child's standard error until it ends.
 func (c *Conn) readErrors() {
 	defer c.readers.Done()
 	defer c.stderr.Close()
@@ -287,6 +288,6 @@ func (c *Conn) readErrors() {
 				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
-		within = more // the rest of a line that is too long is left out
+		within = more // skip the rest of a line that is too long
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// An Unauthorized says that the server was not asked, or would not answer, for
-// want of credentials: the request was not executed.
+// An Unauthorized means that the request was not sent, or was refused, because of missing
+// credentials. It was not executed.
 type Unauthorized struct{ Cause error }
 
 func (e *Unauthorized) Error() string { return e.Cause.Error() }
@@ -16,13 +16,13 @@ func (e *Unauthorized) Unwrap() error { return e.Cause }
 
 const authorizationHeader = "Authorization"
 
-// maxTurnedAway is how often one request is sent once more with other
-// credentials: once because they were not known, and once because they were not
-// enough. A server that turns a request away has not executed it.
+// maxTurnedAway limits how often one request is sent again with other credentials: once because
+// they were unknown, and once because they were insufficient. A server that refuses a request with
+// 401 or 403 has not executed it.
 const maxTurnedAway = 2
 
-// Do sends a request with the credentials of the server, where it has any. Before it sends
-// one that was turned away once more, it asks mayGoAgain; nil: it may be sent.
+// Do sends a request with the credentials of the server, if any are configured. Before it sends a
+// refused request again, it calls mayGoAgain; nil: always allowed.
 func (c *Conn) Do(request *http.Request, mayGoAgain func() error) (*http.Response, error) {
 	credentials := c.Host.Config.Credentials
 	if credentials == nil {
@@ -45,7 +45,7 @@ func (c *Conn) Do(request *http.Request, mayGoAgain func() error) (*http.Respons
 		if next == "" && failure == nil {
 			return response, nil
 		}
-		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // what it says is said better by others
+		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has read what matters
 		_ = response.Body.Close()
 		if value, err = next, failure; err == nil && mayGoAgain != nil {
 			if failure = mayGoAgain(); failure != nil {
@@ -62,7 +62,7 @@ func turnsAway(response *http.Response) bool {
 	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 }
 
-// again is request with its body from the start.
+// again returns a copy of request with its body from the start.
 func again(request *http.Request) (*http.Request, error) {
 	next := request.Clone(request.Context())
 	if request.GetBody == nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// largeBody is the size from which a body is let go once nobody wants its answer.
+// largeBody is the minimum size of a body that is dropped when its request is cancelled.
 const largeBody = 64 << 10
 
-// request makes a request with the body. Of a [bytes.Reader] the transport knows
-// that it can write it together with the headers, and again if a connection proves
-// closed before that; a large body costs more than that anyway.
+// request returns an HTTP request with the body. The transport knows that it can write a
+// [bytes.Reader] together with the headers, and again if the connection proves to be closed; for a
+// large body that does not matter.
 func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*http.Request, error) {
 	data, err := b.Bytes()
 	if err != nil {
@@ -33,13 +33,13 @@ func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*htt
 	return r, nil
 }
 
-// A bodyReader reads a body that may be let go meanwhile.
+// A bodyReader reads a body that can be dropped meanwhile.
 type bodyReader struct {
 	body *conn.Body
 	at   int
 }
 
-// Read reads what is left, unless the body was let go.
+// Read reads the rest of the body, or returns an error if the body was dropped.
 func (r *bodyReader) Read(p []byte) (int, error) {
 	data, err := r.body.Bytes()
 	switch {
@@ -53,5 +53,5 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends nothing: the body may be read again.
+// Close does nothing: the body can be read again.
 func (r *bodyReader) Close() error { return nil }

@@ -1,4 +1,17 @@
-// Package streamable speaks MCP over streamable HTTP.
+// Package streamable implements the streamable HTTP transport for connections to MCP servers.
+//
+// A [Conn] speaks to one endpoint. Each request is one POST, made on a goroutine of its own or,
+// with Request.Here, on the caller's; its response is JSON or an event stream. A server of
+// 2025-11-25 can end such a stream early, and the rest is requested with GET and Last-Event-ID. A
+// second long-lived GET stream carries the messages outside of requests ([Conn.Listen]).
+//
+// If the server has forgotten the session, the request was not executed: the connection performs a
+// new handshake and sends the request again. Redirects are followed only during the handshake,
+// within the same origin. Values of configured headers and of credentials are redacted from error
+// texts.
+//
+// Conn.renewing serializes handshakes; it is held while the handshake runs. All other shared state
+// is atomic or in package conn.
 package streamable
 
 import (
@@ -29,38 +42,38 @@ const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
 
-	NotifyTimeout  = 5 * time.Second // of a message that wants no answer
-	cancelledGrace = 5 * time.Minute // for the answer to a request that was cancelled
-	drainTime      = time.Second     // for the end of a stream whose answer has come
+	NotifyTimeout  = 5 * time.Second // timeout of a message without an answer
+	cancelledGrace = 5 * time.Minute // wait for the answer to a cancelled request
+	drainTime      = time.Second     // wait for the end of a stream after its answer
 
-	ExcerptLimit = 64 << 10 // of the body of an error that is read
-	maxAnswers   = 16       // to requests of the server, at once
+	ExcerptLimit = 64 << 10 // bytes of an error body that are read
+	maxAnswers   = 16       // concurrent refusals of the server's requests
 )
 
-// Conn speaks to one streamable HTTP endpoint.
+// Conn is a connection to one streamable HTTP endpoint. It is safe for concurrent use.
 type Conn struct {
 	conn.Dispatcher
 	ctx context.Context //nolint:containedctx // ends with the upstream, not with the connection
 
-	address    atomic.Pointer[string]       // where requests go; a handshake may follow a redirect
+	address    atomic.Pointer[string]       // URL for requests; a handshake can change it by a redirect
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
-	authorized atomic.Pointer[string]       // what the last request had from the credentials
+	authorized atomic.Pointer[string]       // Authorization header of the last request with credentials
 
-	otherSessions atomic.Bool // an error of the server about a session is not about ours
+	otherSessions atomic.Bool // the server's errors about sessions do not concern MCP sessions
 
 	renewing sync.Mutex
-	renewed  chan struct{} // gets a value when current was replaced
-	streamed chan struct{} // gets a value when the stream of a session was asked for, and answered
-	answers  chan struct{} // has room for each answer to the server under way
+	renewed  chan struct{} // receives a value when Current was replaced
+	streamed chan struct{} // receives a value when the request for a session's stream was answered
+	answers  chan struct{} // semaphore for refusals of the server's requests
 }
 
 func (c *Conn) Lifetime() context.Context { return c.ctx }
 
-// Dial checks the address; the first request opens a connection.
+// Dial checks the address. The first request opens a connection.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	parsed, err := url.Parse(u.Config.URL)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-		return nil, conn.Permanently(errors.New("the url is not an http or https address")) // and may contain a secret
+		return nil, conn.Permanently(errors.New("the url is not an http or https address")) // the error must not quote the URL, which can contain a secret
 	}
 	for name := range u.Config.Headers {
 		if strings.HasSuffix(http.CanonicalHeaderKey(name), "Idempotency-Key") {
@@ -75,10 +88,10 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	return c, nil
 }
 
-// Address returns the address that requests go to.
+// Address returns the URL for requests.
 func (c *Conn) Address() string { return *c.address.Load() }
 
-// MoveTo makes requests go to another address from now on.
+// MoveTo sets the URL for later requests.
 func (c *Conn) MoveTo(address string) { c.address.Store(&address) }
 
 func NewHTTPClient(secure *tls.Config) *http.Client {
@@ -108,8 +121,8 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
-// Retire ends the session where there is one. Requests under way go on unless
-// the upstream itself ends.
+// Retire ends the session, if there is one. Requests in flight continue unless the upstream itself
+// ends.
 func (c *Conn) Retire() {
 	lost := c.Cause() != nil
 	c.Fail(process.ErrClosed)
@@ -119,8 +132,8 @@ func (c *Conn) Retire() {
 	}
 }
 
-// renew shakes hands anew after the server forgot session old. Of many that
-// find out at once, one does it.
+// renew performs a new handshake after the server forgot session old. If several requests find out
+// at once, only one does it.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()
@@ -138,17 +151,17 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	}
 	c.Current.Store(s)
 	conn.Poke(c.renewed)
-	c.Host.Renewed() // its tools may be others
+	c.Host.Renewed() // its tools may have changed
 	return nil
 }
 
-// Restart ends the connection for err: requests under way go on.
+// Restart ends the connection with err. Requests in flight continue.
 func (c *Conn) Restart(_ context.Context, err error) bool {
 	c.Fail(err)
 	return true
 }
 
-// endSession tells the server that its session is over. It may not care.
+// endSession tells the server that its session is over. The server can ignore that.
 func (c *Conn) endSession(s *conn.Session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()
@@ -178,7 +191,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 	}
 }
 
-// perform makes the request of x and delivers its reply.
+// perform makes the HTTP request of x and delivers its reply.
 func (c *Conn) perform(x *conn.Exchange) {
 	reply := c.roundTrip(x)
 	if reply.Rest != nil {
@@ -195,15 +208,16 @@ func (c *Conn) conclude(x *conn.Exchange, reply conn.Reply) {
 	x.Deliver(reply)
 }
 
-// Cancel tells the server. In 2026-07-28 the end of the stream does that.
+// Cancel cancels x at the server: by notifications/cancelled or, in 2026-07-28, by closing the
+// stream.
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	if s := c.Current.Load(); s == nil || s.Rev() == rev.Rev2026 {
 		x.Abort()
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// Not with the context of x: what x asked of its client is withdrawn
-		// too, and an answer to that must not keep the server from knowing.
+		// Not with the context of x: the server's requests during x are withdrawn too, and an
+		// answer to one of them must not prevent the cancellation.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason))
 	}) {
 		return
@@ -221,7 +235,7 @@ func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, param
 	return c.push(ctx, s, method, wire.AppendNotification(nil, method, params))
 }
 
-// push sends a message that wants no answer.
+// push sends a message that gets no answer.
 func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []byte) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -242,11 +256,11 @@ func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []
 	return nil
 }
 
-// NewRequest makes a request with the headers of the configuration, and over
-// them those of the protocol.
+// NewRequest returns a request with the configured headers and those of the protocol, which take
+// precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
-	// Of this type of reader the transport knows that it can write it together
-	// with the headers, and again if a connection proves closed before that.
+	// The transport knows that it can write this type of reader together with the headers, and
+	// again if the connection proves to be closed before that.
 	request, err := http.NewRequestWithContext(ctx, method, c.Address(), bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("making a request to the url")
@@ -288,7 +302,7 @@ func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *co
 	return c.Do(request, r.Again)
 }
 
-// MediaType is the content type without its parameters.
+// MediaType returns the content type without its parameters.
 func MediaType(h http.Header) string {
 	t := h.Get("Content-Type")
 	if t == "application/json" || t == "text/event-stream" {

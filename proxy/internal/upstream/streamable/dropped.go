@@ -11,31 +11,29 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// errUnknownSession is the end of a request that the server turned away because it does
-// not know the session any more.
+// errUnknownSession: the server refused a request because it no longer knows the session.
 var errUnknownSession = errors.New("the server does not know the session any more")
 
-// codeUnknownSession is the JSON-RPC error code by which the SDKs of MCP say that a session
-// is not known. They use it for other errors as well.
+// codeUnknownSession is the JSON-RPC error code that MCP SDKs use for an unknown session. They use
+// it for other errors as well.
 const codeUnknownSession = "-32001"
 
-// unknownSession matches a message that says so of a session of MCP. It begins with that: a
-// tool may have sessions of its own, and say of them "browser session not found".
+// unknownSession matches an error message about an unknown MCP session. The message must begin that
+// way: a tool can have sessions of its own, and say "browser session not found".
 var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not found|invalid request)[:. ]+)?(?:` +
 	`(?:no|invalid|unknown|expired|stale|missing|invalid or expired)(?: valid| active| such)?(?: mcp)?[ -]session\b` +
 	`|(?:the |your )?(?:mcp[ -])?session(?:[ -]?id)?(?:[ :]+\S+)? (?:is |was |has |has been |does |do )?` +
 	`(?:not (?:found|known|valid|exist|initialized|recognized)|no longer|unknown|invalid|expired|terminated|closed|gone)\b` +
 	`|(?:the )?server (?:is )?not initialized\b)`)
 
-// mayRenew reports whether a session that the server does not know any more can be the
-// reason for a refusal of x.
+// mayRenew reports whether a forgotten session can be the reason for a refusal of x.
 func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }
 
-// droppedByStatus reports whether a refusal with an HTTP status says that the session is not
-// known, and x is to be sent once more: 404 as the specification has it, 410, or 400 with a
-// text that says so. None of them has executed the request.
+// droppedByStatus reports whether an HTTP status means that the session is unknown and that x
+// should be sent again: 404 by the specification, 410, or 400 with such a message. A request with
+// such a status was not executed.
 func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
 	if x.Renewed || !mayRenew(x, s) {
 		return false
@@ -49,9 +47,9 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 	return false
 }
 
-// dropped reports whether the JSON-RPC error of an answer says that the session is not known,
-// and x is to be sent once more. Where a new session does not help, the server speaks of
-// sessions of its own, and is believed no more.
+// dropped reports whether the JSON-RPC error of an answer means that the session is unknown and
+// that x should be sent again. If a new session does not help, the error is about sessions of the
+// server's own, and later ones are not trusted.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
@@ -66,8 +64,8 @@ func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	return !c.otherSessions.Load()
 }
 
-// said returns the message of a JSON-RPC error, of an answer with one, or of an object such
-// as web frameworks answer with; else the text itself.
+// said returns the message of a JSON-RPC error, of a response with one, or of an error object of a
+// web framework; otherwise the text itself.
 func said(body []byte) []byte {
 	if inner, ok := rawjson.Member(body, "error"); ok && rawjson.Kind(inner) == '{' {
 		body = inner

@@ -10,11 +10,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxDeaf is how often in a row the stream may not be had before the server
-// counts as lost.
+// maxDeaf limits the consecutive failures to open the stream; then the connection counts as lost.
 const maxDeaf = 3
 
-// Listen holds the stream of a server of 2025-11-25 open, if it offers one.
+// Listen keeps the GET stream of a server of 2025-11-25 open, if the server offers one.
 func (c *Conn) Listen(ctx context.Context) {
 	lastID, deaf, pause := "", 0, conn.FirstPause
 	for ctx.Err() == nil {
@@ -61,19 +60,19 @@ func (c *Conn) Listen(ctx context.Context) {
 	}
 }
 
-// Redeclare declares more in a new session, beside the old one.
+// Redeclare declares further capabilities in a new session, next to the old one.
 func (c *Conn) Redeclare(ctx context.Context) {
 	select {
-	case <-c.streamed: // that was the old one
+	case <-c.streamed: // left over from the old session
 	default:
 	}
-	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // else the old session stays
+	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // otherwise the old session stays
 		c.AwaitStream(ctx)
 	}
 }
 
-// streamWait bounds the wait for the stream of a new session, on which servers
-// ask what belongs to no request, as some do with what belongs to one.
+// streamWait limits the wait for the stream of a new session. Servers send requests outside of
+// calls there, and some servers also those that belong to a call.
 const streamWait = 250 * time.Millisecond
 
 func (c *Conn) AwaitStream(ctx context.Context) {
@@ -84,7 +83,7 @@ func (c *Conn) AwaitStream(ctx context.Context) {
 	}
 }
 
-// awaitSession waits until there is another session than s.
+// awaitSession waits until the current session is not s. It returns false if ctx ends first.
 func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	for c.Current.Load() == s {
 		select {
@@ -96,8 +95,7 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes the stream of a session when another one takes its place,
-// until stop is called.
+// closeWith closes the stream of a session when another session replaces it, until stop is called.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -113,8 +111,8 @@ func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (
 	}
 }
 
-// overhear takes the events of the stream until it ends. It returns where the
-// stream can be taken up again, and when the server wants that.
+// overhear handles the events of the stream until it ends. It returns where the stream can be
+// resumed, and the delay that the server asks for.
 func (c *Conn) overhear(s *conn.Session, response *http.Response) (lastID string, retry time.Duration) {
 	defer response.Body.Close()
 	events := NewEventReader(response.Body, c.Host.Config.MaxMessage)

@@ -15,10 +15,10 @@ var (
 	errNoAddress   = errors.New("this is no address")
 )
 
-// maxRedirects is how many redirects one handshake follows.
+// maxRedirects limits the redirects that one handshake follows.
 const maxRedirects = 3
 
-// A Moved error is a redirect to another path on the same origin. A handshake may follow it.
+// A Moved error is a redirect to another path on the same origin. Only a handshake follows it.
 type Moved struct {
 	conn.StatusError
 	to string
@@ -27,9 +27,9 @@ type Moved struct {
 // Unwrap returns the status without the address.
 func (e *Moved) Unwrap() error { return &e.StatusError }
 
-// handshake sends a request of the handshake. Where the server redirects to another path on
-// the same origin, as many do from /mcp to /mcp/, the request is sent there, and what follows
-// on this connection too. No call is ever sent to where a redirect leads.
+// handshake sends a request of the handshake. If the server redirects to another path on the same
+// origin, as many do from /mcp to /mcp/, this request and all later ones on the connection go
+// there. A call is never sent to the target of a redirect of its own.
 func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
 	for range maxRedirects {
 		reply := c.once(x, x.Req.Session)
@@ -40,7 +40,7 @@ func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
 	return c.once(x, x.Req.Session)
 }
 
-// FollowGet asks for a stream, and follows redirects as a handshake does.
+// FollowGet requests a stream, and follows redirects like a handshake does.
 func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err error) {
 	for range maxRedirects + 1 {
 		response, err = c.Get(ctx, new(conn.Session), "")
@@ -52,7 +52,7 @@ func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err erro
 	return response, err
 }
 
-// follows reports whether err is a redirect that may be followed, and makes requests go there.
+// follows reports whether err is a redirect to follow, and directs later requests there.
 func (c *Conn) follows(err error) bool {
 	var moved *Moved
 	if !errors.As(err, &moved) {
@@ -62,8 +62,8 @@ func (c *Conn) follows(err error) bool {
 	return true
 }
 
-// redirected returns the error that a redirect is: [Moved] if it stays on the same origin; nil
-// if the response is no redirect.
+// redirected returns the error for a redirect: [Moved] if it stays on the same origin. It returns
+// nil for other responses.
 func (c *Conn) redirected(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil
@@ -82,7 +82,7 @@ func (c *Conn) redirected(response *http.Response) error {
 	return &status
 }
 
-// host names the origin that a redirect leads to, if it is an address.
+// host returns the origin of a redirect's target for an error text, or an empty string.
 func (c *Conn) host(response *http.Response) string {
 	to, err := response.Location()
 	if err != nil {
@@ -91,9 +91,9 @@ func (c *Conn) host(response *http.Response) string {
 	return " (" + c.redact(to.Scheme+"://"+to.Host) + ")"
 }
 
-// SameOrigin returns the address that reference names, seen from base: one of the same scheme,
-// host and port, with the user of base. Of another origin ([ErrOtherOrigin]) it would take our
-// credentials to where the server wants them.
+// SameOrigin resolves reference against base. The result has the scheme, host, port and user of
+// base. It returns [ErrOtherOrigin] for another origin, because the proxy's credentials would go
+// where the server wants them.
 func SameOrigin(base, reference string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {

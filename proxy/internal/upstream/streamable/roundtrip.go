@@ -26,11 +26,10 @@ var (
 	ErrCancelled = errors.New("the request was cancelled")
 )
 
-// roundTrip sends the request of x and waits for its reply. A request that a server
-// turned away because it does not know the session any more was not executed. It is sent
-// once more, in a new session.
+// roundTrip sends the request of x and waits for its reply. If the server no longer knows the
+// session, the request was not executed, and is sent again in a new session.
 func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
-	if x.Req.Session != nil { // of a handshake
+	if x.Req.Session != nil { // belongs to a handshake
 		return c.handshake(x)
 	}
 	s := c.Current.Load()
@@ -40,8 +39,8 @@ func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
 	return c.inNewSession(x, s, c.once(x, s))
 }
 
-// inNewSession returns the reply to x, unless the server did not know session s any more:
-// then it sends x again in a new session, and returns the reply to that.
+// inNewSession returns the reply to x. If the server no longer knew session s, it first sends x
+// again in a new session.
 func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply) conn.Reply {
 	if rest := reply.Rest; rest != nil {
 		return conn.Reply{Rest: func() conn.Reply { return c.inNewSession(x, s, rest()) }}
@@ -61,10 +60,10 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 	return c.once(x, c.Current.Load())
 }
 
-// once sends x in session s. Its error is errUnknownSession if the server refused the
-// request because of the session, and so did not execute it.
+// once sends x in session s. It returns errUnknownSession if the server refused the request because
+// of the session, and so did not execute it.
 func (c *Conn) once(x *conn.Exchange, s *conn.Session) conn.Reply {
-	var sent atomic.Bool // there was a connection to write to
+	var sent atomic.Bool // a connection was available to write to
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {
@@ -90,13 +89,13 @@ func (c *Conn) once(x *conn.Exchange, s *conn.Session) conn.Reply {
 	return c.readJSON(x, s, response)
 }
 
-// lost says what an error of the transport means for the request. A server
-// that cannot be reached is lost as a whole.
+// lost converts an error of the transport to one about the request. If the server cannot be
+// reached, it also ends the connection.
 func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	switch {
 	case errors.As(err, new(*Unauthorized)):
 		return conn.NotSent(err)
-	case errors.Is(err, conn.ErrNotSent): // once more, after it was turned away
+	case errors.Is(err, conn.ErrNotSent): // the second attempt of a refused request
 		return err
 	}
 	err = c.TransportError(err)
@@ -114,7 +113,7 @@ func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	return &conn.Lost{Sent: true, Cause: err}
 }
 
-// TransportError is err without the address, which may contain a secret.
+// TransportError returns err without the URL, which can contain a secret.
 func (c *Conn) TransportError(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -126,7 +125,7 @@ func (c *Conn) TransportError(err error) error {
 	return err
 }
 
-// readJSON reads an answer that is one message.
+// readJSON reads a response that is a single message.
 func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	data, err := c.readAll(response)
 	if err != nil {
@@ -142,8 +141,7 @@ func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Respon
 	return conn.ReplyOf(m, true)
 }
 
-// maxTrusted is the length that is taken from a header without having seen
-// the bytes.
+// maxTrusted limits the memory allocated on the strength of a Content-Length header.
 const maxTrusted = 4 << 20
 
 func (c *Conn) readAll(response *http.Response) ([]byte, error) {
@@ -160,7 +158,7 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 	return data, err
 }
 
-// interrupted says what the end of a body in the middle means.
+// interrupted returns the error for a body that ended in the middle.
 func (c *Conn) interrupted(x *conn.Exchange, err error) error {
 	switch {
 	case c.ctx.Err() != nil:
@@ -173,11 +171,10 @@ func (c *Conn) interrupted(x *conn.Exchange, err error) error {
 	return &conn.Lost{Sent: true, Cause: err}
 }
 
-// refused reads an answer with a status that is not success: a JSON-RPC error
-// if the server sent one.
+// refused reads a response with an unsuccessful status: a JSON-RPC error if the server sent one.
 func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	limit := ExcerptLimit
-	if MediaType(response.Header) == "application/json" { // the error is the client's to know, whatever its length
+	if MediaType(response.Header) == "application/json" { // the client gets the error, whatever its length
 		limit = c.Host.Config.MaxMessage
 	}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
@@ -191,8 +188,8 @@ func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Respons
 	return conn.Reply{Error: refusal}
 }
 
-// refusalIn is the JSON-RPC error in the body of a refusal. Its id is that of
-// the request, or null or missing where the server did not read so far.
+// refusalIn returns the JSON-RPC error in the body of a refusal. Its id must be that of the
+// request, or null or missing if the server did not read that far.
 func refusalIn(data []byte, id int64) ([]byte, bool) {
 	process.OneLine(data, '\t')
 	if !utf8.Valid(data) || !json.Valid(data) {
@@ -219,8 +216,8 @@ func (c *Conn) status(response *http.Response, data []byte) error {
 	return &conn.StatusError{Code: response.StatusCode, Excerpt: text.Excerpt(c.redact(string(data)), 200)}
 }
 
-// redact takes the values of our headers out of a text: a server may say back
-// what it was told.
+// redact removes the values of the proxy's headers from a text: a server can echo the headers of a
+// request.
 func (c *Conn) redact(text string) string {
 	if value := c.authorized.Load(); value != nil { // of the last request
 		_, token, _ := strings.Cut(*value, " ")

@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// Event is one event of a stream.
+// Event is one server-sent event.
 type Event struct {
 	id   string
-	Kind string // that the server gave it; empty: message
+	Kind string // type given by the server; empty: message
 	Data []byte
 }
 
-// EventReader reads an event stream as it arrives.
+// EventReader reads server-sent events as they arrive.
 type EventReader struct {
 	lines *process.LineReader
 	max   int
 	begun bool
 
-	lastID string        // of the last event that had one
-	retry  time.Duration // that the server asks for; 0: it does not
+	lastID string        // id of the last event with one
+	retry  time.Duration // delay requested by the server; 0: none
 }
 
 func NewEventReader(r io.Reader, max int) *EventReader {
 	return &EventReader{lines: process.NewLineReader(r, max), max: max}
 }
 
-// restart continues with another stream, from where the last one ended.
+// restart continues with another stream that resumes the last one.
 func (r *EventReader) restart(s io.Reader) {
 	r.lines, r.begun = process.NewLineReader(s, r.max), false
 }
 
-// Next returns the next event that has data or an id. Its data belongs to the caller.
+// Next returns the next event with data or an id. Its data belongs to the caller.
 func (r *EventReader) Next() (Event, error) {
 	var e Event
 	for {
@@ -78,7 +78,7 @@ func (r *EventReader) field(e *Event, line []byte, kept bool) {
 	}
 }
 
-// add appends a line of data; a single one that is kept needs no copy.
+// add appends a line of data. A single line that is kept needs no copy.
 func (e *Event) add(value []byte, kept bool) {
 	switch {
 	case e.Data == nil && kept:

@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	maxResumes  = 100 // of one request's stream without an event between
+	maxResumes  = 100 // resumptions of one request's stream without an event between them
 	usualResume = time.Second
 	longResume  = time.Minute
 )
 
-// readStream reads the stream that answers x: what belongs to it, then its
-// reply. A server of 2025-11-25 may end the stream early, however often, and let it
-// be taken up with another request, which asks for what is missing and executes
-// nothing. Where the caller of Send is to be let go, the rest is left to do.
+// readStream reads the stream that answers x: notifications and requests that belong to it, then
+// its reply. A server of 2025-11-25 can end the stream early, any number of times; the rest is then
+// requested with GET, which executes nothing. If an inline caller of Send has to return, the Reply
+// contains the remaining work.
 func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader, body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := c.follow(x, s, events)
 		switch err {
 		case errLeft:
-			rest := body // body itself must not be moved to the heap for this
+			rest := body // body itself must not escape to the heap for this
 			return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, rest) }}
 		case nil:
 			c.drain(x, body)
 			body.Close()
-			return conn.Reply{} // it was delivered
+			return conn.Reply{} // already delivered
 		case errUnknownSession:
 			body.Close()
 			return conn.Reply{Err: err}
@@ -56,7 +56,7 @@ func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader
 	}
 }
 
-// takeUp reads the rest of a stream that was interrupted.
+// takeUp reads the rest of an interrupted stream.
 func (c *Conn) takeUp(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
 	body, err := c.resume(x, s, events)
 	if err != nil {
@@ -72,10 +72,10 @@ func (c *Conn) broken(x *conn.Exchange, err error) conn.Reply {
 	return conn.Reply{Err: c.interrupted(x, err)}
 }
 
-// errLeft ends the reading of a stream whose reader is to be let go.
+// errLeft: an inline caller has to return before the stream ends.
 var errLeft = errors.New("left to another goroutine")
 
-// leaves reports, once, that the caller of Send waits and is to be let go.
+// leaves reports, once, that an inline caller of Send has to return.
 func leaves(x *conn.Exchange) bool {
 	if !x.Req.Here || !x.Left.Load() {
 		return false
@@ -84,8 +84,8 @@ func leaves(x *conn.Exchange) bool {
 	return true
 }
 
-// follow takes events until the reply to x, and delivers it before the end of
-// the stream, which may be late.
+// follow handles events until the reply to x, and delivers the reply before the end of the stream,
+// which can be late.
 func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) error {
 	for {
 		if leaves(x) {
@@ -114,8 +114,8 @@ func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) er
 	}
 }
 
-// owner is the request that a notification on the stream of x belongs to.
-// Some servers mix up the streams of one session, so a token tells better.
+// owner returns the request that a notification on the stream of x belongs to. Some servers mix up
+// the streams of one session, so a progress token takes precedence.
 func (c *Conn) owner(x *conn.Exchange, m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
 		if named := c.Pending.Progressing(m.Params); named != nil {
@@ -125,8 +125,7 @@ func (c *Conn) owner(x *conn.Exchange, m wire.Message) *conn.Exchange {
 	return x
 }
 
-// take handles what is no answer. x is the request on whose stream it came;
-// nil: none.
+// take handles a message that is not an answer. x is the request of its stream; nil: no request.
 func (c *Conn) take(x *conn.Exchange, s *conn.Session, m wire.Message, err error) {
 	switch {
 	case err != nil:
@@ -142,7 +141,7 @@ func (c *Conn) take(x *conn.Exchange, s *conn.Session, m wire.Message, err error
 	}
 }
 
-// resume asks for the rest of a stream that the server ended.
+// resume requests the rest of a stream that the server ended.
 func (c *Conn) resume(x *conn.Exchange, s *conn.Session, events *EventReader) (body io.ReadCloser, err error) {
 	pause := usualResume
 	if events.retry > 0 {
@@ -163,7 +162,7 @@ func (c *Conn) resume(x *conn.Exchange, s *conn.Session, events *EventReader) (b
 	return response.Body, nil
 }
 
-// Get asks for a stream, from what follows the event lastID.
+// Get requests a stream that starts after the event lastID.
 func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
 	request, err := c.NewRequest(ctx, http.MethodGet, s, nil)
 	if err != nil {
@@ -176,15 +175,14 @@ func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.R
 	return c.Do(request, nil)
 }
 
-// drain reads the rest of a body for a moment, so that its connection can be
-// used again.
+// drain reads the rest of a body for a moment, so that its connection can be reused.
 func (c *Conn) drain(x *conn.Exchange, body io.Reader) {
 	stop := time.AfterFunc(drainTime, x.Abort)
 	defer stop.Stop()
 	_, _ = io.CopyN(io.Discard, body, ExcerptLimit)
 }
 
-// reply sends our answer to a request of the server.
+// reply sends the proxy's answer to a server's request.
 func (c *Conn) reply(s *conn.Session, answer []byte) {
 	c.Host.Work.Go(func() {
 		if err := c.push(c.ctx, s, "", answer); err != nil {
@@ -193,11 +191,11 @@ func (c *Conn) reply(s *conn.Session, answer []byte) {
 	})
 }
 
-// refuse answers a request of the server that nobody takes.
+// refuse answers a server's request that is not forwarded.
 func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	select {
 	case c.answers <- struct{}{}:
-	default: // it asks faster than it listens
+	default: // the server sends requests faster than it reads answers
 		return
 	}
 	data := conn.AppendAnswer(nil, m)

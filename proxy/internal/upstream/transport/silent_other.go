@@ -4,7 +4,7 @@ package transport
 
 import "net"
 
-// canPeek says that a connection can be looked at without waiting.
+// canPeek reports that the state of a connection can be checked without blocking.
 const canPeek = false
 
 func silent(net.Conn) bool { return false }

@@ -8,11 +8,10 @@ import (
 	"syscall"
 )
 
-// canPeek says that a connection can be looked at without waiting.
+// canPeek reports that the state of a connection can be checked without blocking.
 const canPeek = true
 
-// silent reports whether the peer has neither closed an idle connection nor
-// said anything on it.
+// silent reports whether the peer has neither closed an idle connection nor sent data on it.
 func silent(conn net.Conn) bool {
 	s, ok := conn.(syscall.Conn)
 	if !ok {
@@ -27,7 +26,7 @@ func silent(conn net.Conn) bool {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		quiet = errors.Is(err, syscall.EAGAIN)
-		return true // never wait
+		return true // never block
 	})
 	return err == nil && quiet
 }

@@ -1,5 +1,5 @@
-// Package transport makes HTTP requests over connections of its own, with less work per
-// request than net/http, for what MCP clients send. What it does not take goes to net/http.
+// Package transport makes plain HTTP/1.1 requests for MCP clients with less work per request than
+// net/http. Other requests go to net/http.
 package transport
 
 import (
@@ -22,28 +22,27 @@ import (
 )
 
 const (
-	MaxIdle        = 256              // connections that are kept for the next request
+	MaxIdle        = 256              // idle connections kept for later requests
 	KeepAlive      = 90 * time.Second // how long an idle connection is kept
-	MaxHeaderBytes = 1 << 20          // of a response
+	MaxHeaderBytes = 1 << 20          // maximum size of a response header
 )
 
 var errHeaderTooLong = errors.New("the header of the response is too long")
 
-// A DirectTransport speaks HTTP/1.1 to a server in the clear, on the goroutine
-// of the caller. net/http's transport hands each request to two goroutines of
-// its connection, which costs more than a call of a local server; TLS and
-// proxies cost more anyway, and are left to it.
+// A DirectTransport speaks HTTP/1.1 without TLS on the goroutine of the caller. net/http's
+// transport passes each request to two goroutines of its connection, which costs more than a call
+// of a local server. TLS and proxies cost more anyway, and are left to net/http. It is safe for
+// concurrent use.
 type DirectTransport struct {
 	Other  *http.Transport
 	Dialer net.Dialer
 
 	mu   sync.Mutex
-	idle []*directConn // the one that was used last is at the end
+	idle []*directConn // last used connection at the end
 }
 
-// RoundTrip sends request once. A connection that the server has closed
-// meanwhile is found out before anything is written to it; after that nothing
-// is sent again.
+// RoundTrip sends request once. A connection that the server has closed is detected before the
+// request is written; after that the request is never sent again.
 func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !t.takes(request) {
 		return t.Other.RoundTrip(request)
@@ -66,7 +65,7 @@ func (t *DirectTransport) takes(request *http.Request) bool {
 	return proxy == nil && err == nil
 }
 
-// CloseIdleConnections closes what no request uses.
+// CloseIdleConnections closes the connections that no request uses.
 func (t *DirectTransport) CloseIdleConnections() {
 	t.mu.Lock()
 	idle := t.idle
@@ -78,7 +77,7 @@ func (t *DirectTransport) CloseIdleConnections() {
 	t.Other.CloseIdleConnections()
 }
 
-// conn is a connection that nobody uses, or a new one.
+// conn returns an idle connection, or a new one.
 func (t *DirectTransport) conn(request *http.Request) (*directConn, error) {
 	addr := request.URL.Host
 	if request.URL.Port() == "" {
@@ -128,18 +127,18 @@ func (t *DirectTransport) put(c *directConn) {
 	t.idle = append(t.idle, c)
 }
 
-// directConn is one connection. One request uses it at a time.
+// directConn is one connection. At most one request uses it at a time.
 type directConn struct {
 	transport *DirectTransport
 	addr      string
 	net       net.Conn
 	in        *bufio.Reader
 	out       *bufio.Writer
-	left      int64 // what may still be read of a header
+	left      int64 // bytes that a header can still have
 	since     time.Time
 }
 
-// Read reads from the connection, within the limit of a header.
+// Read reads from the connection, within the size limit of a header.
 func (c *directConn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errHeaderTooLong
@@ -169,7 +168,7 @@ func (c *directConn) roundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// exchange writes the request and reads the head of its response.
+// exchange writes the request and reads the header of its response.
 func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
 	if err := request.Write(c.out); err != nil {
 		return nil, err
@@ -190,8 +189,8 @@ func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// directBody is the body of a response. Read to its end it gives the
-// connection back; closed before that, it ends the connection.
+// directBody is the body of a response. At its end the connection is kept for the next request; if
+// it is closed earlier, the connection is closed too.
 type directBody struct {
 	conn *directConn
 	stop func() bool
@@ -202,7 +201,7 @@ type directBody struct {
 	done atomic.Bool
 }
 
-// Read reads the body. Its end gives the connection back.
+// Read reads the body. At its end the connection is kept for the next request.
 func (b *directBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	switch {
@@ -220,7 +219,7 @@ func (b *directBody) Close() error {
 	return nil
 }
 
-// finish is called at the end of the body, or before it when read is false.
+// finish releases the connection. read reports that the body was read to its end.
 func (b *directBody) finish(read bool) {
 	if b.done.Swap(true) {
 		return
@@ -232,21 +231,20 @@ func (b *directBody) finish(read bool) {
 	_ = b.conn.net.Close()
 }
 
-// NewDialer makes connections to servers, but for those at which clouds
-// tell a machine its credentials.
+// NewDialer returns a dialer that refuses the addresses of clouds' metadata services, which hand
+// out a machine's credentials.
 func NewDialer() net.Dialer {
 	return net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: permitted}
 }
 
-// permitted looks at the address that a connection is about to be made to,
-// when its name has been resolved: a name can stand for another address than
-// when it was configured.
+// permitted checks the address of a new connection after its name was resolved: since the
+// configuration was checked, the name can have come to stand for another address.
 func permitted(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("the address %q is none", address)
 	}
-	// Addresses of this machine and of private networks are where most servers are.
+	// Most servers have local or private addresses.
 	if inet.TellsCredentials(a.Addr()) {
 		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service, where no server is looked for", a.Addr())
 	}
