@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// Fate says whether the state of a net survives when another policy takes over.
+// Fate tells whether the state of a net survives a change of the policy.
 type Fate uint8
 
 const (
-	Continued Fate = iota // the net is the same, and so is its state
-	Carried               // the net is a limit that has changed: what is used up stays so
-	Begun                 // the net is new, or has changed: it is at its start
+	Continued Fate = iota // the net is unchanged and keeps its state
+	Carried               // the net is a changed limit and keeps its usage
+	Begun                 // the net is new or changed and starts in its initial state
 	Dropped               // the new policy does not have the net
-	Held                  // the net has changed, and is not replaced: see [Policy.Adopt]
+	Held                  // the net has changed and must not be replaced yet: see [Policy.Adopt]
 )
 
 // String returns the fate in lower case.
@@ -29,46 +29,38 @@ type Kept struct {
 	Net  string
 	Fate Fate
 
-	// From is the net whose state, or what is used up of it, the net has, where that
-	// had another name.
+	// From is the name of the net that the state or the usage comes from, if it differs from Net.
 	From string
 
-	// Lost says that the state of a net that is dropped, or begun anew, was not
-	// that of its start, or had calls in flight.
+	// Lost means that a dropped or restarted net was not in its initial state, or had calls in
+	// flight.
 	Lost bool
 }
 
-// AdoptOptions say how a policy takes over. The zero value is ready to use.
+// AdoptOptions are the options of [Policy.Adopt]. The zero value is ready to use.
 type AdoptOptions struct {
-	Active []string // the nets that are active; nil: all
+	Active []string // active nets; nil: all
 
-	// Reset are nets of the new policy that begin at their start, whatever their state
-	// is.
+	// Reset lists nets of the new policy that start in their initial state regardless of their
+	// previous state.
 	Reset []string
 
-	// Time is now. A limit that has changed begins to give back from then on. If it is
-	// zero, that is so from the first time that is known.
+	// Time is the current time. The clock of a changed limit starts at this time; if Time is zero,
+	// at the first time that becomes known.
 	Time time.Time
 }
 
-// Adopt converts the state s of another policy to a state of to, and reports the
-// fate of each net: those of to in order, then the dropped ones. [Policy.Heirs] says which
-// nets are the same.
+// Adopt converts the state s of another policy to a state of p, and returns the fate of each net:
+// first the nets of p in order, then the dropped ones. [Policy.Heirs] determines which nets
+// correspond to each other.
 //
-//   - A net whose fingerprint is unchanged, with the maps that feed it, keeps its state,
-//     in shadow or not.
-//   - A limit of rules that counts the same calls for the same callers keeps what is used
-//     up, and leaves what is beyond that. Where it is more than there is now, that is
-//     remembered: there is none left until it is given back, and none more if the
-//     limit grows again. What the clock brings back, it brings back from now on.
-//   - Any other net begins at its start, unless it is hand-written, enforces, and its
-//     state was not that of its start, or had calls in flight: then it is [Held], and the
-//     caller does not put the new policy in force, or resets the net. In the state that
-//     is returned it is at its start.
+//   - A net with an unchanged fingerprint, including the maps that supply its names, keeps its state, whether or not it is in shadow mode.
+//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Refunds by the clock start now.
+//   - Any other net starts in its initial state. The exception is a hand-written net that enforces and was not in its initial state, or had calls in flight: it is [Held], and the caller must either not activate the new policy or reset the net. The returned state has it in its initial state.
 //
-// Calls in flight and calls that wait stay, and move the nets that are kept. Where a
-// net begins, the calls in flight that may spoil its evidence do so. Adopt does not
-// change s.
+// Calls in flight and calls that wait for approval are preserved and move the nets that keep their
+// state. In a net that starts anew, calls in flight that might spoil its evidence do so. Adopt does
+// not modify s.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
 		s = s.Clone()
@@ -98,15 +90,15 @@ func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	return to, a.kept
 }
 
-// adoption is the work of [Policy.Adopt].
+// adoption is the state of one run of [Policy.Adopt].
 type adoption struct {
 	AdoptOptions
 	from, to *State
-	numbers  map[int]int // of the nets whose calls in flight still move a net, by their old numbers
+	numbers  map[int]int // by old index: new index of each net that the calls in flight still move
 	kept     []Kept
 }
 
-// succeed gives n the state of old, or what is used up of it.
+// succeed gives n the state or the usage of old.
 func (a *adoption) succeed(n, old *net) {
 	k := Kept{Net: n.Name}
 	if old.Name != n.Name {
@@ -126,8 +118,8 @@ func (a *adoption) succeed(n, old *net) {
 	a.kept = append(a.kept, k)
 }
 
-// begin lets n begin at its start; old is the net of its name before, if there was one,
-// and elsewhere says that another net has its state.
+// begin starts n in its initial state. old is the previous net with the same name, or nil;
+// elsewhere means that another net has taken over the state of old.
 func (a *adoption) begin(n, old *net, elsewhere bool) {
 	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && old.loses(a.from)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
@@ -152,7 +144,7 @@ func (a *adoption) drop(heirs []int) {
 	}
 }
 
-// loses reports whether the net exists and is not at its start.
+// loses reports whether restarting the net would lose state; n may be nil.
 func (n *net) loses(s *State) bool {
 	if n == nil {
 		return false
@@ -162,13 +154,13 @@ func (n *net) loses(s *State) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// moved reports whether the net is not as at its start, or has calls in flight.
+// moved reports whether the net is not in its initial state or has calls in flight.
 func (n *net) moved(d *NetData) bool {
 	return len(d.Flights) > 0 || d.Spent != nil || d.Debt() != nil || d.Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 
-// inShadow returns the state d of a net as that of n, which may be in shadow where the net
-// was not, or the other way round: then it is as the calls that were made have moved it.
+// inShadow converts the state d to the shadow mode of n, if the mode has changed. The result starts
+// from the actual state, as the calls that were made have moved it.
 func (n *net) inShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
 		return d
@@ -182,8 +174,8 @@ func (n *net) inShadow(d *NetData) *NetData {
 	return n.forEach(&c, d.Values, n.inShadow)
 }
 
-// carried returns the state of n in which what d, a state of another limit of the same
-// calls, has used up is used up. Of limits of one family it keeps what waits too.
+// carried returns the state of n with the usage that d records; d is the state of a corresponding
+// limit old. If both limits belong to one family, watches are kept as well.
 func (n *net) carried(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -208,8 +200,8 @@ func (n *net) carried(old *net, d *NetData, family bool, t time.Time) *NetData {
 	return n.forEach(both(d), d.Values, both)
 }
 
-// forEach returns d, which is not shared yet, with those of the values that differ from it
-// after f.
+// forEach applies f to the state of each value and stores in d, which must not be shared yet, the
+// results that differ from d.
 func (n *net) forEach(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	if d.Values = nil; values.Len() == 0 {
 		return d
@@ -223,7 +215,7 @@ func (n *net) forEach(d *NetData, values *Values, f func(*NetData) *NetData) *Ne
 	return d
 }
 
-// renumbered returns c with the numbers of its nets in another policy.
+// renumbered returns c with its net indexes converted to another policy.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets, moved.Keys = nil, nil

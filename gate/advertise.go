@@ -7,13 +7,13 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// Advertised lists the offered tools to show a client for its next turn. It narrows
-// the list and allows nothing: the gate decides each call when it comes.
+// Advertised lists the offered tools to show to a client for its next turn. It only narrows the
+// list: the gate still decides on each call.
 type Advertised struct {
-	Tools    []string  // those to show, in the order in which they were offered
-	Hidden   []Hidden  // the others
+	Tools    []string  // tools to show, in the order of the offer
+	Hidden   []Hidden  // all other tools
 	Conflict *Conflict // nil: the nets agree
-	Ignored  []string  // advisory nets that would hide tools and yield
+	Ignored  []string  // advisory nets that would hide tools but yield
 }
 
 // Hidden is a tool that is not shown, with the verdict of the net that hides it.
@@ -22,37 +22,36 @@ type Hidden struct {
 	Block
 }
 
-// A Conflict reports that no tool passes all nets. Advisory nets then yield, and do
-// not block calls either. If required nets conflict with each other, none yields,
-// and no tool that one of them blocks is shown.
+// A Conflict means that the nets together allow no tool. Advisory nets then yield, and do not block
+// calls either. If required nets conflict with each other, none of them yields, and every tool that
+// one of them blocks is hidden.
 type Conflict struct {
-	Winner string   // the most important net that does not yield; empty if none yields
-	Nets   []string // those in conflict, the most important first: by priority, of equals the one that leaves fewer tools, then by name
-	Yields []string // the advisory ones among them that yield
+	Winner string   // the highest-ranking net that does not yield; empty if none of the nets yields
+	Nets   []string // the nets in conflict, ranked by priority, then by fewer allowed tools, then by name
+	Yields []string // the advisory nets among them that yield
 }
 
-// Offer sets the tools that can be called. They determine which advisory nets
-// yield, see [Net.Advisory]; before the first Offer, advisory nets yield only to
-// recovery nets. Offer reads only Tool, Also, Upstream and Annotations of the
-// calls. The caller must not change them afterwards.
+// Offer sets the tools that can be called. They determine which advisory nets yield, see
+// [Net.Advisory]; before the first Offer, advisory nets yield only to nets in recovery. Offer reads
+// only Tool, Also, Upstream and Annotations of the calls. The caller must not modify them
+// afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
-// Advertise narrows the tools of [Session.Offer] to those that no net, except those
-// that yield, would block now by the names of a call without arguments. A tool
-// stays if arguments could make a difference: labels of maps do not hide a tool,
-// nor is a tool hidden that such a label may exempt. Nets in shadow, and the
-// default, hide nothing.
+// Advertise returns the tools of [Session.Offer] without those that a net would block now, judging
+// by the names of a call without arguments. A tool stays listed if arguments could make a
+// difference: labels from maps do not hide a tool, and a tool that such a label might exempt is not
+// hidden either. Nets that yield, nets in shadow mode and the default hide nothing.
 //
-// Advertise moves the clocks to now, see [Session.Tick].
+// Advertise advances the clocks to now, see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {
 	s.Tick(now)
 	return read(s, func(state *State) Advertised { return s.policy.Advertise(state, state.Tools, now) })
 }
 
-// Advertise is [Session.Advertise] of these tools in the state s, at the time
-// now. It moves no clock.
+// Advertise is like [Session.Advertise] for the given tools and state. It does not advance any
+// clock.
 func (p *Policy) Advertise(s *State, tools []Call, now time.Time) Advertised {
 	return newAdviser(p, s, tools, acting, now).advise()
 }
@@ -82,11 +81,11 @@ func (v *adviser) hidden(tool, net int) Hidden {
 	return h
 }
 
-// hides reports whether the net blocks the call whatever its arguments are.
+// hides reports whether the net blocks the call regardless of its arguments.
 func (j *judgement) hides(f *finding) bool { return f.kind == Blocked && !j.open(f) }
 
-// open reports whether arguments could unblock the call: by a name that exempts it,
-// or by another name in place of its own.
+// open reports whether arguments could unblock the call, by giving it a name that exempts it or a
+// name that replaces its own.
 func (j *judgement) open(f *finding) bool {
 	if f.broken {
 		return false
@@ -111,8 +110,8 @@ func (j *judgement) open(f *finding) bool {
 	})
 }
 
-// gives reports whether arguments could give the call a name that u matches; Surely:
-// a certain one.
+// gives reports whether arguments could give the call a name that u matches; if how is Surely, a
+// certain name.
 func (j *judgement) gives(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return j.policy.names.Gives(j.tools, &u, how == Surely)

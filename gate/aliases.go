@@ -5,9 +5,9 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// What the author of a net writes, and what a net is told of calls, is in package
-// toolnet, which knows nothing of decisions. These are its types: a caller of this
-// package needs no other import.
+// The types that authors of nets use, and the calls that nets refer to, are in package toolnet,
+// which does not depend on decisions. The aliases below let callers of this package do without that
+// import.
 type (
 	// Net is [toolnet.Net].
 	Net = toolnet.Net
@@ -63,7 +63,7 @@ type (
 	Marking = toolnet.Marking
 	// Tokens is [toolnet.Tokens].
 	Tokens = toolnet.Tokens
-	// Outcome is how a call ended: [Unknown], [Success] or [Failure]. Its String is the word for it.
+	// Outcome is the way a call ended: [Unknown], [Success] or [Failure].
 	Outcome = toolnet.Outcome
 	// NetError is [toolnet.NetError].
 	NetError = toolnet.NetError
@@ -71,27 +71,27 @@ type (
 	ErrorList = toolnet.ErrorList
 )
 
-// The state of a net as plain data is in a package of its own too.
+// The types for the state of a net as plain data are in package netstate.
 type (
-	// NetData is the state of one net. It is replaced and never changed.
+	// NetData is the state of one net. It is immutable.
 	NetData = netstate.NetData
 	// Flight is a transition that waits for the end of a call.
 	Flight = netstate.Flight
-	// ShadowData is the further state of a net in shadow.
+	// ShadowData is the additional state of a net in shadow mode.
 	ShadowData = netstate.ShadowData
 	// Clock is the time of a net with transitions that have [Transition.Every].
 	Clock = netstate.Clock
-	// Spent is what the calls of a net with a [Sum] have spent.
+	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
-	// Apart is what only nets with spoilers, a row or a key have.
+	// Apart is the state that only nets with spoilers, a row or a key have.
 	Apart = netstate.Apart
-	// Debt is what calls have used up of a limit beyond what there is of it.
+	// Debt is the usage of a limit beyond its maximum.
 	Debt = netstate.Debt
 	// Values are the states of a net for the values of its key.
 	Values = netstate.Values
 )
 
-// The constants of these types.
+// Constants of these types.
 const (
 	ScopeSession   = toolnet.ScopeSession
 	ScopePrincipal = toolnet.ScopePrincipal

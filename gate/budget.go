@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A budget is what a limit of rules lets be used up: tokens of a place, or a sum.
+// A budget is the quantity that a limit from rules restricts: the tokens of a place, or a sum.
 type budget struct {
-	place int // -1: it is a sum
-	spend int // the transition that uses it up
+	place int // -1: the budget is a sum
+	spend int // transition that uses up the budget
 }
 
-// findBudget finds the budget of a limit of rules; nil: the net is none.
+// findBudget returns the budget of a limit from rules, or nil if the net is not such a limit.
 func (n *net) findBudget() *budget {
 	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
 	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}
@@ -34,8 +34,7 @@ func (n *net) findBudget() *budget {
 	return b
 }
 
-// used returns what calls have used up of the limit by the time t, for good or until it
-// comes back; calls under way that hold a token of it do not count.
+// used returns the usage of the limit at time t. Tokens that calls in flight hold do not count.
 func (n *net) used(d *NetData, t time.Time) *big.Rat {
 	used := new(big.Rat)
 	if n.Sum == nil {
@@ -49,13 +48,12 @@ func (n *net) used(d *NetData, t time.Time) *big.Rat {
 	return used
 }
 
-// paid reports whether the clock has paid the debt by the time t.
+// paid reports whether the clock has paid off the debt at time t.
 func paid(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns d as it is at the time t, if so much is used up of the limit, beside what
-// the calls under way in d hold. Of what is there, nothing is left where that is too much.
-// What the clock has to bring back, it brings back from t on; if t is zero, from the next
-// time that is known.
+// charge returns d at time t with the given usage of the limit, in addition to the tokens that
+// calls in flight in d hold. If the usage exceeds the maximum, nothing is left. Refunds by the
+// clock start at t or, if t is zero, at the next known time.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil
@@ -87,7 +85,7 @@ func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	return &c
 }
 
-// most returns the number of the limit.
+// most returns the maximum of the limit.
 func (n *net) most() *big.Rat {
 	if n.Sum != nil {
 		return new(big.Rat).SetInt64(int64(n.Sum.Most))
@@ -102,8 +100,8 @@ func lesser(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// take takes the tokens of the calls that are used up, and of those under way, as far as
-// there are any, and starts the clock.
+// take removes the tokens for the usage and for the calls in flight, as far as there are enough,
+// and starts the clock.
 func (n *net) take(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {
@@ -125,8 +123,8 @@ func (n *net) take(d *NetData, used *big.Rat, t time.Time) {
 	}
 }
 
-// repays reports whether what the transition gives back to the budget is owed, and takes
-// it off the debt.
+// repays reports whether the tokens that the transition returns to the budget pay off a debt
+// instead, and if so reduces the debt.
 func (m *move) repays(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {
@@ -144,9 +142,9 @@ func (m *move) repays(transition int) bool {
 	return true
 }
 
-// Used returns what calls have used up, by the time t, of the limit with that number in
-// the policy, in its state d or in that for a value of its key; nil if it is nothing, or
-// the net is no limit of rules. With [Policy.Charge] another policy takes it over.
+// Used returns the usage at time t of the limit with index net, where d is its state or the state
+// for one value of its key. It returns nil if the usage is zero or the net is not a limit from
+// rules. Another policy can take over the usage with [Policy.Charge].
 func (p *Policy) Used(net int, d *NetData, t time.Time) *big.Rat {
 	n := p.nets[net]
 	if n.budget == nil {
@@ -158,11 +156,10 @@ func (p *Policy) Used(net int, d *NetData, t time.Time) *big.Rat {
 	return nil
 }
 
-// Charge returns the state of the limit with that number in the policy, for one value if
-// it has a key, in which so much is used up at the time t: of d only what is under way and
-// what is no token is in it. There is nothing left where less is there than was used up, and
-// what is beyond is remembered, see [Debt]. A net that is no limit of rules, and one of
-// which nothing is used up or under way, is at its start.
+// Charge returns the state of the limit with index net, for one value if the net has a key, with
+// the given usage at time t. From d, it keeps only the calls in flight and the data other than
+// tokens. If the usage exceeds the maximum, nothing is left and the excess is stored as a [Debt]. A
+// net that is not a limit from rules gets its initial state.
 func (p *Policy) Charge(net int, d *NetData, used *big.Rat, t time.Time) *NetData {
 	n := p.nets[net]
 	if n.budget == nil {

@@ -10,34 +10,34 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// judgement has the verdicts of the nets on one call in one state. It is ready for
-// [judgement.classify] once its first two fields are set.
+// judgement collects the verdicts of the nets on one call in one state. Before
+// [judgement.classify], only policy and call must be set and [judgement.name] called.
 type judgement struct {
 	policy *Policy
 	call   *Call
 	state  *State
-	tools  []naming.Label // the physical names
-	labels []naming.Label // of the policy; the physical names first
-	set    listing.Set    // the nets that the call can concern
+	tools  []naming.Label // physical names
+	labels []naming.Label // labels of the policy, physical names first
+	set    listing.Set    // nets that might apply to the call
 
-	keyed *keyedCall // nil: it can concern no net with a key, or its arguments are not known
-	spare *keyedCall // clear; to be used as keyed
+	keyed *keyedCall // nil: no net with a key applies, or the arguments are unknown
+	spare *keyedCall // cleared; for reuse as keyed
 
-	findings []finding // of the nets that do not abstain, or that move, in order
-	room     []choice  // for the choices of the next net; empty
+	findings []finding // in order; without nets that abstain and do not move
+	room     []choice  // empty, with capacity for the choices of the next net
 	blocked  bool
 	manual   bool
-	known    bool       // an active net gates a certain name, or holds it free
-	bare     bool       // no map gives a name
-	past     bool       // the call was made, whatever the nets say
-	offered  []Call     // the tools that can be called; nil: those of the state
-	world    world      // acting by default
+	known    bool       // an active net gates a certain name, or has it among its free tools
+	bare     bool       // without names from maps
+	past     bool       // the call was made regardless of the verdicts
+	offered  []Call     // tools that can be called; nil: those of the state
+	world    world      // the default is acting
 	row      string     // see [argument.Fingerprint]; empty: no net counts rows
-	ticked   []NetDelta // changes by the clock in the nets that were asked
-	shadows  []subject  // that the call concerns
+	ticked   []NetDelta // changes by the clock in the evaluated nets
+	shadows  []subject  // nets in shadow mode that apply to the call
 
-	// Space for the usual case, so that a decision allocates little.
-	waived []naming.Label // names that the call may have, and that a person is asked about
+	// Preallocated space for the usual case, so that a decision needs few allocations.
+	waived []naming.Label // uncertain names of the call that a person is asked about
 
 	toolRoom    [3]naming.Label
 	labelRoom   [4]naming.Label
@@ -47,36 +47,37 @@ type judgement struct {
 	setRoom     [4]uint64
 }
 
-// subject is a net that a call concerns, as it is at the time of the call; a net with a
-// key, for one value of the call or, without one, for what is about none.
+// subject is a net that applies to a call, with its state at the time of the call. A net with a key
+// has one subject for each value of the call, and one without a value for the parts that concern no
+// value.
 type subject struct {
 	net  *net
 	data *NetData
-	of   *carried // nil: the net has no key, or the arguments are not known
+	of   *carried // nil: the net has no key, or the arguments are unknown
 }
 
-// finding is the verdict of one net, or of one for one value.
+// finding is the verdict of one net, or of one net for one value.
 type finding struct {
 	subject
-	labels   []naming.Label // as this net names the call
-	choices  []choice       // none if it is blocked
-	special  *special       // nil: nothing of it
-	label    int32          // the first that is blocked
-	kind     VerdictKind    // Abstain only of a net that moves all the same
-	anew     bool           // data is that of the start: the call ends a row
-	doubtful bool           // because it is weak
-	broken   bool           // its mapper or its structural transitions failed
-	grows    bool           // it is about a value of which nothing was kept so far
+	labels   []naming.Label // names that this net gives the call
+	choices  []choice       // empty if the net blocks
+	special  *special       // nil: no special parts
+	label    int32          // index of the first blocked label
+	kind     VerdictKind    // Abstain only if the net moves nevertheless
+	anew     bool           // data is the initial state, because the call ends a row
+	doubtful bool           // blocked because the name is weak
+	broken   bool           // the mapper failed
+	grows    bool           // concerns a value without an entry in the state
 }
 
-// choice is a transition that was chosen for a name.
+// choice is a transition chosen for a name.
 type choice struct {
 	transition int
 	name       string
 }
 
-// Classify returns the verdict of each active net on the call in the state s, in
-// the order of the policy, with those that abstain.
+// Classify returns the verdict of each active net on the call in the state s, in the order of the
+// policy and including nets that abstain.
 func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 	j := &p.Prepare(c).judgement
 	j.classify(s)
@@ -95,7 +96,7 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 	return vs
 }
 
-// name finds the labels of the call, without the state.
+// name computes the labels of the call, which do not depend on the state.
 func (j *judgement) name() {
 	j.tools = naming.Physical(j.call, j.toolRoom[:0])
 	j.row = j.policy.Row(j.call)
@@ -108,13 +109,13 @@ func (j *judgement) name() {
 	j.plan()
 }
 
-// classify asks every active net that the call can concern, and tells the inactive ones
-// what spoils their evidence.
+// classify evaluates every active net that might apply to the call, and records what spoils the
+// evidence of inactive ones.
 func (j *judgement) classify(s *State) {
 	j.state = s
 	j.findings, j.room = j.findings[:0], j.choiceRoom[:0]
 	switch n := j.set.Len(); {
-	case n <= cap(j.findings): // as of the call before
+	case n <= cap(j.findings): // enough capacity from the previous call
 	case n <= len(j.findingRoom):
 		j.findings = j.findingRoom[:0]
 	default:
@@ -138,7 +139,8 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// consider asks the net, or defers it until the others have agreed.
+// consider evaluates the net, or, if it is in shadow mode, postpones it until the others have
+// agreed.
 func (j *judgement) consider(s subject) {
 	if s.net.Shadow {
 		j.shadows = append(j.shadows, s)
@@ -147,8 +149,8 @@ func (j *judgement) consider(s subject) {
 	j.ask(s)
 }
 
-// now returns the state of the net at the time of the call, or that for a value; base
-// is then the net at large.
+// now returns the state of the net at the time of the call. For the state of a value, base is the
+// default state.
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	if !n.moving {
 		return data
@@ -181,7 +183,7 @@ func (j *judgement) ask(s subject) {
 	}
 }
 
-// judge finds the verdict of an active net.
+// judge computes the verdict of an active net.
 func (j *judgement) judge(f *finding) {
 	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.listing.Knows(j.tools) || f.net.listing.Knows(f.labels) || f.net.listed(f.labels)
 	switch {
@@ -209,7 +211,7 @@ func (j *judgement) judge(f *finding) {
 	j.manual = j.manual || f.net.manual && f.manual()
 }
 
-// ownFor returns [judgement.own], which a plan has already.
+// ownFor is like [judgement.own], but uses the result that a plan has cached.
 func (j *judgement) ownFor(s subject) ([]naming.Label, bool) {
 	if s.plan() != nil {
 		return s.plan().labels, s.plan().ok
@@ -225,11 +227,11 @@ func (j *judgement) own(n *net) ([]naming.Label, bool) {
 	return n.own.Labels(j.call, j.tools)
 }
 
-// judge takes the names of the call one after the other.
+// judge chooses transitions for the names of the call, one name after the other.
 func (f *finding) judge(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // an observer was chosen, or another transition
+	observes, forbids := false, false // whether an observer and another transition were chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i])
 		if free {
@@ -249,7 +251,7 @@ func (f *finding) judge(room []int) {
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
-			// A weak name is no evidence.
+			// A weak name is not evidence.
 			if !f.labels[i].Weak && !f.chosen(t) && !f.void(t) && scratch.take(t) {
 				observes = true
 				f.choose(t, i)
@@ -268,7 +270,7 @@ func (f *finding) judge(room []int) {
 		f.choices = f.choices[:0]
 		return
 	}
-	if forbids && observes { // no call refills its own limit
+	if forbids && observes { // a call must not refill its own limit
 		f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Observe })
 	}
 	if forbids && f.net.earns {
@@ -276,9 +278,10 @@ func (f *finding) judge(room []int) {
 	}
 }
 
-// candidate returns the first of the transitions that is enabled, or -1. Evidence is no
-// candidate unless all only observe: a call is never its own evidence. One that spoils is
-// none either: it fires after the others, on what is left.
+// candidate returns the first of the transitions that is enabled, or -1. Transitions with Evidence
+// are candidates only if observed is set, that is, if all transitions are observers: a call is
+// never its own evidence. Spoiling transitions are never candidates, because they fire after the
+// others on the remaining tokens.
 func (n *net) candidate(lists []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1
@@ -301,25 +304,25 @@ func (f *finding) choose(t, label int) {
 	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].Text})
 }
 
-// moves reports whether an admitted call moves the net: it can also where it blocks, if
-// it yields or is in shadow.
+// moves reports whether an admitted call moves the net. This is possible even if the net blocks: it
+// might yield or be in shadow mode.
 func (f *finding) moves() bool {
 	return len(f.choices) > 0 || len(f.spoils()) > 0 || f.anew || f.missed() != 0
 }
 
-// object blocks the call for another reason than the marking.
+// object blocks the call for a reason other than the marking.
 func (f *finding) object(reason string, retry time.Duration) {
 	f.kind, f.label, f.choices = Blocked, 0, f.choices[:0]
 	s := f.makeSpecial()
 	s.reason, s.retry = reason, retry
 }
 
-// manual reports whether a chosen transition asks a person.
+// manual reports whether a chosen transition requires approval.
 func (f *finding) manual() bool {
 	return slices.ContainsFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Manual })
 }
 
-// doubt blocks a weak name that would make the net progress.
+// doubt blocks a weak name that would let the net progress.
 func (f *finding) doubt(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)
@@ -331,16 +334,16 @@ func (f *finding) block(label int) {
 	}
 }
 
-// scratch is a copy of the marking. The transitions for the names of one call take
-// their tokens from it, so that no two names spend the same token.
+// scratch is a copy of the marking. The transitions for the names of one call take their tokens
+// from it, so that two names cannot spend the same token.
 type scratch struct {
 	net     *net
-	marking []int // read only until something is taken
+	marking []int // read-only until own is set
 	room    []int
 	own     bool
 }
 
-// take removes the tokens that a firing of t removes, if t is enabled.
+// take removes the tokens that a firing of t removes. It reports whether t was enabled.
 func (s *scratch) take(t int) bool {
 	if !s.net.net.Transitions[t].Enabled(s.marking) {
 		return false
@@ -363,8 +366,8 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// verdicts returns the verdict of each net, those in shadow included, for callers of
-// the package. shadow may be nil.
+// verdicts returns the verdict of each net, including nets in shadow mode, for callers of the
+// package. shadow may be nil.
 func verdicts(j, shadow *judgement) []Verdict {
 	all := j.findings
 	if shadow != nil && len(shadow.findings) > 0 {

@@ -10,16 +10,16 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// maxTicks bounds the firings by the clock in one step. A net that is further
-// behind refuses until later steps have caught up.
+// maxTicks limits the clock firings in one step. A net that lags further behind blocks until later
+// steps have caught up.
 const maxTicks = 1000
 
-// maxTokens bounds the tokens of one place that the clock produces.
+// maxTokens limits the tokens that the clock produces in one place.
 const maxTokens = math.MaxInt32
 
-// prepareClock finds out whether no timed transition changes the inputs of another
-// transition without tools: then the structural ones stay at rest
-// while time passes, and each of the timed ones ticks as if it were alone.
+// prepareClock sets n.alone if no timed transition changes the inputs of another timed or
+// structural transition. In that case the structural transitions stay at rest while time passes,
+// and the timed transitions tick independently of each other.
 func (n *net) prepareClock() {
 	n.alone = true
 	for _, t := range n.timed {
@@ -29,7 +29,7 @@ func (n *net) prepareClock() {
 	}
 }
 
-// Tick moves the active nets of s to the time t, see [Session.Tick].
+// Tick returns the change of s when its active nets advance to the time t; see [Session.Tick].
 func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	d := &Delta{}
 	for _, i := range p.timed {
@@ -44,9 +44,9 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	return d
 }
 
-// at returns the state of the net at the time t: d, moved as far as its clock
-// allows, or d itself if the clock changes nothing. An inactive net has no clock.
-// For one value of a net with a key, base is the net at large.
+// at returns the state of the net at the time t: d, advanced as far as its clock allows, or d
+// itself if the clock changes nothing. The clock of an inactive net does not run. If d is a state
+// of a net with a key, base is the default state.
 func (n *net) at(d, base *NetData, t time.Time) *NetData {
 	if !n.moving || t.IsZero() || !d.Active {
 		return d
@@ -69,7 +69,7 @@ func (n *net) at(d, base *NetData, t time.Time) *NetData {
 	return &both
 }
 
-// watchesOf returns the watches; those of nothing are none.
+// watchesOf returns the watches of d, which may be nil.
 func watchesOf(d *NetData) []Flight {
 	if d == nil {
 		return nil
@@ -77,9 +77,9 @@ func watchesOf(d *NetData) []Flight {
 	return d.Watches
 }
 
-// tick moves the net to the time t, or to the latest it has seen. Of the watches that
-// can lapse, none can before its call was admitted. The net is large if d is that of a
-// net with a key at large.
+// tick advances the net to the time t, or to its latest known time if that is later. over are the
+// watches in the default state; a watch can lapse only after its call was admitted. large means
+// that d is the default state of a net with a key.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.regained(d, t)
 	if debt := d.Debt(); debt != nil && paid(debt, t) {
@@ -121,7 +121,8 @@ func (n *net) due(d *NetData, t time.Time) bool {
 	return false
 }
 
-// next returns the timed transition that ticks next, and when; -1 if none does.
+// next returns the index of the timed transition with the next tick, and the time of that tick; -1
+// if none is enabled.
 func (n *net) next(d *NetData) (k int, due time.Time) {
 	k = -1
 	for i, number := range n.timed {
@@ -134,8 +135,8 @@ func (n *net) next(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// wait returns how long the clock takes, from the time t, to enable one of the
-// transitions. It searches only a few steps.
+// wait returns the time after t until the clock enables one of the transitions. It simulates only a
+// limited number of ticks.
 func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d, false) >= 0 {
 		return 0, false
@@ -143,7 +144,7 @@ func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	const steps = 100
 	for range steps {
 		k, due := n.next(d)
-		if k < 0 || !due.After(t) { // nothing ticks, or the net is behind
+		if k < 0 || !due.After(t) { // nothing ticks, or the net lags behind
 			break
 		}
 		if d = n.tick(d, nil, false, due); n.candidate(lists, d, false) >= 0 {
@@ -153,10 +154,10 @@ func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	return 0, false
 }
 
-// clockwork is a net that the clock moves.
+// clockwork is a net that is being advanced by the clock.
 type clockwork struct {
 	move
-	seen map[string]time.Time // when the net was as it is, see [clockwork.skip]
+	seen map[string]time.Time // time of each earlier configuration, see [clockwork.skip]
 }
 
 func newClockwork(n *net, d *NetData, t time.Time) *clockwork {
@@ -165,7 +166,7 @@ func newClockwork(n *net, d *NetData, t time.Time) *clockwork {
 	return w
 }
 
-// run fires the transitions that are due by the time t, in the order of time.
+// run fires the transitions that are due by the time t, in chronological order.
 func (w *clockwork) run(t time.Time) {
 	for range maxTicks {
 		k, due := w.net.next(w.data)
@@ -180,13 +181,13 @@ func (w *clockwork) run(t time.Time) {
 			w.skip(due, t)
 		}
 	}
-	// Nothing is known of the time in between: nothing passes.
+	// The state between due and t is unknown, so the net blocks all calls.
 	_, due := w.net.next(w.data)
 	w.data.Stuck = !due.After(t)
 }
 
-// fire fires one transition by the clock. If no timed transition depends on another,
-// all its firings until t are one step.
+// fire fires one transition by the clock. If the timed transitions are independent, it performs all
+// firings until t in one step.
 func (w *clockwork) fire(k int, due, t time.Time) {
 	number, since := w.net.timed[k], w.data.Clock.Since
 	every := w.net.Transitions[number].Every
@@ -197,8 +198,8 @@ func (w *clockwork) fire(k int, due, t time.Time) {
 	since[k] = since[k].Add(ticks * every)
 	tr := &w.net.net.Transitions[number]
 	if times := int(min(ticks, time.Duration(tr.Times(w.data.Marking, maxTokens)))); times > 0 {
-		// Every place changes one way: the first and the last of the
-		// firings are the ones after which a watch can lack a token.
+		// Every place changes monotonically, so a watch can lose its tokens only after the first or
+		// after the last firing.
 		tr.Fire(w.marking())
 		w.watch()
 		tr.FireTimes(w.marking(), times-1)
@@ -208,8 +209,8 @@ func (w *clockwork) fire(k int, due, t time.Time) {
 	w.reclock(due)
 }
 
-// skip leaves out whole rounds of a net that the clock moves in a circle: it
-// continues from an equal marking at an equal distance to every tick.
+// skip skips whole cycles of a net that the clock moves periodically: if the marking and the time
+// until each tick are the same as at an earlier time, it jumps ahead by a multiple of the period.
 func (w *clockwork) skip(now, t time.Time) {
 	key := petri.Marking(w.data.Marking).AppendKey(nil)
 	for _, since := range w.data.Clock.Since {
@@ -234,9 +235,8 @@ func (w *clockwork) skip(now, t time.Time) {
 	}
 }
 
-// reclock starts the clocks of the timed transitions that the move has enabled
-// at the time t, and stops those of the ones it has disabled. The clock of the
-// data is the move's own.
+// reclock starts at the time t the clocks of the timed transitions that the move has enabled, and
+// stops the clocks of those that it has disabled. The clock of the data must be a copy.
 func (m *move) reclock(t time.Time) {
 	for k, number := range m.net.timed {
 		since := &m.data.Clock.Since[k]
@@ -249,9 +249,9 @@ func (m *move) reclock(t time.Time) {
 	}
 }
 
-// clock does [move.reclock] for a step that was taken from old at the time t.
-// If that is not known, a clock whose tokens have changed starts again with the
-// next known time: it never ticks too early.
+// clock updates the clocks after a step from old at the time t; see [move.reclock]. If the time is
+// unknown, a clock whose tokens have changed restarts at the next known time, so that it never
+// ticks too early.
 func (m *move) clock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

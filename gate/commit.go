@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// validate runs the validators of the nets that gate the call. It returns the meta
-// data as they leave it, by finding; nil if there is none.
+// validate calls the validators of the nets that gate the call. It returns the resulting metadata
+// for each finding, or nil if no net has a validator.
 func (j *judgement) validate() ([]Meta, *Refusal) {
 	var metas []Meta
 	for i := range j.findings {
@@ -26,7 +26,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		for _, c := range f.choices {
 			reason := f.net.objection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
-				metas[i] = nil // it would not have remembered anything
+				metas[i] = nil // in this world, the call would not have changed the metadata
 				break
 			}
 			if reason != "" {
@@ -37,8 +37,8 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 	return metas, nil
 }
 
-// objection returns why the validator of the net rejects a firing, or "" if it
-// accepts. A panic is an objection.
+// objection returns the reason why the validator of the net rejects a firing, or "" if it accepts.
+// A panic counts as a rejection.
 func (n *net) objection(f Firing) (reason string) {
 	defer func() {
 		if recover() != nil {
@@ -52,7 +52,7 @@ func (n *net) objection(f Firing) (reason string) {
 	return cmp.Or(err.Error(), n.reason(f.Name))
 }
 
-// objected returns the block of a validator.
+// objected returns the block for a rejection by a validator.
 func (f *finding) objected(name, reason string) Block {
 	b := f.net.block(name, f.about(reason))
 	b.Key = f.named()
@@ -73,7 +73,8 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 
 // commit moves all nets, or none if one of them would not come to rest.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
-	// Allocated apart from the delta: the state keeps it until the call ends, and would keep the nets of the delta too.
+	// Allocated separately from the delta, because the state keeps it until the call ends and would
+	// otherwise keep the nets of the delta alive.
 	open := &OpenCall{Number: j.state.Last + 1, Call: *j.call}
 	d := &Delta{Opened: open, Nets: j.ticked}
 	if asked != nil {
@@ -101,11 +102,11 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	return &a.allow, d
 }
 
-// moves adds to d how the call moves the nets that gate it. It returns a net that
-// would not come to rest, if there is one and it matters.
+// moves adds to d the moves of the nets that gate the call. If a net would not come to rest, and
+// that matters, moves returns it.
 func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
-	var base *NetData // of the net before, if it was moved at large
+	var base *NetData // default state of the current net, if it was moved
 	for i := range j.findings {
 		f := &j.findings[i]
 		if !f.moves() {
@@ -148,8 +149,8 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 	return nil
 }
 
-// await records which nets wait for the end of the call, and keeps the arguments if
-// a hook needs them.
+// await records the nets that wait for the end of the call. It drops the arguments unless a hook
+// needs them.
 func (j *judgement) await(d *Delta, open *OpenCall) {
 	remembers := false
 	for _, delta := range d.Nets {
@@ -168,29 +169,29 @@ func (j *judgement) await(d *Delta, open *OpenCall) {
 	}
 }
 
-// unrest returns the refusal of a net that would not come to rest.
+// unrest returns the refusal for a net that would not come to rest.
 func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// move is one step of one net, made on a copy of its state.
+// move is one step of one net, performed on a copy of its state.
 type move struct {
 	net  *net
 	data *NetData
-	own  bool // the marking is a copy too
+	own  bool // the marking was copied, too
 
-	// Of a net with a key.
-	over  []Flight // the watches of the net at large, which can lapse
-	large bool     // it is a move of the net at large
+	// For a net with a key.
+	over  []Flight // watches in the default state, which can lapse
+	large bool     // data is the default state
 }
 
-// newMove makes the copy in room.
+// newMove starts a move on a copy of old, which it stores in room.
 func newMove(n *net, old, room *NetData) move {
 	*room = *old
 	return move{net: n, data: room}
 }
 
-// marking returns the marking for changes.
+// marking returns a marking that may be modified.
 func (m *move) marking() petri.Marking {
 	if !m.own {
 		m.data.Marking = slices.Clone(m.data.Marking)
@@ -199,8 +200,8 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// begin starts the transitions that were chosen for the call, then those that spoil
-// evidence, and reports whether the net then comes to rest.
+// begin starts the transitions chosen for the call, then those that spoil evidence. It reports
+// whether the net then comes to rest.
 func (m *move) begin(f *finding, call Flight) bool {
 	for _, c := range f.choices {
 		m.start(c, call)
@@ -211,7 +212,7 @@ func (m *move) begin(f *finding, call Flight) bool {
 	return !m.data.Active || m.settle()
 }
 
-// start begins one transition that was chosen for the call.
+// start starts one transition chosen for the call.
 func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight.Transition, flight.Name = c.transition, c.name
@@ -228,7 +229,7 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// watch ends the watches whose transition is not enabled after a firing.
+// watch ends the watches whose transition is disabled after a firing.
 func (m *move) watch() {
 	m.lapse()
 	if len(m.data.Watches) == 0 || m.large {
@@ -240,16 +241,16 @@ func (m *move) watch() {
 	})
 }
 
-// settle lets the structural transitions advance. If they do not come to rest, the
-// net keeps its marking and is stuck.
+// settle fires the structural transitions. If they do not come to rest, the net keeps its marking
+// and becomes stuck. settle reports whether they came to rest.
 func (m *move) settle() bool {
 	m.data.Stuck = m.net.net.AnyEnabled(m.data.Marking, m.net.structural) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 
-// advance moves m by the structural transitions of the net until it is at rest. It
-// reports whether that is so within [toolnet.MaxRounds]; if not, m is as it was. A call in
-// flight that fails must not have moved the net: its tokens count as present.
+// advance fires the structural transitions in m until it is at rest. It reports whether that
+// happened within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight count
+// as present, because a call that fails must not have moved the net.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.displayed(&NetData{Marking: m, Flights: flights})

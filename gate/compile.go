@@ -12,38 +12,38 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// net is a [Net] prepared for decisions. It never changes.
+// net is a [Net] prepared for decisions. It is immutable.
 type net struct {
-	Net   // a copy that nobody else holds
+	Net   // private copy
 	index int
-	print string // fingerprint of structure and maps
+	print string // fingerprint of the structure and the maps
 
-	net        petri.Net // its transitions stand in the order of Net.Transitions
+	net        petri.Net // its transitions have the order of Net.Transitions
 	lasting    [][]petri.Arc
-	progress   []bool // transitions for which a weak name is not enough
-	structural []int  // without tools, but for those that are timed
-	timed      []int  // fire by the clock
-	alone      bool   // every timed transition ticks as if it were alone
+	progress   []bool // transitions that a weak name cannot fire
+	structural []int  // transitions without tools, except timed ones
+	timed      []int  // transitions that fire by the clock
+	alone      bool   // timed transitions tick independently of each other
 	initial    petri.Marking
-	start      petri.Marking // at rest
-	on, off    *NetData      // at its start, active and not
+	start      petri.Marking // initial, at rest
+	on, off    *NetData      // initial states, active and inactive
 	listing    listing.Listing
-	own        naming.Own // without Labels, the names that it gives; with or without, its patterns
-	reasoned   []string   // the reason, as what is around each {key}
-	manual     bool       // a transition asks a person
+	own        naming.Own // names given by the net if it has no Labels; in any case its patterns
+	reasoned   []string   // the reason, split at each {key}
+	manual     bool       // some transition requires approval
 	moving     bool       // time alone changes the net
-	spoils     bool       // a transition spoils evidence
-	earns      bool       // a transition is evidence
-	awaits     []string   // the names of the calls whose success the net waits for
-	evidence   []string   // the names of the calls that are evidence for a net that has spoilers
+	spoils     bool       // some transition spoils evidence
+	earns      bool       // some transition has Evidence
+	awaits     []string   // names of the calls whose success the net waits for
+	evidence   []string   // awaits, if the net has spoilers
 
-	budget *budget // of a limit of rules; nil for others
+	budget *budget // nil unless the net is a limit from rules
 
-	keys    []int        // the numbers of its keys in the policy, each once; none: it has no key
-	keyOf   []int        // by transition: which of keys; -1: it has none
-	written keyvalue.Key // the key under the names by which it is shown
-	results []int        // the transitions whose key is in the result
-	mixed   bool         // one of them reads the arguments too
+	keys    []int        // distinct key numbers in the policy; empty: the net has no key
+	keyOf   []int        // for each transition, index into keys; -1: no key
+	written keyvalue.Key // the key with the names for display
+	results []int        // transitions whose key is in the result
+	mixed   bool         // some of these keys read the arguments, too
 }
 
 // compile checks and prepares one net.

@@ -14,9 +14,9 @@ func (p *Policy) Successes() []Condition {
 // JudgesResults reports whether the policy has conditions on results; see [Policy.Judged].
 func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
 
-// Judged returns the end of a call, which is a failure if the call returned what a
-// condition of the policy does not take for a success. broken is the first such
-// condition; nil: the end is as it was given.
+// Judged applies the conditions on results to the end of a call. If a success violates a condition,
+// the returned end is a failure, and broken is the first violated condition; otherwise broken is
+// nil and e is returned unchanged.
 func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	if e.Outcome != Success {
 		return e, nil
@@ -31,7 +31,7 @@ func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	return e, nil
 }
 
-// holds asks the judge of a condition. One that panics does not know.
+// holds evaluates a condition. A judge that panics counts as a violation.
 func holds(s *Condition, c *Call, e *End) (ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -41,7 +41,8 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke adds to d the names that the call would have counted for, had its result met the condition that it broke.
+// broke records in d the names that lost their evidence because the result of the call violated a
+// condition.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	if q.end.Broken == nil {
 		return

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// crowded returns the findings with which nets with a key would begin to keep more
-// values than the policy allows: the first of each net. It first drops those that are
-// as at the start again.
+// crowded returns the findings that would make a net with a key store more values than the policy
+// allows: the first finding for each such net. Before that, it drops values that are in the default
+// state again.
 func (j *judgement) crowded(d *Delta) (over []*finding) {
 	if j.policy.keys.Len() == 0 {
 		return nil
@@ -39,13 +39,12 @@ func (j *judgement) crowded(d *Delta) (over []*finding) {
 	return over
 }
 
-// crowd refuses a call because a net would keep too many values.
+// crowd refuses a call because a net would store too many values.
 func (j *judgement) crowd(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.objected(j.call.Tool, f.net.crowd(j.policy.most))})
 }
 
-// keepOut takes the values out of d that were not kept so far by the nets of these
-// findings. The call was made all the same.
+// keepOut removes from d the new values of the nets in over. The call was made nevertheless.
 func (j *judgement) keepOut(d *Delta, over []*finding) {
 	for _, first := range over {
 		for i := range j.findings {
@@ -56,8 +55,8 @@ func (j *judgement) keepOut(d *Delta, over []*finding) {
 	}
 }
 
-// sweep adds to d that values are dropped, and counts them; see [net.idle]. Of the
-// values of the call it drops none.
+// sweep adds to d the removal of idle values and returns their number; see [net.idle]. It does not
+// remove values of the call itself.
 func (j *judgement) sweep(d *Delta, f *finding) int {
 	base := f.net.at(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	of := func(key string) bool {
@@ -68,9 +67,9 @@ func (j *judgement) sweep(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns the states, at the time t, of the values of base that the clock has put
-// back to the start, which is that of after, and of those that were only kept for
-// watches that have ended; but of none in a call.
+// idle returns the values of base whose states at time t equal the default state after. These are
+// values that the clock has reset, or that were stored only for watches that have ended. Values
+// that of selects are excluded.
 func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil
@@ -84,7 +83,7 @@ func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) 
 	return idle
 }
 
-// crowd returns the reason of a net that would keep too many values.
+// crowd returns the reason of a net that would store too many values.
 func (n *net) crowd(most int) string {
 	return fmt.Sprintf("Net '%s' keeps %s values of %s already, and the call would add one: no more are kept until they are reset.",
 		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.Names(), "`", "'"))

@@ -8,47 +8,46 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// A Prepared call has its names, which do not depend on the state: they are
-// found before a state is locked. It is for one goroutine at a time.
+// A Prepared call has its names, which do not depend on the state and can thus be computed before a
+// state is locked. It must not be used by several goroutines at once.
 type Prepared struct {
-	// Offered are the tools that can be called; if not nil, they replace
-	// [State.Tools], see [Session.Offer].
+	// Offered are the tools that can be called; if not nil, they replace [State.Tools], see
+	// [Session.Offer].
 	Offered []Call
 
 	judgement judgement
 }
 
-// Prepare finds the names of c. The arguments of c must not change while
-// the call is open.
+// Prepare computes the names of c. The arguments of c must not change while the call is open.
 func (p *Policy) Prepare(c Call) *Prepared {
 	q := &preparedCall{call: c}
 	q.name(p, &q.call)
 	return &q.Prepared
 }
 
-// Reset makes q the call c under the policy p, as [Policy.Prepare] does. The call must
-// not change while q is used.
+// Reset reuses q for the call c under the policy p; see [Policy.Prepare]. The call must not change
+// while q is in use.
 func (q *Prepared) Reset(p *Policy, c *Call) {
 	q.clear()
 	q.name(p, c)
 }
 
-// preparedCall is a prepared call that holds the call itself.
+// preparedCall is a prepared call together with the call itself.
 type preparedCall struct {
 	Prepared
 	call Call
 }
 
-// name makes q, which is clear, the call c under the policy p.
+// name prepares the call c under the policy p; q must be clear.
 func (q *Prepared) name(p *Policy, c *Call) {
 	q.judgement.policy, q.judgement.call = p, c
 	q.judgement.name()
 }
 
-// maxSpare bounds the findings for which space is kept.
+// maxSpare limits the number of findings whose memory is reused.
 const maxSpare = 64
 
-// clear forgets the call, and keeps the space for the next one.
+// clear resets q, and keeps its memory for the next call.
 func (q *Prepared) clear() {
 	keyed := cmp.Or(q.judgement.keyed, q.judgement.spare)
 	findings := q.judgement.findings
@@ -63,7 +62,7 @@ func (q *Prepared) clear() {
 	}
 }
 
-// Decide is [Policy.Decide] of the call. It can be called again with another state.
+// Decide is [Policy.Decide] for the call. It can be called again with another state.
 func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	if len(q.judgement.waived) > 0 {
 		q.Reset(q.judgement.policy, q.judgement.call)
@@ -72,48 +71,48 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	return q.judgement.decide(s, g)
 }
 
-// Verdicts returns the verdicts of the last decision: of the nets that do not abstain, without
-// those in shadow.
+// Verdicts returns the verdicts of the last decision, without nets that abstain or are in shadow
+// mode.
 func (q *Prepared) Verdicts() []Verdict { return verdicts(&q.judgement, nil) }
 
-// Decide answers c on the state s: an [Allow], a [Refusal] or an [Ask], with the
-// delta. It changes nothing itself: the caller must apply the delta to this very
-// state, or decide again. The ticket of the Allow belongs to no
-// session; settle its number with [Policy.Settle].
+// Decide decides on c in the state s: it returns an [Allow], a [Refusal] or an [Ask], together with
+// the resulting change of the state. It does not modify s: the caller must apply the delta to this
+// same state, or decide again. The ticket of the Allow is not tied to a session; settle it by its
+// number with [Policy.Settle].
 //
-// Decide runs the hooks of the nets; see [Net.Validate].
+// Decide calls the hooks of the nets; see [Net.Validate].
 func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 	return p.Prepare(c).Decide(s, g)
 }
 
-// decide is the pipeline. The order of its steps is the policy: nothing is
-// asked that a net forbids, nothing is judged that nobody approved, and
-// nothing moves before all have agreed.
+// decide runs the phases of a decision. Their order is significant: no person is asked about a call
+// that a net forbids, no validator is called before the approval, and no net moves before all have
+// agreed.
 func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
 	g, asked := s.valid(g, j.call)
 	if s.taken(j.call.ID, asked) {
 		return j.duplicate(), nil
 	}
-	j.classify(s) // structural: what each net says
+	j.classify(s) // structural phase
 	j.yield()
 	doubts := j.waive(s)
 	if r := j.refusal(g); r != nil {
 		return r, j.answered(asked)
 	}
-	if a, r := j.question(g, doubts); a != nil { // approval: who has to be asked, and was not
+	if a, r := j.question(g, doubts); a != nil { // approval phase
 		return a, &Delta{Nets: j.ticked, Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
 	} else if r != nil {
 		return r, j.answered(asked)
 	}
-	metas, r := j.validate() // semantic
+	metas, r := j.validate() // semantic phase
 	if r != nil {
 		return r, j.answered(asked)
 	}
 	return j.commit(g, asked, metas) // all nets or none
 }
 
-// valid returns g if it is an unused grant of this session for this call, and no
-// grant otherwise. asked is the waiting call, if it waits.
+// valid returns g if it is an unused grant of this session for this call, and nil otherwise. asked
+// is the call that waits for the grant, or nil.
 func (s *State) valid(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g == nil || g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil
@@ -125,8 +124,8 @@ func (s *State) valid(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	return g, asked
 }
 
-// answered returns the delta of a refusal: the moves of the clock, and the end of
-// the wait.
+// answered returns the delta of a refusal: the changes by the clock, and the end of the waiting
+// call a, which may be nil.
 func (j *judgement) answered(a *OpenAsk) *Delta {
 	if a == nil && len(j.ticked) == 0 {
 		return nil
@@ -138,8 +137,8 @@ func (j *judgement) answered(a *OpenAsk) *Delta {
 	return d
 }
 
-// refusal returns the refusal of the structural phase if a net blocks, or if no net
-// knows the call and the policy requires that.
+// refusal returns the refusal of the structural phase if a net blocks the call, or if no net knows
+// the call under default: deny.
 func (j *judgement) refusal(g *Grant) *Refusal {
 	switch {
 	case j.blocked && g != nil:
@@ -153,13 +152,13 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 	}
 }
 
-// denies reports whether the default refuses in this world.
+// denies reports whether the default refuses unknown calls in this world.
 func (j *judgement) denies() bool {
 	return j.policy.deny && j.policy.shadow == (j.world == enforced)
 }
 
-// question returns the question for a person, about the doubts too. With a grant that does not cover a
-// step, it returns a refusal: the state has changed since.
+// question returns the question for a person, including doubts. If g is given but does not cover
+// all steps, it returns a refusal, because the state has changed.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	if !j.manual && len(doubts) == 0 {
 		return nil, nil
@@ -180,15 +179,15 @@ func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	return nil, j.refuse(KindStateChanged, blocksOf(open))
 }
 
-// covers reports whether the persons were shown this transition of this net, and were
-// as many as it needs.
+// covers reports whether the grant includes this transition of this net and enough approvals for
+// it.
 func (g *Grant) covers(s Step) bool {
 	return slices.ContainsFunc(g.Steps, func(t Step) bool {
 		return t.Net == s.Net && t.Transition == s.Transition && slices.Equal(t.Key, s.Key) && t.persons() >= s.persons()
 	})
 }
 
-// steps returns the manual transitions among those chosen.
+// steps returns the chosen transitions that require approval.
 func (j *judgement) steps() []Step {
 	var steps []Step
 	for i := range j.findings {
@@ -206,7 +205,7 @@ func (j *judgement) steps() []Step {
 	return steps
 }
 
-// names returns the names by the policy and by the nets that were asked.
+// names returns the names of the call given by the policy and by the evaluated nets.
 func (j *judgement) names() []Name {
 	ls := j.labels
 	if len(j.waived) > 0 {
@@ -220,7 +219,7 @@ func (j *judgement) names() []Name {
 	return naming.Names(ls)
 }
 
-// step returns the question whether the transition may fire for a name of the call.
+// step returns the step for the approval of t under a name of the call.
 func (f *finding) step(t *Transition, name string) Step {
 	return Step{
 		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,

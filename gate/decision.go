@@ -5,60 +5,59 @@ import (
 	"time"
 )
 
-// A Decision is an [*Allow], a [*Refusal] or an [*Ask]. Only an Allow lets a call
-// pass: a caller that only checks for a Refusal makes calls without the approval
-// that they require.
+// A Decision is an [*Allow], a [*Refusal] or an [*Ask]. Only an Allow permits the call: a caller
+// that merely checks for a Refusal would make calls without their required approval.
 type Decision interface{ decision() }
 
-// Allow lets a call pass.
+// Allow permits a call.
 type Allow struct {
-	Ticket *Ticket // the caller must settle it or close it
+	Ticket *Ticket // the caller must settle or close it
 	Names  []Name
-	Nets   []Verdict // of the nets that do not abstain
+	Nets   []Verdict // without nets that abstain
 
-	// Would is the answer that the nets in shadow would have given, with a kind of
-	// approval if they would have asked; nil if they let the call pass.
+	// Would is the refusal that the nets in shadow mode would have caused, with kind approval if
+	// they would have asked a person; nil if they would have let the call pass.
 	Would *Refusal
 }
 
-// Refusal rejects a call. It changes nothing, except that the clock moves.
+// Refusal rejects a call. It changes nothing except the clocks.
 type Refusal struct {
 	Kind   Kind
 	Names  []Name
 	Blocks []Block // the nets that block or ask, in the order of the policy
 	Text   string  // one sentence for the reader of the refusal
 
-	// Retry is the time, from that of the call, after which the clock alone makes the
-	// call possible; 0 if it does not, or if that is far away.
+	// Retry is the time from the call until the clock alone makes the call possible; 0 if the clock
+	// does not, or only in the distant future.
 	Retry time.Duration
 }
 
-// Ask is a question: the call passes if a person approves all its steps, or as many
-// different persons as [Ask.Approvals] says.
+// Ask is a question: the call passes if all its steps are approved, by as many different persons as
+// [Ask.Approvals] returns.
 type Ask struct {
-	Number uint64 // of the waiting call
+	Number uint64 // number of the waiting call
 	Call   Call
 	Names  []Name
 	Steps  []Step
 }
 
-// A Step is one manual transition that a person is asked to let fire.
+// A Step is one manual transition whose firing a person is asked to approve.
 type Step struct {
 	Net, Transition string
-	Name            string // of the call
-	Via             string // the channel by which the person is asked; empty: any
-	Approvals       int    // how many different persons must approve; 0: one
+	Name            string // name of the call
+	Via             string // channel for asking the person; empty: any
+	Approvals       int    // number of different persons who must approve; 0: one
 	Rule            Position
 	Reason          string
-	Key             []KeyValue // of a net with a key: the value that it is about
-	Doubt           *Doubt     // why it is not known whether the call has the Name; nil: it has it
+	Key             []KeyValue // for a net with a key: the value that the step is for
+	Doubt           *Doubt     // why it is uncertain whether the call has the Name; nil: it is certain
 }
 
-// persons returns how many must approve the step.
+// persons returns the number of persons who must approve the step.
 func (s *Step) persons() int { return max(s.Approvals, 1) }
 
-// Approvals returns how many different persons must approve the call: as many as the
-// step that needs the most.
+// Approvals returns the number of different persons who must approve the call: the maximum over its
+// steps.
 func (a *Ask) Approvals() int {
 	n := 1
 	for i := range a.Steps {
@@ -67,23 +66,22 @@ func (a *Ask) Approvals() int {
 	return n
 }
 
-// A Grant is the consent to the steps that were shown, of as many persons as they
-// need: it does not say who they are, so whoever makes one must have collected
-// [Ask.Approvals].
+// A Grant is the approval of the given steps by as many persons as they require. It does not
+// identify the persons: its creator must have collected the approvals of [Ask.Approvals] different
+// persons.
 type Grant struct {
-	Number uint64 // of the Ask
+	Number uint64 // number of the Ask
 	Steps  []Step
 }
 
-// Grant returns the consent to everything that a asks for. The caller must have
-// collected the approvals of [Ask.Approvals] different persons.
+// Grant returns the approval of all steps of a. The caller must have collected the approvals of
+// [Ask.Approvals] different persons.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
 
-// Withdraw returns the change that ends the wait of a call that will not be decided
-// again.
+// Withdraw returns the change that ends the wait of a call that will not be decided again.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
-// Kind says which phase of the decision refused.
+// Kind is the phase of the decision that refused the call.
 type Kind string
 
 const (
@@ -95,29 +93,29 @@ const (
 	KindDuplicate    Kind = "duplicate"
 )
 
-// A Block is the reason of one net to block a call.
+// A Block is the reason why one net blocks a call.
 type Block struct {
 	Net    string
 	Cause  Cause
 	Rule   Position
 	Reason string        // a sentence
-	Words  string        // the part of the arguments that the sentence quotes, as it is written there; empty: no part
-	Name   string        // of the call
-	Holds  []Holder      // calls in flight, the first of them: one that brings what is missing, those that hold it, those that spoil the evidence
-	Retry  time.Duration // as of [Refusal], for this net alone
-	Key    []KeyValue    // of a net with a key: the value for which it blocks; nil: the call has none
-	More   int           // further values for which it blocks
-	Doubt  *Doubt        // why it is not known whether the call has the Name; nil: it has it
-	Near   []Near        // calls with the name that the net waits for, whose success did not count
+	Words  string        // the quoted part of the arguments, as it appears in Reason; may be empty
+	Name   string        // name of the call
+	Holds  []Holder      // some calls in flight: one that would produce the missing tokens, those that hold them, and those that spoil the evidence
+	Retry  time.Duration // see [Refusal]; for this net alone
+	Key    []KeyValue    // for a net with a key: the value that is blocked; nil: the call has no value
+	More   int           // number of further blocked values
+	Doubt  *Doubt        // why it is uncertain whether the call has the Name; nil: it is certain
+	Near   []Near        // calls that had an awaited name but whose success was not evidence
 }
 
-// A Near is a call that has a name for certain, and whose success was no evidence of it.
+// A Near is a call that certainly had a name, but whose success did not count as evidence of it.
 type Near struct {
 	Name string
 	Why  Doubt
 }
 
-// Sentence names the call that did not count, with the reason and the script to write instead.
+// Sentence names the call that did not count, with the reason and advice what to write instead.
 func (n *Near) Sentence() string {
 	code := n.Why.Code
 	if code == "" {
@@ -132,35 +130,36 @@ func (n *Near) Sentence() string {
 	return sentence
 }
 
-// A Holder is a call whose outcome is not known yet and which holds tokens, or makes
-// other calls no evidence.
+// A Holder is a call with an unknown outcome that holds tokens or spoils the evidence of other
+// calls.
 type Holder struct {
 	Number  uint64
 	ID      string // empty for a call of another session
-	Tool    string // of a call of another session, the name that the net knows it by
+	Tool    string // for a call of another session: its name in the net
 	Since   time.Time
-	Other   bool   // it is a call of another session
-	Unknown bool   // its outcome was reported as unknown: an operator may say how it ended
-	More    uint64 // further calls of unknown outcome that it stands for, see [OpenCall.More]
-	Brings  bool   // it holds nothing: its success brings what is missing
+	Other   bool   // the call belongs to another session
+	Unknown bool   // the outcome was reported as unknown; an operator can supply it
+	More    uint64 // number of further calls with unknown outcome that this one represents, see [OpenCall.More]
+	Brings  bool   // the call holds nothing: its success would produce the missing tokens
 
-	// Voids names the calls that are no evidence while this one is under way, such as
-	// "test or lint"; empty: it does not spoil them.
+	// Voids lists the calls whose evidence this call spoils while it is in flight, such as "test or
+	// lint"; empty: it spoils no evidence.
 	Voids string
 }
 
-// A Verdict is the answer of one net on a call.
+// A Verdict is the result of one net for a call.
 type Verdict struct {
 	Net        string
 	Kind       VerdictKind
-	Transition string // of Gated: the first that was chosen
+	Transition string // for Gated: the first chosen transition
 	Manual     bool
 	Rule       Position
-	Shadow     bool       // of a net in shadow, which does nothing
-	Key        []KeyValue // of a net with a key: the first value that has this verdict
+	Shadow     bool       // the net is in shadow mode and has no effect
+	Key        []KeyValue // for a net with a key: the first value with this verdict
 }
 
-// VerdictKind orders the verdicts: the strongest of a call's names is its net's.
+// VerdictKind is ordered by strength: the verdict of a net is the strongest one over the names of
+// the call.
 type VerdictKind uint8
 
 const (
@@ -168,7 +167,7 @@ const (
 	Free
 	Gated
 	Blocked
-	Yields // an advisory net would block, but yields now, see [Net.Advisory]
+	Yields // an advisory net would block but currently yields, see [Net.Advisory]
 )
 
 func (*Allow) decision()   {}

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// earn chooses the evidence that the success of the call is for later calls: what is enabled
-// once the transitions that gate the call have fired.
+// earn chooses the Evidence transitions that the success of the call will fire for later calls:
+// those that are enabled after the transitions that gate the call have fired.
 func (f *finding) earn(spared []int) {
 	var after petri.Marking
 	for i := range f.labels {
@@ -34,8 +34,8 @@ func (f *finding) earn(spared []int) {
 	}
 }
 
-// after returns the marking once the call is admitted: the chosen transitions, none of them an
-// observer, have consumed their tokens and produced those that are not deferred.
+// after returns the marking after the admission of the call: the chosen transitions, which are not
+// observers, have consumed their tokens and, unless deferred, produced their outputs.
 func (f *finding) after() petri.Marking {
 	m := petri.Marking(slices.Clone(f.data.Marking))
 	for _, c := range f.choices {

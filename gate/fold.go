@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// toldApart bounds the calls of unknown outcome that a session tells apart. Beyond it, one
-// stands for all that are alike.
+// toldApart is the number of calls with unknown outcome that a session keeps separately. Beyond it,
+// one call represents all similar ones.
 const toldApart = 16
 
-// unknown returns the change of the open calls by an unknown outcome of c.
+// unknown returns the change of the open calls when the outcome of c becomes unknown.
 func (p *Policy) unknown(s *State, c *OpenCall) *Delta {
 	if o := p.standIn(s, c); o != nil {
 		stands := *o
@@ -21,17 +21,17 @@ func (p *Policy) unknown(s *State, c *OpenCall) *Delta {
 	return &Delta{Opened: &open}
 }
 
-// oneLess returns the change by an end of a call that stands for others, or of one of them.
+// oneLess returns the change when one of the calls that c represents ends.
 func (c *OpenCall) oneLess() *Delta {
 	open := *c
 	open.More--
 	return &Delta{Opened: &open}
 }
 
-// standIn returns the first call of unknown outcome that can stand for c, whose outcome is
-// unknown too: one of the same tool, without tokens in flight, that spoils the evidence that c
-// spoils. It returns nil if there is none, if c keeps tokens in flight, or if the session has few
-// such calls.
+// standIn returns the first call with unknown outcome that can represent c, whose outcome is
+// unknown as well: a call of the same tool, without tokens in flight, that spoils at least the same
+// evidence. It returns nil if no call is suitable, if c has tokens in flight, or if the session has
+// few such calls.
 func (p *Policy) standIn(s *State, c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= toldApart {
 		return nil
@@ -52,7 +52,7 @@ func (p *Policy) standIn(s *State, c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether both calls are the same to [Policy.suspects].
+// sameTool reports whether [Policy.suspects] treats both calls alike.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
@@ -77,8 +77,8 @@ func (p *Policy) covers(s *State, o, c *OpenCall) bool {
 	})
 }
 
-// anyState reports whether one of the states of nets that may wait for the call is ok: for the
-// values of a key and at large, in both worlds.
+// anyState reports whether ok returns true for any state of a net that may wait for the call: the
+// default state and those of the key values of the call, both actual and enforced.
 func (p *Policy) anyState(s *State, c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

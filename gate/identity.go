@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/argument"
 )
 
-// Ignored returns the arguments of the call that are no part of its identity, see [PolicyOptions.Ignored]; nil:
-// all are.
+// Ignored returns the arguments of the call that are not part of its identity, see
+// [PolicyOptions.Ignored]; nil: all arguments are.
 func (p *Policy) Ignored(c *Call) []string {
 	if len(p.ignored) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func (p *Policy) Ignored(c *Call) []string {
 	return fields
 }
 
-// Row returns a text that equal calls have, and no others; empty where no net counts rows.
+// Row returns a text that is equal exactly for equal calls; empty if no net counts rows.
 func (p *Policy) Row(c *Call) string {
 	if !p.rows {
 		return ""
@@ -32,7 +32,7 @@ func (p *Policy) Row(c *Call) string {
 	return argument.Fingerprint(c, p.Ignored(c))
 }
 
-// ignore takes the arguments that are no part of the identity of calls.
+// ignore stores the arguments that are not part of the identity of calls.
 func (p *Policy) ignore(all []Ignored) {
 	p.given = slices.Clone(all)
 	p.ignored = make(map[string][]string, len(all))
@@ -41,7 +41,7 @@ func (p *Policy) ignore(all []Ignored) {
 	}
 }
 
-// identifying returns what of this is part of the fingerprint.
+// identifying returns the ignored arguments that are part of the fingerprint.
 func (p *Policy) identifying() []Ignored {
 	return slices.DeleteFunc(slices.Clone(p.given), func(i Ignored) bool { return i.Usual })
 }

@@ -27,7 +27,7 @@ func (p *Policy) readKeys() {
 	}
 }
 
-// readKey gives a transition the key of that number.
+// readKey assigns the key with this number to a transition.
 func (p *Policy) readKey(n *net, transition, number int) {
 	k := p.keys.At(number)
 	local := slices.Index(n.keys, number)
@@ -42,6 +42,6 @@ func (p *Policy) readKey(n *net, transition, number int) {
 	}
 }
 
-// ReadsResults reports whether the results of calls matter to the policy: as values of
-// a key, to a hook, or to a condition. Where they do not, [End.Result] has no effect.
+// ReadsResults reports whether the policy uses the results of calls: as values of a key, for a
+// hook, or for a condition. If not, [End.Result] has no effect.
 func (p *Policy) ReadsResults() bool { return p.results || p.JudgesResults() }

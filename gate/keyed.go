@@ -13,37 +13,38 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// plan says what a call is for a net with a key, whatever the state.
+// plan describes, independently of the state, how a call concerns a net with a key: the values of
+// the call and the transitions that do not depend on them.
 type plan struct {
 	keyvalue.Union
 	net     *net
 	labels  []naming.Label
 	ok      bool     // the mapper of the net did not fail
 	watches []choice // observers whose key is in the result
-	spoils  []choice // transitions that spoil evidence and find no value: they spoil that for all
-	lack    *lack    // a transition that gates the call needs a value and finds none
+	spoils  []choice // spoiling transitions whose value the call lacks: they spoil the evidence for all values
+	lack    *lack    // a transition that gates the call needs a value that the call lacks; nil: no such transition
 }
 
-// lack says why a call has no value for a transition that gates it.
+// lack describes a value that the call lacks for a transition that gates it.
 type lack struct {
 	label   int
 	reading *keyvalue.Reading
 	key     *keyvalue.Key
 }
 
-// keyedCall is what a call is for the nets with a key.
+// keyedCall contains the plans of a call for the nets with a key.
 type keyedCall struct {
-	plans   []plan // of those that it can concern, in order
-	next    int    // the plan that was asked for last
+	plans   []plan // for the nets that might apply, in order
+	next    int    // index of the last requested plan
 	carrier keyvalue.Carrier
-	carried []carried // of the subjects
+	carried []carried // one for each subject
 
-	// Space for the usual case.
+	// Preallocated space for the usual case.
 	planRoom    [4]plan
 	carriedRoom [4]carried
 }
 
-// clear forgets the call, and keeps the space for the next one.
+// clear resets k, and keeps its memory for the next call.
 func (k *keyedCall) clear() {
 	clear(k.plans)
 	clear(k.carried)
@@ -51,20 +52,20 @@ func (k *keyedCall) clear() {
 	k.carrier = keyvalue.Carrier{}
 }
 
-// carried is what a call carries for a subject that is a net with a key.
+// carried is the part of a subject that only nets with a key have.
 type carried struct {
-	base  *NetData // the net at large
+	base  *NetData // default state
 	plan  *plan
-	value *keyvalue.Value // nil: it is about what is about no value
+	value *keyvalue.Value // nil: the part of the call that concerns no value
 }
 
-// subject returns a net with a key and what the call carries for it.
+// subject returns a subject for a net with a key.
 func (k *keyedCall) subject(n *net, data *NetData, of carried) subject {
 	k.carried = append(k.carried, of)
 	return subject{net: n, data: data, of: &k.carried[len(k.carried)-1]}
 }
 
-// base returns the net at large; of a net without a key, nil.
+// base returns the default state of the net, or nil if the net has no key.
 func (s *subject) base() *NetData {
 	if s.of == nil {
 		return nil
@@ -72,8 +73,8 @@ func (s *subject) base() *NetData {
 	return s.of.base
 }
 
-// plan returns what the call is for a net with a key; nil if the net has none, or the
-// arguments are not known.
+// plan returns the plan of the call for a net with a key; nil if the net has no key or the
+// arguments are unknown.
 func (s *subject) plan() *plan {
 	if s.of == nil {
 		return nil
@@ -81,7 +82,7 @@ func (s *subject) plan() *plan {
 	return s.of.plan
 }
 
-// value returns the value of the call that the subject is about, or nil.
+// value returns the value of the call that the subject is for, or nil.
 func (s *subject) value() *keyvalue.Value {
 	if s.of == nil {
 		return nil
@@ -89,7 +90,7 @@ func (s *subject) value() *keyvalue.Value {
 	return s.of.value
 }
 
-// plan finds the values for the nets with a key that the call can concern.
+// plan computes the plans for the nets with a key that might apply to the call.
 func (j *judgement) plan() {
 	if j.policy.keys.Len() == 0 || j.bare {
 		return
@@ -120,7 +121,7 @@ func (j *judgement) plan() {
 	}
 }
 
-// fill makes the plan for its net.
+// fill computes the plan for its net.
 func (j *judgement) fill(p *plan) {
 	n := p.net
 	p.labels, p.ok = j.labels, true
@@ -142,7 +143,7 @@ func (j *judgement) fill(p *plan) {
 	}
 }
 
-// list adds the values of one transition that lists a name of the call.
+// list adds to the plan the values for one transition that lists a name of the call.
 func (p *plan) list(c *keyvalue.Carrier, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]
@@ -163,8 +164,8 @@ func (p *plan) list(c *keyvalue.Carrier, label, t int) {
 	}
 }
 
-// planFor returns the plan for the net, or nil. The nets of one [judgement.classify] are
-// asked for in order.
+// planFor returns the plan for the net, or nil. [judgement.classify] must request the nets in
+// order.
 func (j *judgement) planFor(n *net) *plan {
 	if j.keyed == nil {
 		return nil
@@ -176,7 +177,7 @@ func (j *judgement) planFor(n *net) *plan {
 	return &k.plans[k.next]
 }
 
-// considerKeyed asks the net for each value of the call.
+// considerKeyed evaluates the net for each value of the call.
 func (j *judgement) considerKeyed(n *net, base *NetData) {
 	base = j.now(n, "", base, base)
 	p := j.planFor(n)
@@ -197,8 +198,8 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 	}
 }
 
-// considerAny asks the net about a call whose arguments are not known: it blocks only
-// what it blocks for every value.
+// considerAny evaluates the net for a call with unknown arguments: it blocks only if it blocks for
+// every value.
 func (j *judgement) considerAny(n *net, base *NetData) {
 	best := base
 	if base.Active {
@@ -218,7 +219,7 @@ func (j *judgement) considerAny(n *net, base *NetData) {
 	j.consider(subject{net: n, data: best})
 }
 
-// listed returns those of the transitions whose key has the value of the finding.
+// listed returns the transitions whose key has the value of the finding.
 func (f *finding) listed(lists []int) []int {
 	if f.plan() == nil || f.value() != nil && f.plan().KeysOf(f.value()) == f.net.allKeys() {
 		return lists
@@ -226,8 +227,8 @@ func (f *finding) listed(lists []int) []int {
 	return listing.Delete(lists, func(t int) bool { return !f.has(t) })
 }
 
-// has reports whether the transition is about the value of the finding. One whose value
-// is in the result may be about any.
+// has reports whether the transition applies to the value of the finding. A transition whose value
+// is in the result might apply to any value.
 func (f *finding) has(t int) bool {
 	if f.value() == nil {
 		return false
@@ -235,8 +236,9 @@ func (f *finding) has(t int) bool {
 	return f.plan().KeysOf(f.value())&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
 }
 
-// judgeWatches is for the observers whose key is in the result: those are watched by the
-// net at large, but for the values for which they are not chosen.
+// judgeWatches removes the observers whose key is in the result from the choices, because they are
+// watched in the default state, and records those that were not chosen: their watches do not count
+// for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan().watches {
 		if !f.chosen(w.transition) {
@@ -249,7 +251,7 @@ func (f *finding) judgeWatches() {
 	}
 }
 
-// judgeBase judges the part of the call that is about no value.
+// judgeBase evaluates the part of the call that concerns no value.
 func (f *finding) judgeBase() {
 	switch {
 	case f.plan().lack != nil:
@@ -257,11 +259,11 @@ func (f *finding) judgeBase() {
 	case len(f.plan().watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
 		f.kind, f.choices = Gated, append(f.choices, f.plan().watches...)
 	default:
-		f.judge(nil) // perhaps one of the names is free
+		f.judge(nil) // one of the names might be free
 	}
 }
 
-// named returns the value of the finding, under the names of the fields of a transition.
+// named returns the value of the finding by field.
 func (f *finding) named() []KeyValue {
 	if f.value() == nil {
 		return nil
@@ -269,10 +271,10 @@ func (f *finding) named() []KeyValue {
 	return f.value().Named
 }
 
-// allKeys returns all keys of the net.
+// allKeys returns the set of all keys of the net.
 func (n *net) allKeys() uint64 { return 1<<len(n.keys) - 1 }
 
-// about puts the value of the finding into a sentence.
+// about inserts the value of the finding into a sentence.
 func (f *finding) about(sentence string) string {
 	if f.value() == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
@@ -280,7 +282,7 @@ func (f *finding) about(sentence string) string {
 	return strings.ReplaceAll(sentence, "{key}", f.value().Show())
 }
 
-// reason returns the reason of the net, about the value of the finding.
+// reason returns the reason of the net for the value of the finding.
 func (f *finding) reason(name string) string {
 	if f.value() == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
@@ -288,7 +290,7 @@ func (f *finding) reason(name string) string {
 	return strings.Join(f.net.reasoned, f.value().Show())
 }
 
-// keyText returns the value of the subject as [NetDelta.Key].
+// keyText returns the value of the subject in the form of [NetDelta.Key].
 func (s *subject) keyText() string {
 	if s.value() == nil {
 		return ""
@@ -296,8 +298,8 @@ func (s *subject) keyText() string {
 	return s.value().Text
 }
 
-// own returns the state of the subject, to be changed; for a value of which nothing is
-// kept so far, made from the net at large.
+// own returns a copy of the state of the subject for changes. If the value has no state yet, the
+// copy derives from the default state.
 func (s *subject) own() NetData {
 	if s.value() == nil || s.data != s.base() {
 		return *s.data
@@ -305,8 +307,8 @@ func (s *subject) own() NetData {
 	return netstate.Single(s.base())
 }
 
-// move returns the move of the net for the finding, made in room. The net at large may
-// have moved before.
+// move starts the move of the net for the finding, with its copy in room. The default state base
+// may have been moved before.
 func (f *finding) move(room, base *NetData, call Flight) move {
 	m := newMove(f.net, f.data, room)
 	if f.of == nil {
@@ -321,8 +323,8 @@ func (f *finding) move(room, base *NetData, call Flight) move {
 	return m
 }
 
-// older returns the watches without those of the call, which are the last: these begin
-// after what gates the call has fired.
+// older returns the watches without those of the call, which come last: the new watches start after
+// the gating transitions have fired.
 func older(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].Is(call) {
 		watches = watches[:len(watches)-1]
@@ -341,9 +343,9 @@ func (m *move) miss(f *finding, call Flight) {
 	}
 }
 
-// watchOver makes m a move for one value, or of a net with a key at large, which has
-// these watches. One has lapsed for a value if its transition was not enabled, or its
-// evidence was spoiled, at some time since the call was admitted.
+// watchOver makes m a move of the state for one value, or, if large is set, of the default state;
+// over are the watches of the default state. Such a watch has lapsed for a value if, at any time
+// since the call was admitted, its transition was disabled or its evidence was spoiled.
 func (m *move) watchOver(over []Flight, large bool) {
 	m.over, m.large = over, large
 	if len(m.data.Lapsed()) > 0 {
@@ -352,7 +354,7 @@ func (m *move) watchOver(over []Flight, large bool) {
 	m.lapse()
 }
 
-// lapse records the watches that do not count any more.
+// lapse records the watches that no longer count.
 func (m *move) lapse() {
 	for _, w := range m.over {
 		if len(m.data.Spoilers()) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
@@ -361,14 +363,14 @@ func (m *move) lapse() {
 	}
 }
 
-// lapsed records that the watch does not count for the value any more.
+// lapsed records that the watch no longer counts for the value.
 func (m *move) lapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
 	}
 }
 
-// wait records the value of the net that was added last.
+// wait records the value for the net that was added last.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")
@@ -376,7 +378,8 @@ func (c *OpenCall) wait(key string) {
 	c.Keys = append(c.Keys, key)
 }
 
-// tickKeyed adds to d how the clock moves the net, for all values that are kept.
+// tickKeyed adds to d the changes of the net by the clock, in the default state and for all stored
+// values.
 func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
 	moved := n.at(base, base, t)
 	if moved != base {
@@ -389,8 +392,8 @@ func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
 	}
 }
 
-// lacks reports whether the finding is that the call has no value.
+// lacks reports whether the net blocks because the call has no value.
 func (f *finding) lacks() bool { return f.value() == nil && f.plan() != nil && f.plan().lack != nil }
 
-// shownValues bounds the values of one net that are shown to a reader.
+// shownValues limits the number of values of one net that are shown to readers.
 const shownValues = 10

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// settleKeyed adds to d what the end of a call changes in a net with a key: for each
-// value that waits for it, and for each that the result has.
+// settleKeyed adds to d the changes by the end of a call in a net with a key: for each value that
+// waits for the call, and for each value in the result.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.at(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := netstate.Unwatched(base, &e.flight, e.over)
@@ -38,10 +38,10 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// ended returns the values that wait for the end of the call, then those that the result
-// has for the watches of the call. Where the policy does not allow to keep all of the
-// latter, it is none of them: there is no evidence. Others are dropped for them first,
-// where they are as after, the net at large, again.
+// ended returns the values that wait for the end of the call, followed by the values in the result
+// that the watches of the call refer to. If the policy does not allow storing all values of the
+// result, it returns none of them, so that the call is not evidence; before that, it tries to
+// remove values whose state equals the default state after.
 func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
@@ -76,7 +76,7 @@ func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []keyvalue
 	return values, idle
 }
 
-// watched returns the keys of the watches of the call, in both worlds.
+// watched returns the keys of the watches of the call, both actual and enforced.
 func (e *ending) watched(n *net) []int {
 	watches := e.base.Watches
 	if e.base.Shadow != nil {
@@ -91,7 +91,7 @@ func (e *ending) watched(n *net) []int {
 	return keys
 }
 
-// shown adds to values those that the result has for one key.
+// shown adds to values the values of one key in the result.
 func (q PreparedEnd) shown(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {
@@ -119,8 +119,7 @@ func (e *ending) found(n *net) []Flight {
 	})
 }
 
-// find fires the transitions of these watches, but for those that have lapsed for the
-// value.
+// find fires the transitions of these watches, except those that have lapsed for the value.
 func (m *move) find(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

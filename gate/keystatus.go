@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 )
 
-// values returns the states for the values that are not as at the start, the furthest
-// from it first, and counts those that are left out.
+// values returns the states for the values that differ from the default state, those with the
+// largest difference first, and the number of values omitted.
 func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 	type ranked struct {
 		text     string
@@ -43,7 +43,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 	return values, len(all) - len(shown)
 }
 
-// state returns the value, its markings and the next tick.
+// state describes the value, its markings and the next tick.
 func (v *ValueState) state() string {
 	text := fmt.Sprintf("%s: %s", keyvalue.Shown(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {

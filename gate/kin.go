@@ -7,16 +7,16 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// A NetID says what a state of a net is good for under another policy: for a net with this
-// Print as it is, for a limit with this Limit what is used up of it.
+// A NetID identifies a net for the transfer of states between policies: a net with the same Print
+// can take over the state, and a limit with the same Limit can take over the usage.
 type NetID struct {
 	Name   string
-	Print  string // the fingerprint of its structure and of the maps that feed it
-	Limit  string // of a limit of rules, the fingerprint of what it counts, and for whom; empty for others
-	Family string // of a limit of rules, its fingerprint without its number
+	Print  string // fingerprint of the structure and of the maps that supply its names
+	Limit  string // for a limit from rules: fingerprint of the counted calls and callers; otherwise empty
+	Family string // for a limit from rules: fingerprint without its number
 }
 
-// IDs returns the identity of each net, in order. The result must not be changed.
+// IDs returns the identity of each net, in order. The result must not be modified.
 func (p *Policy) IDs() []NetID { return p.ids() }
 
 func (p *Policy) readIDs() []NetID {
@@ -34,8 +34,8 @@ func (p *Policy) readIDs() []NetID {
 	return ids
 }
 
-// fedBy returns those of the maps that give calls a name that the net lists. The
-// own maps of a net are part of its fingerprint anyway.
+// fedBy returns the maps that give calls a name that the net lists. A net's own maps are part of
+// its fingerprint already.
 func (n *net) fedBy(maps []Map) (fed []Map) {
 	if n.Labels == nil {
 		return nil
@@ -63,10 +63,10 @@ func (n *net) fedBy(maps []Map) (fed []Map) {
 	return fed
 }
 
-// Heirs says for each net of p, in order, which of these nets of another policy it takes
-// the place of, -1 if of none: one with the same Print, of which it can take the state
-// over, or a limit with the same Limit, of which it takes over what is used up. A net has
-// one heir at most: one of the same Name, Print or Family comes first.
+// Heirs returns, for each net of p in order, the index in of of the net that it replaces, or -1. A
+// net replaces a net with the same Print, and takes over its state, or a limit with the same Limit,
+// and takes over its usage. Each net is replaced by at most one; nets with the same Name, Print or
+// Family take precedence.
 func (p *Policy) Heirs(of []NetID) []int {
 	heirs, taken := make([]int, len(p.nets)), make([]bool, len(of))
 	for i := range heirs {

@@ -8,23 +8,23 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// A Meaning has the transitions of one net for the names of a call, whatever the
+// A Meaning contains the transitions of one net for the names of a call, independently of the
 // marking.
 type Meaning struct {
-	Net  int // its index in the policy
+	Net  int // index in the policy
 	Asks []Asked
 }
 
-// Asked has the transitions for one name.
+// Asked contains the transitions for one name.
 type Asked struct {
-	Transitions []int // that list it and do not exempt the call, in declaration order
+	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool
-	Weak        bool // the name is no evidence
+	Weak        bool // the name is not evidence
 }
 
-// Meaning returns the meaning of the call for each net that lists one of its names,
-// in the order of the policy, inactive nets included. It is for callers that plan
-// ahead; [Session.Decide] decides.
+// Meaning returns the meaning of the call for each net that lists one of its names, in the order of
+// the policy and including inactive nets. It is intended for planning; decisions are made by
+// [Session.Decide].
 func (p *Policy) Meaning(c Call) []Meaning {
 	j := &p.Prepare(c).judgement
 	var all []Meaning
@@ -56,7 +56,7 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Clone returns a copy of s that [State.Apply] can change without changing s.
+// Clone returns a copy of s; applying a [Delta] to the copy does not affect s.
 func (s *State) Clone() *State {
 	c := *s
 	c.Nets = slices.Clone(s.Nets)
@@ -65,5 +65,5 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// Snapshot returns the present state of the session. It belongs to the caller.
+// Snapshot returns a copy of the current state of the session.
 func (s *Session) Snapshot() (snapshot *State) { return read(s, (*State).Clone) }

@@ -2,13 +2,13 @@ package gate
 
 import "reflect"
 
-// cloned returns a copy of m, which is never nil, with copies of the maps and lists in it, so
-// that what a hook changes in place can be undone.
+// cloned returns a non-nil copy of m, including copies of the maps and slices in it, so that
+// in-place changes by a hook can be undone.
 func cloned(m Meta) Meta {
 	c := make(Meta, len(m))
 	for key, v := range m {
 		switch v.(type) {
-		case nil, string, bool, float64, int, int64: // nothing in them can change
+		case nil, string, bool, float64, int, int64: // immutable
 			c[key] = v
 		default:
 			c[key] = copied(reflect.ValueOf(v)).Interface()
@@ -17,7 +17,7 @@ func cloned(m Meta) Meta {
 	return c
 }
 
-// copied returns a copy of v, if it is a map or a list.
+// copied returns a copy of v if it is a map or a slice, and v otherwise.
 func copied(v reflect.Value) reflect.Value {
 	switch {
 	case v.Kind() == reflect.Interface && !v.IsNil():

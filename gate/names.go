@@ -5,7 +5,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// newNaming collects what the rules among nets use, and numbers their globs.
+// newNaming registers the names and patterns of the nets that use the labels of the policy.
 func newNaming(maps []Map, nets []*net) *naming.Naming {
 	g := naming.New(maps)
 	for _, n := range nets {
@@ -21,8 +21,8 @@ func newNaming(maps []Map, nets []*net) *naming.Naming {
 	return g
 }
 
-// newIndex returns which nets a call can be about. Nets with names or patterns of their
-// own, rows or phases can be about every call.
+// newIndex returns an index of the nets that might apply to a call. A net with its own names or
+// patterns, rows or phases might apply to every call.
 func newIndex(g *naming.Naming, nets []*net) listing.Index {
 	x := listing.NewIndex(len(nets), len(g.Patterns()))
 	for _, n := range nets {
@@ -36,16 +36,17 @@ func newIndex(g *naming.Naming, nets []*net) listing.Index {
 	return x
 }
 
-// Why returns whether the maps of the rules give the call a name, and why that is in doubt, or why
-// success of the call would not show it; without a doubt, the name is certain or the maps do not give it. With
-// [NotFound], the call has a part of what a map looks for, and the doubt says what is missing.
+// Why reports whether the maps of the policy give the call this name, and the reason why that is
+// doubtful or why the success of the call would not be evidence of it. An empty doubt means that
+// the name is certain or that no map gives it. With [NotFound], a nonempty doubt means that the
+// call contains a part of the pattern of a map, and describes the missing part.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)
 }
 
-// Names returns all names of a call: the labels of the policy, then those that nets
-// with names of their own add, in their order. It costs as much as a decision.
+// Names returns all names of a call: the labels of the policy, followed by the names that nets with
+// their own names add. It is as expensive as a decision.
 func (p *Policy) Names(c Call) []Name {
 	j := &p.Prepare(c).judgement
 	ls := j.labels

@@ -10,10 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxNear bounds how many names a state keeps a near miss for.
+// maxNear limits the number of names with a stored near miss.
 const maxNear = 16
 
-// remember keeps the last call of a name that was no evidence of it, or forgets it.
+// remember stores n, replacing an earlier near miss for the same name. If n has no reason, it only
+// removes the earlier one.
 func (s *State) remember(n *Near) {
 	kept := slices.DeleteFunc(slices.Clone(s.Near), func(o Near) bool { return o.Name == n.Name })
 	if n.Why.What != "" {
@@ -22,7 +23,7 @@ func (s *State) remember(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// nearTo returns the calls that were no evidence for the net.
+// nearTo returns the stored near misses for the names that the net waits for.
 func (s *State) nearTo(n *net) (near []Near) {
 	for i := range s.Near {
 		if slices.Contains(n.awaits, s.Near[i].Name) {
@@ -32,8 +33,9 @@ func (s *State) nearTo(n *net) (near []Near) {
 	return near
 }
 
-// nearTo returns the calls that were no evidence for the net. One is the call itself, where its script has the evidence
-// beside the name: it is judged before it runs.
+// nearTo returns the near misses for the net. The call itself is one if its script contains the
+// awaited evidence in addition to the blocked name, because a call is decided before any of it
+// runs.
 func (j *judgement) nearTo(n *net, name string) []Near {
 	near := j.state.nearTo(n)
 	for i := range j.labels {
@@ -51,8 +53,8 @@ func (j *judgement) nearTo(n *net, name string) []Near {
 	return near
 }
 
-// near adds to d the names of the call that nets wait for as evidence: why its success is
-// none, or, where it is, that an earlier call does not matter any more.
+// near adds to d the names of the call that nets wait for as evidence: those whose success will not
+// count, with the reason, and those whose success will, which removes an earlier near miss.
 func (j *judgement) near(d *Delta) {
 	if len(j.policy.awaits) == 0 {
 		return
@@ -84,18 +86,19 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// A part is the first two words of a longer command. A call with only these may be an attempt at that command.
+// A part is the first two words of a longer command. A call that contains only these words may be
+// an attempt at the command.
 type part struct {
-	name         string // given by the map
-	first, other []byte // the words
+	name         string // name given by the map
+	first, other []byte // the two words
 }
 
-// in reports whether arguments have both words.
+// in reports whether the arguments contain both words.
 func (p *part) in(args []byte) bool {
 	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
 }
 
-// readParts collects the parts of the maps whose names nets wait for.
+// readParts collects the parts of the commands whose names nets wait for.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		words := strings.Fields(m.Source)
@@ -105,7 +108,7 @@ func (p *Policy) readParts() {
 	}
 }
 
-// spoiledBy returns the other names of the call that make it no evidence of this one, or "".
+// spoiledBy lists the other names of the call that spoil its evidence for this name, or returns "".
 func (j *judgement) spoiledBy(name string) string {
 	var by []string
 	for i := range j.findings {
@@ -122,8 +125,8 @@ func (j *judgement) spoiledBy(name string) string {
 	return text.And(by)
 }
 
-// Unproved returns the names that nets wait for and that maps certainly find in the call, if its success would
-// still not count.
+// Unproved returns the awaited names that maps certainly find in the call although its success
+// would not be evidence of them.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// restrain blocks a call that no list of a marked phase has.
+// restrain blocks a call that is not on the list of a marked phase.
 func (f *finding) restrain(c *Call) {
 	if f.kind == Blocked {
 		return
@@ -27,13 +27,13 @@ func (f *finding) restrain(c *Call) {
 	}
 }
 
-// allows reports whether a certain name of the call is in the list.
+// allows reports whether the list contains a certain name of the call.
 func allows(ph *Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return naming.Exempts(&u, ls) })
 }
 
-// listed reports whether the list of a phase has a certain name of the call, marked or
-// not: then "default: deny" does not refuse it.
+// listed reports whether the list of some phase, marked or not, contains a certain name of the
+// call; if so, "default: deny" does not refuse the call.
 func (n *net) listed(ls []naming.Label) bool {
 	return slices.ContainsFunc(n.Phases, func(ph Phase) bool { return allows(&ph, ls) })
 }

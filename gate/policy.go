@@ -12,31 +12,31 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// PolicyOptions are the options that the nets of a policy share. The zero value is
-// ready to use.
+// PolicyOptions are the options that the nets of a policy share. The zero value is ready to use.
 type PolicyOptions struct {
-	Deny   bool // default: deny; a call that no active net knows is refused
-	Shadow bool // every net is in shadow, and the default too
+	Deny   bool // default: deny; calls that no active net knows are refused
+	Shadow bool // all nets and the default are in shadow mode
 	Static bool // no net can be switched on or off at run time
 
-	// AskDoubts has a person asked about a call that a net blocks only because it may have a name:
-	// see [Block.Doubt]. With the approval it is decided without that name.
+	// AskDoubts makes a person decide about a call that a net blocks only because the call possibly
+	// has a name: see [Block.Doubt]. If approved, the call is decided without that name.
 	AskDoubts bool
 
-	// Labels are labels of calls in addition to those of the nets. A policy needs
-	// them if none of its nets has labels and a caller asks for the names of a call.
+	// Labels are labels of calls in addition to those of the nets. They are needed if no net has
+	// labels and a caller asks for the names of a call.
 	Labels []*Labels
 
-	// Keys bounds the values that a net with a key keeps in one state: those whose
-	// state is not as at the start. A call that would add one more is refused. 0: 10,000.
+	// Keys is the maximum number of values with a state of their own in a net with a key. A call
+	// that would add another one is refused. 0: 10,000.
 	Keys int
 
-	// Ignored are arguments that are no part of the identity of calls: nets that count equal calls in a row
-	// do not read them, and an approval is for calls with other values of them too.
+	// Ignored are arguments that are not part of the identity of calls: nets that count equal calls
+	// in a row do not compare them, and an approval also applies to calls with other values of
+	// them.
 	Ignored []Ignored
 }
 
-// defaultKeys is [PolicyOptions.Keys] where it is 0.
+// defaultKeys is the default of [PolicyOptions.Keys].
 const defaultKeys = 10_000
 
 // Policy is an immutable set of nets that decide together. It is safe for concurrent use.
@@ -45,46 +45,44 @@ type Policy struct {
 	byName map[string]*net
 	merged []Merge
 	deny   bool
-	shadow bool // all of it
-	static bool // likewise
-	asks   bool // about calls in doubt
+	shadow bool // the whole policy is in shadow mode
+	static bool // the whole policy is static
+	asks   bool // see [PolicyOptions.AskDoubts]
 	print  string
 
-	timed []int // the nets that go by the clock
+	timed []int // nets that move by the clock
 	rows  bool  // some net counts equal calls in a row
 
-	advisory bool            // some net is
-	awaits   map[string]bool // the names of calls whose success nets wait for
-	parts    []part          // the parts of the commands that give those names
+	advisory bool            // some net is advisory
+	awaits   map[string]bool // names of the calls whose success nets wait for
+	parts    []part          // parts of the commands that give those names
 
-	keys    keyvalue.Set // of the nets
-	keyed   listing.Set  // the nets that have a key
-	results bool         // a net reads results
-	most    int          // values of one net
-	limit   int          // likewise, as it was given
+	keys    keyvalue.Set // keys of the nets
+	keyed   listing.Set  // nets with a key
+	results bool         // some net reads results
+	most    int          // maximum number of values in one net
+	limit   int          // most as given in the options
 
-	given   []Ignored           // as it was given
-	ignored map[string][]string // the fields, by the names of tools
+	given   []Ignored           // ignored arguments as given in the options
+	ignored map[string][]string // ignored arguments by tool name
 
-	labels    []*Labels      // of the nets and the options, each once
-	successes []Condition    // of the labels
-	names     *naming.Naming // of the calls
-	ids       func() []NetID // of the nets
-	touch     listing.Index  // which nets a call can be about
+	labels    []*Labels      // distinct labels of the nets and the options
+	successes []Condition    // conditions of the labels
+	names     *naming.Naming // naming of calls
+	ids       func() []NetID // identities of the nets
+	touch     listing.Index  // nets that might apply to a call
 }
 
-// A Merge is a statement that repeats an earlier one; the two are one net with one
-// budget.
+// A Merge is a statement that repeats an earlier one; both become one net with one budget.
 type Merge struct {
 	Net          string
 	First, Again Position
 }
 
-// NewPolicy checks the nets. Its error, if any, is an [ErrorList].
+// NewPolicy checks the nets and returns a policy. A non-nil error is an [ErrorList].
 //
-// Of the nets with Labels, equal ones become one (see [Policy.Merged]) and
-// unequal ones of one name get "#2", "#3" and so on. Two other nets of one
-// name are an error.
+// Equal nets with Labels become one (see [Policy.Merged]), and unequal ones with the same name get
+// the suffixes "#2", "#3" and so on. Two other nets with the same name are an error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, byName: make(map[string]*net, len(nets))}
 	errs := p.adopt(nets)
@@ -113,7 +111,7 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	return p, nil
 }
 
-// collect takes the labels of the nets, in their order, and those of the options.
+// collect stores the distinct labels of the nets, in order, followed by those of the options.
 func (p *Policy) collect(nets []Net, o PolicyOptions) {
 	add := func(l *Labels) {
 		if l != nil && !slices.Contains(p.labels, l) {
@@ -137,21 +135,20 @@ func (p *Policy) Maps() []Map {
 	return maps
 }
 
-// Options returns the options of the policy, with all of its labels, to build a
-// policy of some of its nets.
+// Options returns the options of the policy, including all labels, for building a policy from a
+// subset of its nets.
 func (p *Policy) Options() PolicyOptions {
 	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.limit, Ignored: slices.Clone(p.given)}
 }
 
-// enforcedFirst returns the nets with those in shadow last, so that they do not
-// change the order of the names of a call.
+// enforcedFirst returns the nets with those in shadow mode last, so that the latter do not affect
+// the order of the names of a call.
 func (p *Policy) enforcedFirst() []*net {
 	enforced := slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return n.Shadow })
 	return append(enforced, slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return !n.Shadow })...)
 }
 
-// adopt compiles the nets, merges equal statements and gives every net a name
-// of its own.
+// adopt compiles the nets, merges equal statements and makes the names of the nets unique.
 func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
 	for _, n := range nets {
@@ -196,7 +193,7 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 	return errs
 }
 
-// freeName returns name, or name#2, name#3 ... if it is taken.
+// freeName returns name, or name#2, name#3 and so on if it is taken.
 func (p *Policy) freeName(name string, written map[string]bool) string {
 	free := name
 	for i := 2; p.byName[free] != nil || written[free]; i++ {
@@ -205,7 +202,7 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 	return free
 }
 
-// fingerprint returns that of all that decides.
+// fingerprint returns the fingerprint of everything that determines decisions.
 func (p *Policy) fingerprint(maps []Map) string {
 	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.identifying()}
 	if p.keys.Len() > 0 && p.most != defaultKeys {
@@ -224,16 +221,16 @@ func (p *Policy) fingerprint(maps []Map) string {
 // Merged lists the statements that repeat an earlier one.
 func (p *Policy) Merged() []Merge { return p.merged }
 
-// Shadow reports whether the whole policy is in shadow, its default included.
+// Shadow reports whether the whole policy, including its default, is in shadow mode.
 func (p *Policy) Shadow() bool { return p.shadow }
 
-// Fingerprint returns the hexadecimal SHA-256 of everything that decides: the nets,
-// the maps, the default and the arguments that are ignored. It covers only the presence of Go functions.
+// Fingerprint returns the hexadecimal SHA-256 of everything that determines decisions: the nets,
+// the maps, the default and the ignored arguments. Of Go functions, it covers only their presence.
 func (p *Policy) Fingerprint() string { return p.print }
 
-// A NetInfo describes one net of a policy. It must not be changed.
+// A NetInfo describes one net of a policy. It must not be modified.
 type NetInfo struct {
-	Net                // as it was given, under the name that it has in the policy
+	Net                // as given, but with its name in the policy
 	Fingerprint string // of its structure and its maps
 }
 

@@ -41,7 +41,7 @@ func (r *Refusal) sentence(c *Call) string {
 	}
 }
 
-// sentences joins the different reasons.
+// sentences joins the distinct reasons.
 func sentences(blocks []Block, now time.Time) string {
 	var room [4]string
 	all := room[:0]
@@ -63,7 +63,7 @@ func sentences(blocks []Block, now time.Time) string {
 	return strings.Join(append(all, Ways(blocks)...), " ")
 }
 
-// Ways returns what to write where a block is in doubt, each once, as sentences.
+// Ways returns the distinct pieces of advice for doubtful blocks, as sentences.
 func Ways(blocks []Block) (ways []string) {
 	for i := range blocks {
 		if d := blocks[i].Doubt; d != nil && d.Advice != "" && !slices.Contains(ways, d.Way()) {
@@ -73,8 +73,8 @@ func Ways(blocks []Block) (ways []string) {
 	return ways
 }
 
-// sentence names the call that has the missing token, or spoils the evidence, and how
-// long it has been under way.
+// sentence describes the call that holds or produces the missing tokens or spoils the evidence, and
+// how long it has been in flight.
 func (h *Holder) sentence(now time.Time) string {
 	where := ""
 	if h.Other {
@@ -93,7 +93,7 @@ func (h *Holder) sentence(now time.Time) string {
 	return text + ", holds what it needs."
 }
 
-// blocks returns the block of every blocking net.
+// blocks returns the blocks of all nets that block the call.
 func (j *judgement) blocks() []Block {
 	count := 0
 	for i := range j.findings {
@@ -102,7 +102,7 @@ func (j *judgement) blocks() []Block {
 		}
 	}
 	blocks := make([]Block, 0, count)
-	values := 0 // of the net
+	values := 0 // number of blocked values of the net
 	for i := range j.findings {
 		f := &j.findings[i]
 		if i > 0 && j.findings[i-1].net != f.net {
@@ -121,12 +121,12 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
-// block returns a block of the net for the name of a call.
+// block returns a block of the net for a name of the call.
 func (n *net) block(name, reason string) Block {
 	return Block{Net: n.Name, Cause: n.Cause, Rule: n.Rule, Name: name, Reason: n.because(reason)}
 }
 
-// because returns the sentence of the net after the words of its author.
+// because returns the sentence preceded by the explanation of the net's author.
 func (n *net) because(sentence string) string {
 	switch last, _ := utf8.DecodeLastRuneInString(n.Because); {
 	case n.Because == "":
@@ -137,10 +137,10 @@ func (n *net) because(sentence string) string {
 	return n.Because + " " + sentence
 }
 
-// shownHolders is how many calls in flight a block names at most: a client can have many.
+// shownHolders limits the calls in flight that a block lists, because a client can have many.
 const shownHolders = 8
 
-// block fills b with the reason of the finding's net to block the call.
+// block fills b with the reason why the finding's net blocks the call.
 func (j *judgement) block(b *Block, f *finding) {
 	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.named()}
 	j.explain(b, f)
@@ -154,8 +154,9 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.because(b.Reason)
 }
 
-// doubted returns why it is not known whether the call has the label, with the reason of a net that says
-// so. The doubt is nil where the call has it for certain, and the reason does not change.
+// doubted returns the reason why it is uncertain whether the call has the label, and the net's
+// reason reworded to express that. If the label is certain, it returns a nil doubt and the
+// unchanged reason.
 func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
@@ -173,7 +174,8 @@ func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the uncertain name that the pattern l matches, or l itself if it is not an uncertain pattern.
+// matched returns the uncertain name that the pattern l matches, or l itself if it is not an
+// uncertain pattern.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l
@@ -186,7 +188,7 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// why asks the maps that name the calls of the net.
+// why queries the maps that name the calls of the net; see [Policy.Why].
 func (j *judgement) why(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(j.call, j.tools, name)
@@ -194,7 +196,8 @@ func (j *judgement) why(f *finding, name string) (Doubt, Found) {
 	return j.policy.names.Why(j.call, j.tools, name)
 }
 
-// explain sets the reason of the block, and what goes with it, for a call that has its names for certain.
+// explain sets the reason and the related fields of the block, assuming that the call certainly has
+// its names.
 func (j *judgement) explain(b *Block, f *finding) {
 	if reason := f.objection(); reason != "" {
 		b.Reason, b.Retry = f.about(reason), f.special.retry
@@ -228,8 +231,8 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// besides returns a sentence about the call, after the reason that the author of the net
-// has written; a reason with {key} is about a value, and there is none.
+// besides returns the sentence, preceded by the reason that the author of the net has written. That
+// reason is omitted if it contains {key} and the finding has no value.
 func (f *finding) besides(sentence string) string {
 	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value() == nil && len(f.net.reasoned) > 1 {
 		return sentence
@@ -237,7 +240,7 @@ func (f *finding) besides(sentence string) string {
 	return f.reason("") + " " + sentence
 }
 
-// doubt returns the reason of a net in which a weak name would make progress.
+// doubt returns the reason of a net that a weak name must not let progress.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: it has to name the server too.", name)
@@ -245,7 +248,7 @@ func doubt(l *naming.Label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait returns when the clock allows the call, if it does.
+// wait adds the time until the clock allows the call, if it does.
 func (j *judgement) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.wait(f.data, j.call.Time, lists); ok {
 		b.Retry = in
@@ -253,8 +256,8 @@ func (j *judgement) wait(f *finding, lists []int, b *Block) {
 	}
 }
 
-// retry returns when all blocking nets allow the call by the clock alone; 0 if one
-// of them does not.
+// retry returns the time until the clock alone makes all blocking nets allow the call; 0 if it does
+// not for one of them.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {
@@ -302,8 +305,8 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 	return held
 }
 
-// awaited returns the first call in flight whose success brings what these transitions
-// lack: one will do.
+// awaited returns the first call in flight whose success would produce the tokens that these
+// transitions lack. One such call is sufficient.
 func (f *finding) awaited(s *State, lists []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {
@@ -326,8 +329,8 @@ func (s *State) holder(n *net, f Flight) Holder {
 	return Holder{Number: f.Call, Tool: f.Name, Since: f.Since, Other: other}
 }
 
-// holds reports whether the flight has tokens of a place in which one of the
-// transitions finds too few.
+// holds reports whether the flight holds tokens from a place where one of the transitions lacks
+// tokens.
 func (f *finding) holds(flight Flight, lists []int) bool {
 	ts := f.net.net.Transitions
 	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].Holds(&ts[t], f.data.Marking) })
@@ -337,15 +340,15 @@ func (c *OpenCall) holder() Holder {
 	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
-// Refusal returns the refusal of a call that nobody approved: there was nobody to
-// ask, the answer was no, or it did not come. The caller must withdraw a.
+// Refusal returns the refusal of a call that was not approved: the answer was no or did not arrive,
+// or there was no person to ask. The caller must withdraw a.
 func (a *Ask) Refusal() *Refusal {
 	r := &Refusal{Kind: KindApproval, Names: a.Names, Blocks: blocksOf(a.Steps)}
 	r.Text = r.sentence(&a.Call)
 	return r
 }
 
-// blocksOf returns, for each net among the steps, a block that requires approval.
+// blocksOf returns one block that requires approval for each net among the steps.
 func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {

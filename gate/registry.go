@@ -9,19 +9,18 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Activate makes a net take part in decisions again, from where it left off;
-// a net that is shared for all its sessions. Old credit comes back with it.
-// It fails if the name is unknown, or if the net is active or [Net.Static].
+// Activate makes a net take part in decisions again, with the state that it had when it was
+// deactivated; a shared net, for all its sessions. It fails if the name is unknown, or if the net
+// is already active or is [Net.Static].
 //
-// It is for this session; see [Policy.Switch] for those that are made later.
+// It applies to this session; for sessions created later, see [Policy.Switch].
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
-// Deactivate takes a net out of decisions, a net that is shared for all its
-// sessions; its state is kept, it settles its calls in flight, its watches end
-// and its clock stops. It fails if the name is unknown, or if the net is not active
-// or is [Net.Static].
+// Deactivate excludes a net from decisions; a shared net, for all its sessions. The net keeps its
+// state and settles its calls in flight, but its watches end and its clock stops. Deactivate fails
+// if the name is unknown, or if the net is not active or is [Net.Static].
 //
-// It is for this session; see [Policy.Switch] for those that are made later.
+// It applies to this session; for sessions created later, see [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
 
 func (s *Session) toggle(name string, on bool) (err error) {
@@ -32,8 +31,8 @@ func (s *Session) toggle(name string, on bool) (err error) {
 	return err
 }
 
-// Toggle activates or deactivates a net in the state s, see [Session.Activate]
-// and [Session.Deactivate].
+// Toggle activates or deactivates a net in the state s; see [Session.Activate] and
+// [Session.Deactivate].
 func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	n, err := p.dynamic(name)
 	if err != nil {
@@ -46,10 +45,9 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	return &Delta{Nets: []NetDelta{{Net: n.index, Data: netstate.Switched(data, on)}}}, nil
 }
 
-// Switch returns the list of active nets with one of them switched on or off, in the
-// order of the policy, for [SessionOptions].Active and [SharedOptions].Active of
-// later sessions. A nil list means all nets. Its errors are those of
-// [Session.Activate] and [Session.Deactivate].
+// Switch returns the list of active nets with one net switched on or off, in the order of the
+// policy, for [SessionOptions].Active and [SharedOptions].Active of later sessions. A nil list
+// means all nets. Its errors are those of [Session.Activate] and [Session.Deactivate].
 func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
 	n, err := p.dynamic(name)
 	if err != nil {
@@ -62,8 +60,8 @@ func (p *Policy) Switch(active []string, name string, on bool) ([]string, error)
 	return p.netNames(func(m *net) bool { return was(m) != (m == n) }), nil
 }
 
-// dynamic returns the net of that name if it can be switched; its error suggests a
-// name.
+// dynamic returns the net with that name if it can be switched. If the name is unknown, the error
+// suggests a similar one.
 func (p *Policy) dynamic(name string) (*net, error) {
 	if n := p.byName[name]; n != nil {
 		if n.Static {
@@ -78,8 +76,8 @@ func (p *Policy) dynamic(name string) (*net, error) {
 	return nil, fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(known, ", "))
 }
 
-// already returns the error that the net already has the requested state. It lists
-// the other active nets, in case the caller meant one of them.
+// already returns the error that the net already has the requested state. It lists the active nets
+// in case the caller meant one of them.
 func (n *net) already(on bool, active []string) error {
 	if on {
 		return fmt.Errorf("net %q is already active", n.Name)

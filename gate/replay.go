@@ -1,18 +1,17 @@
 package gate
 
-// An Entry is a call of the past and how it ended.
+// An Entry is a past call and its outcome.
 type Entry struct {
 	Call    Call
 	Outcome Outcome
 }
 
-// Replay moves the active nets as if these calls had been made now, in order:
-// each net on its own, whatever another net says, with every approval given
-// and without validators. A net in which a call would be blocked does not
-// move. It is for a session that is rebuilt from a history.
+// Replay moves the active nets as if the calls were made now, in order: each net independently of
+// the other nets, with all approvals granted and without validators. A net that would block a call
+// does not move. Replay is intended for rebuilding a session from a history.
 //
-// A call that failed is left out: it counts for nothing, also where it used
-// something up when it was made. A call whose outcome is [Unknown] stays open.
+// Failed calls are skipped: they count for nothing, even if they used something up when they were
+// made. A call whose outcome is [Unknown] stays open.
 func (s *Session) Replay(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]
@@ -33,8 +32,8 @@ func (s *Session) Replay(entries []Entry) {
 	}
 }
 
-// pass leaves out the nets that block, but for the evidence that the call spoils,
-// and the rows that it ends.
+// pass removes the findings of nets that block, except if the call spoils evidence or ends a row
+// there.
 func (j *judgement) pass() {
 	findings := j.findings[:0]
 	for _, f := range j.findings {

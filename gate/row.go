@@ -4,23 +4,23 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// follow puts the net back to its start, if the call is another than the one before
-// that it counted: that is so once the call is admitted.
+// follow resets the net to its initial state if the call differs from the last one that the net
+// counted. The reset takes effect when the call is admitted.
 func (f *finding) follow(row string) {
 	if f.net.Row && f.data.Row() != "" && f.data.Row() != row {
 		f.data, f.anew = f.net.anew(f.data), true
 	}
 }
 
-// anew returns the net at its start. Calls in flight settle without effect, but those
-// that spoil evidence are still under way.
+// anew returns the net in its initial state. Calls in flight will settle without effect, but those
+// that spoil evidence continue to do so.
 func (n *net) anew(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())
 	return fresh
 }
 
-// count remembers the call of a net that counts equal calls in a row.
+// count records the call in a net that counts equal calls in a row.
 func (m *move) count(f *finding, row string) {
 	if !f.forbids() {
 		row = ""

@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// A Session holds the state of every net of a policy for one conversation.
-// It is safe for concurrent use.
+// A Session holds the state of every net of a policy for one conversation. It is safe for
+// concurrent use.
 type Session struct {
-	policy *Policy              // never changes
-	shared []*Shared            // in the order of locking; never changes
-	told   func(Call, Decision) // of each decision; never changes
+	policy *Policy              // immutable
+	shared []*Shared            // in lock order; immutable
+	told   func(Call, Decision) // called with each decision; immutable
 
-	spare atomic.Pointer[preparedCall] // clear; space for the next decision, if no other has it
+	spare atomic.Pointer[preparedCall] // cleared memory for the next decision; nil while another decision uses it
 
 	mu    sync.Mutex
-	state *State // accessed only in update
+	state *State // guarded by mu; accessed only in update
 }
 
 // SessionOptions configure a session. The zero value is ready to use.
 type SessionOptions struct {
-	Active []string // the nets that are active at the start; nil: all; unknown names are ignored
+	Active []string // initially active nets; nil: all; unknown names are ignored
 
-	// Time is the start of the session, and of its clocks. If it is zero, the clock of
-	// a net starts with the first call that concerns the net.
+	// Time is the start of the session and of its clocks. If it is zero, the clock of a net starts
+	// with the first call that the net applies to.
 	Time time.Time
 
-	// Principal and Global have the nets of these scopes, see [NewShared]. If one is
-	// nil, the session has such nets for itself.
+	// Principal and Global hold the state of the nets with these scopes, see [NewShared]. If one of
+	// them is nil, the session has its own state for such nets.
 	Principal, Global *Shared
 
-	// OnDecision receives each decision, also in shadow, where [Allow].Would has the
-	// other answer. It runs after the decision, before Decide returns, without a lock.
-	// It must not settle the ticket of an Allow: that is the duty of the caller.
+	// OnDecision is called with each decision, including those in shadow mode, where [Allow].Would
+	// contains the alternative. It is called after the decision and before Decide returns, without
+	// holding a lock. It must not settle the ticket of an Allow; that is the caller's duty.
 	OnDecision func(Call, Decision)
 }
 
-// NewSession returns a session in the initial state. Its shared nets must be of the
-// same policy and of the right scope.
+// NewSession returns a session in the initial state. The shared states must belong to the same
+// policy and have the right scopes.
 func NewSession(p *Policy, o SessionOptions) *Session {
 	s := &Session{policy: p, told: o.OnDecision, state: p.NewState(o.Active)}
 	s.share(ScopePrincipal, o.Principal)
@@ -48,7 +48,7 @@ func NewSession(p *Policy, o SessionOptions) *Session {
 	return s
 }
 
-// share gives the session the nets of that scope from h.
+// share adds the nets of that scope in h to the session.
 func (s *Session) share(scope Scope, h *Shared) {
 	switch {
 	case h == nil:
@@ -60,15 +60,15 @@ func (s *Session) share(scope Scope, h *Shared) {
 	}
 }
 
-// update runs f on the state under the lock and applies the delta that it returns.
-// Every read and write of the state goes through here; f must not block.
+// update calls f with the state under the lock and applies the delta that f returns. All reads and
+// writes of the state go through update; f must not block.
 func (s *Session) update(f func(*State) *Delta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	updateShared(s.shared, s.state, f)
 }
 
-// read returns what f reads from the state.
+// read returns the result of f for the state, under the lock.
 func read[T any](s *Session, f func(*State) T) (got T) {
 	s.update(func(state *State) *Delta {
 		got = f(state)
@@ -77,11 +77,11 @@ func read[T any](s *Session, f func(*State) T) (got T) {
 	return got
 }
 
-// Decide answers c on the present state: an [Allow] with a ticket, a [Refusal], or an [Ask].
-// It never waits. With the answer to an Ask, call it again with the grant.
+// Decide decides on c in the current state: it returns an [Allow] with a ticket, a [Refusal], or an
+// [Ask]. It never waits. After an Ask was answered, call it again with the grant.
 //
-// A grant is good for one admission of the call that was asked about. The
-// arguments of c must not change while the call is open.
+// A grant is valid for one admission of the call in question. The arguments of c must not change
+// while the call is open.
 func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	prepared := s.spare.Swap(nil)
 	if prepared == nil {
@@ -110,29 +110,28 @@ func (s *Session) tell(c Call, d Decision) {
 	}
 }
 
-// Withdraw ends a waiting call that will not be decided again.
+// Withdraw ends the wait of a call that will not be decided again.
 func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Tick moves the clocks to a time. Decide and Classify do so themselves for the nets
-// that they ask; call Tick before reading the state of nets with a clock. The zero
-// time has no effect.
+// Tick advances the clocks to now. Decide and Classify do so for the nets that they evaluate; call
+// Tick before reading the state of nets with a clock. The zero time has no effect.
 func (s *Session) Tick(now time.Time) {
 	s.update(func(state *State) *Delta { return s.policy.Tick(state, now) })
 }
 
-// Settle is [Ticket.Settle] for a call known by its number.
+// Settle is [Ticket.Settle] for a call identified by its number.
 func (s *Session) Settle(number uint64, o Outcome) (changed bool) {
 	return s.SettleAt(number, o, time.Time{})
 }
 
-// SettleAt is [Ticket.SettleAt] for a call known by its number.
+// SettleAt is [Ticket.SettleAt] for a call identified by its number.
 func (s *Session) SettleAt(number uint64, o Outcome, t time.Time) (changed bool) {
 	return s.End(number, End{Outcome: o, Time: t})
 }
 
-// End is [Ticket.End] for a call known by its number.
+// End is [Ticket.End] for a call identified by its number.
 func (s *Session) End(number uint64, e End) (changed bool) {
 	prepared := s.policy.PrepareEnd(e)
 	s.update(func(state *State) *Delta {
@@ -143,51 +142,50 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 	return changed
 }
 
-// A Ticket is the duty to settle an admitted call.
+// A Ticket represents the duty to settle an admitted call.
 type Ticket struct {
 	Number  uint64
-	Awaited bool // the outcome moves some net
+	Awaited bool // some net waits for the outcome
 	session *Session
 }
 
-// Settle says how the call ended. Only the first of Success and Failure counts;
-// after Unknown the call stays open and can still be settled.
-// It reports whether it changed anything.
+// Settle reports the outcome of the call to the nets. Only the first Success or Failure counts;
+// after Unknown, the call stays open and can still be settled. Settle returns whether it changed
+// anything.
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
-// SettleAt is Settle with the time at which the call ended. Nets with a clock that
-// wait for outcomes need it: without it, a clock whose tokens the outcome changes
-// starts again, late rather than early.
+// SettleAt is Settle with the time when the call ended. Nets with a clock that wait for outcomes
+// need it: without it, a clock whose tokens the outcome changes restarts, and thus ticks late
+// rather than early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }
 
-// End is SettleAt with all that is known of the end.
+// End is like SettleAt, but with everything that is known about the end.
 func (t *Ticket) End(e End) bool { return t.session.End(t.Number, e) }
 
-// Close settles as [Unknown] unless the call is settled.
+// Close settles the call as [Unknown] unless it is already settled.
 func (t *Ticket) Close() { t.Settle(Unknown) }
 
-// Classify is [Policy.Classify] on the present state.
+// Classify is [Policy.Classify] in the current state.
 func (s *Session) Classify(c Call) (vs []Verdict) {
 	return read(s, func(state *State) []Verdict { return s.policy.Classify(state, c) })
 }
 
-// Reset is [Policy.Reset] of the session; for what it shares, see [Shared.Reset].
+// Reset is [Policy.Reset] for the session; for its shared nets, see [Shared.Reset].
 func (s *Session) Reset() {
 	s.update(s.policy.Reset)
 }
 
-// Open lists the calls that were admitted and not settled, oldest first.
+// Open lists the admitted calls that are not settled, oldest first.
 func (s *Session) Open() (open []Holder) { return read(s, (*State).Open) }
 
-// Confirm decides a call for a caller that can wait: if a person must be asked, it
-// calls ask, and decides again with the answer. The result is an [Allow] or a
-// [Refusal].
+// Confirm decides on a call for a caller that can wait: if a person must be asked, it calls ask and
+// decides again with the answer. The result is an [Allow] or a [Refusal].
 //
-// Only true without an error approves, and only if ctx is not done by then. It is the
-// approval of one person: a call that needs several is refused, see [ConfirmN].
-// With a nil ask there is nobody to ask. No lock is held while ask runs.
+// The call is approved only if ask returns true without an error and ctx is not done by then. This
+// is the approval of one person: a call that needs several is refused, see [ConfirmN]. With a nil
+// ask, calls that require approval are refused. No lock is held during ask.
 func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (bool, error)) Decision {
 	if ask == nil {
 		return ConfirmN(ctx, s, c, nil)
@@ -201,9 +199,9 @@ func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, 
 	})
 }
 
-// ConfirmN is [Confirm] where ask returns how many different persons approve. The call
-// passes if they are at least [Ask.Approvals]. That they are different, and none of
-// them counted twice, is the duty of ask.
+// ConfirmN is like [Confirm], but ask returns the number of different persons who approve. The call
+// passes if that number is at least [Ask.Approvals]. ask must ensure that the persons are different
+// and that each counts only once.
 func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (int, error)) Decision {
 	d := s.Decide(c, nil)
 	a, ok := d.(*Ask)

@@ -8,32 +8,32 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// An End is how a call ended.
+// An End describes how a call ended.
 type End struct {
 	Outcome Outcome
 
-	// Time is when the call ended. If it is zero, a clock whose tokens the outcome
-	// changes starts again: it is late rather than early.
+	// Time is the time when the call ended. If it is zero, a clock whose tokens the outcome changes
+	// restarts, and thus ticks late rather than early.
 	Time time.Time
 
-	// Result is the result of a success, one JSON value; nil: it is not known. One that
-	// is longer than a megabyte, or that not every reader of JSON reads alike, counts as
-	// not known. See [Policy.ReadsResults].
+	// Result is the result of a success, one JSON value; nil: unknown. A result that is longer than
+	// a megabyte, or that JSON parsers might read differently, counts as unknown. See
+	// [Policy.ReadsResults].
 	Result []byte
 
 	// Text is the text of the result of a success, for [Policy.Judged].
 	Text string
 
-	// Broken is the condition that made [Policy.Judged] count a success as a failure; nil: no condition did.
+	// Broken is the condition that made [Policy.Judged] turn a success into a failure, or nil.
 	Broken *Condition
 
-	// All ends, with this call, all others that it stands for in the same way: an operator
-	// has found out how they ended. See [OpenCall.More].
+	// All means that all calls that this call represents have ended in the same way, as an operator
+	// has found out. See [OpenCall.More].
 	All bool
 }
 
-// A PreparedEnd is an end of which the policy has read what its nets want to know,
-// before a state is locked. It is for one goroutine at a time.
+// A PreparedEnd is an end whose result has already been parsed for the nets of the policy, before a
+// state is locked. It must not be used by several goroutines at once.
 type PreparedEnd struct {
 	policy  *Policy
 	end     End
@@ -55,12 +55,12 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 	return q
 }
 
-// Settle returns the change of the state s by the end of an admitted call, or nil if
-// the call is settled or was never admitted.
+// Settle returns the change of the state s by the end of an admitted call, or nil if the call is
+// already settled or was never admitted.
 //
-// A success or a failure settles the call. Only the first unknown outcome has an
-// effect, and the call stays open, or another stands for it: see [OpenCall.More].
-// Settle runs the hooks of the nets; see [Net.OnSuccess].
+// A success or a failure settles the call. After an unknown outcome, the call stays open or is
+// merged into another open call, see [OpenCall.More]; only the first unknown outcome has an effect.
+// Settle calls the hooks of the nets; see [Net.OnSuccess].
 func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	c, o := s.Calls[number], q.end.Outcome
 	if c == nil || o > Failure || o == Unknown && c.Unknown {
@@ -92,13 +92,12 @@ func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	return d
 }
 
-// End returns the change of the state s by the end of an admitted call; see
-// [PreparedEnd.Settle].
+// End returns the change of the state s by the end of an admitted call; see [PreparedEnd.Settle].
 func (p *Policy) End(s *State, number uint64, e End) *Delta {
 	return p.PrepareEnd(e).Settle(s, number)
 }
 
-// Settle is [Policy.End] with an outcome alone.
+// Settle is [Policy.End] with only an outcome.
 func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
 	return p.End(s, number, End{Outcome: o})
 }
@@ -108,23 +107,23 @@ func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delt
 	return p.End(s, number, End{Outcome: o, Time: t})
 }
 
-// ending is the outcome of a call for one net, or for one value of its key.
+// ending is the end of a call for one net, or for one value of its key.
 type ending struct {
 	call    *OpenCall
 	flight  Flight
 	outcome Outcome
-	over    bool // the call is not open any more
+	over    bool // the call is closed
 	time    time.Time
 	result  []byte
 
 	// For a value of a key.
-	base  *NetData // the net at large
-	keys  uint64   // the keys of the net for which the result has the value
+	base  *NetData // default state
+	keys  uint64   // keys of the net that have the value in the result
 	named []KeyValue
 }
 
-// both puts into room what becomes of old, and, in shadow, of the enforced
-// state; it reports whether the net waited for the call.
+// both stores in room the new state after old, including the enforced state of a net in shadow
+// mode. It reports whether the net waited for the call.
 func (e *ending) both(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
@@ -150,8 +149,7 @@ func (e *ending) apply(n *net, old, room *NetData) bool {
 	return true
 }
 
-// end applies the outcome of a call to one net; it reports whether the net
-// waited for it.
+// end applies the outcome of a call to one net. It reports whether the net waited for the call.
 func (m *move) end(e *ending) bool {
 	call, o := e.flight, e.outcome
 	found := e.found(m.net)
@@ -184,7 +182,7 @@ func (m *move) end(e *ending) bool {
 	return true
 }
 
-// succeed completes the transitions of the call, and fires those that watched it.
+// succeed completes the transitions of the call and fires those that watched it.
 func (m *move) succeed(e *ending, done []Flight) {
 	for _, f := range done {
 		if !m.repays(f.Transition) {
@@ -211,7 +209,7 @@ func (m *move) credit(e *ending, w Flight) {
 	m.remember(e, w)
 }
 
-// nextWatch takes the first watch of the call out of the list.
+// nextWatch removes and returns the first watch of the call.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
 		if w.Is(&call) {
@@ -228,8 +226,8 @@ func (m *move) unwatch(call Flight) {
 	m.data.Watches = netstate.Keep(m.data.Watches, func(w Flight) bool { return !w.Is(&call) })
 }
 
-// remember runs the hook of a success. A hook that panics leaves the meta data
-// as it was: the tool has run, and its tokens are produced all the same.
+// remember calls the hook for a success. If the hook panics, the metadata is unchanged, but the
+// tokens are produced nevertheless because the tool has run.
 func (m *move) remember(e *ending, f Flight) {
 	if m.net.OnSuccess == nil {
 		return

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// WouldCount counts the calls that passed but would have been refused or asked about
-// if no net were in shadow.
+// WouldCount counts the calls that passed but would have been refused, or would have required
+// approval, if no net were in shadow mode.
 type WouldCount struct {
 	Refused int
 	Asked   int // a person would have been asked
 }
 
-// world selects the nets of a judgement, and which of their states it uses.
+// world selects the nets that a judgement evaluates, and which of their states it uses.
 type world uint8
 
 const (
 	acting   world = iota // the nets that enforce
-	enforced              // the nets in shadow, had they blocked
-	actual                // the nets in shadow, moved by every call if possible
+	enforced              // the nets in shadow mode, in the state after blocking
+	actual                // the nets in shadow mode, in the state after all calls made, where possible
 )
 
-// in returns the verdicts of the nets in shadow on the call in that world.
+// in evaluates the nets in shadow mode for the call in the given world.
 func (j *judgement) in(w world) *judgement {
 	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
@@ -34,7 +34,7 @@ func (j *judgement) in(w world) *judgement {
 	return k
 }
 
-// enforced returns s in the world in which the nets in shadow block.
+// enforced returns s with its state in the world where the nets in shadow mode block.
 func (s subject) enforced() subject {
 	s.data = s.data.Shadow.Enforced
 	if s.of != nil {
@@ -45,8 +45,8 @@ func (s subject) enforced() subject {
 	return s
 }
 
-// shadow adds to d how an admitted call moves the nets in shadow. It returns their
-// verdicts, and the answer that they would have given; nil if they agree.
+// shadow adds to d the moves of the nets in shadow mode for an admitted call. It returns their
+// verdicts and the refusal that they would have caused; nil if they agree.
 func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	if len(j.shadows) == 0 && !j.policy.shadow {
 		return nil, nil
@@ -58,7 +58,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value() != nil && (i == 0 || j.shadows[i-1].net != s.net) { // nothing moves it at large
+		if s.value() != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state does not move
 			at := subject{net: s.net, data: s.base()}
 			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
 		}
@@ -70,7 +70,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	return w, r
 }
 
-// move adds to d how the worlds have moved a net in shadow, and counts the answer.
+// move adds to d the moves of a net in shadow mode in both worlds, and counts the answer.
 func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	key := s.keyText()
 	actual, enforced := has.of(s.net.index, key), had.of(s.net.index, key)
@@ -96,7 +96,8 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	d.set(s.net.index, key, &data)
 }
 
-// enforce makes the moves of a world in which the nets in shadow block, or none.
+// enforce performs the moves in the world where the nets in shadow mode block; none, if one of them
+// does not agree.
 func (j *judgement) enforce(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
@@ -120,7 +121,7 @@ func (j *judgement) enforce(d *Delta, number uint64) *Refusal {
 	return nil
 }
 
-// follow makes the moves of the nets that can.
+// follow performs the moves of the nets that can fire, in the actual world.
 func (j *judgement) follow(d *Delta, number uint64) {
 	j.pass()
 	metas, _ := j.validate()
@@ -128,7 +129,7 @@ func (j *judgement) follow(d *Delta, number uint64) {
 	j.keepOut(d, j.crowded(d))
 }
 
-// counted returns a copy of s that counts the answer of the net.
+// counted returns a copy of s that includes the answer of the net in its counts.
 func counted(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {
@@ -152,27 +153,27 @@ func (c *WouldCount) add(k Kind) {
 	}
 }
 
-// A ShadowReport sums up how the nets in shadow would have decided.
+// A ShadowReport summarizes how the nets in shadow mode would have decided.
 type ShadowReport struct {
 	WouldCount
-	Nets []ShadowState // those in shadow, in the order of the policy
+	Nets []ShadowState // nets in shadow mode, in the order of the policy
 }
 
-// A ShadowState is a copy of the state of one net in shadow.
+// A ShadowState is a copy of the state of one net in shadow mode.
 type ShadowState struct {
 	Name     string
 	Active   bool
-	Enforced Marking // had the nets in shadow blocked, and persons agreed
-	Actual   Marking // as every call that was made has moved it, where it could
-	Parted   bool    // the two are not the same
-	Refused  int     // calls that it would have refused
-	Asked    int     // calls for which it would have asked a person
+	Enforced Marking // marking if the nets in shadow mode had blocked, with all approvals granted
+	Actual   Marking // marking after all calls made, where possible
+	Parted   bool    // the two markings differ
+	Refused  int     // number of calls that it would have refused
+	Asked    int     // number of calls that would have required approval
 }
 
-// Shadow reports on the nets in shadow.
+// Shadow reports on the nets in shadow mode.
 func (s *Session) Shadow() (r ShadowReport) { return read(s, s.policy.ShadowOf) }
 
-// ShadowOf reports on the nets in shadow in the state s.
+// ShadowOf reports on the nets in shadow mode in the state s.
 func (p *Policy) ShadowOf(s *State) ShadowReport {
 	r := ShadowReport{WouldCount: s.Would}
 	for i, n := range p.nets {

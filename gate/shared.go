@@ -5,29 +5,28 @@ import (
 	"time"
 )
 
-// Shared is the state of the nets of one scope for all sessions that are made
-// with it: those of one principal, or all. It is safe for concurrent use.
+// Shared holds the state of the nets of one scope for all sessions that are created with it: the
+// sessions of one principal, or all sessions. It is safe for concurrent use.
 //
-// A decision locks its session, then what the session shares of its principal,
-// then what all share, and only what the policy has nets for. So a decision is
-// atomic over all nets, whatever their scope.
+// A decision locks its session, then the Shared of its principal, then the global Shared, and omits
+// those without nets. So a decision is atomic over all nets, regardless of their scope.
 type Shared struct {
 	policy *Policy
 	scope  Scope
-	nets   []int // of the scope
+	nets   []int // indexes of the nets with this scope
 
 	mu    sync.Mutex
-	data  []*NetData // in the order of nets
-	owner uint64     // given last, see [State.Owners]
+	data  []*NetData // one for each element of nets; guarded by mu
+	owner uint64     // last assigned owner number, see [State.Owners]; guarded by mu
 }
 
 // SharedOptions configure a [Shared]. The zero value is ready to use.
 type SharedOptions struct {
-	Active []string  // as of [SessionOptions]; that of the sessions has no effect on these nets
-	Time   time.Time // as of [SessionOptions]
+	Active []string  // see [SessionOptions]; the list of a session does not affect these nets
+	Time   time.Time // see [SessionOptions]
 }
 
-// NewShared makes the state of the nets of that scope, at their start.
+// NewShared returns the nets with the given scope in their initial state.
 func NewShared(p *Policy, scope Scope, o SharedOptions) *Shared {
 	h := &Shared{policy: p, scope: scope}
 	s := p.NewState(o.Active)
@@ -40,7 +39,7 @@ func NewShared(p *Policy, scope Scope, o SharedOptions) *Shared {
 	return h
 }
 
-// join gives a session a number of its own.
+// join returns a new owner number for a session.
 func (h *Shared) join() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,8 +47,8 @@ func (h *Shared) join() uint64 {
 	return h.owner
 }
 
-// updateShared runs f on the state of a session with the shared nets in it, under
-// their locks, and applies the delta that f returns.
+// updateShared calls f with the state of a session that includes the shared nets, under their
+// locks, and applies the delta that f returns.
 func updateShared(shared []*Shared, s *State, f func(*State) *Delta) {
 	if len(shared) == 0 {
 		s.Apply(f(s))
@@ -63,22 +62,22 @@ func updateShared(shared []*Shared, s *State, f func(*State) *Delta) {
 	h.keep(s)
 }
 
-// lend puts the shared nets into the state of a session that holds the lock.
+// lend copies the shared nets into the state of a session; h must be locked.
 func (h *Shared) lend(s *State) {
 	for k, i := range h.nets {
 		s.Nets[i] = h.data[k]
 	}
 }
 
-// keep takes the shared nets from the state of a session that holds the lock.
+// keep copies the shared nets back from the state of a session; h must be locked.
 func (h *Shared) keep(s *State) {
 	for k, i := range h.nets {
 		h.data[k] = s.Nets[i]
 	}
 }
 
-// Reset puts every net back to its start for all sessions, as
-// [Session.Reset] does for one.
+// Reset resets every net to its initial state for all sessions, as [Session.Reset] does for one
+// session.
 func (h *Shared) Reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// special is what only findings about few nets have.
+// special contains the parts of a finding that only few nets have.
 type special struct {
 	spoils []choice // transitions that spoil evidence, see [Transition.Spoils]
-	reason string   // why it is blocked, if not by the marking alone
+	reason string   // reason for blocking other than the marking; may be empty
 	retry  time.Duration
-	phase  *Phase   // the one that blocks it
-	amount *big.Rat // that the call adds to the sum of the net
-	missed uint64   // the watches of the plan that do not count for the value
+	phase  *Phase   // the phase that blocks the call
+	amount *big.Rat // amount that the call adds to the sum of the net
+	missed uint64   // bit set of the watches of the plan that do not count for the value
 }
 
-// makeSpecial returns the special part of the finding, for changes.
+// makeSpecial returns the special part of the finding for changes.
 func (f *finding) makeSpecial() *special {
 	if f.special == nil {
 		f.special = &special{}
@@ -31,7 +31,7 @@ func (f *finding) spoils() []choice {
 	return f.special.spoils
 }
 
-// objection returns why the net blocks the call, if not by the marking alone, or "".
+// objection returns the reason for blocking other than the marking, or "".
 func (f *finding) objection() string {
 	if f.special == nil {
 		return ""

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// hear finds the transitions that the call makes spoil the evidence of the net,
-// whatever the marking: weak and free names count, and so does a call that the net
-// blocks but that is made all the same. Of a call that the net cannot name, all do.
+// hear finds the transitions that let the call spoil the evidence of the net, regardless of the
+// marking. Weak and free names count, and so does a call that the net blocks but that is made
+// nevertheless. If the net cannot name the call, all spoiling transitions count.
 func (f *finding) hear(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -40,21 +40,21 @@ func (n *net) allSpoils(name string) (spoils []choice) {
 	return spoils
 }
 
-// concerns reports whether a transition that spoils evidence is about the value of the
-// finding, or about all because it finds none.
+// concerns reports whether a transition that spoils evidence applies to the value of the finding,
+// or to all values because the call has none.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan() == nil || f.has(t) || slices.ContainsFunc(f.plan().spoils, all)
 }
 
-// void reports whether t waits for the success of the call, which is no evidence
-// because a call that spoils it is under way, or is this one.
+// void reports whether t waits for the success of the call although that success will not be
+// evidence, because this call or one in flight spoils it.
 func (f *finding) void(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base() != nil && len(f.base().Spoilers()) > 0)
 }
 
-// spoil fires the transitions that spoil, where they are enabled, and ends every
-// watch. None begins until the call has ended. An inactive net keeps its tokens.
+// spoil fires the enabled ones of the spoiling transitions and ends all watches. No watch starts
+// until the call has ended. An inactive net keeps its tokens.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -67,7 +67,7 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapse()
 }
 
-// taint fires the transitions that spoil, where they are enabled, and ends every watch.
+// taint fires the enabled ones of the spoiling transitions and ends all watches.
 func (m *move) taint(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
@@ -77,9 +77,9 @@ func (m *move) taint(spoils []choice) {
 	m.data.Watches = nil
 }
 
-// spoilValues returns what the net keeps for values after it was moved from base to
-// after by transitions that spoil the evidence for all values; enforced says whether
-// they did in the world in which the nets in shadow block too.
+// spoilValues returns the states for values after spoiling transitions moved the default state from
+// base to after, for all values. enforced reports whether they did so, too, in the world where the
+// nets in shadow mode block.
 func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
 	values := &Values{}
 	for key, old := range base.Values.All() {
@@ -104,7 +104,7 @@ func (n *net) tainted(old *NetData, spoils []choice, now time.Time) *NetData {
 	return m.data
 }
 
-// spoilers returns the calls under way that spoil evidence for the net.
+// spoilers returns the calls in flight that spoil evidence for the net.
 func (f *finding) spoilers(s *State) (held []Holder) {
 	if len(f.net.evidence) == 0 {
 		return nil
@@ -124,8 +124,8 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 	return held
 }
 
-// restarted returns the net at its start, as after a reset. The calls that spoil its
-// evidence are still under way.
+// restarted returns the net in its initial state, as after a reset. Calls in flight that spoil its
+// evidence continue to do so.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.anew(d)
 	if d.Shadow != nil {
@@ -137,7 +137,7 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// restartedValues returns the values of which a call under way spoils the evidence.
+// restartedValues returns the states for the values whose evidence a call in flight spoils.
 func (n *net) restartedValues(base *NetData, old *Values) *Values {
 	values := &Values{}
 	for key, d := range old.All() {
@@ -153,16 +153,16 @@ func (n *net) restartedValues(base *NetData, old *Values) *Values {
 	return values
 }
 
-// suspecting returns the state d of the net, which begins, with the calls of s in flight that may spoil
-// its evidence: those that spoiled that of the net which it replaces, and any call whose
-// names, as far as its tool tells, a transition lists that spoils. The arguments of
-// those calls are not known.
+// suspecting returns the initial state d of the net with the calls of s in flight that may spoil
+// its evidence. These are the calls that spoiled evidence of the net that it replaces, and every
+// call that might have a name listed by a spoiling transition. Only the tools of those calls are
+// known, not their arguments.
 func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
 	if old != nil {
 		for _, f := range allSpoilers(s.Nets[old.index]) {
-			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.Is(&f) }) { // for several values
+			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.Is(&f) }) { // a call can spoil several values
 				suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
 			}
 		}
@@ -188,8 +188,7 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// suspects reports whether the call, of which only the tool is known, may have a name
-// by which it spoils evidence of the net.
+// suspects reports whether the call, whose arguments are unknown, might spoil evidence of the net.
 func (p *Policy) suspects(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
@@ -203,8 +202,7 @@ func (p *Policy) suspects(n *net, c *Call) bool {
 	return false
 }
 
-// could reports whether the call has a name that u matches, or arguments could give
-// it one.
+// could reports whether the call has a name that u matches, or arguments could give it one.
 func (j *judgement) could(n *net, u Tool) bool {
 	return slices.ContainsFunc(j.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || j.gives(n, u, Perhaps)
 }
@@ -223,8 +221,7 @@ func (s *State) suspected(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns the calls under way that spoil the evidence for all values, and for
-// some.
+// allSpoilers returns the calls in flight that spoil evidence for all values or for some.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

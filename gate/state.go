@@ -9,35 +9,34 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A State is all that a policy remembers of one conversation. It is plain
-// data: [Policy.Decide] and the other questions read it and never change it;
-// what changes is a [Delta], and [State.Apply] is the only writer.
+// A State is everything that a policy remembers about one conversation. It is plain data:
+// [Policy.Decide] and the other queries only read it; changes are described by a [Delta], and only
+// [State.Apply] performs them.
 type State struct {
 	Nets  []*NetData           // in the order of the policy
-	Calls map[uint64]*OpenCall // admitted and not settled; nil: there was none yet
-	Asks  map[uint64]*OpenAsk  // waiting for an answer; nil: as of Calls
-	Spent []uint64             // numbers of grants that were used
-	Last  uint64               // the number given last
+	Calls map[uint64]*OpenCall // admitted and not settled; may be nil
+	Asks  map[uint64]*OpenAsk  // waiting for an answer; may be nil
+	Spent []uint64             // numbers of used grants
+	Last  uint64               // last assigned number
 
-	Tools []Call // the tools that can be called; nil: not known, see [Session.Offer]
+	Tools []Call // tools that can be called; nil: unknown, see [Session.Offer]
 
-	Near []Near // the last call of each name whose success was no evidence of it; not stored with the session
+	Near []Near // for each name, the last call whose success was not evidence; not stored with the session
 
-	Would WouldCount // the answers that the nets in shadow would have given
+	Would WouldCount // answers that the nets in shadow mode would have given
 
-	// Owners tells the session's own flights from those of others, by the scope
-	// of the net; 0: all are its own.
+	// Owners distinguishes the session's own flights from those of other sessions, by the scope of
+	// the net; 0: the nets are not shared.
 	Owners [3]uint64
 
 	policy *Policy
-	ids    map[string]int // of Calls and Asks: how many have each
+	ids    map[string]int // number of entries in Calls and Asks by ID
 }
 
-// Policy returns the policy of this state: the one that created it, or that adopted
-// it by [Policy.Adopt].
+// Policy returns the policy that created this state, or that adopted it by [Policy.Adopt].
 func (s *State) Policy() *Policy { return s.policy }
 
-// Open lists the calls that were admitted and not settled, oldest first.
+// Open lists the admitted calls that are not settled, oldest first.
 func (s *State) Open() []Holder {
 	var open []Holder
 	for _, c := range s.Calls {
@@ -50,19 +49,20 @@ func (s *State) Open() []Holder {
 // An OpenCall is an admitted call that is not settled.
 type OpenCall struct {
 	Number uint64
-	Call   Call  // without its arguments, unless a hook needs them
-	Nets   []int // the nets that have a flight or a watch of it, or whose evidence it spoils
+	Call   Call  // without arguments, unless a hook needs them
+	Nets   []int // nets with a flight or a watch of the call, or with evidence that it spoils
 
-	// Keys are by Nets as in [NetDelta]: a net with a key stands there for each of its
-	// values that waits, and with an empty one for the net at large. Nil: all are empty.
+	// Keys has the key value, as in [NetDelta], for each element of Nets: a net with a key occurs
+	// there once for each waiting value, and with an empty value for its default state. Nil: all
+	// are empty.
 	Keys []string
 
-	Unknown bool // its outcome was reported as unknown
+	Unknown bool // the outcome was reported as unknown
 
-	// More is how many further calls of unknown outcome this one stands for: calls of the
-	// same tool that have nothing in flight and spoil no other evidence. Of many such calls,
-	// a state keeps one. An end of it that is not [End.All] ends one of them, and the others
-	// go on spoiling evidence: the end does not tell which call it was.
+	// More is the number of further calls with unknown outcome that this one represents: calls of
+	// the same tool that have nothing in flight and spoil no other evidence. A state keeps only one
+	// of many such calls. An end without [End.All] ends one of them; the remaining ones continue to
+	// spoil evidence, because it is unknown which call has ended.
 	More uint64
 }
 
@@ -75,28 +75,27 @@ type OpenAsk struct {
 // A Delta is the change of a [State] by one step.
 type Delta struct {
 	Nets     []NetDelta
-	Asked    *OpenAsk  // a call begins to wait
-	Answered uint64    // a call waits no longer
-	Spent    uint64    // a grant was used
-	Opened   *OpenCall // a call was admitted, or its record has changed
-	Closed   uint64    // a call was settled, or Opened stands for it too
-	Would    Kind      // how the nets in shadow would have answered; empty: they agree
-	Tools    []Call    // the tools that can be called from now on; nil: as before
-	Near     []Near    // names of the call: without a reason, they are evidence
+	Asked    *OpenAsk  // a call that starts to wait
+	Answered uint64    // number of a call that no longer waits
+	Spent    uint64    // number of a used grant
+	Opened   *OpenCall // a call that was admitted or whose record has changed
+	Closed   uint64    // number of a call that was settled or merged into Opened
+	Would    Kind      // kind of refusal by the nets in shadow mode; empty: they agree
+	Tools    []Call    // new list of tools that can be called; nil: unchanged
+	Near     []Near    // near misses by name; an entry without a reason removes one
 }
 
 // A NetDelta is the new state of one net.
 type NetDelta struct {
-	Net int // its index in the policy
+	Net int // index in the policy
 
-	// Key is the value of the key of the net to which the state belongs. Empty: to the
-	// net, one with a key at large. A state for a value like that of the net at large
-	// is not kept.
+	// Key is the key value that the state belongs to. Empty: the net itself or, for a net with a
+	// key, its default state. A state for a value that equals the default state is not stored.
 	Key  string
 	Data *NetData
 }
 
-// set records the new state of the net, or that for one value.
+// set records the new state of the net, or of one value.
 func (d *Delta) set(net int, key string, data *NetData) {
 	for i := len(d.Nets) - 1; i >= 0; i-- {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {
@@ -107,8 +106,7 @@ func (d *Delta) set(net int, key string, data *NetData) {
 	d.Nets = append(d.Nets, NetDelta{Net: net, Key: key, Data: data})
 }
 
-// of returns the new state of the net, or that for one value, or nil if it does not
-// change.
+// of returns the new state of the net, or of one value; nil: unchanged.
 func (d *Delta) of(net int, key string) *NetData {
 	for i := range d.Nets {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {
@@ -118,7 +116,7 @@ func (d *Delta) of(net int, key string) *NetData {
 	return nil
 }
 
-// NewState returns the initial state. The named nets are active, all if active is
+// NewState returns the initial state. The nets named in active are active, or all nets if active is
 // nil.
 func (p *Policy) NewState(active []string) *State {
 	s := &State{Nets: make([]*NetData, len(p.nets)), policy: p}
@@ -132,7 +130,7 @@ func (p *Policy) NewState(active []string) *State {
 	return s
 }
 
-// fresh makes the state of the net at its start.
+// fresh creates the initial state of the net.
 func (n *net) fresh(active bool) *NetData {
 	d := &NetData{Active: active, Marking: n.start}
 	if n.Shadow {
@@ -141,8 +139,8 @@ func (n *net) fresh(active bool) *NetData {
 	return d
 }
 
-// atStart returns the state of the net at its start. All states share it: most nets of
-// most sessions are never moved.
+// atStart returns the initial state of the net. All states share this object, because most nets of
+// most sessions never move.
 func (n *net) atStart(active bool) *NetData {
 	if active {
 		return n.on
@@ -150,9 +148,10 @@ func (n *net) atStart(active bool) *NetData {
 	return n.off
 }
 
-// Reset puts every net of s back to its start; calls in flight settle without
-// effect, but those that spoil evidence do so until they end. Which nets are active, and what waits for a person, stays, and so do
-// the nets that are shared with other sessions, see [State.Owners].
+// Reset returns the change that resets every net of s to its initial state. Calls in flight will
+// settle without effect, but those that spoil evidence continue to do so until they end. The
+// following remain unchanged: which nets are active, calls that wait for a person, and nets that
+// are shared with other sessions, see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {
@@ -163,8 +162,8 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// Apply makes the change that d describes; d must come from this very state.
-// It panics, and changes nothing, if d would leave a negative number of tokens.
+// Apply performs the change d, which must have been computed for this same state. If d would leave
+// a negative number of tokens, it panics without changing anything.
 func (s *State) Apply(d *Delta) {
 	if d == nil {
 		return
@@ -216,7 +215,7 @@ func (s *State) Apply(d *Delta) {
 	}
 }
 
-// applyValues makes the changes for single values.
+// applyValues performs the changes for single values.
 func (s *State) applyValues(d *Delta) {
 	last := -1 // the net that was changed last
 	for i := range d.Nets {
@@ -227,8 +226,8 @@ func (s *State) applyValues(d *Delta) {
 	}
 }
 
-// check panics if a marking is broken: that is a defect of this package, and
-// a call must not pass on it.
+// check panics if a marking is invalid. That would be a bug in this package, and no call must pass
+// because of it.
 func (d *Delta) check() {
 	for _, n := range d.Nets {
 		if netstate.Owes(n.Data) || netstate.Owes(n.Data.Deciding()) {
@@ -245,7 +244,7 @@ func (s *State) addCall(c *OpenCall) {
 	s.Calls[c.Number] = c
 }
 
-// countID counts one more open call or question with the id.
+// countID counts one more open call or question with the ID.
 func (s *State) countID(id string) {
 	if s.ids == nil {
 		s.ids = make(map[string]int)
@@ -259,13 +258,12 @@ func (s *State) forget(id string) {
 	}
 }
 
-// flight returns the flight of a call that the net waits for.
+// flight returns a flight of the call in the net, without its transition.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
 
-// taken reports whether another call than the one that waits as asked is in
-// flight or waiting with this id.
+// taken reports whether a call other than asked is in flight or waiting with this ID.
 func (s *State) taken(id string, asked *OpenAsk) bool {
 	if id == "" || asked != nil && asked.Call.ID == id {
 		return false
@@ -273,7 +271,7 @@ func (s *State) taken(id string, asked *OpenAsk) bool {
 	return s.ids[id] > 0
 }
 
-// displayed returns the marking with the tokens in flight where they came from.
+// displayed returns the marking with the tokens in flight in the places they came from.
 func (n *net) displayed(d *NetData) petri.Marking {
 	m := append(petri.Marking(nil), d.Marking...)
 	for _, f := range d.Flights {

@@ -17,20 +17,19 @@ type NetState struct {
 	Scope    Scope
 	Active   bool
 	Shadow   bool
-	Moved    bool      // it is not as at its start, or waits for a call
-	Static   bool      // it cannot be switched at run time
-	Marking  Marking   // tokens in flight are counted where they came from
-	Enforced Marking   // in shadow: the marking if the nets in shadow had blocked; nil otherwise
-	Next     time.Time // when the clock moves it next, seen from the last Tick; zero: never
-	Spent    string    // of a net with a sum: what is spent, as "120.50 of 1000 per day"; empty for others
+	Moved    bool      // not in its initial state, or waiting for a call
+	Static   bool      // cannot be switched at run time
+	Marking  Marking   // tokens in flight count in the places they came from
+	Enforced Marking   // in shadow mode: the marking if the nets in shadow mode had blocked; otherwise nil
+	Next     time.Time // time of the next change by the clock, as of the last Tick; zero: never
+	Spent    string    // for a net with a sum: the spent amount, such as "120.50 of 1000 per day"; otherwise empty
 	InFlight []InFlight
-	Spoilers []InFlight // calls that spoil evidence: while there is one, no call is evidence for the net
+	Spoilers []InFlight // calls that spoil evidence: while there are any, no call is evidence for the net
 	Meta     Meta
 
-	// Of a net with a key, Marking is that of every value which was not used, or is as
-	// at the start again. Values are the others, those that are furthest from it first,
-	// ten at most; More is how many there are beyond them.
-	Key    string // the fields, as they were written; empty: the net has no key
+	// For a net with a key, Marking is the default state. Values are up to ten values with a
+	// different state, those with the largest difference first; More is the number of further ones.
+	Key    string // the fields as written; empty: the net has no key
 	Values []ValueState
 	More   int
 }
@@ -38,7 +37,7 @@ type NetState struct {
 // A ValueState is a copy of the state of a net for one value of its key.
 type ValueState struct {
 	Key      []KeyValue
-	Marking  Marking // as of [NetState]
+	Marking  Marking // see [NetState]
 	Enforced Marking
 	Next     time.Time
 	Spent    string
@@ -46,16 +45,16 @@ type ValueState struct {
 	Spoilers []InFlight
 }
 
-// InFlight is a transition whose call has not ended: a deferred one, or one that spoils
+// InFlight is a transition whose call has not ended: a deferred transition, or one that spoils
 // evidence.
 type InFlight struct {
 	Transition string
 	Call       uint64
-	Name       string // of the call, as the net knows it
-	Other      bool   // the call is of another session
+	Name       string // name of the call in the net
+	Other      bool   // the call belongs to another session
 }
 
-// show returns the marking of the net for people: every place, in order.
+// show returns the marking of the net for display: every place, in order.
 func (n *net) show(d *NetData) Marking {
 	all := n.displayed(d)
 	m := make(Marking, len(all))
@@ -102,10 +101,9 @@ func (n *net) inFlight(s *State, flights []Flight) (list []InFlight) {
 	return list
 }
 
-// Status returns one line for each net: its name, whether it is active, its scope if
-// wider than the session, its marking, what is spent of its sum, the calls that spoil its
-// evidence, and the next tick of its clock; for a net in shadow also the marking that it
-// would have. See [Session.Tick].
+// Status returns one line for each net: its name, whether it is active, its scope unless it is the
+// session, its marking, its spent amount, the calls that spoil its evidence, and the next tick of
+// its clock; for a net in shadow mode also the enforced marking. See [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
@@ -128,8 +126,8 @@ func (n *NetState) attributes() []string {
 	return a
 }
 
-// String returns the marking, in shadow also the enforced one, what is spent, the calls
-// that spoil evidence, the next tick, and the same for the values of a key.
+// String returns the marking, the enforced marking in shadow mode, the spent amount, the calls that
+// spoil evidence, the next tick, and the same for the values of a key.
 func (n *NetState) String() string {
 	text := n.Marking.String()
 	if n.Shadow {
@@ -161,16 +159,16 @@ func (n *NetState) String() string {
 	return text
 }
 
-// An Enabled is a transition that could fire now for a call of one of its tools; of a
-// net with a key, for some value.
+// An Enabled is a transition that could fire now for a call of one of its tools; in a net with a
+// key, for some value.
 type Enabled struct {
 	Net, Transition string
 	Tools           []Tool
 	Manual          bool
-	Shadow          bool // of a net in shadow, which forbids nothing
+	Shadow          bool // the net is in shadow mode and forbids nothing
 }
 
-// Enabled lists the transitions with tools that are enabled in the active nets.
+// Enabled lists the enabled transitions with tools in the active nets.
 func (s *Session) Enabled() []Enabled {
 	return read(s, func(state *State) (list []Enabled) {
 		for i, n := range s.policy.nets {
@@ -192,7 +190,7 @@ func (n *net) enabled(data *NetData) (list []Enabled) {
 	return list
 }
 
-// canFire reports for each transition whether it is enabled, for some value.
+// canFire reports for each transition whether it is enabled, in a net with a key for some value.
 func (n *net) canFire(data *NetData) []bool {
 	on := make([]bool, len(n.Transitions))
 	for d := range netstate.Distinct(data) {
@@ -203,9 +201,9 @@ func (n *net) canFire(data *NetData) []bool {
 	return on
 }
 
-// Left counts the calls that a net still allows by the transition of the verdict
-// until its tokens are used up and none are given back. ok is false if the net is
-// not a limit, if it counts equal calls in a row, or if the verdict names no transition.
+// Left returns the number of calls that the transition of the verdict still allows until its tokens
+// are used up, without refunds. ok is false if the net is not a limit, if it counts equal calls in
+// a row, or if the verdict does not name a transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)
@@ -231,8 +229,8 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	return n.net.Transitions[t].Left(data.Deciding().Marking)
 }
 
-// Prompt describes the active nets for the prompt of a model: what can be
-// called now, what is always free, and the marking.
+// Prompt describes the active nets for the prompt of a model: the tools that can be called now, the
+// free tools, and the marking.
 func (s *Session) Prompt() string {
 	return read(s, func(state *State) string {
 		text := "## Active Petri Nets\n"
@@ -249,7 +247,7 @@ func (n *net) describe(s NetState, d *NetData) string {
 	var tools []string
 	on := n.canFire(d)
 	for i := range n.Transitions {
-		if !on[i] || n.Transitions[i].Spoils { // the net gates no call of a spoiler
+		if !on[i] || n.Transitions[i].Spoils { // a spoiler gates no call
 			continue
 		}
 		for _, t := range n.Transitions[i].Tools {

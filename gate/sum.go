@@ -7,8 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/sum"
 )
 
-// spend blocks a call with which the sum of the net would be too large, or whose part
-// of it cannot be told.
+// spend blocks a call that would exceed the limit of the net's sum, or whose amount cannot be read.
 func (f *finding) spend(c *Call) {
 	if f.kind != Gated || !f.forbids() {
 		return
@@ -21,12 +20,12 @@ func (f *finding) spend(c *Call) {
 	f.makeSpecial().amount = amount
 }
 
-// limit returns the limit of the net, which has a sum.
+// limit returns the limit of the net, which must have a sum.
 func (n *net) limit() sum.Limit {
 	return sum.Limit{Sum: n.Sum, Scope: n.Scope, Each: len(n.keys) > 0}
 }
 
-// spentOf returns what is spent; nil: nothing.
+// spentOf returns the spent amount; nil: nothing.
 func spentOf(d *NetData) *big.Rat {
 	if d.Spent == nil {
 		return nil
@@ -34,7 +33,7 @@ func spentOf(d *NetData) *big.Rat {
 	return d.Spent.Amount
 }
 
-// forbids reports whether a transition that is no observer was chosen.
+// forbids reports whether a transition other than an observer was chosen.
 func (f *finding) forbids() bool {
 	for _, c := range f.choices {
 		if !f.net.Transitions[c.transition].Observe {
@@ -44,7 +43,7 @@ func (f *finding) forbids() bool {
 	return false
 }
 
-// spokenName returns the name of the call for a sentence.
+// spokenName returns the name of the call for use in a sentence.
 func (f *finding) spokenName(c *Call) string {
 	for i := range f.labels {
 		if l := &f.labels[i]; l.Text == f.choices[0].name && l.Glob == 0 {
@@ -54,7 +53,7 @@ func (f *finding) spokenName(c *Call) string {
 	return c.Tool
 }
 
-// spend adds the amount to what is spent.
+// spend adds the amount to the spent amount.
 func (m *move) spend(amount *big.Rat, t time.Time) {
 	if amount == nil || amount.Sign() == 0 {
 		return
@@ -70,8 +69,8 @@ func (m *move) spend(amount *big.Rat, t time.Time) {
 	}
 }
 
-// regained returns d at the time t, with what has come back taken off, or d itself if
-// that is nothing. Where the time of a spending is not known, its clock begins now.
+// regained returns d at the time t, with refunds deducted from the spent amount, or d itself if
+// nothing changes. If the time of the spending is unknown, its clock starts now.
 func (n *net) regained(d *NetData, t time.Time) *NetData {
 	if n.Sum == nil || n.Sum.Every == 0 || d.Spent == nil || !t.After(d.Spent.Time) {
 		return d
@@ -87,7 +86,7 @@ func (n *net) regained(d *NetData, t time.Time) *NetData {
 	return &c
 }
 
-// spending describes what is spent of the sum; empty: the net has no sum.
+// spending describes the spent amount of the sum; empty if the net has no sum.
 func (n *net) spending(d *NetData) string {
 	if n.Sum == nil {
 		return ""

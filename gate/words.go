@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords bounds what a sentence quotes of an argument.
+// maxWords is the maximum length of a quotation from an argument in a sentence.
 const maxWords = 80
 
-// speakOfCall puts the tool and the text that a map has read in front of the sentence of the block, if that begins
-// with a name from a map: the caller knows its call, but perhaps not the name. A sentence that shows the value of a
-// key does not need the text.
+// speakOfCall puts the tool and the text that a map has read in front of the block's sentence if
+// that starts with a name given by a map: the caller knows its call, but perhaps not the name. The
+// text is omitted if the sentence already shows the value of a key.
 func (j *judgement) speakOfCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {
@@ -27,8 +27,9 @@ func (j *judgement) speakOfCall(b *Block, f *finding, l *naming.Label) {
 	b.Reason = j.call.Tool + b.Words + " (" + l.Text + ") " + rest
 }
 
-// readFor returns the first map that gives the name to the call, with the text that it has read, or nil if no map
-// does. A text longer than maxWords is cut to the part that the map has found.
+// readFor returns the first map that gives the name to the call, and the text that the map has
+// read; nil if no map does. If the text is longer than maxWords, only the part that the map matched
+// is returned.
 func (j *judgement) readFor(name string) (string, *Map) {
 	for _, l := range j.policy.labels {
 		for i := range l.Maps {
@@ -49,7 +50,7 @@ func (j *judgement) readFor(name string) (string, *Map) {
 	return "", nil
 }
 
-// isOf reports whether a map is of the tool of the call.
+// isOf reports whether the map applies to the tool of the call.
 func (j *judgement) isOf(m *Map) bool {
 	for i := range j.tools {
 		if tool := j.tools[i].Text; tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool) {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/precedence"
 )
 
-// yield drops the verdicts of advisory nets that yield now.
+// yield replaces the verdicts of advisory nets that currently yield.
 func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
@@ -25,7 +25,7 @@ func (j *judgement) yield() {
 	}
 }
 
-// callable returns the tools that can be called, as far as they are known.
+// callable returns the tools that can be called, if they are known.
 func (j *judgement) callable() []Call {
 	if j.offered != nil {
 		return j.offered
@@ -33,12 +33,12 @@ func (j *judgement) callable() []Call {
 	return j.state.Tools
 }
 
-// adviser finds out which tools the nets block now, and which nets yield.
+// adviser determines which tools the nets block now, and which nets yield.
 type adviser struct {
 	policy *Policy
 	state  *State
-	tools  []Call // that can be called
-	world  world  // acting, or enforced
+	tools  []Call // tools that can be called
+	world  world  // acting or enforced
 	now    time.Time
 
 	contest *precedence.Contest
@@ -49,7 +49,7 @@ func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *advi
 	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, contest: precedence.New(p.ranks(), len(tools))}
 }
 
-// ranks returns what ranks the nets where they contradict each other.
+// ranks returns the attributes that rank the nets.
 func (p *Policy) ranks() []precedence.Net {
 	ranks := make([]precedence.Net, len(p.nets))
 	for i, n := range p.nets {
@@ -58,7 +58,7 @@ func (p *Policy) ranks() []precedence.Net {
 	return ranks
 }
 
-// heed decides which nets do not yield.
+// heed decides which nets take effect and which yield.
 func (v *adviser) heed() *precedence.Settled {
 	for i := range v.tools {
 		v.judge(i)
@@ -75,7 +75,7 @@ func (v *adviser) heed() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge asks the nets about one tool.
+// judge evaluates the nets for one tool.
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
@@ -84,7 +84,7 @@ func (v *adviser) judge(tool int) {
 	v.j.classify(v.state)
 }
 
-// add records which nets block the tool whatever its arguments are.
+// add records the nets that block the tool regardless of its arguments.
 func (v *adviser) add(j *judgement, tool int) {
 	for i := range j.findings {
 		if f := &j.findings[i]; j.hides(f) {
@@ -93,8 +93,8 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether the marking of an active net, as it is shown, is
-// that of recovery. A net in shadow overrules none that is enforced.
+// recovering reports whether the displayed marking of an active net is a recovery marking. A net in
+// shadow mode does not overrule nets that are enforced.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
@@ -108,8 +108,8 @@ func (v *adviser) recovering(n *net) bool {
 	return false
 }
 
-// recovers reports whether the marking is that of recovery; of a net with a key, that
-// for one value is enough.
+// recovers reports whether the marking is a recovery marking. In a net with a key, the marking of
+// one value suffices.
 func (n *net) recovers(d *NetData) bool {
 	for _, tokens := range n.show(d) {
 		if tokens.Count < n.Recovery[tokens.Place] {
